@@ -1,4 +1,4 @@
-// `baton acp` as separate processes: several on one store, one that is killed, one without a model, and the login.
+// `baton acp` as separate processes: several on one store, a killed one, one without a model, and the login.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ function start(words: readonly string[]) {
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (errors += piece))
   createInterface({ input: child.stdout }).on('line', (line) => {
-    messages.push(JSON.parse(line) as Message) // nothing else stands on the output
+    messages.push(JSON.parse(line) as Message) // nothing else is on the output
     wake.resolve()
     wake = Promise.withResolvers()
   })
@@ -137,7 +137,7 @@ test('two editors have one session in turn: it goes to whoever speaks in it', as
   expect((await second.prompt(session, 'two')).result).toEqual({ stopReason: 'end_turn' })
   expect((await first.prompt(session, 'three')).result).toEqual({ stopReason: 'end_turn' })
   await first.until(says('You said two'))
-  // While a turn runs the session stays where it is, and the other editor is told who has it.
+  // While a turn runs the session stays put, and the other editor's error names its holder.
   void first.prompt(session, 'think').catch(() => {})
   await first.until(says('I think'))
   const refused = await second.prompt(session, 'four')

@@ -51,7 +51,7 @@ function readLines(file: string): readonly string[] {
 function readLine(text: string): string {
   try {
     const line: unknown = JSON.parse(text)
-    // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
+    // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
     return typeof line === 'string' && !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(line) ? line : ''
   } catch {
     return ''

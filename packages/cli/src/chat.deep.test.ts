@@ -169,7 +169,7 @@ test.runIf(hasTmux)('wide characters are edited where they stand at 40 columns',
   await shows(/漢ab漢字/)
   press('Enter')
   const shown = await shows(/No\.\n\n› *$/)
-  // Nothing is repeated, and all of it stands in two rows.
+  // Nothing is repeated, and everything fits in two rows.
   expect(shown).toMatch(/leaves\n› (漢字){7}漢ab漢字漢\n字漢字漢字\nNo\./)
 })
 
@@ -223,7 +223,7 @@ test.runIf(hasTmux)('keys that come while a turn runs are the next line, and not
   type('slow')
   await shows(/> slow \{\}$/)
   type('//next')
-  // The terminal takes keys when it is their turn: what was typed must be there before the turn ends.
+  // The terminal delivers keys late: they must arrive before the turn ends.
   await new Promise((resolve) => setTimeout(resolve, 300))
   writeFileSync(join(folder, 'go'), '')
   const shown = await shows(/No\.\n\n› *$/)
@@ -273,7 +273,7 @@ test('a chat beside a running server talks to it, with its token, and to nobody 
   const joined = await baton(['chat', '--once', 'x', ...store])
   expect(joined).toMatchObject({ code: 0, output: 'No.\n' })
   expect(joined.errors).toMatch(/^server ws:.*, which has the store of this folder open\n$/)
-  // One that names a model of its own answers by itself, beside the server.
+  // A chat with its own model answers by itself, next to the server.
   const own = await baton(['chat', '--once', 'list the files', '--session', 's', '--model', 'offline', ...store])
   expect(own).toMatchObject({ code: 0, output: expect.stringContaining('notes.md') as string })
   expect(own.errors).toMatch(/^model offline, /)

@@ -22,7 +22,7 @@ export interface Conversation {
   readonly resumed: ConversationTurn | undefined
   /**
    * Opens the session again after another process has taken it over. Resolves with the conversation to continue, whose
-   * `about` summarizes what was said meanwhile, or `undefined` if the session is still here. @throws BatonError
+   * `about` summarizes the messages missed, or `undefined` if the session is still here. @throws BatonError
    */
   reopen?(): Promise<Conversation | undefined>
   send(text: string): ConversationTurn
@@ -36,7 +36,7 @@ export interface Conversation {
   decide(approvalId: string, answer: ApprovalAnswer): Promise<void>
   /** Absent if the session cannot be controlled. */
   readonly controls?: SessionControls
-  /** Returns the session so far as readable lines. @throws */
+  /** Returns the session's log as readable lines. @throws */
   log(): Promise<readonly string[]>
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@
  * C0 except tab and line feed, DEL, C1, line separators, lone surrogates, and characters that change the text
  * direction.
  */
-// oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\p{Surrogate}\p{Bidi_Control}]/gu
 const LINE_PARTS = /[\t\n]/g
 const SHORT: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' }

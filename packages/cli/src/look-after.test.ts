@@ -55,7 +55,7 @@ function createConsole({ input = '', variables = {} }: Given = {}) {
   return { terminal, said }
 }
 
-/** Runs a command to its end with `input` piped into it. */
+/** Runs a command with `input` piped into it, and waits for it to exit. */
 async function baton(words: readonly string[], given: Given = {}) {
   const { terminal, said } = createConsole(given)
   return { code: await run(words, terminal), ...said }

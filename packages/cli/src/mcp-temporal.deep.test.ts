@@ -98,7 +98,7 @@ test.runIf(service)(
       replaced = replace()
     })
     await replaced
-    expect(lost).toEqual([expect.stringMatching(/^(unknown|error .*cancelled.*may have had its effect)/) as string])
+    expect(lost).toEqual([expect.stringMatching(/^(unknown|error .*cancelled.*may have taken effect)/) as string])
     expect(await say(session, 'get-sum {"a":2,"b":3}')).toEqual(['ok text'])
     expect(second?.servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
     await host.stop()

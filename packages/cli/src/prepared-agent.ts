@@ -99,7 +99,7 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   return { agent, permissions: may, choice, environment, modelOf, fit, variables, close }
 }
 
-/** Working tool support is no news to a person. */
+/** Working tool support is not worth a note. */
 function toldTo({ log, onNews }: AgentWords): (verdict: ToolVerdict, model: string) => void {
   return (verdict, model) => {
     const line = describeToolVerdict(model, verdict)

@@ -20,7 +20,7 @@ type Access = Pick<ServeOptions, 'server' | 'origins' | 'host'>
 const ANONYMOUS: Principal = { id: 'anonymous' }
 
 /**
- * `localToken` is for chats of the same user on this machine; it is accepted wherever a token is required.
+ * `localToken` is for chats of the same user on this machine; it is accepted like any other token.
  * @throws BatonError `invalid_option` if the issuer is not a URL
  */
 export function createAccess(options: Access, localToken: string, log: Logger): ServeAccess {

@@ -229,7 +229,8 @@ test('in development a changed file starts the server anew; the turn that runs i
   writeAgent('One.')
   const { command, url } = await serve(['--dev', '--port', String(await findFreePort())])
   const first = await connect(url, async () => {
-    // On a busy machine Node's watcher may hear of the file after the server listens, so it is saved again. The test's time is the bound.
+    // On a busy machine, Node's watcher may start after the server listens, so the file is saved repeatedly until the
+    // test times out.
     for (let looks = 0; !command.errors().includes(STOPS); looks++) {
       if (looks % 250 === 0) writeFileSync(join(folder, 'words.ts'), "export const says = 'Two.'\n")
       await wait(20)

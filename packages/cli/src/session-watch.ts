@@ -1,4 +1,4 @@
-// Watches the session of a chat: whether this process still has it, and what was said in it before the watch began. It
+// Watches the session of a chat: whether this process still has it, and its messages from before the watch began. It
 // sends nothing.
 import type { EventCursor, Session } from '@baton/core'
 import { readText } from '@baton/core'

@@ -78,9 +78,9 @@ export interface GoalStart extends GoalTerms {
 
 /** Settings of a session's workflow, passed at its start, so that a new default does not change running sessions. */
 export interface Tuning {
-  /** Milliseconds without work after which the workflow completes; the next input starts it again. Default: one day. */
+  /** Milliseconds without work until the workflow completes; the next input starts it again. Default: one day. */
   readonly idleMs?: number
-  /** Updates after which a run continues as a new one. Default: 1,500, of the 2,000 that a run accepts. */
+  /** Updates before a run continues as a new one. Default: 1,500, of the 2,000 that a run accepts. */
   readonly updatesMax?: number
 }
 
@@ -98,7 +98,7 @@ export interface Submission {
   readonly inputs: readonly Input[]
   /** The name of the agent that the session switches to. */
   readonly agent?: string
-  /** Birth of the session it is meant for: the session may have been removed, and another one of this name started. */
+  /** Birth of the intended session: the session may have been removed, and another one of this name started. */
   readonly birth?: string
 }
 

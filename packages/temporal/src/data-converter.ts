@@ -3,7 +3,7 @@ import type { BlobStore } from '@baton/core'
 import type { DataConverter } from '@temporalio/common'
 import { createBlobCodec } from './payload-codec.ts'
 
-/** The blob store comes last, so that data encrypted by the user's codecs is stored encrypted. */
+/** The blob store is last, so that data encrypted by the user's codecs is stored encrypted. */
 export function createDataConverter(blobs: BlobStore, own: DataConverter = {}): DataConverter {
   return { ...own, payloadCodecs: [...(own.payloadCodecs ?? []), createBlobCodec(blobs)] }
 }

@@ -32,7 +32,7 @@ export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'r
 const POLL_MS = { waiting: 100, running: 1000, resting: 15_000 } as const
 /** Milliseconds to wait for a record that the workflow has decided. */
 const REACH_MS = 60_000
-/** Milliseconds of that wait after which to check whether the workflow is still running. */
+/** Milliseconds of that wait before checking whether the workflow is still running. */
 const LOOK_MS = 2000
 /** Maximum pieces to hold while a view opens. */
 const EARLY_MAX = 10_000
@@ -145,7 +145,7 @@ export class SessionView {
     const pos = Math.max(-1, ...accepted.map((answer) => answer.pos))
     const { isRunning } = this.#init
     const untilMs = performance.now() + REACH_MS
-    // There is no other writer while the run lives. A closed view gets no more records, and `#reachesIn` returns at
+    // There is no other writer while the run lives. A closed view gets no further records, and `#reachesIn` returns at
     // once.
     while (isRunning && untilMs > performance.now()) {
       if ((await this.#reachesIn(pos, LOOK_MS)) || this.#isClosed) break

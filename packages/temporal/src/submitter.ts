@@ -131,7 +131,7 @@ export class Submitter {
   }
 }
 
-/** Takes as many submissions as fit into one Update, at least one. */
+/** Takes the submissions that fit into one Update, at least one. */
 function takeSome(queue: Waiting[]): readonly Waiting[] {
   const taken: Waiting[] = []
   let count = 0

@@ -12,7 +12,7 @@ export interface ForeignWork {
   /** Attempts under Temporal's retry policy, for a tool whose effect is not `once`. Default: 1. */
   readonly attempts?: number
   /**
-   * Milliseconds without a heartbeat after which an activity counts as dead. Without it, the activity need not
+   * Milliseconds without a heartbeat until an activity counts as dead. Without it, the activity need not
    * heartbeat.
    */
   readonly heartbeatMs?: number

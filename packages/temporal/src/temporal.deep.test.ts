@@ -251,7 +251,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
           taskQueue: world.taskQueue,
           workflowId,
           args: [start],
-          // Far less than the day after which a session at rest ends.
+          // Far less than the day that an idle session lives.
           workflowExecutionTimeout: '20s',
         })
       const first = await judge('judged-once', { goal: 'Is it valid?' })

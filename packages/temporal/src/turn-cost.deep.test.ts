@@ -12,7 +12,7 @@ const program = findTemporal('what a turn costs a Temporal service', (message) =
 const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-/** The history's event types, once no more are added. */
+/** The history's event types, once it stops growing. */
 async function readEvents(world: TemporalWorld, session: string): Promise<readonly string[]> {
   for (let before = -1; ; await wait(500)) {
     const { events } = await world.handle(session).fetchHistory()

@@ -152,7 +152,7 @@ test('an actor whose store hangs takes so many inputs, and every answer that it 
     { type: 'work-lost', work: { type: 'model', attempt: 1 } },
   ]
   const taken = awaited.map((input) => actor.submit([input]))
-  // An input that is not awaited is refused even next to one that is.
+  // An input that is not awaited is refused even next to an awaited one.
   const beside = actor.submit([fired, { ...INPUT, inputId: 'beside' }])
   beside.catch(() => {}) // if accepted, it would reject when the actor is killed
   const waits = new Promise((resolve) => void setImmediate(resolve, 'it waits'))

@@ -1,4 +1,4 @@
-// The end of a session or a host while other work is in progress: what is released, what is reported once, and what
+// The end of a session or a host while other work is in progress: resources released, events reported once, and what
 // stays unchanged.
 import type { SessionChange, Store } from '@baton/core'
 import { BatonError, defineAgent } from '@baton/core'

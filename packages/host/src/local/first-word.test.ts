@@ -11,7 +11,7 @@ interface Said {
   readonly afterMs: number
   readonly text?: string
   readonly call?: string
-  /** Milliseconds from its first piece to its end. */
+  /** Milliseconds from its first piece to its last. */
   readonly talksMs?: number
   readonly fails?: { readonly retryAfterMs?: number }
   /** Says nothing, and ignores its abort signal. */

@@ -14,7 +14,7 @@ import {
 
 noUnhandledRejections()
 
-/** Collects the session's events from now on. */
+/** Collects the session's later events. */
 async function noteEvents(session: Awaited<ReturnType<ReturnType<typeof createTestWorld>['open']>>) {
   const events: SessionEvent[] = []
   const reader = session.events({ from: 'now' })

@@ -148,7 +148,7 @@ export function createTestWorld(init: TestWorldInit): TestWorld {
   }
 }
 
-/** A store of one host: leases need no renewal, so time stands still when nothing else happens. */
+/** A store of one host: leases need no renewal, so the clock is stopped when nothing else happens. */
 export function ownStore(): MemoryStore {
   return createMemoryStore({ leaseMs: Infinity })
 }

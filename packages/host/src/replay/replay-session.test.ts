@@ -1,4 +1,4 @@
-// Replays a recorded session with today's agent: what is unchanged, and what is reported as different.
+// Replays a recorded session with today's agent: unchanged parts, and reported differences.
 import type { Agent, AgentInit, LogStore, Tool } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'

@@ -1,4 +1,4 @@
-// Results of MCP servers: the content for the model, and the value for programs.
+// Results of MCP servers: content for the model, and values for programs.
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, test } from 'vitest'
 import { readCallResult, readResource } from './content.ts'

@@ -1,4 +1,4 @@
-// Failures at the first use of a server, and their messages for its user.
+// Failures at the first use of a server, and the messages for its user.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -31,14 +31,14 @@ test('a program that is not there', async () => {
   expect(await list({ command: 'no-such-program', args: ['-y'] })).toMatchObject({
     code: 'api_unavailable',
     message: expect.stringContaining('cannot be started: there is no program "no-such-program"') as string,
-    hint: 'Install the program, or write its whole path.',
+    hint: 'Install the program, or give its full path.',
   })
 })
 
 test('a command with its arguments in one text', async () => {
   expect(await list({ command: 'npx -y some-server' })).toMatchObject({
     code: 'api_unavailable',
-    hint: 'Write the program alone as "command", and each of its words as one of "args".',
+    hint: 'Put only the program into "command", and each of its arguments into "args".',
   })
 })
 
@@ -57,7 +57,7 @@ test('a program that writes much before it dies: whole lines of the end are told
 test('a program that ends without a word is no MCP server: the error says how to see that', async () => {
   expect(await list({ command: process.execPath, args: ['-e', '1'] })).toMatchObject({
     code: 'api_unavailable',
-    hint: 'Run its command alone: an MCP server waits for requests on its standard input, and does not end.',
+    hint: 'Run its command by itself: an MCP server waits for requests on standard input and does not exit.',
   })
 })
 
@@ -65,7 +65,7 @@ test('servers in an array: the error says how they are written', () => {
   expect(() => createMcpServers([] as never)).toThrow(
     expect.objectContaining({
       code: 'invalid_mcp_server',
-      message: 'createMcpServers takes its servers by name, in an object',
+      message: 'createMcpServers takes an object of servers by name',
     }),
   )
 })

@@ -1,4 +1,4 @@
-// Logins and pins on the disk: who can read them, what survives, what a damaged file says.
+// Logins and pins on disk: who can read them, what survives, and the error for a damaged file.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Messages of servers as they come: which request an answer belongs to, what questions and lists of strangers read as.
+// Messages from real servers: the request that an answer belongs to, and how odd questions and lists are read.
 import type { JsonValue } from '@baton/core'
 import { isSpecType } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'

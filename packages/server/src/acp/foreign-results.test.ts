@@ -1,5 +1,5 @@
-// Results for a call that an editor runs are only accepted from the connection that was asked. In this protocol a
-// client answers requests, so no other client is asked for a claimed `once` call, and results submitted by other ways
+// Results for a call that an editor runs are only accepted from the asked connection. In this protocol a
+// client answers requests, so a claimed `once` call goes to no other client, and results submitted by other ways
 // are foreign.
 import { methods } from '@agentclientprotocol/sdk'
 import type { Agent, CallView, EffectClass, Session, Store } from '@baton/core'
@@ -37,7 +37,7 @@ function serve(effect: EffectClass, store: Store, isFirst = true): Served {
 }
 
 interface Connected extends TestEditor {
-  /** Calls it was asked to run; calling one answers with the output. */
+  /** Calls sent to it; calling one answers with the output. */
   readonly calls: ((output: string) => void)[]
 }
 
@@ -77,7 +77,7 @@ interface Asked {
   readonly id: string
 }
 
-/** An editor was asked for the call and has not answered yet. */
+/** An editor has the call and has not answered yet. */
 async function ask(effect: EffectClass): Promise<Asked> {
   const store = createMemoryStore()
   const served = serve(effect, store)

@@ -28,7 +28,7 @@ export interface TokenVerifierInit extends Partial<Pick<ServerWorld, 'clock' | '
   readonly claim?: string
   /** Finds the principal, instead of `claim`. If it returns `undefined`, the request gets 401. */
   readonly findPrincipal?: (claims: JWTPayload) => Principal | undefined
-  /** Milliseconds by which clocks may differ. Default: 5,000. */
+  /** Maximum milliseconds between clocks. Default: 5,000. */
   readonly toleranceMs?: number
   readonly fetch?: typeof fetch
 }
@@ -54,7 +54,7 @@ export interface TokenVerifier {
 const PUBLIC_ALGORITHMS: readonly string[] =
   'ES256 ES384 ES512 RS256 RS384 RS512 PS256 PS384 PS512 EdDSA Ed25519'.split(' ')
 const SECRET_ALGORITHMS: readonly string[] = ['HS256', 'HS384', 'HS512']
-/** RFC 7518, 3.2: as many as the shortest hash has. */
+/** RFC 7518, 3.2: the length of the shortest hash. */
 const SECRET_BYTES = 32
 const TOKEN_CHARS_MAX = 16 * 1024
 const TOLERANCE_MS = 5000

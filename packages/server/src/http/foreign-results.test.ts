@@ -1,4 +1,4 @@
-// Results for a call that a page runs are accepted from the page that was asked, wherever it connects, and never from
+// Results for a call that a page runs are accepted from the asked page, over any connection, and never from
 // another.
 import type { CallView, Session, Store } from '@baton/core'
 import { createMemoryStore, defineAgent, tool } from '@baton/host'
@@ -37,7 +37,7 @@ type World = ReturnType<typeof start>
 
 interface Asked {
   readonly world: World
-  /** The page that was asked to run the call. */
+  /** The page that runs the call. */
   readonly page: Page
 }
 

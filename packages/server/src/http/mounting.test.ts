@@ -65,7 +65,7 @@ test('useChat gets every refusal as text, and a page of another origin may read 
   }
   expect(await post('https://app.example')).toEqual([
     401,
-    'the server does not know who you are',
+    'authentication failed',
     'unauthorized',
     'x-baton-error, retry-after, idempotency-replayed',
   ])

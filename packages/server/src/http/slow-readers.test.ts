@@ -161,7 +161,7 @@ test('over a real connection that is paused, nothing is lost', async () => {
   })
   socket.pause()
   socket.send(JSON.stringify({ type: 'resume', requestId: 'r', id: 's' }))
-  // The answer is being sent and waits, because the network accepts no more of it.
+  // The answer is being sent and waits, because the network accepts nothing further.
   await expect.poll(() => looks).toBeGreaterThan(2)
   socket.resume()
   await ended

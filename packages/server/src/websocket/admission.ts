@@ -100,7 +100,7 @@ export const UNREADABLE_CLIENT: Refusal = {
 /** For a caller that the program does not know. */
 export const UNKNOWN_PRINCIPAL: Refusal = {
   status: '401 Unauthorized',
-  message: 'the server does not know who you are',
+  message: 'authentication failed',
 }
 
 /** RFC 6585, 4. */

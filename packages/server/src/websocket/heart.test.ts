@@ -1,4 +1,4 @@
-// The heartbeat of a connection: a client that answers each ping stays, one that does not is disconnected, and no timer
+// The heartbeat of a connection: a client that answers each ping stays, a silent one is disconnected, and no timer
 // remains.
 import { EventEmitter } from 'node:events'
 import type { WebSocket } from 'ws'

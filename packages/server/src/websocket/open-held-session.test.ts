@@ -1,5 +1,5 @@
 // A session held by another process: its holder is contacted once, then the session is retried until it is free, time
-// is up or the app is gone.
+// is up or the app has disconnected.
 import type { Host, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'

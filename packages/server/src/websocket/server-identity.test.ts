@@ -58,8 +58,8 @@ test('what an app sends before it is let in is taken in, in order', async () => 
 })
 
 test.each<[string, unknown, number, string]>([
-  ['nobody', undefined, 401, 'the server does not know who you are'],
-  ['an error', new Error('cookie of ann'), 401, 'the server does not know who you are'],
+  ['nobody', undefined, 401, 'authentication failed'],
+  ['an error', new Error('cookie of ann'), 401, 'authentication failed'],
   [
     'a refusal',
     new BatonError({ code: 'unauthorized', message: 'the token has expired' }),

@@ -12,7 +12,7 @@ afterEach(async () => {
   stops = []
 })
 
-/** Time stands still for the front until it is moved; the host has its own clock. */
+/** The front's clock only moves by hand; the host has its own clock. */
 async function start(
   limits: Partial<ConnectionLimits>,
   more: { readonly agent?: Agent; readonly trustedProxies?: number } = {},

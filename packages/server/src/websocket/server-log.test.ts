@@ -26,7 +26,7 @@ async function start(timeoutMs: number) {
 const readName = ({ payload }: App['frames'][number]): string => payload['name'] ?? ''
 const isIdle = ({ payload }: App['frames'][number]): boolean => payload['arguments'] === '{"state":"idle"}'
 
-/** Sends a question, and returns the id of the call that the app is asked to run. */
+/** Sends a question, and returns the id of the call sent to the app. */
 async function findCall(app: App): Promise<string> {
   app.send('user.audio.transcript.final', { text: 'Look' })
   const { payload } = await app.until((frame) => readName(frame) === 'look')

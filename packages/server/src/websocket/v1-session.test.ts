@@ -21,7 +21,7 @@ function objectSchema() {
   return { type: 'object' } as const
 }
 
-/** A complete server in memory; time stands still until it is moved. */
+/** A complete server in memory, with a clock that only moves by hand. */
 function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<ConnectionLimits> = {}) {
   let nowMs = NOW_MS
   let ids = 0

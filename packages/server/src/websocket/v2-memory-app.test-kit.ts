@@ -12,7 +12,7 @@ import { DeviceNames } from './v2-device-names.ts'
 const ajv = new Ajv2020({ allErrors: false, strict: false })
 const isServerFrame = ajv.compile(SERVER_FRAME_2_SCHEMA)
 
-/** Milliseconds after which a waiting test fails. */
+/** Milliseconds until a waiting test fails. */
 const DEADLINE_MS = 60_000
 
 /** Runs everything that is ready, for this many turns of the event loop. */

@@ -49,7 +49,7 @@ interface Script {
 }
 
 interface Cuts {
-  /** Frames after which the connection breaks, one after another. */
+  /** Numbers of frames until the connection breaks, one after another. */
   readonly frames: readonly number[]
   /** Pieces that the model writes while there is no connection. */
   readonly away: number

@@ -37,7 +37,7 @@ export interface TemporalHostOptions<A extends Agent = Agent>
   readonly redis?: string | LiveBus
   readonly log?: Logger
   /**
-   * Milliseconds after which the clients of a dead gateway count as gone. A gateway renews its clients three times in
+   * Milliseconds until the clients of a dead gateway count as disconnected. A gateway renews its clients three times in
    * this period while a turn is running, and with the first input after a rest. Default: 90,000.
    */
   readonly clientLeaseMs?: number

@@ -15,7 +15,7 @@ export interface TemporalDirectoryInit {
 
 /** Folded states to remember, so that a change only costs reading the new records. */
 const FOLDED_MAX = 256
-/** Milliseconds by which the clocks of writers may differ, for finding changes that were not reported. */
+/** Maximum milliseconds between writers' clocks, for finding unreported changes. */
 const APART_MS = 60_000
 
 export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'has' | 'watch'> {

@@ -30,7 +30,7 @@ export interface TemporalEngineInit {
   readonly bus: LiveBus
   readonly log: Logger
   readonly tuning: Tuning
-  /** Milliseconds after which the clients of a dead gateway count as gone. */
+  /** Milliseconds until the clients of a dead gateway count as disconnected. */
   readonly leaseMs: number
 }
 

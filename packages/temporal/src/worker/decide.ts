@@ -34,7 +34,7 @@ export interface WorkTimes {
    * call.
    */
   readonly startToCloseMs?: number
-  /** Milliseconds without a heartbeat after which the work counts as lost. Default: 10,000. */
+  /** Milliseconds without a heartbeat until the work counts as lost. Default: 10,000. */
   readonly heartbeatMs?: number
 }
 

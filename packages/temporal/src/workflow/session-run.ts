@@ -339,7 +339,7 @@ export class SessionRun {
     this.#deadlines.set(this.#state, this.#nowMs(), this.#idleAtMs())
   }
 
-  /** A worker that cannot do it now may be replaced by one that can. */
+  /** A worker that cannot do it now may be replaced by another. */
   async #insist<Value>(act: () => Promise<Value>): Promise<Value> {
     for (;;) {
       try {

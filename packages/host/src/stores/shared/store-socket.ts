@@ -24,7 +24,7 @@ export function findSocket(path: string): SocketPlace {
   }
 }
 
-/** Returns `undefined` if no process listens there, or one that this user must not trust. */
+/** Returns `undefined` if no process listens there, or its process must not be trusted. */
 export async function connectTo(place: string): Promise<Socket | undefined> {
   if (!isOwnSocket(place)) return undefined
   return await new Promise((resolve) => {

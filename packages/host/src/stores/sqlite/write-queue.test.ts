@@ -1,4 +1,4 @@
-// The queue of writes: what is committed together, on which thread, and what a slow disk may delay. Durations are
+// The queue of writes: which writes share a commit, on which thread, and what a slow disk may delay. Durations are
 // injected.
 import { expect, test } from 'vitest'
 import type { Act, ActOutcome } from './acts.ts'
