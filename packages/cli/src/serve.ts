@@ -87,8 +87,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     await prepared
     // Over Temporal, nothing ends with this process, so there is nothing to recover.
     const { recovered } = (await local?.recover({ everyMs: RECOVER_EVERY_MS })) ?? { recovered: 0 }
-    if (recovered > 0)
-      log.info('resuming sessions that were interrupted when the server stopped', { sessions: recovered })
+    if (recovered > 0) log.info('resuming interrupted sessions', { sessions: recovered })
     isListening = true
     const isOpen = server.token === undefined && server.jwt === undefined
     withdrawAddress = tellAddress(options.store, { url, ...(!isOpen && { token: localToken }) }, log)

@@ -1,4 +1,4 @@
-// What an agent offers to MCP clients: its tools under names that MCP allows, and the tool that asks the agent itself.
+// Lists an agent's tools for MCP clients: each under a name that MCP allows, and the tool that asks the agent itself.
 import type { JsonObject, Tool, ToolSource } from '@baton/core'
 import { toJsonSchema } from '@baton/core'
 import { SourceTools } from '@baton/runtime'
