@@ -124,9 +124,9 @@ test.runIf(hasTmux)(
     type('/retry')
     await shows(/\/retry\n> many[^]*\n\n› *$/)
     type('/undo')
-    await shows(/taken back: many\n› *$/)
+    await shows(/undone: many\n› *$/)
     type('/fork')
-    await shows(/a copy, session \S+\n› *$/)
+    await shows(/copied to session \S+\n› *$/)
     type('/tools')
     await shows(/pay \(once, needs approval\): Pays\n[^]*› *$/)
     type('/usage')
@@ -272,7 +272,7 @@ test('a chat beside a running server talks to it, with its token, and to nobody 
   const store = ['--store', 'sqlite:shop.db']
   const joined = await baton(['chat', '--once', 'x', ...store])
   expect(joined).toMatchObject({ code: 0, output: 'No.\n' })
-  expect(joined.errors).toMatch(/^server ws:.*, which has the store of this folder open\n$/)
+  expect(joined.errors).toMatch(/^server ws:.*, which has this folder's store open\n$/)
   // A chat with its own model answers by itself, next to the server.
   const own = await baton(['chat', '--once', 'list the files', '--session', 's', '--model', 'offline', ...store])
   expect(own).toMatchObject({ code: 0, output: expect.stringContaining('notes.md') as string })

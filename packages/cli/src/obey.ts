@@ -54,7 +54,7 @@ async function obeyCommand(room: ChatRoom, text: string): Promise<boolean> {
       break
     case 'new':
       await room.move(undefined)
-      screen.note(`a new session, ${room.conversation.session}`, 'dim')
+      screen.note(`new session ${room.conversation.session}`, 'dim')
       break
     case 'show':
       showCall(room, command.call)
@@ -84,12 +84,12 @@ async function control(room: ChatRoom, command: Control, controls: SessionContro
       await room.follow(await controls.retry())
       break
     case 'undo': {
-      screen.note(`taken back: ${await controls.undo()}`, 'dim')
+      screen.note(`undone: ${await controls.undo()}`, 'dim')
       break
     }
     case 'fork':
       await room.move(await controls.fork())
-      screen.note(`a copy, session ${room.conversation.session}`, 'dim')
+      screen.note(`copied to session ${room.conversation.session}`, 'dim')
       break
     case 'tools': {
       const lines = controls.tools()

@@ -74,7 +74,7 @@ test.each(users)('the first commands of the README run in their order, as %s', a
   const said = shell(`echo 'list the files' | ${chat} --session kitchen`, before)
   expect([await said.ended, said.errors()]).toEqual([
     { code: 0, signal: null },
-    expect.stringMatching(/^server ws:\/\/127\.0\.0\.1:\d+\/ws, which has the store of this folder open\n/),
+    expect.stringMatching(/^server ws:\/\/127\.0\.0\.1:\d+\/ws, which has this folder's store open\n/),
   ])
   expect(said.output()).toContain('README.md')
   expect(others.length).toBeGreaterThan(0)

@@ -26,7 +26,7 @@ const CONNECT_MS = 12_000
 
 export function createRemoteChat(init: RemoteChatInit): ChatPartner {
   return {
-    about: [`server ${init.url}${init.isHolder ? ', which has the store of this folder open' : ''}`],
+    about: [`server ${init.url}${init.isHolder ? ", which has this folder's store open" : ''}`],
     may: [],
     open: (session) => openConversation(init, session ?? randomUUID()),
     close: () => Promise.resolve(),

@@ -166,7 +166,7 @@ async function exportOne({ terminal, location, file }: Request, session: string)
   } finally {
     await store.close()
   }
-  if (file !== undefined) terminal.note(`session ${escapeLine(session)} is in ${escapeLine(file)}`)
+  if (file !== undefined) terminal.note(`session ${escapeLine(session)} was exported to ${escapeLine(file)}`)
   return 0
 }
 
@@ -202,7 +202,7 @@ async function importOne({ terminal, location }: Request, file: string): Promise
     const session = await importSession(store, readLines({ name: file, chunks })).catch((cause: unknown) => {
       throw nameFile(cause, file)
     })
-    terminal.note(`session ${escapeLine(session)} is in ${escapeLine(nameOfStore(location))}`)
+    terminal.note(`session ${escapeLine(session)} was imported into ${escapeLine(nameOfStore(location))}`)
   } finally {
     await store.close()
   }

@@ -147,7 +147,7 @@ test('commands are obeyed, and one that is unknown says which there are', async 
   ])
   expect(await started.ended).toBe(0)
   expect(text()).toBe(
-    'model a/b\nmodel one\nno model is named "none"\nthe log\na new session, new-1\n' +
+    'model a/b\nmodel one\nno model is named "none"\nthe log\nnew session new-1\n' +
       'there is no command /modle, did you mean /model? the commands are /model, /retry, /undo, /fork, /show, /tools, /usage, /approve, /new, /log, /help, /quit\n',
   )
   expect(done).toEqual(['close s', 'close new-1'])
@@ -190,7 +190,7 @@ test('what the session is told is done, and what it refuses is told', async () =
   expect(text().split('\n')).toEqual([
     'you said again',
     'nothing was said',
-    'a copy, session copy',
+    'copied to session copy',
     'look (pure): Looks',
     'a/b · 3 tokens in, 2 out · context 10 %',
     'no call has a result yet',

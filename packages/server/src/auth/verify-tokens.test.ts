@@ -55,9 +55,9 @@ test.each<[string, (claims: JWTPayload) => JWTPayload, string]>([
   ['for another service', (claims) => ({ ...claims, aud: ['desk'] }), 'the token is for another service'],
   ['for no service', (claims) => leaveOut(claims, 'aud'), 'the token is for another service'],
   ['of another issuer', (claims) => ({ ...claims, iss: 'https://a' }), 'the token comes from another issuer'],
-  ['that names nobody', (claims) => leaveOut(claims, 'sub'), 'the token does not say who you are'],
-  ['that names nobody in words', (claims) => ({ ...claims, sub: '' }), 'the token does not say who you are'],
-  ['for anonymous', (claims) => ({ ...claims, sub: 'anonymous' }), 'the token does not say who you are'],
+  ['that names nobody', (claims) => leaveOut(claims, 'sub'), 'the token does not name a principal'],
+  ['that names nobody in words', (claims) => ({ ...claims, sub: '' }), 'the token does not name a principal'],
+  ['for anonymous', (claims) => ({ ...claims, sub: 'anonymous' }), 'the token does not name a principal'],
 ])('a token %s is refused in words that say so', async (_what, change, message) => {
   const { key, issuer, ask, logged } = await start()
   const token = await key.sign(change(issuer.claims))
@@ -85,8 +85,8 @@ test('a token without a signature, by a secret that everybody knows, or of anoth
   expect(await Promise.all([none, confused, await stranger.sign(claims), changed, 'abc', ''].map(ask))).toEqual([
     'unauthorized: the algorithm of the token is not allowed here',
     'unauthorized: the algorithm of the token is not allowed here',
-    'unauthorized: the signature of the token is wrong',
-    'unauthorized: the signature of the token is wrong',
+    "unauthorized: the token's signature is invalid",
+    "unauthorized: the token's signature is invalid",
     'unauthorized: the token cannot be read',
     'unauthorized: the token cannot be read',
   ])
@@ -110,11 +110,11 @@ test('after a change of keys a token by the new one is taken, one by the old one
   issuer.state.keys = [next.open]
   const token = await next.sign({ ...issuer.claims, exp: NOW_MS / 1000 + 3600 })
   // At most every 30 seconds, whatever keys tokens name.
-  expect(await ask(token)).toBe('unauthorized: the token was signed with a key that its issuer does not have')
+  expect(await ask(token)).toBe('unauthorized: the token was signed with a key that its issuer does not publish')
   expect(issuer.asked).toHaveLength(2)
   pass(30_000)
   expect(await ask(token)).toBe('ann')
-  expect(await ask(old)).toBe('unauthorized: the token was signed with a key that its issuer does not have')
+  expect(await ask(old)).toBe('unauthorized: the token was signed with a key that its issuer does not publish')
   expect(issuer.asked).toHaveLength(4)
 })
 
@@ -123,7 +123,7 @@ test('of keys without names each is tried', async () => {
   const { issuer, ask } = await start()
   issuer.state.keys = [one.open, other.open]
   expect(await ask(await other.sign(issuer.claims))).toBe('ann')
-  expect(await ask(await stranger.sign(issuer.claims))).toBe('unauthorized: the signature of the token is wrong')
+  expect(await ask(await stranger.sign(issuer.claims))).toBe("unauthorized: the token's signature is invalid")
 })
 
 test('while the issuer does not answer nobody new is let in; its old keys are believed for a day', async () => {

@@ -154,7 +154,7 @@ function readBody(
           else controller.enqueue(piece.value)
         } catch (cause) {
           answer.destroy()
-          throw isBatonError(cause) ? cause : createBroken('broke off its answer', cause)
+          throw isBatonError(cause) ? cause : createBroken('ended its answer early', cause)
         }
       },
       cancel() {

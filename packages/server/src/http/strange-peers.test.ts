@@ -158,7 +158,7 @@ test('an answer that is cut breaks, and does not end', async () => {
   await reader?.read()
   const next = reader?.read()
   cut.resolve()
-  await expect(next).rejects.toThrow('broke off its answer')
+  await expect(next).rejects.toThrow('ended its answer early')
 })
 
 test('an answer that is cut while nobody reads it does no harm', async () => {
@@ -170,7 +170,7 @@ test('an answer that is cut while nobody reads it does no harm', async () => {
   const { ask } = await stand(begin)
   const answered = await ask('/api/chat/s/stream')
   await closed.promise
-  await expect(answered.text()).rejects.toThrow('broke off its answer')
+  await expect(answered.text()).rejects.toThrow('ended its answer early')
 })
 
 /** Maximum bytes that sockets and streams may buffer between a peer and a stalled reader. */

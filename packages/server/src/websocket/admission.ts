@@ -54,7 +54,7 @@ export function refuse(stream: Duplex, { status, message, headers = [] }: Refusa
 
 const UNAUTHORIZED: Refusal = {
   status: '401 Unauthorized',
-  message: 'a valid token is needed: Authorization: Bearer <token>, or ?token=<token> in the address',
+  message: 'a valid token is required: Authorization: Bearer <token>, or ?token=<token> in the address',
   headers: ['www-authenticate: Bearer'],
 }
 

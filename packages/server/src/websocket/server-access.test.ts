@@ -25,7 +25,7 @@ test.each([
   const refusal = await refusedWith(url + query, { headers })
   expect([refusal.status, refusal.headers['www-authenticate']]).toEqual([401, 'Bearer'])
   expect(logged).toEqual([
-    'a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized","why":"a valid token is needed: Authorization: Bearer <token>, or ?token=<token> in the address"}',
+    'a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized","why":"a valid token is required: Authorization: Bearer <token>, or ?token=<token> in the address"}',
   ])
   expect(refusal.body).not.toContain(TOKEN)
 })

@@ -125,7 +125,7 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
       if (job.birth !== undefined && place.view.replica.state().birth !== job.birth) {
         // The known session of this name was removed.
         init.places.forget(identity.session)
-        throw new BatonError({ code: 'store_failed', message: `session ${identity.session} has begun anew` })
+        throw new BatonError({ code: 'store_failed', message: `session ${identity.session} was started again` })
       }
       await place.view.completeHistory()
       return place
@@ -135,7 +135,7 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
       if (isBatonError(cause) && cause.code === 'store_conflict')
         throw ApplicationFailure.nonRetryable(message, cause.code)
       if (performance.now() > untilMs || cancellationSignal().aborted)
-        throw ApplicationFailure.create({ type: NOT_BEGUN, message: `it could not begin: ${message}` })
+        throw ApplicationFailure.create({ type: NOT_BEGUN, message: `it could not start: ${message}` })
       await wait(200)
     }
   }

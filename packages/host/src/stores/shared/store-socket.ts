@@ -20,7 +20,7 @@ export function findSocket(path: string): SocketPlace {
   if (bytes <= PATH_BYTES_MAX) return { type: 'place', place }
   return {
     type: 'none',
-    why: `the path of its socket, ${place}, would have ${bytes} bytes; ${PATH_BYTES_MAX} is the most that every system accepts`,
+    why: `the path of its socket, ${place}, would have ${bytes} bytes, but some systems accept at most ${PATH_BYTES_MAX}`,
   }
 }
 
