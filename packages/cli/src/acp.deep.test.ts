@@ -107,7 +107,7 @@ const says =
     JSON.stringify(params ?? {}).includes(text)
 const isText = ({ params }: Message): boolean => params?.update?.['sessionUpdate'] === 'agent_message_chunk'
 
-test('a second editor over the same store has an agent of its own, and stays when the first one leaves', async () => {
+test('a second editor on the same store has its own agent, and continues when the first one disconnects', async () => {
   const first = acp()
   const one = await first.open()
   expect(statSync(join(folder, 's.db.socket')).mode & 0o777).toBe(0o600)
@@ -168,7 +168,7 @@ test('an editor that leaves in mid-turn ends the process', async () => {
   expect(await editor.ended).toBe(0)
 })
 
-test('without a model an editor is sent to the login, whose key nobody sees', async () => {
+test('without a model an editor is sent to the login, which hides the key', async () => {
   const editor = start(['acp', '--store', 'memory:'])
   const { result } = await editor.ask('initialize', {
     protocolVersion: 1,

@@ -34,7 +34,7 @@ const FIELDS = {
   required: ['size', 'count', 'gift', 'price', 'tags'],
 }
 
-test('each field is asked for by its name, its kind and its choices, until it fits', async () => {
+test('each field shows its name, kind and choices, and is repeated until the answer is valid', async () => {
   const says = ['xl', '3', '1.5', '2', 'maybe', 'n', '', '1.5', '[', '["a"]', '']
   const { value, asked, notes, left } = await ask(FIELDS, says)
   expect(value).toEqual({ size: 3, count: 2, gift: false, price: 1.5, tags: ['a'] })

@@ -36,7 +36,7 @@ test('a file that has grown is cut to its newest lines', () => {
   expect(openChatHistory(file).lines[0]).toMatch(/^2999 /)
 })
 
-test('where a history cannot be kept the chat goes on', () => {
+test('a chat works without a history file', () => {
   writeFileSync(join(folder, 'deep'), 'a file in the place of the folder')
   const history = openChatHistory(file)
   history.add('one')

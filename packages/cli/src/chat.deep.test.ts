@@ -113,7 +113,7 @@ test.runIf(hasTmux)('Markdown is shown as it streams, and code is neither wrappe
 })
 
 test.runIf(hasTmux)(
-  'results are folded and shown whole; answers are asked for again, taken back and copied',
+  'results are folded and can be shown in full; answers can be retried, undone and copied',
   async () => {
     writeAgent()
     await chat('--session s --store sqlite:s.db --agent agent.ts')
@@ -138,7 +138,7 @@ test.runIf(hasTmux)(
   },
 )
 
-test.runIf(hasTmux)('a tool asks, field by field, and what does not fit is asked for again', async () => {
+test.runIf(hasTmux)('a tool asks field by field, and repeats a field after an invalid answer', async () => {
   writeAgent()
   await chat('--store memory: --agent agent.ts')
   type('ask')
@@ -156,7 +156,7 @@ test.runIf(hasTmux)('a tool asks, field by field, and what does not fit is asked
   await shows(/✗ ask [^]*\n\n› *$/)
 })
 
-test.runIf(hasTmux)('wide characters are edited where they stand at 40 columns', async () => {
+test.runIf(hasTmux)('wide characters are edited in place at 40 columns', async () => {
   writeAgent()
   await chat('--store memory: --agent agent.ts', { columns: 40 })
   const wide = '漢字'.repeat(12)
@@ -230,7 +230,7 @@ test.runIf(hasTmux)('keys that come while a turn runs are the next line, and not
   expect(shown).toMatch(/› slow\n> slow \{\}\n✓ slow .*\nIt was done\.\n\n› \/\/next\nNo\./)
 })
 
-test.runIf(hasTmux)('a turn whose chat was killed goes on when its session is opened again', async () => {
+test.runIf(hasTmux)('a turn continues after its chat was killed when its session is opened again', async () => {
   writeAgent()
   await chat('--session s --store sqlite:s.db --agent agent.ts')
   type('look')
@@ -267,7 +267,7 @@ async function baton(words: readonly string[]) {
   return { ...(await command.ended), output: command.output(), errors: command.errors() }
 }
 
-test('a chat beside a running server talks to it, with its token, and to nobody once it was killed', async () => {
+test('a chat next to a running server uses it, with its token, but not after the server was killed', async () => {
   await serve()
   const store = ['--store', 'sqlite:shop.db']
   const joined = await baton(['chat', '--once', 'x', ...store])

@@ -186,7 +186,7 @@ test('--verbose says where an error comes from, without the secrets of the varia
   expect(command.errors()).not.toContain('key-of-a-test')
 })
 
-test('an agent file in a package of CommonJS is told with the remedy', async () => {
+test('an agent file in a CommonJS package fails with the remedy', async () => {
   // Same file as `npm init -y` writes; Node prints a warning first.
   const common = join(folder, 'common')
   mkdirSync(common, { recursive: true })

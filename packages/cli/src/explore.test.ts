@@ -97,7 +97,7 @@ test('--json is the typed summary, whose evidence names the call', async () => {
   expect(output.trim().split('\n')).toHaveLength(1)
 })
 
-test('what it found can neither forge lines of the summary nor steer a terminal through JSON', async () => {
+test('findings can neither forge lines of the summary nor control a terminal through JSON', async () => {
   const words = ['--store', 'memory:', '--allow-network', '--allow-external-llms']
   const said = 'Fine\n\nFindings\n  All is well\u009b2J \u202eevil'
   const plain = await explore(words, (request) => findTodo(request, said))

@@ -54,7 +54,7 @@ function startChat(...options: readonly string[]): Chat {
 
 const NOTE = 'session s is back from another process'
 
-test('a chat whose session went to another one goes on with its next message, and tells what was said meanwhile', async () => {
+test('a chat whose session moved to another one continues with its next message, and reports the messages it missed', async () => {
   const first = startChat()
   first.say('list the files')
   await expect.poll(first.seen).toContain('✓ fs.list_dir')
@@ -74,7 +74,7 @@ test('a chat whose session went to another one goes on with its next message, an
   expect(first.seen() + second.seen()).not.toContain('session_closed')
 })
 
-test('a chat that said nothing leaves the session to the one that used it', async () => {
+test('a chat without messages leaves the session to the chat that used it', async () => {
   const first = startChat()
   first.say('/tools')
   await expect.poll(first.seen).toContain('fs.list_dir (pure')

@@ -7,7 +7,7 @@ import type { Console } from './console.ts'
 import { GITIGNORE, createPackage } from './init-files.ts'
 import { initCommand } from './init.ts'
 
-test('git ignores a store and all that stands beside it', () => {
+test('git ignores a store and its helper files', () => {
   const patterns = GITIGNORE.trim().split('\n')
   const files = ['', '-wal', '-shm', '.lock', '.socket', '.server', '.before-1'].map((end) => `chat.db${end}`)
   expect(files.filter((file) => !patterns.some((pattern) => matchesGlob(file, pattern)))).toEqual([])

@@ -11,7 +11,7 @@ async function join(bytes: Uint8Array | string, isTTY?: boolean): Promise<string
   return await joinInput('what changed?', terminal)
 }
 
-test('what is piped in follows the question', async () => {
+test('piped input follows the question', async () => {
   expect(await join('a diff\n')).toBe('what changed?\n\na diff\n')
 })
 

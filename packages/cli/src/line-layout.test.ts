@@ -9,12 +9,12 @@ import { layOut, splitGraphemes } from './line-layout.ts'
 const lay = (text: string, cursor = text.length, columns = 10) =>
   layOut({ prompt: '› ', continued: '… ', text, cursor, columns })
 
-test('a row that is full ends, and the cursor stands in the next one', () => {
+test('a full row ends, and the cursor moves to the next one', () => {
   expect(lay('12345678')).toEqual({ rows: ['› 12345678', ''], cursor: { row: 1, column: 0 } })
   expect(lay('1234567')).toEqual({ rows: ['› 1234567'], cursor: { row: 0, column: 9 } })
 })
 
-test('a wide character that does not fit whole stands in the next row, and so does the cursor before it', () => {
+test('a wide character that does not fit moves to the next row, and so does the cursor before it', () => {
   expect(lay('1234567漢字', 7)).toEqual({ rows: ['› 1234567', '漢字'], cursor: { row: 1, column: 0 } })
 })
 

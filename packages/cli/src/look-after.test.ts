@@ -86,13 +86,13 @@ test('each line of a pipe is a turn of one session, which the log tells again', 
   expect(facts.filter(({ type }) => type === 'turn-finished')).toHaveLength(2)
 })
 
-test('a session goes on where it was left', async () => {
+test('a session continues after a restart of the command', async () => {
   await baton(['chat', '--session', 's'], { input: 'list the files\n' })
   const again = await baton(['chat', '--session', 's'], { input: 'list the files\n' })
   expect(again.notes).toContain('continuing session s: 1 turn so far, model offline')
 })
 
-test('a chat in which nothing was said leaves no session behind', async () => {
+test('a chat without messages leaves no session behind', async () => {
   await baton(['chat'], { input: '/help\n/quit\n' })
   expect((await baton(['sessions', 'list'])).notes).toContain('no sessions in ')
 })
@@ -281,7 +281,7 @@ test('the model is switched between two turns of a chat with a server of another
   ])
 })
 
-test('a model that cannot be used is refused in the chat, which goes on', async () => {
+test('a model that cannot be used is refused in the chat, and the chat continues', async () => {
   const chat = await baton(['chat'], { input: '/model groq/x\nlist the files\n' })
   expect(chat.notes).toContain('the model groq/x needs a key; set GROQ_API_KEY')
   expect(chat.output).toContain('notes.md')

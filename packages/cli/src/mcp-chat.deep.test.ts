@@ -65,7 +65,7 @@ test.runIf(hasTmux)('a tool is called and its result shown; the model is given a
   expect(content).toMatchObject([{ type: 'text' }, { type: 'image', mediaType: 'image/png' }, { type: 'text' }])
 })
 
-test.runIf(hasTmux)('a form is filled in: what is wrong is asked for again, Enter takes what is offered', async () => {
+test.runIf(hasTmux)('a form is filled in: invalid answers are requested again, Enter accepts the default', async () => {
   await chatWithEverything()
   type('trigger-elicitation-request')
   await shows(
@@ -112,7 +112,7 @@ test.runIf(hasTmux)('a form is filled in: what is wrong is asked for again, Ente
   })
 })
 
-test.runIf(hasTmux)('a form is declined; Ctrl+C leaves one with its turn, and the server goes on', async () => {
+test.runIf(hasTmux)('a form is declined; Ctrl+C cancels one with its turn, and the server keeps running', async () => {
   await chatWithEverything()
   type('trigger-elicitation-request')
   await shows(/\nString: *$/)

@@ -39,7 +39,7 @@ function baton(words: readonly string[], variables: Readonly<Record<string, stri
   })
 }
 
-test('a command in quotes: its tools are called, and a question that nobody can answer is declined', async () => {
+test('a quoted command: its tools are called, and a question without a person to answer is declined', async () => {
   const command = baton(['chat', '--agent', 'agent.ts', '--once', 'Go.', '--mcp', COMMAND])
   expect(await command.ended).toEqual({ code: 0, signal: null })
   expect(command.output()).toContain('I am done.')

@@ -85,7 +85,7 @@ test('over HTTP, a token opens', { timeout: 60_000 }, async () => {
   expect(await command.ended).toEqual({ code: 0, signal: null })
 })
 
-test('what has no effect without --http is refused', { timeout: 60_000 }, async () => {
+test('options without effect are refused unless --http is given', { timeout: 60_000 }, async () => {
   const command = startCommand(process.execPath, { words: [BATON, 'mcp', '--port', '1'], folder, variables: {} })
   commands.push(command)
   expect(await command.ended).toEqual({ code: 2, signal: null })

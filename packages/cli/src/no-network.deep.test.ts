@@ -113,7 +113,7 @@ async function playBoth({
 
 const KEYS = { ANTHROPIC_API_KEY: 'key-of-a-test', ANTHROPIC_BASE_URL: 'http://198.51.100.7' }
 
-test.runIf(canWitness)('models: a key in the environment counts no more', async () => {
+test.runIf(canWitness)('models: a key in the environment is ignored', async () => {
   writeFileSync(
     join(folder, 'agent.ts'),
     `import { defineAgent } from ${place('core/src/index.ts')}\nexport default defineAgent({ name: 'tester', retry: { attempts: 1 } })\n`,

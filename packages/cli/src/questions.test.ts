@@ -33,7 +33,7 @@ function createAsking(person: Person) {
 const call = (callId: string) => ({ callId, name: 'look', arguments: '{"where":"here","deep":{"a":1}}' })
 const settled = () => new Promise((resolve) => void setImmediate(resolve))
 
-test('who decides sees the name and every argument', async () => {
+test('a person who decides sees the name and every argument', async () => {
   const { person, asked } = createPerson()
   const { questions, notes } = createAsking(person)
   const answer = questions.approval(call('a'))
@@ -46,7 +46,7 @@ test('who decides sees the name and every argument', async () => {
   expect(asked.map(({ question }) => question)).toEqual(['run it? y/n/always: ', 'run it? y/n/always: '])
 })
 
-test('who is asked by a policy sees why, which words are a stranger’s, and what the approval stands for', async () => {
+test('a person asked by a policy sees the reason, the words of strangers, and the scope of the approval', async () => {
   const { person, asked } = createPerson()
   const { questions, notes } = createAsking(person)
   const answer = questions.approval({
@@ -76,7 +76,7 @@ test('who is asked by a policy sees why, which words are a stranger’s, and wha
   ])
 })
 
-test('an approval that stands for one call alone promises nothing about later ones', async () => {
+test('an approval for one call promises nothing about later ones', async () => {
   const { person, asked } = createPerson()
   const { questions, notes } = createAsking(person)
   const answer = questions.approval({ ...call('a'), asked: { message: 'Read a page', destination: 'bob', each: true } })
@@ -101,7 +101,7 @@ test('a second question waits for the first answer and for what became of it', a
   await expect(second).rejects.toThrow('it  rains')
 })
 
-test('what happens while a question is open is shown after it', async () => {
+test('events during an open question are shown after it', async () => {
   const { person, asked } = createPerson()
   const { questions } = createAsking(person)
   const order: string[] = []
@@ -127,7 +127,7 @@ test('a call that ends takes its question back', async () => {
   expect(await approval).toBeUndefined()
 })
 
-test('a call that ends takes back all of its questions, also those that wait for their turn', async () => {
+test('a call that ends withdraws all its questions, including queued ones', async () => {
   const { person, asked } = createPerson()
   const { questions } = createAsking(person)
   const ask = (questionId: string) =>
@@ -139,7 +139,7 @@ test('a call that ends takes back all of its questions, also those that wait for
   expect(asked.length).toBe(1)
 })
 
-test('where nobody is, an approval is denied, a question declined and a client tool fails', async () => {
+test('with no one to ask, an approval is denied, a question declined, and a client tool fails', async () => {
   const { questions, notes } = createAsking({ next: () => Promise.resolve(undefined), close: () => {} })
   await expect(questions.result(call('a'))).rejects.toThrow(
     'this tool must be run by an app or a person, and neither is available',

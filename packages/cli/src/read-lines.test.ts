@@ -43,7 +43,7 @@ test('a line that is too long is refused by its number, before the rest of it is
   expect(await readAll(`${'x'.repeat(1000)}\n`, 300, 1000)).toHaveLength(1)
 })
 
-test('what is not text is refused, and not read as another text', async () => {
+test('invalid text is refused, not misread', async () => {
   await expect(readAll(Buffer.from([0x61, 0x0a, 0xff, 0x0a]), 2)).rejects.toMatchObject({
     code: 'invalid_option',
     message: 'line 2 of x.jsonl is not UTF-8 text',

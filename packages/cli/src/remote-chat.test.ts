@@ -108,7 +108,7 @@ test('what was said is asked again, taken back, copied and counted', async () =>
   expect(await watch(conversation, conversation.send('three'))).toEqual(['answer 4', 'end'])
 })
 
-test('a turn that fails says why, and one that is interrupted says so', async () => {
+test('a failed turn gives its reason, and an interrupted one says so', async () => {
   const pieces = Array.from({ length: 2000 }, () => 'and ')
   const url = await serve([{ pieces, pieceMs: 2 }])
   const conversation = await open(join(url))
@@ -123,7 +123,7 @@ test('a turn that fails says why, and one that is interrupted says so', async ()
   expect(await conversation.setModel(undefined)).toMatch(/^model ./)
 })
 
-test('a turn that was running when the chat was left goes on in the next one', async () => {
+test('a turn that was running when the chat ended continues in the next chat', async () => {
   const gate = Promise.withResolvers<string>()
   const wait = tool({ name: 'wait', description: 'waits', input: NO_INPUT, execute: () => gate.promise })
   const url = await serve([{ text: 'I wait.', calls: [{ name: 'wait', arguments: {} }] }, { text: 'Done.' }], [wait])

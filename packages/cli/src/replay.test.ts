@@ -51,7 +51,7 @@ async function replay(...words: readonly string[]) {
   return { code, written: written.join(''), noted: noted.join('\n') }
 }
 
-test('an agent that does the same passes, one that lost a tool fails and is told where', async () => {
+test('an agent that does the same passes, and one without a tool fails with the place', async () => {
   writeAgent(
     "tool({ name: 'look', description: 'l', input: { type: 'object' }, effect: 'pure', execute: () => 'a dog' })",
   )

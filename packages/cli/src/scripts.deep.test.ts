@@ -46,7 +46,7 @@ export default defineAgent({ name: 'echo', model, tools: [
   )
 }
 
-test('run answers on its output, joins what is piped in, and its code says what came of it', async () => {
+test('run prints its answer, adds piped input, and reports the outcome in its exit code', async () => {
   writeAgent()
   expect(await shell('baton run agent.ts hello')).toMatchObject({ code: 0, output: 'said: hello\n' })
   expect(await shell('echo more | baton run agent.ts hello')).toMatchObject({
@@ -77,7 +77,7 @@ test.each(['baton run agent.ts hello --json', 'baton chat --agent agent.ts --onc
   },
 )
 
-test('events of a chat of several lines are told in their order, without what could steer a terminal', async () => {
+test('events of a chat with several lines are printed in order, without control characters', async () => {
   writeAgent()
   const { code, output } = await shell(`printf 'one\\ntwo \\302\\233\\n' | baton chat --agent agent.ts --json`)
   expect([code, output.includes('\u009b')]).toEqual([0, false])

@@ -79,7 +79,7 @@ async function connect(url: string, more: Readonly<Record<string, string>> = {})
   })
 }
 
-test('each principal of an issuer has sessions of its own, over HTTP; the token of the server opens too', async () => {
+test('each principal of an issuer has separate sessions over HTTP; the server token works too', async () => {
   const { issuer, sign } = await startIssuer()
   const variables = { BATON_JWT_ISSUER: issuer, BATON_TOKEN: 'of-an-operator' }
   const { url, http, notes } = await serve(['--jwt-audience', 'shop', '--jwt-claim', 'email'], variables)

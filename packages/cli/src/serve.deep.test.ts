@@ -86,7 +86,7 @@ const findFinal = (app: V1App): string | undefined =>
 
 const STOPS = 'the server is stopping'
 
-test('a turn that runs when the signal comes is told whole, and the exit is clean', async () => {
+test('a turn that is running at the signal is delivered in full, and the exit is clean', async () => {
   writeAgent('Seen.')
   const { command, url } = await serve()
   let meanwhile = ''
@@ -122,7 +122,7 @@ test('a turn that does not end is cut after the time for it, also when its tool 
   expect(await said).toMatch(/the connection was closed: 1001/)
 })
 
-test('a server whose output and log nobody reads any more goes on, and ends cleanly', async () => {
+test('a server whose output and log are no longer read keeps running, and ends cleanly', async () => {
   writeAgent('Seen.')
   const { command, url } = await serve()
   command.stopReading()
@@ -148,7 +148,7 @@ test('a second signal ends at once', async () => {
   expect(await command.ended).toEqual({ code: 143, signal: null })
 })
 
-test('the log is lines of JSON with what happened to each call and turn, and without what was said', async () => {
+test('the log has lines of JSON for the outcome of each call and turn, without their texts', async () => {
   writeAgent('A secret answer.')
   const { command, url } = await serve()
   const app = await connect(url, () => {
@@ -225,7 +225,7 @@ test.each<[string, readonly string[], readonly [code: number, line: RegExp]]>([
   expect(command.errors()).toMatch(line)
 })
 
-test('in development a changed file starts the server anew; the turn that runs is told whole by the old one', async () => {
+test('in development a changed file restarts the server; the old one delivers its running turn in full', async () => {
   writeAgent('One.')
   const { command, url } = await serve(['--dev', '--port', String(await findFreePort())])
   const first = await connect(url, async () => {

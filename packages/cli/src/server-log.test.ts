@@ -41,7 +41,7 @@ test.each([
   },
 )
 
-test('what a line of JSON says is what was said', async () => {
+test('a JSON line contains the logged values', async () => {
   const said = 'a\u001b[2J\u009b\u202eb'
   const lines: string[] = []
   const terminal = { isTerminal: false, variables: {}, note: (line: string) => void lines.push(line) }

@@ -134,7 +134,7 @@ test('each line is a turn, after the one before', async () => {
   expect(done).toEqual(['close s'])
 })
 
-test('commands are obeyed, and one that is unknown says which there are', async () => {
+test('commands are obeyed, and an unknown one lists the known ones', async () => {
   const { started, text, done } = await talk([
     '/model a/b',
     '/model',
@@ -163,7 +163,7 @@ test('a turn that fails is one line, the next one is answered, and a script hear
   expect(await typed.started.ended).toBe(0)
 })
 
-test('the first Ctrl+C interrupts the turn, and the conversation goes on', async () => {
+test('the first Ctrl+C interrupts the turn, and the conversation continues', async () => {
   const { started, done, text } = await talk(['one', 'two'], (said, turn) => {
     if (said === 'two') echo(said, turn)
   })
@@ -183,7 +183,7 @@ test('a second Ctrl+C in a turn that does not end leaves', async () => {
   expect(done).toEqual(['interrupt', 'close s'])
 })
 
-test('what the session is told is done, and what it refuses is told', async () => {
+test('the results of commands and their errors are shown', async () => {
   const lines = ['/retry', '/undo', '/fork', '/tools', '/usage', '/show', '/show x', '/approve', '/quit']
   const { started, text, done } = await talk(lines, echo, false, true)
   expect(await started.ended).toBe(0)
@@ -207,7 +207,7 @@ test('a server out of reach says that it does not offer a command', async () => 
   expect(text()).toMatch(/^this chat does not support that command/)
 })
 
-test('what a tool asks is answered by the person, and declined where nobody is', async () => {
+test('a tool question is answered by the person, and declined if there is none', async () => {
   const asking: Answering = (_text, turn) => {
     const asked = { questionId: 'q', callId: 'c', message: 'Why?', schema: { type: 'string' }, expiresAtMs: 0 }
     turn.push({ type: 'question-asked', ...asked })
@@ -220,7 +220,7 @@ test('what a tool asks is answered by the person, and declined where nobody is',
   expect(piped.done).toEqual(['q the command declined because there is no one to ask', 'close s'])
 })
 
-test('an answer that the session refuses is asked for again', async () => {
+test('an answer that the session refuses is requested again', async () => {
   const asking: Answering = (_text, turn) => {
     const asked = { questionId: 'strict', callId: 'c', message: 'Why?', schema: { type: 'string' }, expiresAtMs: 0 }
     turn.push({ type: 'question-asked', ...asked })

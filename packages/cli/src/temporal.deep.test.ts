@@ -106,7 +106,7 @@ describe.skipIf(!services)('the commands over Temporal', { timeout: 120_000 }, (
     for (const command of all) expect(await command.ended).toEqual({ code: 0, signal: null })
   })
 
-  test('a turn that runs when its worker is told to end goes on at another one', async () => {
+  test('a turn continues on another worker when its own one is shut down', async () => {
     const places = listServices()
     const words = ['worker', ...places, '--agent', AGENT, '--task-queue', 'handed-on', '--json']
     const first = start(words)

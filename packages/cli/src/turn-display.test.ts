@@ -22,14 +22,14 @@ const call = (callId: string, result?: CallResult): EventBody => {
   return { type: 'call', call: result ? { ...view, status: 'settled', result } : { ...view, status: 'running' } }
 }
 
-test('a retry after which nothing is void says only that there is one, and why', () => {
+test('a retry without discarded text only gives its reason', () => {
   expect(told([reset('failed'), reset('empty'), reset('gave-up')])).toEqual([
     'retrying the model: the last attempt failed',
     'retrying the model: its answer was empty',
   ])
 })
 
-test('an answer that is not taken is void, and said to be asked for again', () => {
+test('an answer that is not accepted is discarded, and its retry is shown', () => {
   expect(told([said('Perhaps.'), reset('refused')])).toEqual([
     'Perhaps.',
     '\n',
@@ -71,7 +71,7 @@ test('another model that takes over is named, with why', () => {
   ).toBe('retrying the model: openai/gpt-5.6 takes over (busy); its text since its last call is discarded')
 })
 
-test('a limit that bites is told', () => {
+test('a reached limit is shown', () => {
   expect(told([{ type: 'limit', limit: 'output', used: 512, reached: true }])).toEqual([
     'the answer was cut at the maximum number of output tokens',
   ])

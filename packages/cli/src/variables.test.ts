@@ -97,7 +97,7 @@ test.each([
   expect(said.notes).toContain(message)
 })
 
-test('ANTHROPIC_API_KEY is sent to the provider and stands in no log', async () => {
+test('ANTHROPIC_API_KEY is sent to the provider and never logged', async () => {
   const keys: unknown[] = []
   const provider = createServer((request, response) => {
     keys.push(request.headers['x-api-key'])
@@ -177,7 +177,7 @@ test('SESSION_RATE_LIMIT_PER_MIN is how many frames a session may send', async (
   expect(await errorFor(url, ['One', 'Two', 'Three'])).toMatch(/^rate_limited: at most 2 frames a minute are accepted/)
 })
 
-test('BATON_TOKEN is asked of every connection', async () => {
+test('BATON_TOKEN is required from every connection', async () => {
   const { url, said } = await serve({ BATON_TOKEN: 'token-of-a-test' })
   await expect(connectV1App({ url, session: 's', runCall: () => '' })).rejects.toThrow('no connection')
   await say(`${url}?token=token-of-a-test`)

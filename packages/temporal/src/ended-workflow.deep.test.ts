@@ -93,7 +93,7 @@ describe.skipIf(!server)('a session whose workflow was terminated', { timeout: 6
     })
   })
 
-  test('takes an input again that the ended run had taken and never wrote, also where nobody else speaks', async () => {
+  test('takes an input again that the ended run had taken and never wrote, even without other inputs', async () => {
     const store = createMemoryStore()
     let isLost = false
     const lost: (() => void)[] = []

@@ -59,7 +59,7 @@ function expectJust(ms: number | undefined, wantedMs: number): void {
 describe.skipIf(!server)('a session that waits for days', { timeout: 120_000 }, () => {
   const look = tool({ name: 'look', description: 'looks', input: object, effect: 'pure' })
 
-  test('gets its answer from a client that comes after three days, over two runs that went on as new ones', async () => {
+  test('gets its answer from a client that connects after three days, over two runs that continued as new ones', async () => {
     const init = { steps: [callOnce('look'), { text: 'seen' }], tools: [{ ...look, timeoutMs: WEEK_MS }] }
     const limits = { turnMs: WEEK_MS, awayMs: WEEK_MS }
     await withWorld({ ...init, limits, host: { updatesMax: 3 } }, async (world) => {
@@ -211,7 +211,7 @@ describe.skipIf(!server)('a deadline of a session', { timeout: 120_000 }, () => 
 })
 
 describe.skipIf(!server)('a goal', { timeout: 120_000 }, () => {
-  test('whose confidence is low waits five days for a person, and gives its verdict', async () => {
+  test('whose confidence is low waits five days for a person, and returns its verdict', async () => {
     const schema = { type: 'object', properties: { valid: { type: 'boolean' } }, required: ['valid'] } as const
     const ask = tool({ name: 'ask_a_person', description: 'asks', input: object, approval: true, execute: () => 'yes' })
     const steps = [callOnce('ask_a_person'), { text: '{"valid":true}' }]

@@ -44,8 +44,8 @@ async function ask(world: TemporalWorld, session: string, isOver: () => boolean)
   return answers
 }
 
-describe.skipIf(!server)('a session that is asked for its state all the time', { timeout: 120_000 }, () => {
-  test('goes on, each turn with at most twice the events', async () => {
+describe.skipIf(!server)('a session whose state is requested all the time', { timeout: 120_000 }, () => {
+  test('continues, each turn with at most twice the events', async () => {
     let alone = 0
     await playInWorld(server, { steps, tools: [add] }, async (world) => {
       alone = await countEvents(world, randomUUID())

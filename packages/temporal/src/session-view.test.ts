@@ -11,7 +11,7 @@ import { SessionView } from './session-view.ts'
 import type { LiveBus } from './live/live-bus.ts'
 import { createMemoryBus } from './live/live-bus.ts'
 
-test('an input whose record has not come is told when the view is closed, and nobody asks the service any more', async () => {
+test('an input without its record is reported when the view is closed, and the service is not asked again', async () => {
   let questions = 0
   const handedIn = Promise.withResolvers<void>()
   const view = new SessionView({
@@ -86,7 +86,7 @@ async function readText(view: SessionView, chars: number): Promise<string> {
   return text
 }
 
-test('a piece that comes while the view opens does not hide what was said before it', async () => {
+test('a piece that arrives while the view opens does not hide earlier text', async () => {
   const bus = createMemoryBus()
   let hear: Parameters<LiveBus['subscribe']>[1] = () => {}
   const view = await openView({
@@ -110,7 +110,7 @@ test('pieces that the bus has lost are read again while the attempt is silent', 
   expect(await readText(view, 12)).toBe('All is done.')
 })
 
-test('a log that cannot be read once is read from where it was with the next word of the bus, and each record is told once', async () => {
+test('after a failed read, the log is read from the same position at the next bus message, and each record is reported once', async () => {
   const store = createMemoryStore()
   const bus = createMemoryBus()
   const host = createHost({

@@ -76,7 +76,7 @@ describe.skipIf(!server)('over Temporal', { timeout: 120_000 }, () => {
     })
   })
 
-  test('a gateway stops while the service is away; who waits for it is told', { timeout: 40_000 }, async () => {
+  test('a gateway stops while the service is down; its callers get an error', { timeout: 40_000 }, async () => {
     await playInWorld(server, { steps: [] }, async (world) => {
       const session = await world.host.session(randomUUID())
       await world.endWorker()

@@ -43,7 +43,7 @@ const VERDICT = {
 } as const
 
 describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
-  test('goes on over many runs, with the log of a local host', async () => {
+  test('continues over many runs, with the log of a local host', async () => {
     const said = Array.from({ length: 12 }, (_, index) => `question ${index}`)
     const steps: TemporalWorldInit['steps'] = (_, call) => ({ text: `answer ${call % said.length}` })
     const local = createMemoryStore()
@@ -65,7 +65,7 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a call waits for its client over runs that go on as new ones, and a new worker', async () => {
+  test('a call waits for its client over runs that continue as new ones, and a new worker', async () => {
     const steps = [{ calls: [{ name: 'look', arguments: '{}' }] }, { text: 'seen' }]
     await withWorld({ steps, tools: [look], host: { updatesMax: 3 } }, async (world) => {
       const id = randomUUID()
@@ -186,7 +186,7 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a conversation that began on a local host goes on over Temporal', async () => {
+  test('a conversation that began on a local host continues over Temporal', async () => {
     const store = createMemoryStore()
     const steps = [{ text: 'one' }, { text: 'two' }]
     await withWorld({ steps, store }, async (world) => {
@@ -293,7 +293,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
     })
   })
 
-  test('waits for a person who must approve, and goes on by their decision', async () => {
+  test('waits for a person to approve, and continues with the decision', async () => {
     const pay = tool({
       name: 'pay',
       description: 'pays',
@@ -320,7 +320,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
   })
 })
 
-describe.skipIf(!server)('a tool that is somebody’s own activity', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('a tool that is a custom activity', { timeout: 60_000 }, () => {
   test.each([
     ['gives its value', 'count', { words: 2 }, 'ok'],
     ['fails with its message', 'break', undefined, 'error'],

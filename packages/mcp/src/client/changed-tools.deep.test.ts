@@ -36,7 +36,7 @@ async function serveChanged(): Promise<McpServers> {
 const read = async (servers: McpServers): Promise<string | undefined> =>
   (await servers.sources[0]?.list())?.[0]?.description
 
-test('the change is shown; who accepts it runs the call, and it counts from then on', async () => {
+test('the change is shown; accepting it runs the call, and applies from then on', async () => {
   const servers = await serveChanged()
   expect(await read(servers)).toBe('Says the text again')
   const { calls, asked } = await callTools(
@@ -102,7 +102,7 @@ test('an approval that was remembered before the change does not accept it', asy
   expect(calls).toEqual([`${DENIED}the user declined`])
 })
 
-test('where nobody can be asked, the call is denied at once', async () => {
+test('with no one to ask, the call is denied at once', async () => {
   const servers = await serveChanged()
   const host = createMcpHost(servers, [['echo', { text: 'a' }]])
   const session = await host.session('one')

@@ -41,7 +41,7 @@ function createPool(init: { readonly connections?: number; readonly waiting?: nu
   return { pool, openings, started, connect, reconnected: () => reconnected, closed: () => closed }
 }
 
-test('as many calls wait for a connection as may, and the next one is refused with the number', async () => {
+test('calls up to the limit wait for a connection, and the next one is refused with the number', async () => {
   const { pool, openings, connect } = createPool({ waiting: 2 })
   const first = pool.take('a', UNUSED)
   const second = pool.take('b', UNUSED)
@@ -69,7 +69,7 @@ test('a call that is cancelled while it waits leaves the others their places', a
   await expect(third).resolves.toBeDefined()
 })
 
-test('a call that is cancelled once it has its connection takes no place from those that wait', async () => {
+test('a call cancelled after it got its connection takes no place from waiting ones', async () => {
   const { pool, openings, connect } = createPool({ waiting: 3 })
   const cancelled = new AbortController()
   const first = pool.take('a', cancelled.signal)
@@ -118,7 +118,7 @@ test('the time before the next start doubles with each failure, up to a minute, 
   expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
 })
 
-test('a server that was lost and is back is told once', async () => {
+test('a server that was lost and returned is reported once', async () => {
   const { pool, openings, started, connect, reconnected } = createPool()
   const call = pool.take('a', UNUSED)
   const connection = connect()
@@ -135,7 +135,7 @@ test('a server that was lost and is back is told once', async () => {
   expect([reconnected(), openings.length]).toEqual([1, 2])
 })
 
-test('a connection that lived for ten seconds starts the count of failures anew, and one that did not, does not', async () => {
+test('a connection that lived for ten seconds resets the count of failures, and a shorter one does not', async () => {
   const { pool, openings, started, connect } = createPool()
   const fail = async (): Promise<void> => {
     const call = pool.take('a', UNUSED)
@@ -193,7 +193,7 @@ test('after a rest the next call opens a connection at once, also in the middle 
   await expect(next).resolves.toBeDefined()
 })
 
-test('an end tells those that wait, and a connection that comes after it is closed', async () => {
+test('closing rejects waiting calls, and closes a connection that opens afterwards', async () => {
   const { pool, openings, connect, closed } = createPool()
   const calls = ['a', 'b'].map((session) => pool.take(session, UNUSED).catch((thrown: BatonError) => thrown.message))
   await pool.close()
@@ -237,7 +237,7 @@ test.each([
   await expect(waiting).resolves.toBeDefined()
 })
 
-test('a server that nobody uses is not started again by itself', async () => {
+test('an unused server is not restarted by itself', async () => {
   const { pool, openings, started, connect } = createPool()
   const first = pool.take('a', UNUSED)
   const connection = connect()

@@ -65,7 +65,7 @@ test('the first note of a call is passed on at once, and nothing of it after its
   expect([...timers]).toEqual([])
 })
 
-test('a question without a call goes to the oldest one that runs, and to nobody once that is over', async () => {
+test('a question without a call goes to the oldest running one, and to no one after its end', async () => {
   const gate = Promise.withResolvers<void>()
   const { pay, connection, read } = await start({
     answers: (_tool, asked) => (asked < 3 ? gate.promise : Promise.resolve()),
@@ -120,7 +120,7 @@ test('a list with a wrong tool in it keeps the right ones of all its pages', asy
   expect(tools.map(({ name }) => name)).toEqual(['pay', 'send'])
 })
 
-test('a connection that was closed is not told as one that ended by itself', async () => {
+test('a closed connection is not reported as one that ended by itself', async () => {
   const { connection, ended } = await start()
   await connection.close()
   connection.endNow()

@@ -26,7 +26,7 @@ test('a change at the end of a long text is shown from shortly before where it b
   expect(asked[0]).toMatch(/\ndescription was: …x+ a"\ndescription is: …x+ by+… \(\d+ more characters\)$/)
 })
 
-test('what the server wrote cannot look like a line of the question', async () => {
+test('text from the server cannot look like a line of the question', async () => {
   const { asked } = await ask(describe('a'), describe('b"\ndescription is: "a'))
   expect(asked[0]?.split('\n')).toHaveLength(3)
 })

@@ -42,19 +42,19 @@ test('a command with its arguments in one text', async () => {
   })
 })
 
-test('a file that is not there: the error of Node is told, not its stack', async () => {
+test('a missing file: the error has the message of Node, not its stack', async () => {
   const { message } = (await list({ command: process.execPath, args: ['/no/such/server.js'] })) as Error
   expect(message).toContain("Cannot find module '/no/such/server.js'")
   expect(message).not.toContain('    at ')
 })
 
-test('a program that writes much before it dies: whole lines of the end are told', async () => {
+test('a program that writes a lot before it dies: the error has whole lines from its end', async () => {
   const write = "for (let line = 0; line < 100; line += 1) console.error('line', line, 'of the reasons')"
   const { message } = (await list({ command: process.execPath, args: ['-e', write] })) as Error
   expect(message).toMatch(/it wrote: line \d+ of the reasons\n[^]*line 99 of the reasons$/)
 })
 
-test('a program that ends without a word is no MCP server: the error says how to see that', async () => {
+test('a program that ends silently is not an MCP server: the error says how to check that', async () => {
   expect(await list({ command: process.execPath, args: ['-e', '1'] })).toMatchObject({
     code: 'api_unavailable',
     hint: 'Run its command by itself: an MCP server waits for requests on standard input and does not exit.',
@@ -78,7 +78,7 @@ test('a server that says nothing: the error names it and its limit', async () =>
   })
 })
 
-test('an address with nothing of MCP: the answer is told, and where to look', async () => {
+test('an address without MCP: the error has the response, and where to look', async () => {
   const web = createServer((_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('Not here'))
   await once(web.listen(0, '127.0.0.1'), 'listening')
   const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/`

@@ -30,11 +30,11 @@ test('once a later request is answered, an answer without an id is not for the n
   expect(all.read(ERROR)).toMatchObject([{ id: 2 }])
 })
 
-test('an answer without an id among several requests is nobody’s', () => {
+test('an answer without an id belongs to none of several requests', () => {
   expect(exchange(ask(1), ask(2)).all.read(ERROR)).toEqual([])
 })
 
-test('an id that nobody used is that of the request whose answer it came in, if no other comes', () => {
+test('an unknown id belongs to the request of its response, if no other answer follows', () => {
   const { one } = exchange(ask(1, 'ping'))
   expect(one.read({ jsonrpc: '2.0', id: 99, result: {} })).toEqual([])
   expect(one.end()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])

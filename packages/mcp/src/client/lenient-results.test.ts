@@ -106,7 +106,7 @@ describe('a result of a call', () => {
     },
   )
 
-  test('what a server does right is left as it is', () => {
+  test('correct messages are not changed', () => {
     const right = {
       content: [
         { type: 'text', text: 'x' },

@@ -36,7 +36,7 @@ test('a server that dies in a call: the call says so, the next one waits for the
   expect(servers.status()).toMatchObject([{ state: 'connected', starts: 2 }])
 })
 
-test('a server that cannot start: the session goes on without its tools, and the log has its last words', async () => {
+test('a server that cannot start: the session continues without its tools, and the log has its last output', async () => {
   const { servers, warnings } = serve('dies-at-start')
   await expect(servers.sources[0]?.list()).rejects.toMatchObject({
     code: 'api_unavailable',
@@ -50,7 +50,7 @@ test('a server that cannot start: the session goes on without its tools, and the
   expect(warnings).toEqual([])
 })
 
-test('a program that does not exist is told by its name', async () => {
+test('a missing program is named in the error', async () => {
   const { servers } = createWaitingServers({ none: { command: '/no/such/program' } })
   open.push(servers)
   await expect(servers.sources[0]?.list()).rejects.toMatchObject({
@@ -79,7 +79,7 @@ test('a thousand tools: the first 256 are offered, and the log says so', async (
   ])
 })
 
-test('tools that come with a restart reach the session that is open', async () => {
+test('tools added by a restart reach the open session', async () => {
   const { servers, pass } = serve('grows')
   const host = createMcpHost(servers, [
     ['echo', { text: 'die' }],
@@ -96,7 +96,7 @@ test('tools that come with a restart reach the session that is open', async () =
   await host.stop()
 })
 
-test('two sessions that are asked at once: each answers its own question', async () => {
+test('two sessions asked at once: each answers its own question', async () => {
   const { servers } = serve('asks')
   let waiting = 0
   let release = (): void => {}

@@ -63,7 +63,7 @@ test('a list that is to be read again while it is read is read once more, and wh
   expect([counts.listed, heard]).toEqual([3, 2])
 })
 
-test('a list that cannot be read leaves the tools that are known', async () => {
+test('a list that cannot be read keeps the known tools', async () => {
   const { change, counts, names, warnings } = await start({ lists: (asked) => (asked === 1 ? [PAY] : undefined) })
   expect(await names()).toEqual(['pay'])
   await expect.poll(() => change()).toBe(1)
@@ -72,7 +72,7 @@ test('a list that cannot be read leaves the tools that are known', async () => {
   expect(await names()).toEqual(['pay'])
 })
 
-test('of two tools of one name the first one counts, and of too many the first ones', async () => {
+test('the first of two tools with one name counts, and the first of too many', async () => {
   const many = Array.from({ length: 300 }, (_, at) => ({ ...PAY, name: `tool${at}` }))
   const { source, names } = await start({ lists: () => [{ ...PAY, description: 'first' }, OTHER, ...many] })
   const listed = await names()
@@ -132,7 +132,7 @@ test('a tool that changes again while a person is asked is asked about again', a
   expect([calls, read['pay']]).toEqual([[expect.stringMatching(/^pay error call_denied/)], 0])
 })
 
-test('a server that nobody uses is left after five minutes, and not while a call runs', async () => {
+test('an unused server is disconnected after five minutes, but not during a call', async () => {
   const gate = Promise.withResolvers<void>()
   const { servers, source, pass, read, counts } = await start({ answers: () => gate.promise })
   const [pay] = await source.list()

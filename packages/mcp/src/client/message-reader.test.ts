@@ -53,7 +53,7 @@ test('a batch over several lines is one value', () => {
   expect(read([`[${MESSAGE},\n${MESSAGE}]\n`]).values).toEqual([[VALUE, VALUE]])
 })
 
-test('what is longer than the bound is refused', () => {
+test('values above the limit are refused', () => {
   const reader = new MessageReader({ onValue: () => {}, onNoise: () => {} }, 100)
   expect(() => reader.push(`{"a":"${'x'.repeat(200)}`)).toThrow('has more than 100 characters')
 })

@@ -37,7 +37,7 @@ test('two rounds, and a user who declines', async () => {
   expect(calls).toEqual([expect.stringContaining('decline') as string])
 })
 
-test('a server that asks for ever, or for what nobody offers, fails its call', async () => {
+test('a server that asks forever, or for an unsupported feature, fails its call', async () => {
   const forever = await call('asks-for-ever', () => ({ size: 'm' }))
   expect(forever.asked).toHaveLength(10)
   expect(forever.calls).toEqual([
@@ -49,7 +49,7 @@ test('a server that asks for ever, or for what nobody offers, fails its call', a
   expect(samples.calls).toEqual([expect.stringContaining('requested sampling/createMessage from the client') as string])
 })
 
-test('a task is polled to its end', async () => {
+test('a task is polled until it ends', async () => {
   const { calls } = await call('task')
   expect(calls).toEqual(['task ok: [{"type":"text","text":"after 3 looks: null"}]'])
 })

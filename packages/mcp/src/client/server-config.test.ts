@@ -72,17 +72,17 @@ test('a field that is written wrong is in the error', () => {
   )
 })
 
-test('an address without its scheme is no program', () => {
+test('an address without its scheme is not a program', () => {
   expect(() => readServerArgument('localhost:3000/mcp')).toThrow(
     expect.objectContaining({ code: 'invalid_mcp_server', hint: 'Write http://localhost:3000/mcp.' }) as Error,
   )
 })
 
-test('an address of another protocol is no program', () => {
+test('an address of another protocol is not a program', () => {
   expect(() => readServerArgument('ws://localhost:3000/mcp')).toThrow('must start with https:// or http://')
 })
 
-test('a secret in an address stands in no error', () => {
+test('a secret in an address is never in an error', () => {
   expect(() => createMcpServers({ a: { url: 'https://ann:secret@a.b' } })).toThrow(
     expect.not.objectContaining({ message: expect.stringContaining('secret') as string }) as Error,
   )

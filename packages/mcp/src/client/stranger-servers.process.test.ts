@@ -110,7 +110,7 @@ describe('as a program', () => {
     expect((await call(await asProgram(mode), 'plain')).calls).toEqual([PLAIN])
   })
 
-  test('lines that are no messages are told in the log', async () => {
+  test('lines that are not messages are logged', async () => {
     const { warnings } = await call(await asProgram('noise'), 'plain')
     expect(warnings).toContainEqual(expect.stringContaining('[INFO] starting'))
   })
@@ -162,7 +162,7 @@ describe('over HTTP', () => {
     expect((await call(await overHttp(mode), 'plain')).calls).toEqual([PLAIN])
   })
 
-  test('a session that changes its name goes on', async () => {
+  test('a session that changes its id continues', async () => {
     expect((await call(await overHttp('session-changes'), 'plain', 'plain')).calls).toEqual([PLAIN, PLAIN])
   })
 

@@ -9,7 +9,7 @@ function carry(task: object): CallToolResult {
   return message.result as unknown as CallToolResult // the SDK reads it as a result
 }
 
-test('a task comes through the SDK, and a result without one is none', () => {
+test('a task passes through the SDK, and a result without one has none', () => {
   expect(readCarriedTask(carry({ taskId: 't', status: 'working' }))).toMatchObject({ taskId: 't', status: 'working' })
   expect(readCarriedTask({ content: [] })).toBeUndefined()
 })

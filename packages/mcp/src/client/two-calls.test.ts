@@ -37,7 +37,7 @@ async function start(tools: readonly string[], shop: Shop) {
   return { finish, read }
 }
 
-test('a session that is forgotten under one call is begun anew for it, and a task that runs there is not begun twice', async () => {
+test('a session forgotten during one call is replaced for it, and a task running there does not start twice', async () => {
   const { finish, read } = await start(['print', 'pay'], {
     forgets: async (tool, asked, printed) => tool === 'pay' && asked === 1 && (await printed.then(() => true)),
   })

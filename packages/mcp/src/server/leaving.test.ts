@@ -144,7 +144,7 @@ function createShop() {
 }
 
 test.each(ERAS)(
-  'the agent is a tool for a client of %s: it asks for approvals, and a conversation goes on',
+  'the agent is a tool for a client of %s: it asks for approvals, and a conversation continues',
   async (era) => {
     const { agent, host } = createShop()
     served = serveAgent(agent, { expose: 'agent' }, host)

@@ -155,7 +155,7 @@ test('a state of somebody else, of another tool, or made up is refused, and the 
   expect(right.result?.content?.[0]?.text).toBe('paid')
 })
 
-test('a state that is brought back twice answers once, and both hear the result', async () => {
+test('a state that is returned twice answers once, and both requests get the result', async () => {
   const first = await ask('ann', 'tools/call', { name: 'pay', arguments: { to: 'bob' } })
   const call = {
     name: 'pay',
@@ -268,7 +268,7 @@ test('a client that has been silent longest makes room for the next one of its p
   await end()
 })
 
-test('nobody gets in without a token', async () => {
+test('no client is accepted without a token', async () => {
   const { status, headers } = await send({ token: '', body: '{}' })
   expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
 })

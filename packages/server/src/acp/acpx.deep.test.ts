@@ -106,7 +106,7 @@ test('thoughts arrive as thoughts', LONG, async () => {
   expect(run.updates).toContainEqual(expect.objectContaining({ sessionUpdate: 'agent_thought_chunk' }))
 })
 
-test('a permission that is given', LONG, async () => {
+test('a granted permission', LONG, async () => {
   const run = await ask('act')
   expect(asksOf(run, 'session/request_permission')).toHaveLength(1)
   expect(findCall(run, 'act')).toMatchObject({ status: 'completed' })
@@ -118,7 +118,7 @@ test('a permission that is refused', LONG, async () => {
   expect(run.text).toContain('failed')
 })
 
-test('a permission that nobody can give is refused', LONG, async () => {
+test('a permission without a person to grant it is refused', LONG, async () => {
   const run = await ask('act', ['--non-interactive-permissions', 'deny'])
   expect(findCall(run, 'act')).toMatchObject({ status: 'failed' })
 })

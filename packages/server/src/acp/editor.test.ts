@@ -158,7 +158,7 @@ test('tools use the files and the terminals of the editor, and the editor shows 
   await editor.stop()
 })
 
-test('an editor that offers nothing is asked for nothing', async () => {
+test('an editor without capabilities is asked for nothing', async () => {
   let given: Editor | undefined
   const agent = defineAgent({ name: 'coder', model: NO_MODEL([{ text: 'Hi.' }]) })
   const editor = await startEditor({
@@ -217,7 +217,7 @@ test('an editor sees the plan and how full the window is', async () => {
 })
 
 test.each([null, 5, [], {}, { content: null }, { content: { length: Number.MAX_SAFE_INTEGER } }])(
-  'what an editor answers for a file, such as %j, is no text',
+  'an editor’s answer for a file such as %j is not text',
   async (answer) => {
     const { readTextFile } = createEditor({
       client: { request: () => Promise.resolve(answer as never) },

@@ -140,7 +140,7 @@ for (const [place, move] of Object.entries(PLACES))
     await expect.poll(() => findCall(session)).toMatchObject({ result: { type: 'ok', value: 'red' } })
   })
 
-test('a call that may run again is offered anew: the next editor’s result counts, and the first one’s comes too late', async () => {
+test('a repeatable call is offered again: the next editor’s result counts, and the first one’s is too late', async () => {
   const { served, editor, id } = await ask('pure')
   const next = await connect(served)
   await load(next, id)

@@ -99,7 +99,7 @@ test('a client that writes its requests and closes its output gets the answers',
   await host.stop()
 })
 
-test('lines that are not messages are answered, and the connection goes on', async () => {
+test('lines that are not messages are answered, and the connection stays open', async () => {
   const { say, write, until, messages, stop } = start()
   expect((await say(0, 'session/new', PLACE)).error?.code).toBe(-32_600)
   await say('first', 'initialize', { protocolVersion: 1 })
@@ -184,7 +184,7 @@ test('a client that leaves in mid-turn lets the server end, and the session is w
   await second.stop()
 })
 
-test('a client that does not read is not read either, and keeps nobody from ending', async () => {
+test('a client that does not read is not read from either, and does not delay the end', async () => {
   const { input, server, host, output } = start()
   output.pause()
   output.removeAllListeners('data')

@@ -80,7 +80,7 @@ test('a call is reported as it begins and ends, with its places, its change and 
   await editor.stop()
 })
 
-test('a call that a person rejects fails, and the model goes on', async () => {
+test('a call rejected by a person fails, and the model continues', async () => {
   const calls = [{ name: 'write', arguments: { path: 'a' } }]
   const editor = await start([{ calls }, { text: 'Then not.' }], {
     permit: () => ({ outcome: { outcome: 'selected', optionId: 'reject' } }),
@@ -149,7 +149,7 @@ test('the reasons to stop are those of the turn', async () => {
   await editor.stop()
 })
 
-test('an unknown tool and a tool that fails are failed calls, and the turn goes on', async () => {
+test('an unknown tool and a failing tool are failed calls, and the turn continues', async () => {
   const broken = tool({
     name: 'broken',
     description: 'Fails.',

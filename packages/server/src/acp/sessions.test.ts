@@ -90,7 +90,7 @@ test('a resumed session sends nothing of the past', async () => {
   await second.stop()
 })
 
-test('lists have folders; a deleted session is gone, and an unknown one is an error', async () => {
+test('lists have folders; a deleted session is removed, and an unknown one is an error', async () => {
   const editor = await startEditor({ agent: createAgent() })
   const shop = await editor.open('/home/ann/shop')
   const garden = await editor.open('/home/ann/garden')

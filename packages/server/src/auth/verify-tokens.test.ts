@@ -118,7 +118,7 @@ test('after a change of keys a token by the new one is taken, one by the old one
   expect(issuer.asked).toHaveLength(4)
 })
 
-test('of keys without names each is tried', async () => {
+test('each key without a name is tried', async () => {
   const [one, other, stranger] = [await createSigningKey(), await createSigningKey(), await createSigningKey()]
   const { issuer, ask } = await start()
   issuer.state.keys = [one.open, other.open]
@@ -182,7 +182,7 @@ test.each<[string, Partial<Awaited<ReturnType<typeof startIssuer>>['state']>, st
   expect(answer).toContain(words)
 })
 
-test('keys that are no keys refuse the token, not the server', async () => {
+test('invalid keys refuse the token, not the server', async () => {
   const { key, issuer, ask } = await start()
   issuer.state.body = '{"keys":[{"kty":"EC","kid":"one","crv":"P-256"},null,7]}'
   expect(await ask(await key.sign(issuer.claims))).toMatch(/^unauthorized/)

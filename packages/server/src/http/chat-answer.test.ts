@@ -74,7 +74,7 @@ test('a renewal that is under way when its page leaves is the last one', async (
   expect([asked, timers]).toEqual([['attach', 'renew', 'release'], []])
 })
 
-test('a page that leaves while it is being attached is let go of once it is', async () => {
+test('a page that leaves while being attached is released afterwards', async () => {
   const { answer, asked, timers, settle } = createWorld()
   const told = answer.take(event(OFFERED))
   await answer.leave()

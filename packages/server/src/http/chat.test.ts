@@ -24,7 +24,7 @@ function scripted(steps: Parameters<typeof createScriptedModel>[0]['steps']): Mo
 
 const empty = { type: 'object', properties: {}, additionalProperties: false } as const
 
-test('text, reasoning and metadata; a second message goes on', async () => {
+test('text, reasoning and metadata; a second message continues the chat', async () => {
   const model = scripted([{ reasoning: 'Hm.', text: 'Good morning.' }, { text: 'And again.' }])
   const { openPage, host } = start(defineAgent({ name: 'a', model }))
   const page = openPage('c1')
@@ -74,7 +74,7 @@ test('a server tool and a client tool in one step; the client tool runs once', a
   expect(JSON.stringify(results)).toContain('Rome')
 })
 
-test('parallel client calls, one of which fails', async () => {
+test('parallel client calls with a failing one', async () => {
   const one = tool({ name: 'one', description: 'one', input: empty, effect: 'pure' })
   const two = tool({ name: 'two', description: 'two', input: empty, effect: 'once' })
   const model = scripted([{ calls: [call('one'), call('two')] }, { text: 'Done.' }])
@@ -128,7 +128,7 @@ test.each([
   expect(asked).toBe(2)
 })
 
-test('a page tool behind approvals: what was decided before stays as it ended', async () => {
+test('a page tool after approvals: earlier decisions keep their outcome', async () => {
   const pay = tool({
     name: 'pay',
     description: 'pay',
@@ -242,7 +242,7 @@ test('an answer that is not taken is taken back, and an answer that a person mus
   expect(readTexts(page)).toEqual(['may I?', 'Yes.'])
 })
 
-test('stop is an endpoint: the answer keeps what was said', async () => {
+test('stop is an endpoint: the answer keeps its text', async () => {
   const model = scripted([{ text: 'A long story', hangs: 'until-aborted' }])
   const { openPage, fetch } = start(defineAgent({ name: 'a', model }))
   const page = openPage('c10')
@@ -322,7 +322,7 @@ test.each([
   expect(model.requests[0]?.messages[0]?.parts).toContainEqual({ type: 'image', mediaType: 'image/jpeg', source })
 })
 
-test('what the session refuses is an answer with its status', async () => {
+test('a refusal by the session is a response with its status', async () => {
   const { fetch } = start(defineAgent({ name: 'a', model: scripted([{ text: 'x' }]) }))
   const post = async (body: object): Promise<[number, string]> => {
     const headers = { 'content-type': 'application/json' }

@@ -66,7 +66,7 @@ function createWorld() {
   }
 }
 
-test('a silent response gives a sign of life within each time of its own, and none where something is written', async () => {
+test('a silent response sends a comment in each interval, and an active one does not', async () => {
   const world = createWorld()
   world.open()
   for (let half = 0; half < 6; half += 1) await world.pass(5000)
@@ -121,7 +121,7 @@ test.each<[string, (world: ReturnType<typeof createWorld>) => unknown]>([
   expect([world.left(), world.timers.size, world.written]).toEqual([true, 0, []])
 })
 
-test('what was written last is there before the response ends', async () => {
+test('the last write arrives before the response ends', async () => {
   const world = createWorld()
   world.open()
   world.write('data: last\n\n')

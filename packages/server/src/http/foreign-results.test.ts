@@ -146,7 +146,7 @@ for (const [place, move] of Object.entries(PLACES))
     },
   )
 
-test('offered anew to a device of another kind: the device’s result counts, and the page’s does not', async () => {
+test('offered again to a device of another kind: the device’s result counts, and the page’s does not', async () => {
   const look = tool({ name: 'place', description: 'place', input: empty, effect: 'pure', timeoutMs: 60_000 })
   const model = createScriptedModel({ steps: [{ calls: [{ name: 'place', arguments: {} }] }, { text: 'Well.' }] })
   const chats = startChats({ agent: defineAgent({ name: 'a', model, tools: [look] }) })

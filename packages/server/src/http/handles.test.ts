@@ -123,7 +123,7 @@ test.each<[string, string, object | undefined, number]>([
   await next.body?.cancel()
 })
 
-test('a page that leaves in mid-answer keeps no place among those that stream, and its handle until the turn has ended', async () => {
+test('a page that leaves during an answer gives up its stream, but keeps its handle until the turn has ended', async () => {
   const { ask, left, open } = await start()
   const response = await ask('/chat', say('new', 'slowly'))
   await response.body?.cancel()
@@ -154,7 +154,7 @@ test('over a socket, one request that is aborted leaves the others and their con
   await expect.poll(() => sent.join()).toContain('{"type":"end","requestId":"b"}')
 })
 
-test('a socket that is gone leaves all of its requests', async () => {
+test('a closed socket ends all of its requests', async () => {
   const { connect, left, open } = await start({ principalStreams: 3, addressStreams: 3, streams: 3 })
   const { send, sent, drop } = connect()
   send({ type: 'send', requestId: 'a', ...say('new', 'slowly') })

@@ -140,7 +140,7 @@ test('a chat whose id no address can name is refused before there is one', async
   expect(await (await fetch('/api/sessions')).json()).toEqual({ sessions: [] })
 })
 
-test('on Node a handler learns that its client has left, and hears nothing of one that got its answer', async () => {
+test('on Node a handler learns that its client has left, but not of a client that got its answer', async () => {
   const asked = new Map<string, AbortSignal>()
   const listener = createNodeListener(async ({ url, signal }) => {
     asked.set(new URL(url).pathname, signal)

@@ -65,7 +65,7 @@ test('a body that turns out empty is one', async () => {
   expect([told.status, await told.text()]).toEqual([200, ''])
 })
 
-test('a session that was deleted by a key is told deleted again, and not missing', async () => {
+test('a session deleted with a key is reported as deleted again, not as missing', async () => {
   const { ask } = await start()
   const first = await ask('/api/sessions/s', { method: 'DELETE', key: 'k' })
   expect(await ask('/api/sessions/s', { method: 'DELETE', key: 'k' })).toEqual({ ...first, replayed: 'true' })
@@ -126,7 +126,7 @@ function createRepeated() {
   return { repeated, ask, pass, countRuns: () => ran }
 }
 
-test('a request that comes again while the first runs gets 409', async () => {
+test('a repeated request gets 409 while the first one runs', async () => {
   const { repeated } = createRepeated()
   const [gate, begun] = [Promise.withResolvers<Response>(), Promise.withResolvers<void>()]
   const create = () => new Request('http://a/b', { method: 'POST', headers: { 'idempotency-key': 'k' } })

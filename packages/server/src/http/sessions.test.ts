@@ -177,7 +177,7 @@ test('an export has all messages, the oldest first, however many there are', asy
   expect([ids.length, ids[0], ids[2], ids.at(-2)]).toEqual([222, 's1-first', 'm0', 'm109'])
 })
 
-test('events go on after any of them, by the id that a browser sends back', async () => {
+test('events continue after any of them, by the id that a browser sends', async () => {
   const { ask, say } = start()
   await say('s1', 'one')
   const all = await readEvents(ask('/api/sessions/s1/events?from=start'), 'live')

@@ -79,7 +79,7 @@ function readText(frames: readonly string[]): string {
 const STEPS = 8
 const CHARS = 2000
 
-test('an answer longer than what may wait is told whole to a slow reader', async () => {
+test('an answer longer than the buffer reaches a slow reader completely', async () => {
   const { host } = await createLongAnswer(STEPS, CHARS)
   const pipe = createPipe()
   createChatSocket(host, { limits: { waitingBytes: 1000 } })(pipe.socket, { id: 'anonymous' })
@@ -128,7 +128,7 @@ test('a reader that reads nothing for a minute is let go', async () => {
   await expect.poll(() => connection.isBusy()).toBe(false)
 })
 
-test('refusals that nobody reads do not pile up', async () => {
+test('unread refusals do not accumulate', async () => {
   const { host } = await createLongAnswer(1, 1)
   const pipe = createPipe()
   createChatSocket(host, { limits: { waitingBytes: 1000 } })(pipe.socket, { id: 'anonymous' })

@@ -161,7 +161,7 @@ test('an answer that is cut breaks, and does not end', async () => {
   await expect(next).rejects.toThrow('ended its answer early')
 })
 
-test('an answer that is cut while nobody reads it does no harm', async () => {
+test('an unread answer that is cut off does no harm', async () => {
   const closed = Promise.withResolvers<void>()
   const begin: RequestListener = ({ socket }, response) => {
     socket.on('close', () => closed.resolve())
@@ -238,7 +238,7 @@ test('a guess of the secret counts as a request of its address', async () => {
   expect(statuses).toEqual([401, 401, 401, 429, 429])
 })
 
-test('a server without peers takes nobody for one', async () => {
+test('a server without peers accepts no one as a peer', async () => {
   const { ask } = startAt('ws://127.0.0.1:1')
   const alone = createHandler({ session: () => Promise.reject(new Error('asked')), stop: () => Promise.resolve() })
   const headers = { 'x-baton-peer': SECRET, 'x-baton-client': ANN }

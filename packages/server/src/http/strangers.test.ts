@@ -75,7 +75,7 @@ test.each([
   expect([response.status, await response.text()]).toEqual([400, expect.stringMatching(/.{10}/)])
 })
 
-test('a file that is no base64 is refused', async () => {
+test('a file with invalid base64 is refused', async () => {
   const { post } = start()
   const parts = [{ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,!!!!' }]
   expect((await post('/api/chat', { id: 's1', messages: [{ id: 'm1', role: 'user', parts }] })).status).toBe(400)
@@ -87,7 +87,7 @@ test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('there is 
   expect((await post(`/api/chat/s1/${act}`, {})).status).toBe(404)
 })
 
-test('a conversation without an answer has none that goes on, or is given again', async () => {
+test('a conversation without an answer cannot continue or repeat one', async () => {
   const { post, host } = start()
   const messages = [{ id: 'q', role: 'assistant', parts: [] }]
   const regenerate = async (id: string): Promise<readonly [number, string]> => {
@@ -143,7 +143,7 @@ test('after a body that was refused its connection takes the next request', asyn
   expect(told.match(/HTTP\/1\.1 401/g)).toHaveLength(2)
 })
 
-test('who leaves before the answer begins leaves nothing open', async () => {
+test('a client that leaves before the answer begins leaves nothing open', async () => {
   const { say, handler, host } = start()
   await (await say('s1', 'm1')).text()
   const sessions = holdSessions(host)

@@ -30,7 +30,7 @@ function start(atMs: number | undefined) {
   return { state, timers, stop, pass }
 }
 
-test('it is told once, at its moment, after looks in between', () => {
+test('it expires once, at its moment, despite checks before', () => {
   const { state, timers, pass } = start(3 * HOUR_MS)
   pass(HOUR_MS)
   pass(HOUR_MS)
@@ -47,7 +47,7 @@ test('a clock that is set back makes it wait longer', () => {
   expect(state.expired).toBe(1)
 })
 
-test('who stops it hears nothing, also after a look', () => {
+test('after a stop nothing is reported, even after a check', () => {
   const { state, timers, stop, pass } = start(3 * HOUR_MS)
   pass(HOUR_MS)
   stop()
@@ -56,6 +56,6 @@ test('who stops it hears nothing, also after a look', () => {
   expect(state.expired).toBe(0)
 })
 
-test('what never expires waits for nothing', () => {
+test('a value that never expires starts no timer', () => {
   expect(start(undefined).timers.size).toBe(0)
 })

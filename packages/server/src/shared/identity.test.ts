@@ -11,7 +11,7 @@ import { readIdentity } from './identity.ts'
 
 const WRONG = [{ userId: 'ann' }, { principal: undefined }, { principal: { name: 'ann' } }, { id: 7 }, 'ann'] as const
 
-test.each(WRONG)('%j is no principal, and the error says what to return', (found) => {
+test.each(WRONG)('%j is not a valid principal, and the error says what to return', (found) => {
   expect(() => readIdentity(found as never)).toThrow(
     expect.objectContaining({ code: 'invalid_option', hint: expect.stringContaining('{ id: userId }') }),
   )

@@ -20,7 +20,7 @@ const UNTOLD = [
   ...(['invalid_agent', 'invalid_tool', 'invalid_option', 'context_overflow', 'model_auth_failed'] as const),
 ] satisfies readonly ErrorCode[]
 
-test.each(UNTOLD)('what a %s says stays at the server, the code goes to the app', async (code) => {
+test.each(UNTOLD)('the text of a %s stays on the server, the code goes to the app', async (code) => {
   for (const message of SECRETS) {
     const host: Host = {
       session: () => Promise.reject(new BatonError({ code, message })),
@@ -44,7 +44,7 @@ test.each(UNTOLD)('what a %s says stays at the server, the code goes to the app'
   }
 })
 
-test('what the app did wrong is told with its values; a code that nobody knows is no detail', () => {
+test('mistakes of the app are reported with their values; an unknown code gets no detail', () => {
   const tooMuch = { code: 'quota_exceeded', message: 'an address may have 3 turns at once' }
   expect(encodeAppError(tooMuch)).toEqual(tooMuch)
   expect(encodeAppError({ code: 'toString', message: '/etc/passwd' })).toEqual({

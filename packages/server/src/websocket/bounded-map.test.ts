@@ -10,7 +10,7 @@ test('past its bound the oldest entry gives way', () => {
   expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([undefined, 2, 3])
 })
 
-test('an entry that is taken is there no more, and makes room', () => {
+test('an entry that was taken is removed, and makes room', () => {
   const map = new BoundedMap<number>(2)
   expect(map.take('a')).toBeUndefined()
   map.set('a', 1)

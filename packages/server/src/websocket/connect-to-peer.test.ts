@@ -98,7 +98,7 @@ test.each([
   expect(await connectToPeer(createInit(refusing))).toEqual({ why: `it answered with status ${status}`, problem })
 })
 
-test('a peer with the secret whose client cannot be read is told the right cause, once', async () => {
+test('a peer with the secret but an unreadable client is refused with the right reason, logged once', async () => {
   const holder = await startServer({ peers: PEERS })
   const headers = { 'x-baton-peer': SECRET, 'x-baton-client': 'e30x' }
   for (let tries = 0; tries < 3; tries++) {
@@ -160,7 +160,7 @@ async function startPeers({ holderSecret, token }: { readonly holderSecret: stri
   return { holder, asked, stop }
 }
 
-test('peers with different secrets say so once on both sides, and their apps come back', async () => {
+test('peers with different secrets log it once on both sides, and their apps reconnect', async () => {
   for (const token of [undefined, 'a-token-of-apps']) {
     const { holder, asked, stop } = await startPeers({
       holderSecret: 'another-secret-of-peers',
@@ -206,7 +206,7 @@ test('a connection of version 2 is passed on while its session is elsewhere, and
   await stop()
 })
 
-test('a session that a peer holds is renamed and deleted by who does not follow it, and its refusals come through', async () => {
+test('a session held by a peer can be renamed and deleted without following it, and refusals are passed on', async () => {
   const { holder, asked, stop } = await startPeers({ holderSecret: SECRET })
   const direct = await connectApp2(holder.url)
   await direct.request('session.open', { session: 's' })
@@ -261,7 +261,7 @@ test('a peer is left when the app went while it was asked', async () => {
   await expect.poll(() => link.isLeft).toBe(true)
 })
 
-test('a problem of a peer is told of once a minute', () => {
+test('a problem with a peer is logged once a minute', () => {
   const told: string[] = []
   let nowMs = 0
   const write = (message: string, data?: object): void => void told.push(`${message} ${JSON.stringify(data)}`)

@@ -32,7 +32,7 @@ function start() {
   return { socket, heart, timers, counts, beat }
 }
 
-test('a connection that answers each time stays, and one that stops answering is ended at the next beat', () => {
+test('a connection that answers each ping stays, and one that stops is closed at the next beat', () => {
   const { socket, counts, beat } = start()
   for (let round = 0; round < 3; round += 1) {
     beat()
@@ -45,7 +45,7 @@ test('a connection that answers each time stays, and one that stops answering is
   expect(counts).toEqual({ pings: 4, ends: 1 })
 })
 
-test('after its end it beats no more, however often it has', () => {
+test('after its end it never beats again', () => {
   const { heart, socket, timers, beat } = start()
   beat()
   socket.emit('pong')

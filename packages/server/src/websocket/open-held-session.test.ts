@@ -60,7 +60,7 @@ test('after its time it is told as held', async () => {
   expect([opened, tries]).toEqual(['session_held', DEFAULT_CONNECTION_LIMITS.heldMs / 500 + 1])
 })
 
-test('for an app that is gone nobody waits, and no link to a holder stays', async () => {
+test('a disconnected app is not waited for, and leaves no link to a holder', async () => {
   expect(await open(Array<string>(100).fill('dead'), { goneAfter: 2 })).toMatchObject({
     opened: 'session_held',
     tries: 3,

@@ -30,7 +30,7 @@ function maskFrame(text: string): Buffer {
   return Buffer.concat([head, Buffer.alloc(4), frame.subarray(headBytes)])
 }
 
-test('what an app sends before it is let in is taken in, in order', async () => {
+test('frames sent before a connection is accepted are read in order', async () => {
   const gate = createGate()
   const { port } = await startForTest({ authenticate: gate.authenticate })
   const client = connect(port, '127.0.0.1')
@@ -100,7 +100,7 @@ test('a program that never says who it is has 10 seconds', async () => {
   expect((await refused).status).toBe(503)
 })
 
-test('places that are gone when a client is known at last are not given twice', async () => {
+test('the last places are not given out twice when clients are authenticated late', async () => {
   const gate = createGate()
   const { url } = await startForTest({ authenticate: gate.authenticate, limits: { principalConnections: 1 } })
   const sockets = [new WebSocket(url), new WebSocket(url)]
@@ -117,7 +117,7 @@ test('places that are gone when a client is known at last are not given twice', 
   for (const socket of sockets) socket.terminate()
 })
 
-test('a server that closes does not wait for clients that nobody knows yet', async () => {
+test('a closing server does not wait for unauthenticated clients', async () => {
   const gate = createGate()
   const { url, front } = await startForTest({ authenticate: gate.authenticate })
   const socket = new WebSocket(url)
@@ -152,7 +152,7 @@ test('a connection ends with the token that opened it', async () => {
   expect([code, String(reason)]).toEqual([1008, 'the token has expired'])
 })
 
-test('numbers may have a token of their own', async () => {
+test('metrics may have a separate token', async () => {
   const { port } = await startForTest({
     authenticate: () => ANN,
     metrics: () => 'n 0\n',

@@ -57,7 +57,7 @@ test('a repeated and an unknown result', async () => {
   app.socket.terminate()
 })
 
-test('a result that comes after its time', async () => {
+test('a late result', async () => {
   const { url, untilLogged, results } = await start(1)
   const app = await connectApp(url)
   const callId = await findCall(app)

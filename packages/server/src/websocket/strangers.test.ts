@@ -60,7 +60,7 @@ test('an address has so many connections and no more; another one has its own, a
   console.log('strangers: 3 connections of an address, 20 more refused')
 })
 
-test('a principal has so many connections, from wherever they come; nobody counts who is not told apart', async () => {
+test('a principal may have a limited number of connections from any address; anonymous callers are not counted', async () => {
   const authenticate = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => ({
     id: String(headers['x-user']),
   })
@@ -133,7 +133,7 @@ test('what is too large, too much or too often is not even parsed', async () => 
   expect(parsed.length).toBeLessThan(10)
 })
 
-test('bytes that are no text count like others', async () => {
+test('bytes that are not text count like others', async () => {
   const { url } = await start({ limits: { addressBytesPerMinute: 200_000 } })
   const app = await join(url)
   for (let count = 0; count < 4; count++) app.socket.send(Buffer.alloc(60_000))
@@ -173,7 +173,7 @@ test('a socket that says nothing is closed after its time, before a request and 
   await Promise.all([once(silent, 'close'), once(half, 'close'), once(app, 'close')])
 })
 
-test('an address has so many sockets that ask for nothing; connections are counted by themselves', async () => {
+test('an address may have a limited number of idle sockets; connections are counted separately', async () => {
   const { url, port, logged } = await start({ limits: { addressConnections: 5 } })
   const apps = await Promise.all([1, 2, 3].map((n) => join(url, { session: `s${n}` })))
   const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'))

@@ -121,7 +121,7 @@ function createAgent(model: Model, init: Partial<Parameters<typeof defineAgent>[
   return defineAgent({ name: 'conductor', model, tools: [spawn, list], ...init })
 }
 
-test('a whole turn, frame by frame as it stands on the wire', async () => {
+test('a whole turn, frame by frame as on the wire', async () => {
   const { connect } = setUp(scripted([{ text: 'It is **5**.' }]).agent)
   const app = connect('one')
   await app.sendText(
@@ -332,7 +332,7 @@ test('a legal silence leaves the app idle, without an answer', async () => {
   ])
 })
 
-test('who speaks over the voice ends the running answer', async () => {
+test('speaking over the voice ends the running answer', async () => {
   const { model, agent } = scripted([{ text: 'A long story', hangs: 'until-aborted' }, { text: 'Yes?' }])
   const { connect } = setUp(agent)
   const app = connect('one')
@@ -462,7 +462,7 @@ test('a call that could not be written goes to the app that connects next', asyn
   expect(app.story().at(-1)).toBe('convo.setState {"state":"idle"}')
 })
 
-test('an app stays the one that runs the calls when its session begins anew after its store failed', async () => {
+test('an app still runs the calls when its session is reopened after a store failure', async () => {
   const { agent } = scripted([{ calls: [{ name: 'agent.list', arguments: {} }] }, { text: 'Done.' }])
   const { connect, store, moveTime } = setUp(agent)
   const app = connect('one')

@@ -161,7 +161,7 @@ const RUNNING = { type: 'session', activity: 'running', cursor: { pos: 1 } }
 const RESTING = { type: 'session', activity: 'idle', cursor: { pos: 1 } }
 const REFUSED = new BatonError({ code: 'invalid_option', message: 'no' })
 
-test('a lease is renewed while something goes on, and not at rest; what begins renews it at once', async () => {
+test('a lease is renewed while work is in progress, and not at rest; new work renews it at once', async () => {
   const { connect, done, tell, pass, settle } = createWorld()
   const { request } = connect()
   expect(await request('session.open', { ...OPEN, device: phone() })).toBe('ok')
@@ -222,7 +222,7 @@ test.each<[string, (world: ReturnType<ReturnType<typeof createWorld>['connect']>
   },
 )
 
-test('after its release a connection is no device; under the same name it may be one again', async () => {
+test('after its release a connection is not a device, but may become one again under the same name', async () => {
   const { connect } = createWorld()
   const { request } = connect()
   await request('session.open', { ...OPEN, device: phone() })
@@ -269,7 +269,7 @@ test('a session that cannot be followed with its device is left open nowhere', a
   expect(await request('session.open', OPEN)).toBe('ok')
 })
 
-test('of three connections of one device the newest has the name, also once the first one has ended', async () => {
+test('of three connections of one device the newest has the name, even after the first one has ended', async () => {
   const { connect, settle } = createWorld()
   const [first, second, third] = [connect(), connect(), connect()]
   await first.request('session.open', { ...OPEN, device: phone() })
@@ -289,7 +289,7 @@ test('two sessions may have a device of one name each', async () => {
   expect(taken).toEqual([])
 })
 
-test('a list is watched once however often it is asked for, and until the connection ends', async () => {
+test('a list is watched once however often it is requested, until the connection ends', async () => {
   const { connect, done, settle } = createWorld()
   const { request, drop } = connect()
   expect([await request('session.watch', {}), await request('session.watch', {})]).toEqual(['ok', 'ok'])
@@ -406,14 +406,14 @@ test.each<[string, (text: string) => Requests['call.result']['given']['outcome']
   ])
 })
 
-test('of an offer that was taken back and made anew, an app that reads the past hears once', () => {
+test('an app that reads the past gets a withdrawn and repeated offer once', () => {
   const offer = (status: string, at: number) => ({ type: 'call', call: { callId: 'c1', status }, cursor: { pos: at } })
   const events = [offer('waiting', 1), offer('waiting', 2), offer('running', 3)] as unknown as readonly SessionEvent[] // the fields in use
   const told = listTold({ events, next: { pos: 4 } })
   expect(told.map(({ next }) => next)).toEqual([{ pos: 2 }, { pos: 4 }])
 })
 
-test('a reader that takes a little now and then is waited for, and one that takes nothing for a minute is not', async () => {
+test('a reader that reads a little now and then is waited for, and one that reads nothing for a minute is not', async () => {
   let waiting = 10_000
   let looks = 0
   const state = (takes: boolean) =>

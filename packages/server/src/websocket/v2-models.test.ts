@@ -69,7 +69,7 @@ test.each([
   expect(models.awaits({ id: '1', ...frame, run: 'run-1' } as never)).toBe(false)
 })
 
-test('a call that is over before it began is not put to the app', async () => {
+test('a call that ended before it began is not offered to the app', async () => {
   const { models, frames, abort, ask } = openDevice()
   abort.abort()
   await expect(ask()).rejects.toMatchObject({ code: 'cancelled' })
@@ -94,7 +94,7 @@ test('a frame with more than 1,000 pieces is refused, and the call goes on', asy
   expect(await answered).toEqual(ANSWER)
 })
 
-test('a call that is cancelled while the app runs it is taken back once, and what the app brings then is late', async () => {
+test('a call cancelled while the app runs it is withdrawn once, and the app’s result is late', async () => {
   const { models, frames, abort, ask } = openDevice()
   const asked = ask()
   abort.abort()
@@ -103,7 +103,7 @@ test('a call that is cancelled while the app runs it is taken back once, and wha
   expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
 })
 
-test('an answered call listens for its end no more', async () => {
+test('an answered call no longer listens for its end', async () => {
   const { models, frames, abort, ask } = openDevice()
   const asked = ask()
   expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({})
@@ -112,7 +112,7 @@ test('an answered call listens for its end no more', async () => {
   expect([frames.map(({ type }) => type), getEventListeners(abort.signal, 'abort')]).toEqual([['model.run'], []])
 })
 
-test('of several models none is left attached where one of them takes no more apps', () => {
+test('if one of several models has no room for an app, none stays attached', () => {
   const left: string[] = []
   const create = (id: string, isFull = false): ClientModel =>
     ({

@@ -181,7 +181,7 @@ test('without a session or a device each request says so', async () => {
   }
 })
 
-test('a refused claim says whether the call is over or not for this device', async () => {
+test('a refused claim says whether the call has ended for this device', async () => {
   const { app, other } = await begin()
   await app.request('input.send', { input: 'i', content: 'camera' })
   const { call } = await app.event('call', ({ call: { status } }) => status === 'waiting')

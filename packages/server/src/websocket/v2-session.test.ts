@@ -49,7 +49,7 @@ async function begin(url: string, session = 's', given: object = {}): Promise<Ap
 
 const device = (name: string) => ({ device: { name } })
 
-test('a conversation: what is said is acknowledged, and the session’s events come', async () => {
+test('a conversation: messages are acknowledged, and the session’s events arrive', async () => {
   const { url } = await start([{ text: 'Good morning.' }])
   const app = await begin(url)
   expect(app.frames[0]).toMatchObject({ type: 'hello', protocol: 2 })
@@ -194,7 +194,7 @@ test('a claim outlives the connection and the lease: a result of another device 
   expect(settled).toMatchObject({ call: { result: { value: { people: 0 } } } })
 })
 
-test('a claimed call stays with its device over a lost connection, and one that is not moves to another', async () => {
+test('a claimed call stays with its device during a lost connection, and an unclaimed one moves to another', async () => {
   const { url } = await start([
     {
       calls: [
@@ -255,7 +255,7 @@ test('an approval is decided, also with other arguments', async () => {
   expect(paid).toBe(7)
 })
 
-test('a turn is interrupted with what was heard, and the history holds no more', async () => {
+test('a turn is interrupted with the heard text, and the history keeps only that', async () => {
   const { url } = await start([{ text: 'One two three four.' }, { text: 'Yes?' }])
   const app = await begin(url)
   await app.request('input.send', { input: 'i1', content: 'Count' })
@@ -267,7 +267,7 @@ test('a turn is interrupted with what was heard, and the history holds no more',
   expect(messages[1]).toMatchObject({ steps: [{ text: 'One two' }] })
 })
 
-test('an answer of which nothing was heard is the same for who saw it and who comes later', async () => {
+test('an unheard answer is the same for early and late readers', async () => {
   const { url } = await start([{ text: 'Well, hello', hangs: 'until-aborted' }])
   const app = await begin(url)
   await app.request('input.send', { input: 'i1', content: 'Hi' })
@@ -376,7 +376,7 @@ test('another principal’s session is not opened', async () => {
   expect((await bob.request('session.list', {})).sessions).toEqual([])
 })
 
-test('a result under the name of a device that is there takes nothing from it', async () => {
+test('a result under the name of a present device does not affect it', async () => {
   const { host, url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'Nobody.' }])
   const app = await begin(url, 's', device('phone'))
   const other = await begin(url, 's')
@@ -390,7 +390,7 @@ test('a result under the name of a device that is there takes nothing from it', 
   expect(call.holder).toBe('phone')
 })
 
-test('a device that attaches again is what it says now: its tools, and those that it brings', async () => {
+test('a device that attaches again has only its newly named tools', async () => {
   const steps = ['camera', 'look', 'camera'].flatMap((name) => [
     { calls: [{ name, arguments: {} }] },
     { text: 'Done.' },
@@ -483,7 +483,7 @@ test('a session that does not exist is refused with words that say what to do', 
   })
 })
 
-test('a result of what is no name of a call is refused', async () => {
+test('a result with an invalid call id is refused', async () => {
   const { url } = await start([{ text: 'Hello.' }])
   const app = await connectApp2(url, { isLoose: true })
   await app.request('session.open', { session: 's', ...device('phone') })
@@ -491,7 +491,7 @@ test('a result of what is no name of a call is refused', async () => {
   await expect(app.request('call.result', { callId, outcome: { output: 1 } })).rejects.toThrow('callId must be string')
 })
 
-test('an app that reads too slowly is worked for no more', async () => {
+test('an app that reads too slowly is disconnected', async () => {
   const { host, url } = await start([{ text: 'x'.repeat(4000) }], { limits: { outgoingBytes: 6000 } })
   let reads = 0
   const open = host.session.bind(host)

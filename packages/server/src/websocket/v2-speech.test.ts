@@ -68,7 +68,7 @@ test('sentences come without marks, before the call that follows them, and say w
   expect(app.events.some(({ type }) => type === 'text')).toBe(true)
 })
 
-test('of an agent with an output schema the words before a tool are said, and the value is not', async () => {
+test('with an output schema the words before a tool are spoken, and the value is not', async () => {
   const output = { type: 'object', properties: { verdict: { type: 'string' } }, required: ['verdict'] } as const
   const steps = [
     { text: 'I look.', calls: [{ name: 'look', arguments: {} }] },
@@ -81,7 +81,7 @@ test('of an agent with an output schema the words before a tool are said, and th
   expect(listTold(app, 'turn-finished')).toEqual(['t1/0 0-7 I look.', 'turn-finished'])
 })
 
-test('an app that only speaks is told everything but the text', async () => {
+test('an app that only speaks gets everything but the text', async () => {
   const { url } = await start(STEPS)
   const [whole, only] = [await begin(url), await begin(url, { speech: 'only' })]
   await say(only, 'i1')
@@ -174,7 +174,7 @@ test('after the cursor of any event that is in the log, no sentence comes twice 
   expect(refused).toEqual(new Set(['text']))
 })
 
-test('who interrupts is told nothing more of the answer', async () => {
+test('an interrupt stops the answer for its sender', async () => {
   const { url } = await start([{ pieces: ['One. Two. ', 'Thr'], hangs: 'until-aborted' }])
   const app = await begin(url)
   await app.request('input.send', { input: 'i1', content: 'Speak' })
@@ -184,7 +184,7 @@ test('who interrupts is told nothing more of the answer', async () => {
   expect(listTold(app)).toEqual(['t1/0 0-4 One.', 't1/1 4-9 Two.'])
 })
 
-test('sentences of an attempt that was discarded are void, and their numbers come again', async () => {
+test('sentences of a discarded attempt are void, and their numbers are reused', async () => {
   const error = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
   const { url } = await start([{ text: 'One. Two. Three', error }, { text: 'Uno. Due.' }])
   const app = await begin(url)
@@ -228,7 +228,7 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
     ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
 })
 
-test('who reports what was played keeps that much, also where somebody else interrupts', async () => {
+test('reporting the played part keeps that much, even if another app interrupts', async () => {
   const steps = [{ text: 'One *two* three. Four five.', hangs: 'until-aborted' as const }, { text: 'Well.' }]
   const { url, host } = await start(steps)
   const app = await begin(url, { speech: true }, true)

@@ -48,7 +48,7 @@ async function listFacts(world: TemporalWorld, session: string): Promise<readonl
 }
 
 describe.skipIf(!server)('clients of gateways over Temporal', { timeout: 60_000 }, () => {
-  test('a client that was given up while its session rested is asked as soon as somebody speaks', async () => {
+  test('a client given up while its session rested is asked at the next input', async () => {
     await playInWorld(server, { steps, tools: [look], host: { clientLeaseMs: LEASE_MS } }, async (world) => {
       const session = await world.host.session(randomUUID())
       await session.attach({ look: () => 'a tree' } as never)

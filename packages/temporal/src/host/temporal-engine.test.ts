@@ -76,7 +76,7 @@ async function createWorld() {
   return { engine, updates, news, listening: () => listening }
 }
 
-test('a session stays open for who comes while the last one leaves', async () => {
+test('a session stays open for a caller who arrives while the last one leaves', async () => {
   const { engine, updates, news, listening } = await createWorld()
   const first = await engine.open('s', { principal: ANN })
   const coming = engine.open('s', { principal: ANN })
@@ -99,7 +99,7 @@ test('a session stays open for who comes while the last one leaves', async () =>
   expect(listening()).toBe(0)
 })
 
-test('who could not change the agent holds nothing, and takes nothing from the others', async () => {
+test('a caller who may not change the agent holds nothing, and takes nothing from the others', async () => {
   const { engine, updates, listening } = await createWorld()
   const first = await engine.open('s', { principal: ANN })
   const changing = engine.open('s', { principal: ANN, agent: other })

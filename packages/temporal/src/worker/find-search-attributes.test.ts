@@ -16,20 +16,20 @@ function createInit(customAttributes: Readonly<Record<string, number>> | Error, 
   return { told, init: { connection, namespace: 'shop', wanted, log } }
 }
 
-test('those that are registered as keywords are written, and the others are told with how to register them', async () => {
+test('attributes registered as keywords are written, and the others are logged with how to register them', async () => {
   const { told, init } = createInit({ BatonAgent: 2, BatonPrincipal: 2, BatonTitle: 1, Other: 2 })
   expect(await findSearchAttributes(init)).toEqual(['agent', 'principal'])
   expect(told).toHaveLength(1)
   expect(told[0]).toMatch(/create --namespace shop --name BatonActivity --type Keyword --name BatonTitle/)
 })
 
-test('where all are there nothing is told', async () => {
+test('with all of them registered nothing is logged', async () => {
   const { told, init } = createInit({ BatonAgent: 2, BatonPrincipal: 2, BatonTitle: 2, BatonActivity: 2 })
   expect(await findSearchAttributes(init)).toEqual(['agent', 'principal', 'activity', 'title'])
   expect(told).toEqual([])
 })
 
-test('one that is wanted and not registered is refused with how to register it', async () => {
+test('a requested but unregistered attribute is refused with how to register it', async () => {
   const { init } = createInit({ BatonAgent: 2 }, ['agent', 'title'])
   await expect(findSearchAttributes(init)).rejects.toMatchObject({
     code: 'invalid_option',
@@ -42,7 +42,7 @@ test('none are written where none are wanted, also where the service knows them'
   expect(await findSearchAttributes(createInit({ BatonAgent: 2 }, []).init)).toEqual([])
 })
 
-test('a service that does not tell is trusted for those that are wanted, and for no others', async () => {
+test('if the service does not list attributes, only the requested ones are trusted', async () => {
   const { told, init } = createInit(new Error('not allowed'))
   expect(await findSearchAttributes(init)).toEqual([])
   expect(told).toHaveLength(1)

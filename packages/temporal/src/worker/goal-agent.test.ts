@@ -12,7 +12,7 @@ test('a goal has the tools that it names, and its limits win over the agent’s'
   expect(narrowed.limits).toEqual({ ...agent.limits, callsPerTurn: 3 })
 })
 
-test('a tool that the agent does not have is refused, with those that it has', () => {
+test('a tool that the agent does not have is refused, with a list of its tools', () => {
   expect(() => narrowAgent(agent, { tools: ['scan', 'delete'] })).toThrow(
     'agent "reviewer" has no tool "delete"; it has scan, read',
   )

@@ -39,7 +39,7 @@ async function createPlaces() {
   return { places, open: gate.resolve, opened: () => opened }
 }
 
-test('a session that is being opened for work is not forgotten for those that come meanwhile', async () => {
+test('a session being opened for work is not forgotten when others arrive meanwhile', async () => {
   const { places, open, opened } = await createPlaces()
   const entering = places.enter(identify('busy'))
   for (let index = 0; index <= MOST; index++) await places.findWorld(identify(`other-${index}`))
@@ -50,7 +50,7 @@ test('a session that is being opened for work is not forgotten for those that co
   expect(opened()).toBe(1)
 })
 
-test('the one that was used last is forgotten last', async () => {
+test('the most recently used one is forgotten last', async () => {
   const { places, open, opened } = await createPlaces()
   open()
   await places.findWorld(identify('busy'))
@@ -61,7 +61,7 @@ test('the one that was used last is forgotten last', async () => {
   expect(opened()).toBe(1)
 })
 
-test('an agent that cannot be found is looked for again by the next request', async () => {
+test('an agent that cannot be found is looked up again by the next request', async () => {
   const store = createMemoryStore()
   let tries = 0
   const places = new Places({

@@ -19,7 +19,7 @@ const GOLDEN = join(import.meta.dirname, '../../../testing/src/golden')
 const logs = readdirSync(GOLDEN, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'))
 
 describe('a state that goes to the next run', () => {
-  test('of a worker that knew fewer fields has them as a new session does, and can go on', () => {
+  test('of a worker with fewer fields has them like a new session, and can continue', () => {
     const { detached, displayedChars, ...older } = { ...initialState('s'), pos: 7, title: 'old' }
     expect([detached, displayedChars]).toEqual([[], null])
     const { packed, ...others } = packState({ ...older, detached, displayedChars })

@@ -14,7 +14,7 @@ const records = (...positions: readonly number[]): readonly SessionRecord[] =>
   }))
 const read = (taken: readonly SessionRecord[]): readonly number[] => taken.map(({ pos }) => pos)
 
-test('each record is carried by one activity at a time, and by another one where that did not come through', () => {
+test('each record is carried by one activity at a time, and by another one after a failure', () => {
   const publishing = new Publishing('s', records(3))
   publishing.add(records(4))
   expect(read(publishing.takeAlong())).toEqual([3, 4])
