@@ -115,7 +115,7 @@ test('a second editor on the same store has its own agent, and continues when th
   const two = await second.open()
   expect((await second.prompt(two, 'hi')).result).toEqual({ stopReason: 'end_turn' })
   expect(second.errors()).toContain('the agent is loaded')
-  // The first one's sessions are there too.
+  // The first process's sessions are listed too.
   const { result } = await second.ask('session/list', {})
   expect(JSON.stringify(result)).toContain(String(one))
   first.end()
@@ -189,7 +189,7 @@ test('without a model an editor is sent to the login, which hides the key', asyn
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8')).toContain('sk-ant-secret-of-a-test')
 
-  // The same process finds it.
+  // The same process can use the key.
   expect((await editor.ask('authenticate', { methodId: 'keys' })).result).toEqual({})
   const opened = await editor.ask('session/new', place)
   expect(JSON.stringify(opened.result?.['configOptions'])).toContain('anthropic/')

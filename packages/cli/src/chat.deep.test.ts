@@ -105,7 +105,7 @@ test.runIf(hasTmux)('Markdown is shown as it streams, and code is neither wrappe
   type('markdown')
   const shown = await shows(/tokens in[^]*› *$/)
   expect(shown).toMatch(/\nTitle\nSome bold text that is rather long, so\nthat it is wrapped\n• one\n/)
-  // Lines that are joined stay one line of the terminal, which is copied as it was written.
+  // Soft-wrapped lines stay one line of the terminal, so they can be copied exactly.
   const joined = tmux('capture-pane', '-p', '-J', '-t', 'chat', '-S', '-')
   expect(joined).toContain('\nconst veryLong = someFunction(withArguments, andMore, andStillMore)\n')
   expect(tmux('capture-pane', '-p', '-e', '-t', 'chat', '-S', '-')).toContain('\u001b[1mbold')
@@ -170,7 +170,7 @@ test.runIf(hasTmux)('wide characters are edited in place at 40 columns', async (
   press('Enter')
   const shown = await shows(/No\.\n\n› *$/)
   // Nothing is repeated, and everything fits in two rows.
-  expect(shown).toMatch(/leaves\n› (漢字){7}漢ab漢字漢\n字漢字漢字\nNo\./)
+  expect(shown).toMatch(/exits\n› (漢字){7}漢ab漢字漢\n字漢字漢字\nNo\./)
 })
 
 test.runIf(hasTmux)('a message may have several lines, and what was typed is there in the next chat', async () => {
@@ -195,7 +195,7 @@ test.runIf(hasTmux)('a message may have several lines, and what was typed is the
   type('/quit')
   await shows(/code 0/)
   await chat('--session t --store sqlite:s.db --agent agent.ts')
-  // Back over "/quit", then over two lines of what was pasted.
+  // Goes back past "/quit", then past two lines of the pasted text.
   for (let count = 0; count < 4; count++) press('Up')
   await shows(/› first\n… secon!d\n… third$/)
 })
@@ -300,7 +300,7 @@ test.runIf(hasTmux)('a chat with a running server runs its client tools and leav
   type('a red one')
   await shows(/✓ look .*\nIt was a red one\.\n\n› *$/)
   type('/log')
-  await shows(/"baton log kitchen"\n› *$/)
+  await shows(/"baton log kitchen" there\n› *$/)
   const log = await baton(['log', 'kitchen', '--store', 'sqlite:shop.db'])
   expect(log.output).toMatch(/you: look\n[^]*> look [^]*✓ look [^]*It was a red one\./)
 })

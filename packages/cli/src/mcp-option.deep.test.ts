@@ -46,7 +46,7 @@ test('a quoted command: its tools are called, and a question without a person to
   expect(command.errors()).toContain('✓ get-sum')
   expect(command.errors()).toContain('✓ get-tiny-image')
   expect(command.errors()).toContain("a tool's question was declined, because there is no one to ask")
-  // The definitions of the tools are kept for the next time.
+  // The tool definitions are pinned for the next run.
   expect(readFileSync(join(folder, 'baton', 'mcp-tools.json'), 'utf8')).toContain('"get-sum"')
 })
 

@@ -123,7 +123,7 @@ test('init writes an agent, its test, a package and its settings, and writes not
   expect(await shell('cd "My Shop" && baton init')).toMatchObject({
     code: 1,
     output: '',
-    errors: expect.stringMatching(/^baton: agent\.ts and agent\.test\.ts are in .* already \(/) as string,
+    errors: expect.stringMatching(/^baton: agent\.ts and agent\.test\.ts already exist in .* \(/) as string,
   })
   expect(readFileSync(join(folder, 'My Shop/agent.ts'), 'utf8')).toBe('mine')
   mkdirSync(join(folder, 'old'))

@@ -76,7 +76,7 @@ async function connect(url: string, runCall: V1AppInit['runCall'], session = 's'
   return app
 }
 
-/** The test's own time is the bound. */
+/** Waits until the test times out. */
 async function untilErrors(command: StartedCommand, text: string): Promise<void> {
   while (!command.errors().includes(text)) await wait(20)
 }
@@ -188,7 +188,7 @@ test('with certificate files the server speaks wss', async () => {
   writeFileSync(join(folder, 'key.pem'), key)
   const { url } = await serve(['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'])
   expect(url).toMatch(/^wss:/)
-  // The global WebSocket trusts no certificate of a test, so the handshake is made by hand.
+  // The global WebSocket does not trust test certificates, so the handshake is written by hand.
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -196,7 +196,7 @@ test('with certificate files the server speaks wss', async () => {
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
   const handshake = request(url.replace('wss:', 'https:'), { ca: cert, headers }).end()
-  // Node's own arguments of the event.
+  // The event's arguments, from Node.
   const [response, socket] = (await once(handshake, 'upgrade')) as [IncomingMessage, Duplex]
   expect(response.statusCode).toBe(101)
   socket.destroy()

@@ -36,7 +36,7 @@ test.each([
 ] as const)('nothing was heard of an answer that began while %o of the one before was counted', async (heard) => {
   const writing = { text: 'One two three. Four.', hangs: 'until-aborted' } as const
   const { host, session, model } = await speak([writing, writing, { text: 'Well.' }])
-  // The first is counted while the second ends that turn and begins the next.
+  // The first one's words are counted while the second one ends that turn and starts the next.
   const late = session.interrupt({ heard })
   const next = session.send('next', { delivery: 'interrupt', heard: { type: 'none' } })
   next.answer.catch(() => {})

@@ -28,7 +28,7 @@ export interface ManualTime {
   settle(): Promise<void>
   /** Lets this much time pass; everything due meanwhile happens at its moment. */
   pass(ms: number): Promise<void>
-  /** Lets time pass until `work` has ended, an hour at most. */
+  /** Lets time pass until `work` has ended, for up to an hour. */
   until<Value>(work: Promise<Value>): Promise<Value>
 }
 

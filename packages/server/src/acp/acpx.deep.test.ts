@@ -266,7 +266,7 @@ test('a turn that is cancelled, while another editor works over the same store',
   await world.run(['sessions', 'new', '--name', 'cancelled'])
   const running = world.run(['--approve-all', 'prompt', ...name, 'slow'])
   while (!existsSync(join(world.folder, 'started'))) await new Promise((resolve) => void setTimeout(resolve, 50))
-  // Its agent is another process, which only passes messages on.
+  // Its agent is a separate process that only forwards messages.
   expect((await ask('Hello')).text).toBe('You said: Hello')
   await world.run(['cancel', ...name])
   expect((await running).stop).toBe('cancelled')
@@ -277,7 +277,7 @@ test('sessions are listed by the agent', LONG, async () => {
   expect(run.code).toBe(0)
 })
 
-/** Only those of this world: its store names them. */
+/** Kills only the agents of this world, found by the path of its store. */
 function killAgents(): void {
   const store = join(world.folder, '..', 's.db')
   const lines = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n')

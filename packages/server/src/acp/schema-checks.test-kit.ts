@@ -12,7 +12,7 @@ export interface SchemaChecks {
   check(from: 'client' | 'agent', message: AnyMessage): void
   /** For a wire that does not name the sender: the answer must fit one of these methods. */
   checkAnswer(methods: readonly string[], result: unknown): void
-  /** @throws Error that lists what does not fit */
+  /** @throws Error that lists the violations */
   expectValid(): void
   /** Number of messages checked. */
   count(): number

@@ -84,7 +84,7 @@ test('a message withdrawn before the model reads it ends its stream, and the tur
 })
 
 test.each([
-  // It stays on the page, and the next one is answered without it.
+  // It stays on the page, and the next message is answered without it.
   ['of more characters than an input may have', 'x'.repeat(200), 200],
   // It may pass later, so nothing behind it passes before it.
   ['for which the queue has no room', 'x'.repeat(90), 429],

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const authenticate = ({ headers }: Request) => ({ id: headers.get('x-user') ?? 'ann' })
 
-/** The first one has the session `s`, in a turn that waits for its tool. */
+/** The first server holds the session `s`, in a turn that waits for its tool. */
 async function startPair(handler: HandlerOptions = {}) {
   const { slow, open } = createSlowTool()
   const model = createScriptedModel({

@@ -538,7 +538,7 @@ test('every opening gives `live` once, behind the past', async () => {
     const reader = await begin(url, 's', given)
     await reader.event('live')
     const past = reader.events.length
-    // Another opening over the same connection has its own.
+    // Opening again over the same connection sends another `live`.
     await reader.request('session.close', {})
     await reader.request('session.open', { session: 's', from: 'turn' })
     await expect.poll(() => reader.events.slice(past).filter(({ type }) => type === 'live').length).toBe(1)
