@@ -82,7 +82,7 @@ async function playSession(): Promise<string> {
   tmux('set-option', '-g', 'history-limit', '5000')
   type(`baton() { "${process.execPath}" "${BATON}" "$@"; }; clear`)
   type(command)
-  await shown(/Ctrl\+D leaves/)
+  await shown(/Ctrl\+D exits/)
   await shown(/^› *$/m)
   type('when is the shop open?')
   await shown(/there\.\n[^\n]*\n\n› *$/)

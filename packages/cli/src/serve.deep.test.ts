@@ -274,7 +274,7 @@ test('an error that a tool leaves behind in its own timer is logged with its nam
   const lines = command
     .errors()
     .split('\n')
-    .filter((line) => line.includes('caught by nobody'))
+    .filter((line) => line.includes('an uncaught error occurred'))
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
     { tool: 'look', session: 's', cause: expect.stringContaining('left behind') },
     { tool: 'look', session: 's', cause: expect.stringContaining('and rejected') },
