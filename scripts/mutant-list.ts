@@ -42,7 +42,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${LOCAL}/performer.ts`,
     from: 'text: text.read(offset) })',
     to: 'text: text.read(offset + 1) })',
-    test: { file: `${LOCAL}/closing.test.ts`, name: 'what was streamed' },
+    test: { file: `${LOCAL}/closing.test.ts`, name: 'the streamed part' },
   },
   {
     name: 'a model call runs on after its session was closed',
@@ -70,7 +70,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${LOCAL}/local-session.ts`,
     from: 'await (rests && isOwn ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())',
     to: 'void (rests && isOwn ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())',
-    test: { file: `${LOCAL}/closing.test.ts`, name: 'the store hears' },
+    test: { file: `${LOCAL}/closing.test.ts`, name: 'the store learns' },
   },
   {
     name: 'a timer fires a millisecond early',

@@ -142,7 +142,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     repeats: 'a question whose answer the session refused',
     bound: 'until the person answers or declines, or the question is withdrawn',
     same: 'the question’s id',
-    test: { file: 'packages/cli/src/talk.test.ts', name: 'that the session refuses is asked for again' },
+    test: { file: 'packages/cli/src/talk.test.ts', name: 'that the session refuses is requested again' },
   },
   {
     file: `${SESSION}/inputs.ts`,
@@ -201,7 +201,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     repeats: 'a failed reading of a log',
     bound: 'with each further message of the bus, one reading at a time',
     same: 'the reached position',
-    test: { file: 'packages/temporal/src/session-view.test.ts', name: 'cannot be read once' },
+    test: { file: 'packages/temporal/src/session-view.test.ts', name: 'after a failed read' },
   },
   {
     file: 'packages/temporal/src/submitter.ts',

@@ -53,7 +53,7 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
   ],
   'generate.ts': ["{ tone: 'kind', why: 'it thanks' }\nIt is a kind letter. { inputTokens: 90, outputTokens: 18 }\n"],
   'github.ts': ['GetIssueDetails ok\nasks: Comment on acme/shop#1\ngithub.add_comment ok\n', "[ 'ann: I am on it.' ]"],
-  'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],
+  'jwt.ts': ['200 {"sessions":[]', "the token's signature is invalid"],
   'order.ts': [
     'refund denied "refund" may run only after "scan" gave a result in this turn. Call "scan" first, then "refund" again\n' +
       'answer: it may come only after "scan" gave a result in this turn. Call "scan" first\n' +

@@ -1,5 +1,5 @@
-// The agent of each session of an editor: made for the session's folder, with the editor's files and terminals, and with the MCP servers
-// that the editor names.
+// The agent of each editor session: created for the session's folder, with the editor's files and terminals, and the
+// MCP servers that the editor requests.
 import type { Agent, Logger } from '@baton/core'
 import { BatonError, mayUseNetwork } from '@baton/core'
 import type { McpServerConfig, McpServers } from '@baton/mcp/client'
@@ -16,7 +16,7 @@ export interface AcpAgentsInit {
   readonly log: Logger
 }
 
-/** @throws BatonError `invalid_agent`, `not_permitted`, `invalid_mcp_server` and others of a connection */
+/** @throws BatonError `invalid_agent`, `not_permitted`, `invalid_mcp_server` and other connection errors */
 export function createAcpAgents({ agent, folder, open, log }: AcpAgentsInit): (place: AcpPlace) => Promise<Agent> {
   return async (place) => {
     const { fit } = await open()
@@ -34,13 +34,13 @@ async function addServers(agent: Agent, servers: readonly AcpMcpServer[], log: L
   if (!mayUseNetwork(agent.permissions ?? []))
     throw new BatonError({
       code: 'not_permitted',
-      message: `the editor names MCP servers (${servers.map(({ name }) => name).join(', ')}), and the permissions forbid the network`,
-      hint: 'Name them by --mcp with a file that says "network": false instead.',
+      message: `the editor requests MCP servers (${servers.map(({ name }) => name).join(', ')}), but the permissions forbid network access`,
+      hint: 'Pass them with --mcp instead, in a file with "network": false.',
     })
   const { createMcpServers } = await import('@baton/mcp/client')
   const opened = createMcpServers(Object.fromEntries(nameServers(servers)), { log })
   try {
-    // A server that cannot be reached is an error now, and not a missing tool later.
+    // Connects now, so that an unreachable server is an error rather than a missing tool later.
     await Promise.all(opened.sources.map((source) => source.list()))
   } catch (cause) {
     await opened.close()
@@ -66,7 +66,7 @@ function closeTogether(servers: McpServers): McpServers {
   return { ...servers, sources }
 }
 
-/** Tool names begin with names of servers, so characters that are not allowed are replaced, and a taken name gets a number. */
+/** Tool names begin with server names, so illegal characters are replaced, and a taken name gets a number. */
 function* nameServers(servers: readonly AcpMcpServer[]): Generator<[string, McpServerConfig]> {
   const taken = new Set<string>()
   for (const server of servers) {

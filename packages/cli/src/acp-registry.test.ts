@@ -1,4 +1,4 @@
-// Files for the registry of the Agent Client Protocol: `acp/agent.json` and `acp/icon.svg`, by the registry's own rules.
+// Checks `acp/agent.json` and `acp/icon.svg` against the rules of the Agent Client Protocol's registry.
 import { Ajv } from 'ajv'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ test('agent.json fits the schema of the registry, and names this version', () =>
   const agent = JSON.parse(read('agent.json')) as {
     readonly version: string
     readonly distribution: { readonly npx: { readonly package: string; readonly args: readonly string[] } }
-  } // it is checked in the next lines
+  } // checked by the next lines
   const check = new Ajv({ validateFormats: false }).compile(JSON.parse(read('agent.schema.json')) as object)
   check(agent)
   expect(check.errors).toBeNull()

@@ -1,4 +1,4 @@
-// `baton acp` in processes of its own: several over one store, one that is killed, one without a model, and the login.
+// `baton acp` as separate processes: several on one store, a killed one, one without a model, and the login.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
 const HOST = import.meta.resolve('@baton/host')
 const TESTING = import.meta.resolve('@baton/core/testing')
 
-/** It prints, which must not reach the protocol. */
+/** Prints at startup; the output must not end up in the protocol. */
 const AGENT = `import { defineAgent, tool } from ${JSON.stringify(HOST)}
 import { createScriptedModel } from ${JSON.stringify(TESTING)}
 console.log('the agent is loaded')
@@ -54,7 +54,7 @@ function start(words: readonly string[]) {
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (errors += piece))
   createInterface({ input: child.stdout }).on('line', (line) => {
-    messages.push(JSON.parse(line) as Message) // nothing else stands on the output
+    messages.push(JSON.parse(line) as Message) // nothing else is on the output
     wake.resolve()
     wake = Promise.withResolvers()
   })
@@ -107,7 +107,7 @@ const says =
     JSON.stringify(params ?? {}).includes(text)
 const isText = ({ params }: Message): boolean => params?.update?.['sessionUpdate'] === 'agent_message_chunk'
 
-test('a second editor over the same store has an agent of its own, and stays when the first one leaves', async () => {
+test('a second editor on the same store has its own agent, and continues when the first one disconnects', async () => {
   const first = acp()
   const one = await first.open()
   expect(statSync(join(folder, 's.db.socket')).mode & 0o777).toBe(0o600)
@@ -115,7 +115,7 @@ test('a second editor over the same store has an agent of its own, and stays whe
   const two = await second.open()
   expect((await second.prompt(two, 'hi')).result).toEqual({ stopReason: 'end_turn' })
   expect(second.errors()).toContain('the agent is loaded')
-  // The first one's sessions are there too.
+  // The first process's sessions are listed too.
   const { result } = await second.ask('session/list', {})
   expect(JSON.stringify(result)).toContain(String(one))
   first.end()
@@ -137,7 +137,7 @@ test('two editors have one session in turn: it goes to whoever speaks in it', as
   expect((await second.prompt(session, 'two')).result).toEqual({ stopReason: 'end_turn' })
   expect((await first.prompt(session, 'three')).result).toEqual({ stopReason: 'end_turn' })
   await first.until(says('You said two'))
-  // While a turn runs the session stays where it is, and the other editor is told who has it.
+  // While a turn runs the session stays put, and the other editor's error names its holder.
   void first.prompt(session, 'think').catch(() => {})
   await first.until(says('I think'))
   const refused = await second.prompt(session, 'four')
@@ -168,7 +168,7 @@ test('an editor that leaves in mid-turn ends the process', async () => {
   expect(await editor.ended).toBe(0)
 })
 
-test('without a model an editor is sent to the login, whose key nobody sees', async () => {
+test('without a model an editor is sent to the login, which hides the key', async () => {
   const editor = start(['acp', '--store', 'memory:'])
   const { result } = await editor.ask('initialize', {
     protocolVersion: 1,
@@ -185,11 +185,11 @@ test('without a model an editor is sent to the login, whose key nobody sees', as
   expect(await login.ended).toBe(0)
   expect(login.errors()).toContain('keys.json')
   expect(login.errors()).not.toContain('secret-of-a-test')
-  const [, file = ''] = /the key is in (\S+);/.exec(login.errors()) ?? []
+  const [, file = ''] = /the key was saved in (\S+);/.exec(login.errors()) ?? []
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8')).toContain('sk-ant-secret-of-a-test')
 
-  // The same process finds it.
+  // The same process can use the key.
   expect((await editor.ask('authenticate', { methodId: 'keys' })).result).toEqual({})
   const opened = await editor.ask('session/new', place)
   expect(JSON.stringify(opened.result?.['configOptions'])).toContain('anthropic/')

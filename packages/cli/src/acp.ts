@@ -1,5 +1,5 @@
-// `baton acp`: an agent for editors such as Zed, JetBrains and Neovim, which start the command and speak with it over standard input
-// and output.
+// `baton acp`: an agent for editors such as Zed, JetBrains and Neovim, which start the command and talk to it over
+// standard input and output.
 import type { Logger, Permissions } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { secretsIn } from '@baton/models/choose-model'
@@ -25,25 +25,25 @@ import { UsageError } from './usage-error.ts'
 import { VERSION } from './version.ts'
 import { readWords } from './words.ts'
 
-const HELP = `baton acp: an agent in editors, by the Agent Client Protocol
+const HELP = `baton acp: an agent in editors, over the Agent Client Protocol
 
-An editor such as Zed, JetBrains or Neovim starts the command and speaks with it over standard input and output
-(docs/editors.md). Without AGENT the agent explores the folder of the editor's project.
+An editor such as Zed, JetBrains or Neovim starts this command and talks to it over standard input and output
+(docs/editors.md). Without AGENT, the agent explores the folder of the editor's project.
 
 Usage: baton acp [AGENT] [options]
 
 Options:
-  --agent FILE   the same as AGENT; a file whose default export is a function gets the session's folder and editor
-  --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses, but never offline)
-  --base-url URL another address of that provider; alone it means openai-compatible
+  --agent FILE   same as AGENT; a file may export a function by default, which gets the session's folder and editor
+  --model NAME   "<provider>/<model>" or "offline" (default: the agent's own, then as for "baton chat", but not offline)
+  --base-url URL use another address for that provider; on its own it implies openai-compatible
 ${MCP_HELP}
 ${PERMISSION_HELP}
-  --store URL    where sessions are kept: memory:, sqlite:FILE or postgres://HOST/DATABASE (BATON_STORE, else a file for
-                 this folder in the user's data folder, which other editors and commands use at the same time)
-  --acp-v2       also speaks the draft of version 2 with editors that ask for it
-  --login        asks for the key of a provider in this terminal, and ends: what an editor starts to log you in
+  --store URL    where to keep sessions: memory:, sqlite:FILE or postgres://HOST/DATABASE (default: BATON_STORE, then a
+                 file for this folder in the user's data folder, which other editors and commands can use too)
+  --acp-v2       also speak the draft of version 2 with editors that ask for it
+  --login        ask for a provider's key in this terminal, then exit; an editor starts this to log you in
   --log-level NAME
-                 info, warn or silent, on the standard error (warn)
+                 info, warn or silent, on standard error (default: warn)
 
 Examples:
   baton acp
@@ -68,7 +68,7 @@ export const acpCommand: Command = {
     const options = readOptions(words, terminal)
     if (options.login) return await logIn(undefined, terminal)
     const { streams } = terminal
-    if (!streams) throw new UsageError('there is no standard input; an editor starts this command')
+    if (!streams) throw new UsageError('there is no standard input; this command is started by an editor')
     return await serve(options, terminal, streams)
   },
 }
@@ -92,7 +92,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
   })
   const [agent = values.agent] = positionals
   if (positionals[0] !== undefined && values.agent !== undefined)
-    throw new UsageError('name the agent once: by --agent, or as a word')
+    throw new UsageError('name the agent only once, with --agent or as an argument')
   return {
     agent,
     model: values.model,
@@ -110,11 +110,11 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
 }
 
 async function serve(options: AcpWords, terminal: Console, streams: ConsoleStreams): Promise<number> {
-  // Before anything of the agent's runs: what it prints is not a message.
+  // Done before any of the agent's code runs, because its output is not protocol messages.
   const output = reserveOutput(streams)
   const log = await createServerLog(options.server, terminal, secretsIn(terminal.variables))
   const late = createLateHost(() => openHost(options, terminal, log))
-  // Faults of the agent or the store are reported before the editor asks for anything; a missing model can wait.
+  // Errors of the agent or the store are reported before the editor sends a request; a missing model can wait.
   await late.missing()
   const { serveAcpOverStdio } = await import('@baton/server/acp')
   const acp = describeFront(options, { terminal, late, log })
@@ -126,7 +126,7 @@ async function serve(options: AcpWords, terminal: Console, streams: ConsoleStrea
   return 0
 }
 
-/** Opens the host. It refuses the offline model unless somebody has named it. */
+/** Opens the host. Refuses the offline model unless it was named. */
 async function openHost(options: AcpWords, terminal: Console, log: Logger): Promise<EmbeddedHost> {
   const variables = addKeptKeys(terminal.variables, (line) => terminal.note(line))
   const embedded = await openEmbeddedHost({
@@ -142,8 +142,8 @@ async function openHost(options: AcpWords, terminal: Console, log: Logger): Prom
   await embedded.stop(0)
   throw new BatonError({
     code: 'model_not_configured',
-    message: 'no model can answer: log in with the key of a provider, by "baton login" in a terminal',
-    hint: 'Or set a variable such as ANTHROPIC_API_KEY, or name a model on this machine by --model.',
+    message: 'no model is available: save a provider\'s key by running "baton login" in a terminal',
+    hint: 'Or set a variable such as ANTHROPIC_API_KEY, or name a model on this machine with --model.',
   })
 }
 
@@ -164,8 +164,8 @@ function describeFront({ agent, v2 }: AcpWords, { terminal, late, log }: FrontWo
     mcp: ['stdio', 'http', 'sse'],
     experimentalV2: v2,
     auth: {
-      name: 'Keys of providers',
-      description: 'Uses a key that "baton login" keeps, or that stands in the environment',
+      name: 'Provider keys',
+      description: 'Uses a key saved by "baton login", or one from the environment',
       terminalArgs: ['--login'],
       missing: late.missing,
     },

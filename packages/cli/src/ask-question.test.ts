@@ -1,4 +1,4 @@
-// Questions of tools: a line for each field, and what does not fit is asked for again.
+// Questions from tools: one line per field, repeated until the answer is valid.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { askQuestion } from './ask-question.ts'
@@ -34,7 +34,7 @@ const FIELDS = {
   required: ['size', 'count', 'gift', 'price', 'tags'],
 }
 
-test('each field is asked for by its name, its kind and its choices, until it fits', async () => {
+test('each field shows its name, kind and choices, and is repeated until the answer is valid', async () => {
   const says = ['xl', '3', '1.5', '2', 'maybe', 'n', '', '1.5', '[', '["a"]', '']
   const { value, asked, notes, left } = await ask(FIELDS, says)
   expect(value).toEqual({ size: 3, count: 2, gift: false, price: 1.5, tags: ['a'] })
@@ -47,13 +47,13 @@ test('each field is asked for by its name, its kind and its choices, until it fi
     'note (optional): ',
   ])
   expect(notes.slice(1)).toEqual([
-    'Enter skips an optional field; /decline gives no answer\n',
+    'Enter skips an optional field; /decline declines to answer\n',
     '  "xl" is not one of s, m, 3\n',
     '  how many\n',
     '  "1.5" is not a whole number\n',
     '  answer y or n\n',
-    '  this field needs an answer\n',
-    '  write JSON, such as ["a"]\n',
+    '  this field is required\n',
+    '  enter JSON, such as ["a"]\n',
   ])
   expect(left).toBe(0)
 })
@@ -109,7 +109,7 @@ test('the forms of MCP: titles of choices, several choices, formats, bounds and 
     'day (date such as 2026-01-31, optional): ',
     'word (at least 2 characters, optional): ',
     'pet (Cats/Dogs, Enter for Cats): ',
-    'pets (Cats/Dogs, commas between several, at most 1 of them, Enter for Dogs): ',
+    'pets (Cats/Dogs, separate several with commas, at most 1 of them, Enter for Dogs): ',
     'old (First/Second, optional): ',
     'sure (y/n, Enter for y): ',
   ])

@@ -1,4 +1,4 @@
-// Asks a tool's question on the terminal: each field of the answer's schema is one line to type.
+// Asks a tool's question on the terminal: each field of the answer's schema is one line of input.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { escapeLine } from './escape-controls.ts'
@@ -16,7 +16,7 @@ export interface AskedQuestion {
 
 const DECLINE = '/decline'
 
-/** Undefined: the person declines. What does not fit a field is asked for again; the session checks the whole. */
+/** Returns `undefined` if the person declines. Invalid fields are asked again; the session checks the whole answer. */
 export async function askQuestion(
   { message, schema }: AskedQuestion,
   screen: Screen,
@@ -24,12 +24,12 @@ export async function askQuestion(
 ): Promise<JsonValue | undefined> {
   const [first = '', ...more] = message.split('\n')
   screen.note(`a tool asks: ${escapeLine(first)}`, 'bold')
-  // Indented: a line of the question cannot look like a line of the chat.
+  // Indented, so that a line of the question cannot look like a line of the chat.
   for (const line of more) screen.note(`  ${escapeLine(line)}`)
   const fields = listFields(schema)
   if (fields.length === 0) return (await askField(AGREEMENT, screen, ask)) === true ? {} : undefined
   const canSkip = fields.some(({ isOptional }) => isOptional)
-  screen.note(`${canSkip ? 'Enter skips an optional field; ' : ''}${DECLINE} gives no answer`, 'dim')
+  screen.note(`${canSkip ? 'Enter skips an optional field; ' : ''}${DECLINE} declines to answer`, 'dim')
   const given: Record<string, JsonValue> = {}
   for (const field of fields) {
     const value = await askField(field, screen, ask)
@@ -40,7 +40,7 @@ export async function askQuestion(
   return given
 }
 
-/** A form without fields, as MCP servers ask a person to open a page, is agreed to by a person and never by itself. */
+/** A form without fields, such as an MCP server's request to open a page, must be confirmed by a person. */
 const AGREEMENT: FormField = { name: 'agree', schema: { type: 'boolean' }, isOptional: false }
 const DECLINED = Symbol('declined')
 

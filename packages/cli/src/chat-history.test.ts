@@ -1,4 +1,4 @@
-// Typed lines are there in the next chat, and in nobody else's.
+// Typed lines are available in the same user's next chat only.
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ test('a file that has grown is cut to its newest lines', () => {
   expect(openChatHistory(file).lines[0]).toMatch(/^2999 /)
 })
 
-test('where a history cannot be kept the chat goes on', () => {
+test('a chat works without a history file', () => {
   writeFileSync(join(folder, 'deep'), 'a file in the place of the folder')
   const history = openChatHistory(file)
   history.add('one')

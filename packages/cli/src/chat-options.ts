@@ -14,7 +14,7 @@ import { notBlank, numberOfVariable, readWords } from './words.ts'
 export interface ChatOptions {
   readonly once: string | undefined
   readonly session: string | undefined
-  /** Events in place of answers. */
+  /** Print events instead of answers. */
   readonly json: boolean
   readonly partner: EmbeddedOptions | ServerChoice
 }
@@ -37,29 +37,29 @@ export interface ServerChoice {
   readonly token: string | undefined
 }
 
-export const CHAT_HELP = `baton chat: a conversation in the terminal
+export const CHAT_HELP = `baton chat: chat with an agent in the terminal
 
-Answers stream; calls are shown as they run and settle. Tools of apps are yours to run, and approvals yours to
-give. Ctrl+C interrupts the answer, a second time it leaves. In the chat /help has the commands: /model NAME, /retry,
-/undo, /fork, /show, /tools, /usage and others.
+Answers stream, and tool calls are shown as they run and settle. You run client tools and decide approvals. Ctrl+C
+interrupts the answer; a second Ctrl+C exits. In the chat, /help lists the commands: /model NAME, /retry, /undo, /fork,
+/show, /tools, /usage and others.
 
 Options:
-  --once TEXT    one question: the answer goes to the standard output, calls to the standard error. What is piped in
-                 joins the question
-  --json         each event as a line of JSON in place of the answers (docs/events.md)
-  --session NAME goes on with that session, or begins it (a new one)
+  --once TEXT    ask one question: the answer goes to standard output, calls to standard error. Piped input is added
+                 to the question
+  --json         print each event as a line of JSON instead of the answers (docs/events.md)
+  --session NAME continue that session, or start it (default: a new one)
 ${MODEL_HELP}
 ${MCP_HELP}
 ${PERMISSION_HELP}
-  --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
-                 user's data folder; with --once and no --session memory:). A server over it is talked to, unless
-                 --agent, --model, --base-url, --mcp or permissions are given
-  --url URL      talks to a running server instead, such as ws://127.0.0.1:8080/ws; its agent, model and store count
-  --token TEXT   what that server asks for (better BATON_TOKEN)
+  --store URL    where to keep sessions: sqlite:FILE or memory: (default: BATON_STORE, then a file for this folder in
+                 the user's data folder; with --once and no --session, memory:). If a server has the store open, the
+                 chat connects to it, unless --agent, --model, --base-url, --mcp or permissions are given
+  --url URL      connect to a running server, such as ws://127.0.0.1:8080/ws, and use its agent, model and store
+  --token TEXT   the token for that server (BATON_TOKEN is safer)
 
-Without a terminal each line of the standard input is a turn; nobody can be asked then, so approvals are denied.
-Exit code: 0; 1 when it could not begin or, without a terminal, a turn failed or was not answered; 2 when the command
-was used wrongly; 130 when it was left while an answer came. NO_COLOR=1 takes the colours away.
+Without a terminal, each line of standard input is a turn, and approvals are denied because there is no one to ask.
+Exit codes: 0 success; 1 the chat could not start or, without a terminal, a turn failed or had no answer; 2 wrong usage;
+130 left during an answer. NO_COLOR=1 disables colours.
 
 Examples:
   baton chat
@@ -72,7 +72,7 @@ Examples:
   printf 'list the files\\nwhat is in README.md?\\n' | baton chat
 `
 
-/** Options of an agent that runs here. */
+/** Options for an agent that runs here. */
 const EMBEDDED_WORDS = [
   'agent',
   'model',
@@ -112,11 +112,12 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
     throw new UsageError(`--session must be a name of at most ${NAME_CHARS_MAX} characters`)
   if (values.url !== undefined) {
     for (const name of EMBEDDED_WORDS)
-      if (values[name] !== undefined) throw new UsageError(`--url and --${name} do not go together: it is the server's`)
+      if (values[name] !== undefined)
+        throw new UsageError(`--url and --${name} cannot be combined: the server has its own`)
     const partner = { type: 'server', url: readUrl(values.url), token: readToken(values.token, variables) } as const
     return { once, session, json, partner }
   }
-  if (values.token !== undefined) throw new UsageError('--token is for a server, named by --url')
+  if (values.token !== undefined) throw new UsageError('--token requires --url')
   const isBrief = once !== undefined && session === undefined && values.store === undefined
   const partner: EmbeddedOptions = {
     type: 'embedded',
@@ -139,7 +140,7 @@ function readUrl(text: string): string {
       `--url must be an address such as ws://127.0.0.1:8080/ws, without a query, not "${describePlace(text)}"`,
     )
   if (url.username !== '' || url.password !== '')
-    throw new UsageError('--url must have no user name and no password in it; --token or BATON_TOKEN opens a server')
+    throw new UsageError('--url must not contain a user name or password; use --token or BATON_TOKEN')
   if (url.pathname === '/') url.pathname = '/ws'
   return url.href
 }

@@ -1,4 +1,4 @@
-// `baton chat` in a real terminal (tmux) and beside a running server: what a person sees and types. Left out without tmux.
+// `baton chat` in a real terminal (tmux) and with a running server: its screen and keys. Skipped without tmux.
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** An agent that asks a person to look, and for leave to pay, then says what came of it. */
+/** An agent that asks a person to look and to approve a payment, then reports the results. */
 function writeAgent(): void {
   const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
   const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
@@ -105,7 +105,7 @@ test.runIf(hasTmux)('Markdown is shown as it streams, and code is neither wrappe
   type('markdown')
   const shown = await shows(/tokens in[^]*› *$/)
   expect(shown).toMatch(/\nTitle\nSome bold text that is rather long, so\nthat it is wrapped\n• one\n/)
-  // Lines that are joined stay one line of the terminal, which is copied as it was written.
+  // Soft-wrapped lines stay one line of the terminal, so they can be copied exactly.
   const joined = tmux('capture-pane', '-p', '-J', '-t', 'chat', '-S', '-')
   expect(joined).toContain('\nconst veryLong = someFunction(withArguments, andMore, andStillMore)\n')
   expect(tmux('capture-pane', '-p', '-e', '-t', 'chat', '-S', '-')).toContain('\u001b[1mbold')
@@ -113,7 +113,7 @@ test.runIf(hasTmux)('Markdown is shown as it streams, and code is neither wrappe
 })
 
 test.runIf(hasTmux)(
-  'results are folded and shown whole; answers are asked for again, taken back and copied',
+  'results are folded and can be shown in full; answers can be retried, undone and copied',
   async () => {
     writeAgent()
     await chat('--session s --store sqlite:s.db --agent agent.ts')
@@ -124,21 +124,21 @@ test.runIf(hasTmux)(
     type('/retry')
     await shows(/\/retry\n> many[^]*\n\n› *$/)
     type('/undo')
-    await shows(/taken back: many\n› *$/)
+    await shows(/undone: many\n› *$/)
     type('/fork')
-    await shows(/a copy, session \S+\n› *$/)
+    await shows(/copied to session \S+\n› *$/)
     type('/tools')
-    await shows(/pay \(once, asks for an approval\): Pays\n[^]*› *$/)
+    await shows(/pay \(once, needs approval\): Pays\n[^]*› *$/)
     type('/usage')
     await shows(/scripted\/model[^\n]*\n› *$/)
     type('/approve always')
-    await shows(/get it unasked[^]*› *$/)
+    await shows(/calls in this chat are now approved without asking\n› *$/)
     type('pay')
     expect(await shows(/✓ pay \d+ ms: paid\n[^]*\n\n› *$/)).not.toContain('run it?')
   },
 )
 
-test.runIf(hasTmux)('a tool asks, field by field, and what does not fit is asked for again', async () => {
+test.runIf(hasTmux)('a tool asks field by field, and repeats a field after an invalid answer', async () => {
   writeAgent()
   await chat('--store memory: --agent agent.ts')
   type('ask')
@@ -156,7 +156,7 @@ test.runIf(hasTmux)('a tool asks, field by field, and what does not fit is asked
   await shows(/✗ ask [^]*\n\n› *$/)
 })
 
-test.runIf(hasTmux)('wide characters are edited where they stand at 40 columns', async () => {
+test.runIf(hasTmux)('wide characters are edited in place at 40 columns', async () => {
   writeAgent()
   await chat('--store memory: --agent agent.ts', { columns: 40 })
   const wide = '漢字'.repeat(12)
@@ -169,8 +169,8 @@ test.runIf(hasTmux)('wide characters are edited where they stand at 40 columns',
   await shows(/漢ab漢字/)
   press('Enter')
   const shown = await shows(/No\.\n\n› *$/)
-  // Nothing is repeated, and all of it stands in two rows.
-  expect(shown).toMatch(/leaves\n› (漢字){7}漢ab漢字漢\n字漢字漢字\nNo\./)
+  // Nothing is repeated, and everything fits in two rows.
+  expect(shown).toMatch(/exits\n› (漢字){7}漢ab漢字漢\n字漢字漢字\nNo\./)
 })
 
 test.runIf(hasTmux)('a message may have several lines, and what was typed is there in the next chat', async () => {
@@ -195,7 +195,7 @@ test.runIf(hasTmux)('a message may have several lines, and what was typed is the
   type('/quit')
   await shows(/code 0/)
   await chat('--session t --store sqlite:s.db --agent agent.ts')
-  // Back over "/quit", then over two lines of what was pasted.
+  // Goes back past "/quit", then past two lines of the pasted text.
   for (let count = 0; count < 4; count++) press('Up')
   await shows(/› first\n… secon!d\n… third$/)
 })
@@ -223,21 +223,21 @@ test.runIf(hasTmux)('keys that come while a turn runs are the next line, and not
   type('slow')
   await shows(/> slow \{\}$/)
   type('//next')
-  // The terminal takes keys when it is their turn: what was typed must be there before the turn ends.
+  // The terminal delivers keys late: they must arrive before the turn ends.
   await new Promise((resolve) => setTimeout(resolve, 300))
   writeFileSync(join(folder, 'go'), '')
   const shown = await shows(/No\.\n\n› *$/)
   expect(shown).toMatch(/› slow\n> slow \{\}\n✓ slow .*\nIt was done\.\n\n› \/\/next\nNo\./)
 })
 
-test.runIf(hasTmux)('a turn whose chat was killed goes on when its session is opened again', async () => {
+test.runIf(hasTmux)('a turn continues after its chat was killed when its session is opened again', async () => {
   writeAgent()
   await chat('--session s --store sqlite:s.db --agent agent.ts')
   type('look')
   await shows(/\/fail why: *$/)
   await closeTerminal()
   await chat('--session s --store sqlite:s.db --agent agent.ts')
-  await shows(/session s goes on: 1 turn so far[^]*> look [^]*\/fail why: *$/)
+  await shows(/continuing session s: 1 turn so far[^]*> look [^]*\/fail why: *$/)
   type('a red one')
   await shows(/✓ look .*\nIt was a red one\.\n\n› *$/)
 })
@@ -245,10 +245,10 @@ test.runIf(hasTmux)('a turn whose chat was killed goes on when its session is op
 test.runIf(hasTmux)('a narrow terminal without colour breaks between words', async () => {
   await chat('--store memory:', { columns: 40, variables: 'NO_COLOR=1' })
   type('/help')
-  await shows(/is\s+none\n› *$/)
+  await shows(/there\s+is\s+none\n› *$/)
   expect(tmux('capture-pane', '-p', '-e', '-t', 'chat', '-S', '-')).not.toContain('\u001b')
-  expect(screen()).toContain('/new          a new session\n')
-  expect(screen()).toMatch(/^\/log {10}the session so far: who\n {14}said what/m)
+  expect(screen()).toContain('/new          start a new session\n')
+  expect(screen()).toMatch(/^\/log {10}show the session so far:\n {14}messages/m)
 })
 
 async function serve(): Promise<string> {
@@ -267,13 +267,13 @@ async function baton(words: readonly string[]) {
   return { ...(await command.ended), output: command.output(), errors: command.errors() }
 }
 
-test('a chat beside a running server talks to it, with its token, and to nobody once it was killed', async () => {
+test('a chat next to a running server uses it, with its token, but not after the server was killed', async () => {
   await serve()
   const store = ['--store', 'sqlite:shop.db']
   const joined = await baton(['chat', '--once', 'x', ...store])
   expect(joined).toMatchObject({ code: 0, output: 'No.\n' })
-  expect(joined.errors).toMatch(/^server ws:.*, which has the store of this folder open\n$/)
-  // One that names a model of its own answers by itself, beside the server.
+  expect(joined.errors).toMatch(/^server ws:.*, which has this folder's store open\n$/)
+  // A chat with its own model answers by itself, next to the server.
   const own = await baton(['chat', '--once', 'list the files', '--session', 's', '--model', 'offline', ...store])
   expect(own).toMatchObject({ code: 0, output: expect.stringContaining('notes.md') as string })
   expect(own.errors).toMatch(/^model offline, /)
@@ -292,7 +292,7 @@ test.runIf(hasTmux)('a chat with a running server runs its client tools and leav
   const refused = await baton(['chat', '--once', 'look', '--url', url])
   expect([refused.code, refused.errors]).toEqual([
     1,
-    expect.stringMatching(/\nbaton: .*refused the connection; it may want a token/),
+    expect.stringMatching(/\nbaton: .*refused the connection; it may require a token/),
   ])
   await chat(`--url ${url} --session kitchen`, { variables: 'BATON_TOKEN=token-of-a-test' })
   type('look')
@@ -300,7 +300,7 @@ test.runIf(hasTmux)('a chat with a running server runs its client tools and leav
   type('a red one')
   await shows(/✓ look .*\nIt was a red one\.\n\n› *$/)
   type('/log')
-  await shows(/"baton log kitchen"\n› *$/)
+  await shows(/"baton log kitchen" there\n› *$/)
   const log = await baton(['log', 'kitchen', '--store', 'sqlite:shop.db'])
   expect(log.output).toMatch(/you: look\n[^]*> look [^]*✓ look [^]*It was a red one\./)
 })

@@ -1,4 +1,5 @@
-// `baton chat`: puts a person (a terminal, a pipe, one question) together with where turns run (here, or a server).
+// `baton chat`: connects a person (a terminal, a pipe, one question) with the place where turns run (here, or a
+// server).
 import type { ChatOptions, EmbeddedOptions } from './chat-options.ts'
 import { CHAT_HELP, chatOptions } from './chat-options.ts'
 import envPaths from 'env-paths'
@@ -45,7 +46,7 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
     for (const line of [...(isTyped ? partner.about : partner.about.slice(0, 1)), ...partner.may])
       screen.note(line, 'dim')
     if (isTyped && partner.hint !== undefined) screen.note(partner.hint, 'dim')
-    if (isTyped) screen.note('/help says what you can do; Ctrl+D leaves', 'dim')
+    if (isTyped) screen.note('/help lists the commands; Ctrl+D exits', 'dim')
     current.talk = await startTalk({
       partner,
       session: options.session,
@@ -93,14 +94,14 @@ async function createPerson(
 
 const HISTORY = 'chat-history'
 
-/** A chat that leaves no session leaves nothing. */
+/** Whether the chat leaves no session behind, and so writes nothing. */
 function keepsNothing(partner: ChatOptions['partner']): boolean {
   return partner.type === 'embedded' && partner.store.type === 'memory'
 }
 
-const NOBODY = 'chat needs a terminal, lines on its standard input, or --once "what you want to know"'
+const NOBODY = 'chat needs a terminal, lines on standard input, or --once "your question"'
 
-/** An input without a line is not a conversation: somebody forgot the question. @throws UsageError */
+/** Input without a line is not a conversation: the question was forgotten. @throws UsageError */
 async function withFirstLine(person: Person): Promise<Person> {
   let first: string | undefined
   do first = await person.next()
@@ -113,7 +114,7 @@ async function withFirstLine(person: Person): Promise<Person> {
   }
 }
 
-/** A conversation stays on the terminal also where its answers go elsewhere. */
+/** Conversations stay on the terminal even if answers are redirected. */
 function shownOn({ output, errors }: ConsoleStreams): ConsoleStreams['output'] {
   return output.isTTY === true ? output : errors
 }
@@ -151,7 +152,10 @@ async function createPartner(
   return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })
 }
 
-/** Whether it names what a server over the store has chosen already: such a chat answers by itself, beside the server. */
+/**
+ * Whether options set anything that the store's server has already decided; such a chat runs by itself, alongside the
+ * server.
+ */
 function hasOwnWords({ agent, model, baseUrl, mcp, permissions }: EmbeddedOptions): boolean {
   return [agent, model, baseUrl, permissions].some((one) => one !== undefined) || mcp.length > 0
 }

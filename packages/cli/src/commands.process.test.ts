@@ -1,5 +1,5 @@
-// The `baton` command in processes of its own: answers without a key or a network, files that Node loads, signals, exit codes.
-// Tests without a process are in `commands.test.ts`.
+// The `baton` command as separate processes: answers without a key or network, files loaded by Node, signals, exit
+// codes. Tests in one process are in `commands.test.ts`.
 import { chooseSample } from '@baton/testing/depth'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
 
 let folder: string
-/** The default store of sessions. */
+/** Folder of the default session store. */
 let data: string
 let commands: StartedCommand[]
 let apps: V1App[]
@@ -186,8 +186,8 @@ test('--verbose says where an error comes from, without the secrets of the varia
   expect(command.errors()).not.toContain('key-of-a-test')
 })
 
-test('an agent file in a package of CommonJS is told with the remedy', async () => {
-  // As `npm init -y` makes it; Node warns before.
+test('an agent file in a CommonJS package fails with the remedy', async () => {
+  // Same file as `npm init -y` writes; Node prints a warning first.
   const common = join(folder, 'common')
   mkdirSync(common, { recursive: true })
   writeFileSync(join(common, 'package.json'), '{ "type": "commonjs" }')
@@ -202,13 +202,13 @@ test('an agent file in a package of CommonJS is told with the remedy', async () 
 test('a failing provider is one line and exit code 1', async () => {
   const command = baton(['chat', '--once', 'hello', '--model', 'anthropic/claude-x'], {
     ANTHROPIC_API_KEY: 'key-of-a-test',
-    // Nothing listens there: a port below 1024 that nobody uses.
+    // No server listens on this port below 1024.
     ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
   })
   expect(await command.ended).toEqual({ code: 1, signal: null })
   expect(command.errors().split('\n').at(-2)).toMatch(/^baton: model_network_failed: /)
   expect(command.errors()).not.toContain('key-of-a-test')
-  expect(command.errors()).toContain('the model is asked again: the last attempt failed\n')
+  expect(command.errors()).toContain('retrying the model: the last attempt failed\n')
 })
 
 test('the version is answered on the output', async () => {

@@ -1,4 +1,4 @@
-// Output and exit codes of the `baton` command, without a process: help, and one clear line for what is wrong.
+// Output and exit codes of the `baton` command, run in this process: help, and one clear line per mistake.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ type Said = readonly [exitCode: number, line: string | RegExp]
 
 type Mistake = [string, readonly string[], Readonly<Record<string, string>>, Said]
 
-/** Linux makes no folders there. */
+/** Linux cannot create folders there. */
 const WITHOUT_FOLDER: readonly Mistake[] = [
   [
     'init in a place where no folder can be made',
@@ -67,7 +67,7 @@ const MISTAKES: readonly Mistake[] = [
     'an option whose value begins with a hyphen',
     ['serve', '--drain-ms', '-5'],
     {},
-    [2, '--drain-ms needs a value; one that begins with "-" is written --drain-ms=-…; see "baton serve --help"'],
+    [2, '--drain-ms needs a value; write one that begins with "-" as --drain-ms=-…; see "baton serve --help"'],
   ],
   [
     'an option that is a flag, with a value',
@@ -91,7 +91,7 @@ const MISTAKES: readonly Mistake[] = [
     'a word too many',
     ['serve', 'now'],
     {},
-    [2, 'unexpected word "now": serve takes options alone; see "baton serve --help"'],
+    [2, 'unexpected word "now": serve takes only options; see "baton serve --help"'],
   ],
   [
     'a question without its option',
@@ -99,7 +99,7 @@ const MISTAKES: readonly Mistake[] = [
     {},
     [
       2,
-      'unexpected word "hello": chat takes options alone; --once "hello there" asks one question; see "baton chat --help"',
+      'unexpected word "hello": chat takes only options; --once "hello there" asks one question; see "baton chat --help"',
     ],
   ],
   [
@@ -118,14 +118,9 @@ const MISTAKES: readonly Mistake[] = [
     'an address that is empty',
     ['serve', '--host='],
     {},
-    [2, '--host must not be empty; 0.0.0.0 is every address of the machine'],
+    [2, '--host must not be empty; use 0.0.0.0 for every address of the machine'],
   ],
-  [
-    'no question',
-    ['chat'],
-    {},
-    [2, 'chat needs a terminal, lines on its standard input, or --once "what you want to know"'],
-  ],
+  ['no question', ['chat'], {}, [2, 'chat needs a terminal, lines on standard input, or --once "your question"']],
   [
     'an unknown model',
     ['chat', '--once', 'x', '--model', 'gpt'],

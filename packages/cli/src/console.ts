@@ -1,25 +1,25 @@
-// A command's access to its process; tests give their own.
+// A command's access to its process; tests provide their own.
 import type { Readable, Writable } from 'node:stream'
 
 export interface Console {
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** Adds the keys that `baton login` keeps to `variables`. */
+  /** Adds the keys saved by `baton login` to `variables`. */
   loadKeys?(): Promise<void>
   readonly folder: string
-  /** People read the notes, so they may be coloured and laid out; false by default. */
+  /** Whether people read the notes, so that they may be coloured and laid out. Default: false. */
   readonly isTerminal?: boolean
-  /** Answers, on standard output. */
+  /** Writes answers to standard output. */
   write(text: string): void
-  /** One line about what happens, on standard error. */
+  /** Writes one line of status to standard error. */
   note(line: string): void
-  /** Calls back at SIGINT and SIGTERM; returns a function that ends it. A second signal ends the process. */
+  /** Calls back at SIGINT and SIGTERM; the returned function unsubscribes. A second signal ends the process. */
   onStop(callback: () => void): () => void
   /**
-   * Calls back, in place of the process's own end, for errors that nobody caught; in the callback the host can still say
-   * whose they are. Returns a function that ends it.
+   * Calls back for uncaught errors, instead of ending the process; during the callback the host can still identify the
+   * call that caused one. The returned function unsubscribes.
    */
   onStray(callback: (cause: unknown) => void): () => void
-  /** For conversations; without them nobody is there to talk to. */
+  /** For conversations; without them there is no one to talk to. */
   readonly streams?: ConsoleStreams
 }
 
@@ -29,7 +29,7 @@ export interface ConsoleStreams {
   readonly errors: TerminalOutput
 }
 
-/** The slice of a terminal's stream that is used; a pipe has none of the fields. */
+/** The parts of a terminal stream in use; a pipe has none of the fields. */
 export interface TerminalOutput extends Writable {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -38,8 +38,8 @@ export interface TerminalOutput extends Writable {
 }
 
 export function createNodeConsole(): Console {
-  // A reader that went away (`baton ... | head`, a supervisor that died) is not an error of ours. Told as one, it would be logged,
-  // which fails again, without end.
+  // A reader that has left (`baton ... | head`, a dead supervisor) is not our error. Reporting it would log it, which
+  // fails again, endlessly.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   let variables: Console['variables'] = process.env
@@ -47,7 +47,7 @@ export function createNodeConsole(): Console {
     get variables() {
       return variables
     },
-    // Not for the version and the help, which load next to nothing.
+    // Not loaded for the version and the help, which need almost nothing.
     loadKeys: async () => {
       const { addKeptKeys } = await import('./kept-keys.ts')
       variables = addKeptKeys(process.env, (line) => void process.stderr.write(`${line}\n`))
@@ -61,19 +61,19 @@ export function createNodeConsole(): Console {
       process.on('uncaughtException', callback)
       return () => void process.off('uncaughtException', callback)
     },
-    // Only who asks for them: the input is opened by being looked at.
+    // Accessed only on request, because merely reading `process.stdin` opens it.
     get streams() {
       return { input: process.stdin, output: process.stdout, errors: process.stderr }
     },
   }
 }
 
-/** A terminal that shows colours to a person who wants them: NO_COLOR and TERM=dumb say no. */
+/** Whether a terminal shows colours and the user wants them: NO_COLOR and TERM=dumb disable them. */
 export function wantsColor(stream: TerminalOutput | undefined, variables: Console['variables']): boolean {
   return stream?.isTTY === true && (variables['NO_COLOR'] ?? '') === '' && stream.hasColors?.({ ...variables }) === true
 }
 
-/** The exit code that a shell expects of a process that a signal ended. */
+/** Exit codes that a shell expects after these signals. */
 const ENDED_BY = { SIGINT: 130, SIGTERM: 143 } as const
 
 function onStop(callback: () => void): () => void {

@@ -3,11 +3,11 @@ import type { AskedFor, ContextUse, EventBody, JsonValue, Usage } from '@baton/c
 
 /** Runs turns. */
 export interface ChatPartner {
-  /** Notes for a person before the first word. */
+  /** Notes for a person before the first message. */
   readonly about: readonly string[]
-  /** Suggestion what to ask, in one line. */
+  /** A suggestion what to ask, in one line. */
   readonly hint?: string
-  /** Permissions of its agent, in one line, unless it may do everything. */
+  /** Its agent's permissions, in one line, unless it is unrestricted. */
   readonly may: readonly string[]
   /** Opens the session of that name, or a new one. @throws BatonError */
   open(session: string | undefined): Promise<Conversation>
@@ -18,30 +18,33 @@ export interface Conversation {
   readonly session: string
   /** Earlier messages. */
   readonly about: readonly string[]
-  /** A turn that was running when the session was left goes on: here it is. */
+  /** The turn that was running when the session was left, if it continues. */
   readonly resumed: ConversationTurn | undefined
   /**
-   * Opens the session again after another process has taken it over. Resolves with the conversation to go on with, whose `about`
-   * tells what was said meanwhile; undefined where the session is still here. @throws BatonError
+   * Opens the session again after another process has taken it over. Resolves with the conversation to continue, whose
+   * `about` summarizes the messages missed, or `undefined` if the session is still here. @throws BatonError
    */
   reopen?(): Promise<Conversation | undefined>
   send(text: string): ConversationTurn
   interrupt(): Promise<void>
-  /** The model that answers from now on, or what answers now without a name. Resolves with a line about it. @throws */
+  /**
+   * Switches to another model for later answers, or without a name reports the current one. Resolves with a line about
+   * it. @throws
+   */
   setModel(name: string | undefined): Promise<string>
-  /** Answers a request for an approval, as it was shown. `always`: later calls of the tool are approved too. */
+  /** Answers an approval request as it was shown. `always` also approves later calls of the tool. */
   decide(approvalId: string, answer: ApprovalAnswer): Promise<void>
-  /** Absent where the session is out of reach. */
+  /** Absent if the session cannot be controlled. */
   readonly controls?: SessionControls
-  /** The session so far, readable. @throws */
+  /** Returns the session's log as readable lines. @throws */
   log(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-/** `nobody`: nobody is there who could approve it, so it is denied. */
+/** `nobody`: there is no one to approve it, so it is denied. */
 export type ApprovalAnswer = 'approve' | 'deny' | 'always' | 'nobody'
 
-/** The decision that an answer is. The model reads the reason, so it is not told that a person saw the request. */
+/** Converts an answer to a decision. The model reads the reason, so it must not claim that a person saw the request. */
 export function readDecision(answer: ApprovalAnswer) {
   switch (answer) {
     case 'approve':
@@ -53,29 +56,29 @@ export function readDecision(answer: ApprovalAnswer) {
     case 'nobody':
       return {
         decision: 'deny',
-        reason: 'the command denied it, because nobody is there who could approve it',
+        reason: 'the command denied it because there is no one to approve it',
       } as const
   }
 }
 
 /** Each throws BatonError when the session refuses. */
 export interface SessionControls {
-  /** The last answer once more. */
+  /** Asks for the last answer again. */
   retry(): Promise<ConversationTurn>
-  /** Takes back the last message with its answer. Resolves with its text. */
+  /** Takes back the last message and its answer. Resolves with its text. */
   undo(): Promise<string>
-  /** A new session with the same conversation. Resolves with its name. */
+  /** Creates a new session with the same conversation. Resolves with its name. */
   fork(): Promise<string>
-  /** A line for each. */
+  /** One line per tool. */
   tools(): readonly string[]
   status(): Promise<{ readonly model: string; readonly context: ContextUse }>
-  /** Usage of all answers of the conversation as it stands. */
+  /** Usage of all answers in the conversation. */
   usage(): Promise<Usage>
-  /** Answers what a tool asks. */
+  /** Answers a tool's question. */
   answer(answer: QuestionAnswer): Promise<void>
 }
 
-/** A value, or a decline: the model reads why where nobody was there to ask. */
+/** A value, or a decline with a reason for the model if there was no one to ask. */
 export type QuestionAnswer =
   | { readonly questionId: string; readonly value: JsonValue }
   | { readonly questionId: string; readonly decline: true; readonly reason?: string }
@@ -85,23 +88,23 @@ export interface ConversationTurn extends AsyncIterable<EventBody> {
   readonly answer: Promise<{ readonly outcome: string }>
 }
 
-/** A call of a client tool, which the person runs. */
+/** A client tool call, which the person runs. */
 export interface AskedCall {
   readonly callId: string
   readonly name: string
   /** JSON text. */
   readonly arguments: string
-  /** Why a policy asks. */
+  /** Why a policy requires approval. */
   readonly asked?: AskedFor
 }
 
-/** @throws Error with what the person says went wrong; where nobody is there, that */
+/** @throws Error with the failure described by the person, or if there is no one to ask */
 export type AskPerson = (call: AskedCall) => Promise<string>
 
 export interface Person {
-  /** Resolves with the person's next message; undefined at the end. */
+  /** Resolves with the person's next message; `undefined` at the end. */
   next(): Promise<string | undefined>
-  /** Present where somebody can be asked. Rejects when `signal` aborts, and when the person leaves. */
+  /** Present if there is someone to ask. Rejects when `signal` aborts or the person leaves. */
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string>
   close(): void
 }

@@ -1,4 +1,4 @@
-// The agent if none is named: it looks around in one folder and never writes.
+// The default agent: it explores one folder and never writes.
 import type { Agent, AgentProfile } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { workspaceTools } from '@baton/tools/workspace'
@@ -6,8 +6,8 @@ import type { WorkspaceEditor } from '@baton/tools/workspace'
 
 const INSTRUCTIONS = `You answer questions about the files of one folder, the workspace.
 Look before you answer: search with code.grep, list folders with fs.list_dir, read lines with content.get_span.
-Say only what the tools have shown you, and name the files that you mean with their paths.
-When a result is truncated, read on as it says, or say that there is more.
+Say only what the tools have shown you, and refer to files by their paths.
+When a result is truncated, continue reading as it says, or mention that there is more.
 Answer briefly, in the language of the question.`
 
 /** @throws BatonError `invalid_option` when the folder does not exist */

@@ -1,6 +1,6 @@
-// `baton serve --dev`: the same server as a child of Node's own watcher, which starts it anew when the agent's file or a
-// file that it imports changes. The old server is asked to end by a signal, lets its turns end, and only then the new one
-// begins, at the same port.
+// `baton serve --dev`: the same server as a child of Node's watcher, which restarts it when the agent's file or a file
+// it imports changes. The old server gets a signal, finishes its turns, and only then the new one starts on the same
+// port.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Console } from './console.ts'
@@ -14,7 +14,7 @@ export function develop(words: readonly string[], terminal: Console): Promise<nu
     cwd: terminal.folder,
     env: { ...terminal.variables },
     stdio: 'inherit',
-    // A group of its own: Ctrl+C reaches it through us alone, so once, and a running turn can end.
+    // In its own process group, so that Ctrl+C reaches it once, through this process, and a running turn can end.
     detached: process.platform !== 'win32',
   })
   const endGroup = (): void => {

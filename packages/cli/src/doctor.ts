@@ -1,4 +1,5 @@
-// `baton doctor`: what is configured, reachable or missing, and how to get it. It changes nothing and sends no prompt.
+// `baton doctor`: reports what is configured, reachable or missing, and how to fix it. It changes nothing and sends no
+// prompt.
 import type { Tool, ToolSource } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { ProviderVariables, Variables } from '@baton/models/choose-model'
@@ -28,18 +29,18 @@ import { nameOfStore, openStoreToRead, storeLocation } from './store-location.ts
 import { VERSION } from './version.ts'
 import { readWords } from './words.ts'
 
-const HELP = `baton doctor: what is configured, reachable or missing
+const HELP = `baton doctor: check what is configured, reachable or missing
 
-Looks at Node, the agent, the store, the model that would answer, and each provider that is configured: is its server
-there, does it take the key. Nothing is changed, and no model is asked anything. Exit code 1 when something that is
-configured does not work.
+Checks Node, the agent, the store, the model that would answer, and each configured provider: whether its server
+responds and accepts the key. It changes nothing and sends no prompt. The exit code is 1 if anything configured does
+not work.
 
 Options:
-  --agent FILE   looks at this agent too: its tools, those of its sources, and what of their schemas calls are not
+  --agent FILE   also check this agent: its tools, those of its sources, and parts of their schemas that calls are not
                  checked against
-  --store URL    at this store (BATON_STORE, else the file of this folder)
+  --store URL    the store to check (default: BATON_STORE, then the file of this folder)
   --timeout-ms NUMBER
-                 for each server (5000)
+                 milliseconds to wait for each server (default: 5000)
 
 Examples:
   baton doctor
@@ -48,7 +49,7 @@ Examples:
 
 export const doctorCommand: Command = { help: HELP, run: doctor }
 
-/** A finding about one thing: it works, it does not, or nobody asked for it. */
+/** A finding about one thing: it works, it fails, or it is not configured. */
 interface Finding {
   readonly subject: string
   readonly state: 'works' | 'fails' | 'absent'
@@ -96,15 +97,15 @@ function createScreenFor({ write, streams, variables }: Console): Screen {
   return createScreen({ writeText: write, writeNote: write, ...columns, color: wantsColor(output, variables) })
 }
 
-/** An older one does not come this far. */
+/** An older version would have failed earlier. */
 function nodeFinding(): Finding {
-  return { subject: 'node', state: 'works', words: `${process.versions.node}; 22.18 or newer is needed` }
+  return { subject: 'node', state: 'works', words: `${process.versions.node}; 22.18 or newer is required` }
 }
 
 async function agentFindings(file: string | undefined, folder: string, timeoutMs: number): Promise<readonly Finding[]> {
   const subject = 'agent'
   if (file === undefined)
-    return [{ subject, state: 'works', words: `explores ${folder}; --agent FILE takes another one` }]
+    return [{ subject, state: 'works', words: `explores ${folder}; use --agent FILE for another one` }]
   try {
     const { name, tools, sources } = await loadAgent(file, folder)
     const words = `${name}, ${countTools(tools)}, of ${file}`
@@ -119,12 +120,12 @@ function countTools({ length }: readonly Tool[]): string {
   return length === 1 ? '1 tool' : `${length} tools`
 }
 
-/** The parts of a tool's schema that calls are not checked against. The tool works all the same. */
+/** Parts of a tool's schema that calls are not checked against. The tool still works. */
 function schemaFindings({ name, schemaWarnings = [] }: Tool): readonly Finding[] {
   return schemaWarnings.map((warning) => ({
     subject: 'schema',
     state: 'absent',
-    words: `tool "${name}" is not checked whole: ${warning}`,
+    words: `calls of tool "${name}" are not fully checked: ${warning}`,
   }))
 }
 
@@ -139,7 +140,7 @@ async function sourceFindings(source: ToolSource, timeoutMs: number): Promise<re
       ...tools.flatMap(schemaFindings),
     ]
   } catch (cause) {
-    return [{ subject, state: 'fails', words: `${source.name} lists no tools: ${errorLine(cause)}` }]
+    return [{ subject, state: 'fails', words: `the tools of ${source.name} cannot be listed: ${errorLine(cause)}` }]
   } finally {
     clearTimeout(timer)
     await source.close?.()
@@ -148,23 +149,27 @@ async function sourceFindings(source: ToolSource, timeoutMs: number): Promise<re
 
 async function storeFinding(location: StoreLocation): Promise<Finding> {
   const subject = 'store'
-  if (location.type === 'memory') return { subject, state: 'works', words: 'in memory: gone when the command ends' }
+  if (location.type === 'memory') return { subject, state: 'works', words: 'in memory: lost when the command ends' }
   const path = nameOfStore(location)
   try {
     if (location.type === 'sqlite') accessSync(existing(path), constants.W_OK)
     if (location.type === 'sqlite' && !existsSync(path))
-      return { subject, state: 'works', words: `${path} will be made by the first chat or server` }
+      return { subject, state: 'works', words: `${path} will be created by the first chat or server` }
     const store = await openStoreToRead(location)
     let sessions = 0
     for await (const session of store.list()) sessions += session.records > 0 ? 1 : 0
     await store.close()
     return { subject, state: 'works', words: `${path}, ${sessions} session${sessions === 1 ? '' : 's'}` }
   } catch (cause) {
-    return { subject, state: 'fails', words: `${path}: ${errorLine(cause)}; --store or BATON_STORE names another one` }
+    return {
+      subject,
+      state: 'fails',
+      words: `${path}: ${errorLine(cause)}; use --store or BATON_STORE for another one`,
+    }
   }
 }
 
-/** The file, or the folder in which it would be made. */
+/** The file, or the folder where it would be created. */
 function existing(path: string): string {
   const above = dirname(path)
   return existsSync(path) || above === path ? path : existing(above)
@@ -204,12 +209,12 @@ async function askProvider(
 ): Promise<string> {
   if (provider === 'anthropic') return askAnthropic(known, variables, timeoutMs)
   if (provider !== 'bedrock') return askList(provider, variables, timeoutMs)
-  // It has no question that costs nothing and that every key may ask.
+  // It has no free request that every key may make.
   const { id } = chooseModel({ flag: provider, variables })
-  return `${id} has credentials; the first answer tries them`
+  return `${id} has credentials, which the first answer will try`
 }
 
-/** Somebody set something for it; `openai-chat` and `openai-compatible` share the variables of `openai`. */
+/** Whether anything is set for it; `openai-chat` and `openai-compatible` share the variables of `openai`. */
 function isConfigured(provider: string, known: ProviderVariables, variables: Variables): boolean {
   const isSet = (name: string): boolean => (variables[name]?.trim() ?? '') !== ''
   const isChosen = variables['MODEL_PROVIDER']?.trim().split('/')[0] === provider
@@ -222,8 +227,8 @@ function isConfigured(provider: string, known: ProviderVariables, variables: Var
 function howToGet(known: ProviderVariables | undefined): string {
   if (!known) return 'unknown'
   if (known.needsKey) return `not configured; set ${known.keyVariable}`
-  if (known.baseUrl === undefined) return `not configured; set ${known.baseUrlVariable}, or say --base-url`
-  return `not configured; start it at ${known.baseUrl}, then --model, or set ${known.modelVariable}`
+  if (known.baseUrl === undefined) return `not configured; set ${known.baseUrlVariable}, or use --base-url`
+  return `not configured; start it at ${known.baseUrl}, then use --model or set ${known.modelVariable}`
 }
 
 async function askList(provider: string, variables: Variables, timeoutMs: number): Promise<string> {
@@ -232,11 +237,16 @@ async function askList(provider: string, variables: Variables, timeoutMs: number
   return `answers, ${models}; "baton models ${provider}" lists them${toolsWords(provider, variables)}`
 }
 
-/** Nobody asks a model here, so what its server does with tools is told by the first turn. @throws BatonError `invalid_option` */
+/**
+ * No model is called here, so the server's tool support is only found out in the first turn. @throws BatonError
+ * `invalid_option`
+ */
 function toolsWords(provider: string, variables: Variables): string {
   const way = chooseToolsWay(provider, variables)
   if (way === 'native') return ''
-  return way === 'probe' ? '; the first turn tries whether it takes tools' : `; tools in words (${way}), by BATON_TOOLS`
+  return way === 'probe'
+    ? '; the first turn finds out whether it supports tools'
+    : `; tools as text (${way}), from BATON_TOOLS`
 }
 
 /** docs.claude.com/en/api/models-list */
@@ -250,5 +260,5 @@ async function askAnthropic(known: ProviderVariables, variables: Variables, time
   })
   if (status === 401 || status === 403) throw new Error(`the key of ${known.keyVariable} was refused (${status})`)
   if (status >= 500) throw new Error(`the server answered ${status}`)
-  return 'answers, and takes the key'
+  return 'answers, and accepts the key'
 }

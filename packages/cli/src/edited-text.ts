@@ -1,4 +1,4 @@
-// A text with a cursor, and what keys do to it. It knows no terminal.
+// A text with a cursor, and how keys edit it. It knows no terminal.
 import { findNext, findPrevious } from './line-layout.ts'
 
 export interface Key {
@@ -19,7 +19,7 @@ export function insert({ text, cursor }: EditedText, piece: string): EditedText 
   return { text: text.slice(0, cursor) + piece + text.slice(cursor), cursor: cursor + piece.length }
 }
 
-/** Undefined: the key does not edit. */
+/** Returns `undefined` for a key that does not edit. */
 export function applyKey(edited: EditedText, key: Key): EditedText | undefined {
   const { text, cursor } = edited
   const remove = (from: number, to: number): EditedText => ({
@@ -72,7 +72,7 @@ export function nameKey({ name = '', ctrl = false, meta = false }: Key): string 
   return `${ctrl ? 'ctrl+' : ''}${meta ? 'meta+' : ''}${name}`
 }
 
-/** The same place in the line above (-1) or below (1); undefined where there is none. */
+/** Returns the same position in the line above (-1) or below (1); `undefined` if there is none. */
 export function moveLine({ text, cursor }: EditedText, by: -1 | 1): EditedText | undefined {
   const start = findLineStart(text, cursor)
   const other = by < 0 ? start - 1 : findLineEnd(text, cursor) + 1

@@ -35,7 +35,7 @@ export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPart
 
 const TOOLS_SHOWN = 3
 
-/** Suggests what to ask: `agent` is absent if the agent of the folder answers. */
+/** Suggests what to ask; `agent` is absent for the default agent of the folder. */
 function suggest(agent: Agent | undefined): Pick<ChatPartner, 'hint'> {
   if (!agent) return { hint: 'ask about this folder, such as: which files here mention WebSocket?' }
   const shown = agent.tools.slice(0, TOOLS_SHOWN).map(({ name, description }) => {
@@ -45,7 +45,7 @@ function suggest(agent: Agent | undefined): Pick<ChatPartner, 'hint'> {
   return shown.length > 0 ? { hint: `ask for what its tools do: ${shown.join(', ')}` } : {}
 }
 
-/** A session that somebody paused or stopped waits for them. */
+/** Phases in which the session waits for the person: they may have paused or stopped it. */
 const AT_REST: ReadonlySet<Session['phase']> = new Set(['idle', 'paused', 'stopped'])
 
 /** State that a chat passes on to the next one of the session. */
@@ -75,7 +75,7 @@ async function openConversation(
   if (tools.length > 0) await session.attach(Object.fromEntries(tools.map((tool) => [tool.name, ask])))
   let isUsed = before !== undefined
   let model = before?.model ?? choice.id
-  // The person's present options win over the earlier ones.
+  // The person's current options override earlier ones.
   let wanted = own ? own.model : init.model === undefined ? undefined : choice.id
   const setModel = async (named: string | undefined): Promise<string> => {
     if (named === undefined) return `model ${model}`
@@ -83,7 +83,7 @@ async function openConversation(
     await session.configure({ model: id })
     model = id
     wanted = id
-    return `model ${id} answers from now on`
+    return `switched to model ${id}`
   }
   if (wanted !== undefined && model !== wanted) await setModel(wanted)
   return {
@@ -91,7 +91,7 @@ async function openConversation(
     about: own
       ? [describeReturn(session.id, await watch.past)]
       : before
-        ? [`session ${session.id} goes on: ${turns(before.turns)} so far, model ${model}`]
+        ? [`continuing session ${session.id}: ${turns(before.turns)} so far, model ${model}`]
         : [],
     resumed: resumed?.turn,
     reopen: async () =>
@@ -113,7 +113,7 @@ async function openConversation(
       const isElsewhere = watch.isAway()
       watch.leave()
       await session.close()
-      // Nobody comes back to a session in which nothing was said; what another process made of it is its own.
+      // A session without messages is not kept; if another process has taken it over, it is left alone.
       if (!isUsed && !isElsewhere) await host.remove(session.id)
     },
   }
@@ -128,16 +128,16 @@ function describeReturn(session: string, said: readonly string[]): string {
   const [line = ''] = newest.trim().split('\n')
   const shown = line.length > SAID_CHARS ? `${line.slice(0, SAID_CHARS).toWellFormed()}…` : line
   const count = said.length === 1 ? '' : `${said.length} messages, the newest `
-  return `${who}, where was said: ${count}"${escapeLine(shown)}"`
+  return `${who}; said there: ${count}"${escapeLine(shown)}"`
 }
 
 interface ResumedTurn {
   readonly turn: Turn
-  /** Ends when the call was shown, or the turn is over: a person sees a call before they are asked to run it. */
+  /** Resolves when the call was shown or the turn has ended: a person sees a call before being asked to run it. */
   shown(callId: string): Promise<void>
 }
 
-/** The turn that is under way, from its beginning. */
+/** The turn in progress, from its beginning. */
 function resumeTurn(session: Session, inputId: string | undefined): ResumedTurn | undefined {
   if (inputId === undefined) return undefined
   const turn = session.turn(inputId)
@@ -147,7 +147,7 @@ function resumeTurn(session: Session, inputId: string | undefined): ResumedTurn 
   const events = async function* (): AsyncGenerator<SessionEvent> {
     try {
       for await (const event of turn) {
-        yield event // comes back when the reader asks for the next one
+        yield event // resumes when the reader asks for the next one
         if (event.type !== 'call') continue
         calls.add(event.call.callId)
         wake.resolve()
@@ -170,7 +170,7 @@ interface Remembered {
   readonly lastInput: string | undefined
 }
 
-/** Undefined: there is no such session yet. */
+/** Returns `undefined` if there is no such session yet. */
 async function findRemembered(store: Store, session: string): Promise<Remembered | undefined> {
   let found: Remembered | undefined
   for await (const { facts } of store.read(session, 0)) {

@@ -1,4 +1,4 @@
-// The host that `serve` and `chat` run: the agent, the model that was chosen for it, and the way to providers.
+// The host run by `serve` and `chat`: the agent, its chosen model, and the connections to providers.
 import type { Environment, Store } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { LocalHost, SessionObserver } from '@baton/host'
@@ -18,17 +18,17 @@ export interface EmbeddedHost extends Omit<PreparedAgent, 'close' | 'modelOf'> {
 }
 
 export interface EmbeddedHostInit extends AgentWords {
-  /** In memory by default. */
+  /** Default: in memory. */
   readonly store?: StoreLocation
   readonly keepDays?: number | undefined
-  /** Secrets that no error may show; those of the variables by default. */
+  /** Secrets to hide from errors. Default: those of the variables. */
   readonly secrets?: readonly string[]
-  /** Address at which other servers over the same store reach this one. */
+  /** Address where other servers over the same store reach this one. */
   readonly address?: string | undefined
   readonly observers?: readonly SessionObserver[]
   /**
-   * Milliseconds for which a session that another process holds is waited for: it is handed over when it rests, and free when
-   * that process has died and its lease has ended. 12,000 by default, over a file.
+   * Milliseconds to wait for a session held by another process: it is handed over when it is at rest, and becomes free
+   * when that process has died and its lease has ended. Default over a file: 12,000.
    */
   readonly heldMs?: number
 }
@@ -36,14 +36,17 @@ export interface EmbeddedHostInit extends AgentWords {
 const DAY_MS = 86_400_000
 /** Longer than a lease. */
 const HELD_MS = 12_000
-/** Milliseconds between two looks at whether a session is free. */
+/** Milliseconds between checks for whether a session is free. */
 const LOOK_MS = 250
 
-/** @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`, `store_locked`, `store_failed` */
+/**
+ * @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`, `store_locked`,
+ * `store_failed`
+ */
 export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<EmbeddedHost> {
   const { close, modelOf, ...prepared } = await prepareAgent(init)
   const { agent, choice, environment, variables } = prepared
-  const warn = init.log && ((cause: string): void => init.log?.warn('the store should be looked at', { cause }))
+  const warn = init.log && ((cause: string): void => init.log?.warn('the store needs attention', { cause }))
   const store = await openStore(init.store ?? { type: 'memory' }, warn)
   const host = createHost({
     environment,
@@ -67,7 +70,7 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
   return { ...prepared, host: waitForHeld(host, { heldMs, environment }), store, stop }
 }
 
-/** Each look asks the holder for the session again. */
+/** Each attempt asks the holder for the session again. */
 function waitForHeld(
   host: LocalHost,
   { heldMs, environment }: { readonly heldMs: number; readonly environment: Environment },

@@ -5,7 +5,9 @@ import { describeThrown } from '@baton/runtime'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 import type { Variables } from './words.ts'
 
-/** Describes an error, with advice if the message has none; without secrets of the variables and of addresses. */
+/**
+ * Describes an error, with its hint unless the message already says that; without secrets from variables and addresses.
+ */
 export function errorLine(cause: unknown, variables: Variables = {}): string {
   const makeLine = (text: string): string => {
     const safe = redactAddresses(redact(text, secretsIn(variables)))
@@ -15,11 +17,11 @@ export function errorLine(cause: unknown, variables: Variables = {}): string {
   if (!isBatonError(cause)) return line
   if (cause.code.startsWith('model_') && cause.code !== 'model_not_configured')
     return `${cause.code}: ${line} (${makeLine(cause.hint)})`
-  // The hint of a code says what its message says already; one of its own was written for this very error.
+  // The hint of a code repeats its message, but a custom hint was written for this very error.
   return cause.hint === ERROR_CODES[cause.code].solve ? line : `${line} (${makeLine(cause.hint)})`
 }
 
-/** The stack of what went wrong, then those of its causes; without secrets, and harmless for a terminal. */
+/** The stack of an error and its causes, without secrets and safe for a terminal. */
 export function errorStack(cause: unknown, variables: Variables = {}): string {
   const stacks: string[] = []
   for (let each = cause; each instanceof Error && stacks.length < CAUSES_MAX; each = each.cause)

@@ -1,4 +1,4 @@
-// Characters that a terminal is never sent, whoever wrote them.
+// Control characters never reach the terminal, whoever wrote them.
 import { expect, test } from 'vitest'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 

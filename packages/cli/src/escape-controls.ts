@@ -1,18 +1,21 @@
-// Makes text of models, tools, files and other people harmless for a terminal: it can neither steer it nor hide
-// or reorder what a person reads. Nothing disappears: what is harmful is shown as an escape of JavaScript.
+// Makes text from models, tools, files and other people safe for a terminal: it can neither control the terminal nor
+// hide or reorder what a person reads. Nothing is dropped: harmful characters are shown as JavaScript escapes.
 
-/** C0 but tab and line feed, DEL, C1, line separators, halves of surrogate pairs, and what turns the direction of writing. */
-// oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
+/**
+ * C0 except tab and line feed, DEL, C1, line separators, lone surrogates, and characters that change the text
+ * direction.
+ */
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\p{Surrogate}\p{Bidi_Control}]/gu
 const LINE_PARTS = /[\t\n]/g
 const SHORT: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-/** A text of several lines: tabs and line breaks stay; that of Windows becomes a plain one. */
+/** For text of several lines: keeps tabs and line breaks, and turns Windows line breaks into plain ones. */
 export function escapeControls(text: string): string {
   return text.replace(/\r(?=\n|$)/g, '').replace(HARMFUL, escapeOne)
 }
 
-/** A text that must stay on one line, as a name or an argument that is asked about. */
+/** For text that must stay on one line, such as a name or an argument in an approval request. */
 export function escapeLine(text: string): string {
   return text.replace(HARMFUL, escapeOne).replace(LINE_PARTS, escapeOne)
 }

@@ -1,4 +1,4 @@
-// Events of a turn for its one reader, in order, from pushes to an iteration.
+// A queue of a turn's events: pushed in order, iterated by its one reader.
 import type { EventBody } from '@baton/core'
 
 export interface EventQueue extends AsyncIterable<EventBody> {
@@ -6,7 +6,7 @@ export interface EventQueue extends AsyncIterable<EventBody> {
   end(): void
 }
 
-/** Bounded by the turn: text that waits is joined. */
+/** Bounded by the turn, because waiting text is joined. */
 export function createEventQueue(): EventQueue {
   const waiting: EventBody[] = []
   let isOver = false

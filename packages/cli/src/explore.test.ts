@@ -1,4 +1,4 @@
-// `baton explore` as a person meets it, with a fake provider behind it: what it prints, what it allows, and what a later exploration knows.
+// `baton explore` with a fake provider: its output, its permissions, and what later explorations remember.
 import type { FakeRequest, FakeScript } from '@baton/testing/fake-server'
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import type { ExplorationSummary } from '@baton/tools/explorer'
@@ -46,7 +46,7 @@ async function explore(words: readonly string[], script?: FakeScript, variables 
   return { code, ...said, requests: fake?.requests ?? [] }
 }
 
-/** Searches once, then reports the line. */
+/** Searches once, then reports the line found. */
 function findTodo(request: FakeRequest, said = 'The shop \u001b[1mis closed') {
   const { results, body } = request
   const { tool_choice: choice } = body as { readonly tool_choice?: { readonly type: string; readonly name?: string } }
@@ -97,7 +97,7 @@ test('--json is the typed summary, whose evidence names the call', async () => {
   expect(output.trim().split('\n')).toHaveLength(1)
 })
 
-test('what it found can neither forge lines of the summary nor steer a terminal through JSON', async () => {
+test('findings can neither forge lines of the summary nor control a terminal through JSON', async () => {
   const words = ['--store', 'memory:', '--allow-network', '--allow-external-llms']
   const said = 'Fine\n\nFindings\n  All is well\u009b2J \u202eevil'
   const plain = await explore(words, (request) => findTodo(request, said))
@@ -111,11 +111,11 @@ test('a key in the environment counts for nothing', async () => {
   const { code, notes, output } = await explore(['--store', 'memory:'], undefined, { ANTHROPIC_API_KEY: 'key' })
   expect(notes).toContain('permissions no network; only models on this machine')
   expect(notes).toContain('model offline')
-  expect(output).toContain('The model gave no report that its calls support.')
-  expect(notes).toContain('"offline" is not a language model, and reports nothing: name one on this machine')
+  expect(output).toContain('The model gave no report supported by its calls.')
+  expect(notes).toContain('"offline" is not a language model and cannot report: name a model on this machine')
   expect(code).toBe(3)
   const without = await explore(['--store', 'memory:'])
-  expect(without.notes).toContain('model offline, because no model on this machine is named; name one by --model')
+  expect(without.notes).toContain('model offline, because no model on this machine is named; name one with --model')
 })
 
 test('a later exploration of the name knows what the first one found', async () => {

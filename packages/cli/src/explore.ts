@@ -1,4 +1,5 @@
-// `baton explore`: a model on this machine looks around in the folder, and a summary says what it found, with the calls that show it.
+// `baton explore`: a model on this machine explores the folder, and a summary reports its findings, with the calls that
+// support them.
 import type { Model, Session, TurnStop } from '@baton/core'
 import { withPromptedTools } from '@baton/models/prompted'
 import type { ExplorationSummary } from '@baton/tools/explorer'
@@ -21,32 +22,34 @@ const GOAL = 'Explore the workspace: what is it, how is it built, what is unfini
 const NAME = 'explore'
 const CALLING = ['native', 'prompted', 'planned'] as const
 
-const HELP = `baton explore: explore this folder with a small model, and report what it holds
+const HELP = `baton explore: explore this folder with a small model and report what it contains
 
-The model plans, looks around and reports what it found, each with a file and line that a call has shown. Languages,
-entry points and top files are counted by code. The summary goes to the standard output, and what happens meanwhile to
-the standard error. Nothing leaves this machine, whatever keys are set, unless an option allows it.
+The model plans, looks around and reports its findings, each with a file and line shown by a tool call. Languages,
+entry points and top files are counted by code. The summary goes to standard output, progress to standard error.
+Nothing leaves this machine, whatever keys are set, unless an option allows it.
 
 Usage: baton explore ["GOAL"] [options]
 
 Options:
-  --name NAME    the exploration to go on with, or to begin; a later one knows what an earlier one found ("${NAME}")
-  --json         the summary as one line of JSON
-  --events       each event of the session as a line of JSON on the standard output, then the summary
+  --name NAME    the exploration to continue or start; it builds on its earlier findings (default: "${NAME}")
+  --json         print the summary as one line of JSON
+  --events       print each event of the session as a line of JSON on standard output, then the summary
   --model NAME   "gguf:FILE", "ollama/NAME", "offline", or another "<provider>/<model>"
-  --base-url URL another address of that provider; alone it means openai-compatible
-  --steps N      steps with calls, the report included (10; 2 to 100)
+  --base-url URL use another address for that provider; on its own it implies openai-compatible
+  --steps N      maximum steps with calls, including the report, 2 to 100 (default: 10)
   --tool-calling WAY
-                 native: as the model can; prompted: in words; planned: the plan in one text, which is then run (native)
+                 native: the model's own tool calling; prompted: calls written as text; planned: one plan as text, which
+                 is then run (default: native)
   --allow-external-llms
-                 models elsewhere may be asked, with keys of the environment; needs --allow-network
+                 allow models on other machines, with keys of the environment; requires --allow-network
   --allow-network
-                 the network may be used
-  --all-sessions coding sessions of every folder, and not of this one alone
-  --store URL    where it is kept: sqlite:FILE, postgres://HOST/DATABASE or memory: (the file of this folder)
+                 allow network access
+  --all-sessions search coding sessions of every folder, not only this one
+  --store URL    where to keep the exploration: sqlite:FILE, postgres://HOST/DATABASE or memory: (default: the file of
+                 this folder)
 
-Exit code: 0 reported; 1 it failed; 2 wrong usage; 3 the model gave no report that its calls support; 130 interrupted
-by Ctrl+C.
+Exit codes: 0 reported; 1 failed; 2 wrong usage; 3 the model gave no report supported by its calls; 130 interrupted by
+Ctrl+C.
 
 Examples:
   baton explore --model gguf:model.gguf
@@ -84,7 +87,9 @@ async function explore(words: readonly string[], terminal: Console): Promise<num
   const calling = CALLING.find((way) => way === values['tool-calling'])
   if (!calling) throw new UsageError(`--tool-calling must be ${CALLING.join(', ')}, not "${values['tool-calling']}"`)
   if (values['allow-external-llms'] && !values['allow-network'])
-    throw new UsageError('--allow-external-llms needs --allow-network: models elsewhere are reached over the network')
+    throw new UsageError(
+      '--allow-external-llms needs --allow-network, because external models are reached over the network',
+    )
   const maxSteps = wholeNumber(values.steps, '--steps', [2, 100])
   const screen = createScreen({
     writeText: terminal.note,
@@ -122,7 +127,7 @@ async function explore(words: readonly string[], terminal: Console): Promise<num
 
 const OFFLINE = 'offline'
 const NO_MODEL =
-  '"offline" is not a language model, and reports nothing: name one on this machine, by --model gguf:FILE or --model ollama/NAME'
+  '"offline" is not a language model and cannot report: name a model on this machine, with --model gguf:FILE or --model ollama/NAME'
 
 function createAgent(
   root: string,
@@ -150,14 +155,14 @@ interface Following {
 async function followTurn(session: Session, goal: string, { values, terminal, screen }: Following): Promise<TurnStop> {
   const display = values.events ? createEventLines(terminal.write) : createTurnDisplay(screen)
   const turn = session.send(goal)
-  // A signal while the turn runs ends it, and the summary says what was found until then.
+  // A signal during the turn ends it, and the summary reports what was found until then.
   const stopListening = terminal.onStop(() => {
     session.interrupt({ reason: 'the person interrupted' }).catch(() => {})
   })
   let plan = ''
   try {
     for await (const event of turn) {
-      // The standard output is the summary's: what the model says is shown whole, at the end.
+      // Standard output is reserved for the summary: the model's text is shown as a whole at the end.
       if (values.events || event.type !== 'text') display.show(event, performance.now())
       if (event.type !== 'session' || !event.plan || values.events) continue
       const shown = event.plan.map(({ content, status }) => `  ${MARKS[status]} ${escapeLine(content)}`).join('\n')
@@ -200,7 +205,7 @@ function describeSummary(summary: ExplorationSummary): string {
     ...list('Findings', cited(findings)),
     ...list('Worth a look', cited(followUps)),
   ]
-  const missing = findings.length > 0 ? [] : ['', 'The model gave no report that its calls support.']
+  const missing = findings.length > 0 ? [] : ['', 'The model gave no report supported by its calls.']
   const refused = citations.refused === 0 ? [] : ['', `Refused: ${say(citations.refused, 'citation')}.`]
   return `${[...lines, ...missing, ...refused].map(escapeLine).join('\n')}\n`
 }

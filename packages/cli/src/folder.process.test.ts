@@ -1,5 +1,5 @@
-// Commands in one folder at the same time: an editor's agent, an exploration, a chat, a run and a server share its store, in
-// whatever order they begin, and go on when the one that has the file ends.
+// An editor's agent, an exploration, a chat, a run and a server share one folder's store, in any starting order, and
+// continue when the process that has the file open ends.
 import { chooseRotating, chooseSample } from '@baton/testing/depth'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -37,14 +37,14 @@ afterEach(async () => {
 
 interface HeldModel {
   readonly url: string
-  /** Until the command of this name has asked. */
+  /** Resolves once the command with this name has asked. */
   untilAsked(name: string): Promise<void>
-  /** Answers the command of this name from now on. */
+  /** Answers the command with this name, now and later. */
   release(name: string): void
   close(): Promise<void>
 }
 
-/** A model on this machine that answers nobody before it is told to. Each command has an address of its own. */
+/** A local model that answers no one until released. Each command gets its own address. */
 async function startHeldModel(): Promise<HeldModel> {
   const held = new Map<string, ServerResponse[]>()
   const released = new Set<string>()
@@ -56,7 +56,7 @@ async function startHeldModel(): Promise<HeldModel> {
     else held.set(name, [...(held.get(name) ?? []), response])
   })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server
   return {
     url: `http://127.0.0.1:${port}`,
     untilAsked: async (name) => await expect.poll(() => held.has(name), { timeout: 60_000 }).toBe(true),
@@ -102,7 +102,7 @@ function spawnBaton(words: readonly string[]) {
   const texts = { output: '', errors: '' }
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (texts.output += piece))
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (texts.errors += piece))
-  child.stdin.on('error', () => {}) // it was killed
+  child.stdin.on('error', () => {}) // the process was killed
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   return {
     pid: child.pid,
@@ -118,7 +118,7 @@ function spawnBaton(words: readonly string[]) {
 const KINDS = ['acp', 'explore', 'chat', 'run'] as const
 type Kind = (typeof KINDS)[number]
 
-/** Begins the command, and waits until its model is asked: it has opened the store and a session in it. */
+/** Starts the command and waits until it asks its model: by then it has opened the store and a session. */
 async function begin(kind: Kind): Promise<Started> {
   const words = ['--model', 'openai-compatible/m', '--base-url', `${model.url}/${kind}/v1`]
   const command = baton(
@@ -140,7 +140,7 @@ async function untilEnded(command: Started): Promise<never> {
   throw new Error(`it has ended: ${command.output()}${command.errors()}`)
 }
 
-/** An editor that opens a session and says something in it. */
+/** Acts as an editor that opens a session and sends a message. */
 async function prompt(command: Started): Promise<void> {
   const ask = async (id: number, method: string, params: object): Promise<string> => {
     command.type(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
@@ -154,14 +154,14 @@ async function prompt(command: Started): Promise<void> {
   command.type(`${JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'session/prompt', params })}\n`)
 }
 
-/** The answer has come, and the command has ended as it should. */
+/** Lets the model answer, and expects the command to end normally. */
 async function finish(kind: Kind, command: Started): Promise<void> {
   model.release(kind)
   const isEditor = kind === 'acp'
   const hasAnswered = (): boolean => !isEditor || command.output().includes('"stopReason":"end_turn"')
   await expect.poll(hasAnswered, { timeout: 60_000 }).toBe(true)
   if (isEditor) command.end()
-  // The exploration says that the model has reported nothing.
+  // `explore` exits with 3 because the model reported nothing.
   const code = kind === 'explore' ? 3 : 0
   expect([kind, await command.ended, command.errors()]).toEqual([kind, code, expect.any(String)])
   expect(`${command.output()}${command.errors()}`).toContain('All is well.')
@@ -191,7 +191,7 @@ test.each(listLives('ends'))('$names work at the same time, and the first one en
   for (const kind of order) begun.push([kind, await begin(kind)])
   expect(findHolder()).toBe(begun[0]?.[1].pid)
   for (const [kind, command] of begun) await finish(kind, command)
-  // Nothing is left beside the store when all have ended.
+  // No helper file is left next to the store when all have ended.
   const beside = readdirSync(join(folder, 'baton')).filter((name) => /\.(?:socket|processes|server)/.test(name))
   expect(beside).toEqual([])
   const listed = baton(['sessions', 'list', '--json'])

@@ -1,5 +1,5 @@
-// One field of a form: what a person sees, and what they typed, as a value of its JSON Schema. It knows the schemas of MCP's
-// forms (choices with titles, several choices, formats, bounds, defaults); whatever else a schema says, the session checks.
+// One field of a form: how it is shown, and how input becomes a value of its JSON Schema. It handles the schemas of
+// MCP's forms (titled choices, multiple choices, formats, bounds, defaults); the session checks the rest of a schema.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 
@@ -9,7 +9,7 @@ export interface FormField {
   readonly isOptional: boolean
 }
 
-/** `value` is undefined where an optional field is left out. `wrong` says why the answer does not fit. */
+/** `value` is `undefined` if an optional field was left out. `wrong` says why the answer is invalid. */
 export type FieldAnswer = { readonly value: JsonValue | undefined } | { readonly wrong: string }
 
 interface Choice {
@@ -17,7 +17,7 @@ interface Choice {
   readonly label: string
 }
 
-/** Such as `Size (s/m, Enter for s)`. */
+/** Describes a field, such as `Size (s/m, Enter for s)`. */
 export function describeField({ name, schema, isOptional }: FormField): string {
   const { title, type, default: preset } = schema
   const label = typeof title === 'string' && title !== '' ? title : name
@@ -25,7 +25,7 @@ export function describeField({ name, schema, isOptional }: FormField): string {
   const choices = several ?? listChoices(schema)
   const hints = [
     choices ? choices.map((choice) => choice.label).join('/') : nameKind(type, schema['format']),
-    several && 'commas between several',
+    several && 'separate several with commas',
     describeBounds(schema),
     preset !== undefined ? `Enter for ${showPreset(preset, choices, several !== undefined)}` : isOptional && 'optional',
   ].filter((hint) => typeof hint === 'string')
@@ -35,7 +35,7 @@ export function describeField({ name, schema, isOptional }: FormField): string {
 export function readField(said: string, { schema, isOptional }: FormField): FieldAnswer {
   if (said === '') {
     const { default: preset } = schema
-    return preset !== undefined || isOptional ? { value: preset } : { wrong: 'this field needs an answer' }
+    return preset !== undefined || isOptional ? { value: preset } : { wrong: 'this field is required' }
   }
   const several = listSeveral(schema)
   const choices = several ?? listChoices(schema)
@@ -58,7 +58,7 @@ function readPlain(said: string, schema: JsonObject): FieldAnswer {
       const parsed = parseJson(said)
       return parsed.ok
         ? { value: parsed.value }
-        : { wrong: `write JSON, such as ${schema['type'] === 'array' ? '["a"]' : '{"a":1}'}` }
+        : { wrong: `enter JSON, such as ${schema['type'] === 'array' ? '["a"]' : '{"a":1}'}` }
     }
     default:
       return checkText(said, schema)
@@ -85,7 +85,7 @@ interface Format {
   readonly fits: (value: string) => boolean
 }
 
-/** Those of MCP's forms. */
+/** The formats of MCP's forms. */
 const FORMATS: Readonly<Record<string, Format>> = {
   email: { article: 'an', name: 'email address', fits: (value) => /^[^\s@]+@[^\s@]+$/.test(value) },
   uri: { article: 'an', name: 'address such as https://example.com', fits: (value) => URL.canParse(value) },
@@ -115,7 +115,7 @@ function readSeveral(said: string, choices: readonly Choice[], { minItems, maxIt
   return { value: chosen }
 }
 
-/** By its label or its value as they are written, or else whatever the case of its letters. */
+/** Finds a choice by its exact label or value, or else by its label regardless of case. */
 function readChoice(said: string, choices: readonly Choice[]): FieldAnswer {
   const found =
     choices.find(({ label }) => label === said) ??
@@ -130,7 +130,7 @@ function listSeveral({ type, items }: JsonObject): readonly Choice[] | undefined
   return type === 'array' && isJsonObject(items) ? listChoices(items) : undefined
 }
 
-/** `enum`, with MCP's older `enumNames`, or `const`s with titles. */
+/** Choices from `enum`, with MCP's older `enumNames`, or from titled `const`s. */
 function listChoices(schema: JsonObject): readonly Choice[] | undefined {
   const { enum: values, enumNames, oneOf, anyOf } = schema
   if (Array.isArray(values))

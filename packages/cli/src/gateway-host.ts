@@ -1,4 +1,4 @@
-// The host of `baton serve --temporal`: a gateway without a state of its own.
+// The host of `baton serve --temporal`: a stateless gateway.
 import type { Host, Logger } from '@baton/core'
 import type { OwnedLogStore } from '@baton/core'
 import { openPostgresStore } from '@baton/host/postgres'

@@ -1,4 +1,4 @@
-// Two chats of one folder that use one session in turn: the one that had it goes on with its next message, and hears what was said.
+// Two chats in one folder take turns using a session: each continues with its next message and reports what it missed.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 interface Chat {
   readonly say: (text: string) => void
-  /** Lines that its person has seen, notes among answers. */
+  /** Everything shown to the user: answers and notes. */
   readonly seen: () => string
   /** Resolves with the exit code. */
   readonly leave: () => Promise<number>
@@ -54,27 +54,27 @@ function startChat(...options: readonly string[]): Chat {
 
 const NOTE = 'session s is back from another process'
 
-test('a chat whose session went to another one goes on with its next message, and tells what was said meanwhile', async () => {
+test('a chat whose session moved to another one continues with its next message, and reports the messages it missed', async () => {
   const first = startChat()
   first.say('list the files')
   await expect.poll(first.seen).toContain('✓ fs.list_dir')
   const second = startChat()
   second.say('which files mention "interest"?')
   await expect.poll(second.seen).toContain('✓ code.grep')
-  expect(second.seen()).toContain('session s goes on: 1 turn so far')
+  expect(second.seen()).toContain('continuing session s: 1 turn so far')
   first.say('read the file notes.md')
-  await expect.poll(first.seen).toContain(`${NOTE}, where was said: "which files mention "interest"?"`)
+  await expect.poll(first.seen).toContain(`${NOTE}; said there: "which files mention "interest"?"`)
   await expect.poll(first.seen).toContain('Nothing of interest')
-  // And back, over more messages, with a command instead of a message.
+  // Back again, this time after several messages and with a command instead of a message.
   first.say('list the files again')
   await expect.poll(() => first.seen().split('✓ fs.list_dir').length).toBe(3)
   second.say('/usage')
-  await expect.poll(second.seen).toContain(`${NOTE}, where was said: 2 messages, the newest "list the files again"`)
+  await expect.poll(second.seen).toContain(`${NOTE}; said there: 2 messages, the newest "list the files again"`)
   expect([await first.leave(), await second.leave()]).toEqual([0, 0])
   expect(first.seen() + second.seen()).not.toContain('session_closed')
 })
 
-test('a chat that said nothing leaves the session to the one that used it', async () => {
+test('a chat without messages leaves the session to the chat that used it', async () => {
   const first = startChat()
   first.say('/tools')
   await expect.poll(first.seen).toContain('fs.list_dir (pure')
@@ -85,6 +85,6 @@ test('a chat that said nothing leaves the session to the one that used it', asyn
   expect(await second.leave()).toBe(0)
   const third = startChat()
   third.say('/tools')
-  await expect.poll(third.seen).toContain('session s goes on: 1 turn so far')
+  await expect.poll(third.seen).toContain('continuing session s: 1 turn so far')
   expect(await third.leave()).toBe(0)
 })

@@ -1,4 +1,4 @@
-// Files of `baton init`, as git and npm read them.
+// Files of `baton init`, as read by git and npm.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, matchesGlob } from 'node:path'
@@ -7,7 +7,7 @@ import type { Console } from './console.ts'
 import { GITIGNORE, createPackage } from './init-files.ts'
 import { initCommand } from './init.ts'
 
-test('git ignores a store and all that stands beside it', () => {
+test('git ignores a store and its helper files', () => {
   const patterns = GITIGNORE.trim().split('\n')
   const files = ['', '-wal', '-shm', '.lock', '.socket', '.server', '.before-1'].map((end) => `chat.db${end}`)
   expect(files.filter((file) => !patterns.some((pattern) => matchesGlob(file, pattern)))).toEqual([])
@@ -23,7 +23,7 @@ test('the name of a folder does not steer the terminal', async () => {
   onTestFinished(() => rmSync(folder, { recursive: true }))
   let written = ''
   const terminal = { folder, write: (text) => void (written += text) } satisfies Partial<Console>
-  await initCommand.run(['a\u001b[2J\u202eb'], terminal as unknown as Console) // all that it uses
+  await initCommand.run(['a\u001b[2J\u202eb'], terminal as unknown as Console) // the only members it uses
   expect(written).toContain('wrote a\\u001b[2J\\u202eb/agent.ts\n')
   expect(written).not.toContain('\u202e')
 })

@@ -1,7 +1,7 @@
-// The files that `baton init` writes. `npm run pack:check` runs it against the packed packages.
+// The files written by `baton init`. `npm run pack:check` tests it with the packed packages.
 import { VERSION } from './version.ts'
 
-export const AGENT_FILE = `// The agent: what it is told, and what it may do. "npm run chat" talks to it, "npm run serve" serves it to apps.
+export const AGENT_FILE = `// The agent: its instructions and tools. Chat with it using "npm run chat"; serve it to apps with "npm run serve".
 import { defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
@@ -13,11 +13,11 @@ const population = tool({
   execute: ({ city }) => ({ city, people: city === 'Oslo' ? 717_710 : null }),
 })
 
-// Without a model of its own it takes the one whose key is set, such as ANTHROPIC_API_KEY; "npx baton models" lists them.
+// It names no model, so it uses a provider whose key is set, such as ANTHROPIC_API_KEY; "npx baton models" lists them.
 export default defineAgent({ name: 'cities', instructions: 'Answer briefly.', tools: [population] })
 `
 
-export const AGENT_TEST = `// The agent, when a model says exactly this. No key and no network are needed.
+export const AGENT_TEST = `// Tests the agent with a scripted model, without a key or a network.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHost } from '@baton/host'
@@ -41,7 +41,7 @@ test('the population comes from the tool', async () => {
 })
 `
 
-/** As docs/getting-started.md shows it. */
+/** As shown in docs/getting-started.md. */
 export const TSCONFIG = `{
   "compilerOptions": {
     "target": "es2023",

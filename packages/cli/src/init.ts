@@ -1,4 +1,5 @@
-// `baton init`: an agent, a test of it, a package and its settings in a folder, to begin with. Nothing that exists is written over.
+// `baton init`: creates an agent, a test for it, a package and its settings in a folder. Existing files are never
+// overwritten.
 import { BatonError } from '@baton/core'
 import { existsSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -10,11 +11,11 @@ import { makeFolders } from './make-folders.ts'
 import { readWords } from './words.ts'
 
 export const initCommand: Command = {
-  help: `baton init: an agent, its test and a package, to begin with
+  help: `baton init: create an agent, a test for it and a package
 
-Writes agent.ts, agent.test.ts, package.json, tsconfig.json and .gitignore into the folder (this one by default). Nothing
-that exists is written over: with an agent.ts or agent.test.ts there nothing is written; another file is left as it is,
-and for a package.json a line says what it needs.
+Writes agent.ts, agent.test.ts, package.json, tsconfig.json and .gitignore into the folder (default: this one). Existing
+files are never overwritten: if agent.ts or agent.test.ts exists, nothing is written; other existing files are left as
+they are, and for an existing package.json the command prints what to add.
 
 Usage: baton init [FOLDER]
 
@@ -27,7 +28,7 @@ Examples:
 
 const PACKAGE = 'package.json'
 
-/** @throws UsageError; BatonError `invalid_option` when a file is there already, or cannot be written */
+/** @throws UsageError; BatonError `invalid_option` when a file already exists or cannot be written */
 function init(words: readonly string[], terminal: Console): number {
   const { positionals } = readWords(words, { command: 'init', options: {}, words: ['FOLDER'] })
   const [named = '.'] = positionals
@@ -35,7 +36,10 @@ function init(words: readonly string[], terminal: Console): number {
   const files: Readonly<Record<string, string>> = { 'agent.ts': AGENT_FILE, 'agent.test.ts': AGENT_TEST }
   const there = Object.keys(files).filter((name) => existsSync(join(folder, name)))
   if (there.length > 0)
-    throw createInitError(`${there.join(' and ')} ${there.length > 1 ? 'are' : 'is'} in ${folder} already`, undefined)
+    throw createInitError(
+      `${there.join(' and ')} already ${there.length > 1 ? 'exist' : 'exists'} in ${folder}`,
+      undefined,
+    )
   const hasPackage = existsSync(join(folder, PACKAGE))
   const content = createPackage(basename(folder))
   const others = {
@@ -47,7 +51,7 @@ function init(words: readonly string[], terminal: Console): number {
   const written = { ...files, ...Object.fromEntries(absent) }
   try {
     makeFolders(folder)
-    // One that appears in this moment is not written over either.
+    // A file that appears at this very moment is not overwritten either.
     for (const [name, text] of Object.entries(written)) writeFileSync(join(folder, name), text, { flag: 'wx' })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
@@ -64,6 +68,6 @@ function init(words: readonly string[], terminal: Console): number {
 }
 
 function createInitError(message: string, cause: unknown): BatonError {
-  const hint = 'Name another folder: baton init FOLDER.'
+  const hint = 'Choose another folder: baton init FOLDER.'
   return new BatonError({ code: 'invalid_option', message, hint, cause })
 }

@@ -1,4 +1,4 @@
-// Input that is piped into a command beside its question.
+// Input piped into a command along with its question.
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { Console } from './console.ts'
@@ -7,11 +7,11 @@ import { joinInput } from './joined-input.ts'
 async function join(bytes: Uint8Array | string, isTTY?: boolean): Promise<string> {
   const input = Object.assign(new PassThrough(), { ...(isTTY !== undefined && { isTTY }) })
   input.end(bytes)
-  const terminal = { streams: { input }, note: () => {} } as unknown as Console // what is read of a console here
+  const terminal = { streams: { input }, note: () => {} } as unknown as Console // the only members it uses
   return await joinInput('what changed?', terminal)
 }
 
-test('what is piped in follows the question', async () => {
+test('piped input follows the question', async () => {
   expect(await join('a diff\n')).toBe('what changed?\n\na diff\n')
 })
 
@@ -28,7 +28,7 @@ test('a character that two chunks share is whole, and bytes that are not UTF-8 a
   expect(await join('é€😀')).toBe('what changed?\n\né€😀')
   await expect(join(new Uint8Array([0xff, 0xfe, 0x41]))).rejects.toMatchObject({
     code: 'invalid_option',
-    message: 'the standard input is not text in UTF-8',
+    message: 'standard input is not UTF-8 text',
   })
 })
 

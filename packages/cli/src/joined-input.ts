@@ -1,15 +1,18 @@
-// Input that is piped into a command beside its question: `git diff | baton chat --once "what changed?"`.
+// Input piped into a command in addition to its question: `git diff | baton chat --once "what changed?"`.
 import { BatonError } from '@baton/core'
 import { fstatSync } from 'node:fs'
 import type { Console } from './console.ts'
 
-/** Bytes that join a question: more than any model's window takes. */
+/** Maximum bytes to add to a question: more than any model's window holds. */
 const BYTES_MAX = 4 * 1024 * 1024
-/** Milliseconds for the first byte. A pipe that nobody writes to or closes, as some supervisors give, must not hold a command. */
+/**
+ * Milliseconds to wait for the first byte. Some supervisors provide a pipe that is never written or closed, which must
+ * not block a command.
+ */
 const FIRST_BYTE_MS = 3000
 
 /**
- * The question, followed by standard input. Reads files and pipes only, never a terminal.
+ * Returns the question, followed by standard input. Reads files and pipes only, never a terminal.
  * @throws BatonError `input_too_large`, `invalid_option` for bytes that are not UTF-8 text
  */
 export async function joinInput(question: string, terminal: Console): Promise<string> {
@@ -19,7 +22,7 @@ export async function joinInput(question: string, terminal: Console): Promise<st
   return text.trim() === '' ? question : `${question}\n\n${text}`
 }
 
-/** A device such as /dev/null has nothing to say. */
+/** A device such as /dev/null has no content. */
 function isPiped(input: object): boolean {
   if (!('fd' in input) || typeof input.fd !== 'number') return true
   try {
@@ -35,7 +38,7 @@ async function readAll(input: NodeJS.ReadableStream, note: (line: string) => voi
   let bytes = 0
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => {
-      note(`nothing came on the standard input in ${FIRST_BYTE_MS / 1000} s: the question goes without it`)
+      note(`no input arrived on standard input within ${FIRST_BYTE_MS / 1000} s, so the question is sent without it`)
       resolve()
     }, FIRST_BYTE_MS)
     input.on('data', (piece: Buffer | string) => {
@@ -47,21 +50,21 @@ async function readAll(input: NodeJS.ReadableStream, note: (line: string) => voi
   }).finally(() => {
     input.removeAllListeners('data')
     input.pause()
-    // An open pipe would keep the process.
+    // An open pipe would keep the process alive.
     if ('unref' in input && typeof input.unref === 'function') input.unref()
   })
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))
   } catch (cause) {
-    throw new BatonError({ code: 'invalid_option', message: 'the standard input is not text in UTF-8', cause })
+    throw new BatonError({ code: 'invalid_option', message: 'standard input is not UTF-8 text', cause })
   }
 }
 
 function createSizeError(): BatonError {
-  const message = `the standard input has more than ${BYTES_MAX} bytes`
+  const message = `standard input has more than ${BYTES_MAX} bytes`
   return new BatonError({
     code: 'input_too_large',
     message,
-    hint: 'Pipe less, or let the agent read the file by a tool.',
+    hint: 'Pipe less, or let the agent read the file with a tool.',
   })
 }

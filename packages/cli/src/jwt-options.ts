@@ -1,4 +1,4 @@
-// Options for the JWTs that `baton serve` accepts, from words and variables to checked values. Nothing is fetched here.
+// Options for the JWTs that `baton serve` accepts, checked from words and variables. Nothing is fetched here.
 import type { TokenVerifierInit } from '@baton/server/auth'
 import { createTokenVerifier } from '@baton/server/auth'
 import { UsageError } from './usage-error.ts'
@@ -16,7 +16,7 @@ export type JwtValues = { readonly [Name in keyof typeof JWT_WORDS]?: string | u
 
 export type JwtOptions = Pick<TokenVerifierInit, 'issuer' | 'audience' | 'jwks' | 'claim'>
 
-/** Undefined where no issuer is named. @throws UsageError */
+/** Returns `undefined` if no issuer is named. @throws UsageError */
 export function readJwtOptions(values: JwtValues, variables: Variables): JwtOptions | undefined {
   const read = (option: keyof typeof JWT_WORDS): string | undefined =>
     values[option] ?? (variables[`BATON_${option.toUpperCase().replace('-', '_')}`]?.trim() || undefined)
@@ -29,7 +29,7 @@ export function readJwtOptions(values: JwtValues, variables: Variables): JwtOpti
   }
   if (audience === undefined)
     throw new UsageError(
-      '--jwt-issuer needs --jwt-audience (or BATON_JWT_AUDIENCE): without it tokens for other services would be let in',
+      '--jwt-issuer needs --jwt-audience (or BATON_JWT_AUDIENCE); without it, tokens for other services would be accepted',
     )
   const options: JwtOptions = {
     issuer,

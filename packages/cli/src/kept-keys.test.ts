@@ -1,4 +1,4 @@
-// Keys that `baton login` keeps: who can read them, when they count, and that no command shows one.
+// Keys saved by `baton login`: who can read them, when they are used, and that no command prints them.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

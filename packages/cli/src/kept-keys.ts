@@ -1,5 +1,5 @@
-// Keys of providers that `baton login` keeps: one file below the user's config folder, which only its owner can read. A key in the
-// environment takes precedence.
+// Provider keys saved by `baton login`, in a file in the user's config folder that only its owner can read. A key in
+// the environment takes precedence.
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import envPaths from 'env-paths'
 import { randomUUID } from 'node:crypto'
@@ -10,17 +10,20 @@ import type { Variables } from './words.ts'
 
 export type KeptKeys = Readonly<Record<string, string>>
 
-/** Bits of a mode that let others than the owner in. */
+/** Mode bits that grant access to other users. */
 const OTHERS = 0o077
 const BYTES_MAX = 256 * 1024
-/** Characters of one key. */
+/** Maximum characters of one key. */
 export const KEY_CHARS_MAX = 8192
 
 export function findKeysFile(): string {
   return join(envPaths('baton', { suffix: '' }).config, 'keys.json')
 }
 
-/** Reads the kept keys; none if there is no file. @throws BatonError `invalid_option` for a file that others can read, or that has another form */
+/**
+ * Reads the saved keys; none if there is no file. @throws BatonError `invalid_option` for a file that others can read,
+ * or with another format
+ */
 export function readKeys(file = findKeysFile()): KeptKeys {
   const text = readOwn(file)
   if (text === undefined) return {}
@@ -33,11 +36,11 @@ export function readKeys(file = findKeysFile()): KeptKeys {
   )
 }
 
-/** Undefined takes the key away. @throws BatonError `invalid_option`, `store_failed` */
+/** Saves a key, or removes it if `undefined`. @throws BatonError `invalid_option`, `store_failed` */
 export function keepKey(variable: string, key: string | undefined, file = findKeysFile()): void {
   const { [variable]: _, ...rest } = readKeys(file)
   const keys = key === undefined ? rest : { ...rest, [variable]: key }
-  // A reader never sees half of it, and other users see nothing.
+  // Written and renamed, so that a reader never sees half of it, and hidden from other users.
   const draft = `${file}.${randomUUID()}`
   try {
     makeFolders(dirname(file), 0o700)
@@ -50,11 +53,11 @@ export function keepKey(variable: string, key: string | undefined, file = findKe
   } catch (cause) {
     rmSync(draft, { force: true })
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new BatonError({ code: 'store_failed', message: `the file of keys ${file} cannot be written: ${why}`, cause })
+    throw new BatonError({ code: 'store_failed', message: `the key file ${file} cannot be written: ${why}`, cause })
   }
 }
 
-/** The variables, with kept keys where one is missing. `onWarning` reports a file that cannot be used. */
+/** Returns the variables, with saved keys for missing ones. `onWarning` reports a file that cannot be used. */
 export function addKeptKeys(variables: Variables, onWarning: (line: string) => void, file?: string): Variables {
   try {
     const missing = Object.entries(readKeys(file)).filter(([name]) => (variables[name]?.trim() ?? '') === '')
@@ -68,18 +71,18 @@ export function addKeptKeys(variables: Variables, onWarning: (line: string) => v
 function readOwn(file: string): string | undefined {
   let opened: number
   try {
-    // A pipe in its place must not be waited for.
+    // Non-blocking, in case a pipe is in its place.
     opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0))
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined // of the file system
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined // from the file system
     throw refuse(file, `cannot be read: ${(cause as Error).message}`)
   }
   try {
     const found = fstatSync(opened)
-    if (!found.isFile() || found.size > BYTES_MAX) throw refuse(file, 'is not a file of keys')
-    // Windows has neither users nor modes here; the folder's rights count.
+    if (!found.isFile() || found.size > BYTES_MAX) throw refuse(file, 'is not a key file')
+    // Windows has neither users nor modes here; the folder's permissions apply.
     if (process.getuid !== undefined && (found.uid !== process.getuid() || (found.mode & OTHERS) !== 0))
-      throw refuse(file, 'can be read by others, so its keys are not used; run chmod 600 on it')
+      throw refuse(file, 'can be read by other users, so its keys are not used; run chmod 600 on it')
     return readFileSync(opened, 'utf8')
   } finally {
     closeSync(opened)
@@ -87,5 +90,5 @@ function readOwn(file: string): string | undefined {
 }
 
 function refuse(file: string, why: string): BatonError {
-  return new BatonError({ code: 'invalid_option', message: `the file of keys ${file} ${why}` })
+  return new BatonError({ code: 'invalid_option', message: `the key file ${file} ${why}` })
 }

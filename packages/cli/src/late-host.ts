@@ -1,15 +1,16 @@
-// A host that is opened when it is first needed, and tried again where it could not be: an editor starts the agent before a key is there.
+// A host that is opened when first needed, and retried after a failure: an editor may start the agent before a key is
+// set.
 import type { Host } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import type { EmbeddedHost } from './embedded-host.ts'
 
 export interface LateHost {
-  /** For a front: it opens what is behind it. */
+  /** For a front: opens the real host on demand. */
   readonly host: Host & Pick<LocalHost, 'sessions' | 'has' | 'watch' | 'remove'>
-  /** @throws BatonError what opening it throws */
+  /** @throws BatonError when opening fails */
   open(): Promise<EmbeddedHost>
-  /** Why no model can answer yet; undefined when one can. @throws BatonError for all else that is wrong */
+  /** Why no model can answer yet; `undefined` when one can. @throws BatonError for any other problem */
   missing(): Promise<string | undefined>
   stop(drainMs: number): Promise<void>
 }
@@ -44,7 +45,7 @@ export function createLateHost(openHost: () => Promise<EmbeddedHost>): LateHost 
       }
     },
     stop: async (drainMs) => {
-      const embedded = await opened?.catch(() => undefined) // its opening has failed, which was reported then
+      const embedded = await opened?.catch(() => undefined) // opening failed, and the error was reported then
       await embedded?.stop(drainMs)
     },
   }

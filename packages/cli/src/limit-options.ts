@@ -1,4 +1,4 @@
-// The limits of a server that a person may set, by their names, each with the values that make sense.
+// The server limits that can be set by name, each with its allowed values.
 import type { HttpLimits } from '@baton/server/http'
 import type { ConnectionLimits } from '@baton/server/websocket'
 import { closestMatch } from 'leven'
@@ -7,7 +7,7 @@ import { UsageError } from './usage-error.ts'
 const DAY_MS = 86_400_000
 const MIB = 1024 * 1024
 
-/** The least and the most. Their meaning and defaults stand in docs/serving.md. */
+/** Minimum and maximum. docs/serving.md describes them, with their defaults. */
 export const LIMIT_BOUNDS: Readonly<Record<keyof ConnectionLimits, readonly [least: number, most: number]>> = {
   eventBytes: [1, MIB],
   resultBytes: [1, 16 * MIB],
@@ -32,7 +32,7 @@ export const LIMIT_BOUNDS: Readonly<Record<keyof ConnectionLimits, readonly [lea
   addressFramesPerMinute: [1, 1_000_000],
 }
 
-/** The same for chats over HTTP: `http.NAME`. Their meaning and defaults stand in docs/chat.md. */
+/** The same for chats over HTTP, named `http.NAME`. docs/chat.md describes them, with their defaults. */
 export const HTTP_LIMIT_BOUNDS: Readonly<Record<keyof HttpLimits, readonly [least: number, most: number]>> = {
   bodyBytes: [1024, 256 * MIB],
   waitingBytes: [64 * 1024, 256 * MIB],
@@ -54,7 +54,7 @@ export interface ReadLimits {
   readonly httpLimits: Partial<HttpLimits>
 }
 
-/** @throws UsageError for an entry that is no `name=number` of a limit, or out of its bounds */
+/** @throws UsageError for an entry that is not `name=number` of a limit, or is out of range */
 export function readLimits(entries: readonly string[]): ReadLimits {
   const limits: { -readonly [Name in keyof ConnectionLimits]?: number } = {}
   const httpLimits: { -readonly [Name in keyof HttpLimits]?: number } = {}

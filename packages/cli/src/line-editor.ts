@@ -1,6 +1,6 @@
-// Lines that a person types at a terminal: messages of several lines, wide characters, a history. Between two readings keys are
-// kept for the next line and not shown. Node reads the keys; what is shown is laid out here, since Node's own line editor
-// repeats a row when the cursor goes back over the end of one.
+// A line editor for terminals: multi-line messages, wide characters, and a history. Keys typed while no line is being
+// read are kept for the next one and not shown. Node reads the keys; the display is laid out here, because Node's own
+// line editor repeats a row when the cursor moves back across its end.
 import { emitKeypressEvents } from 'node:readline'
 import type { ChatHistory } from './chat-history.ts'
 import type { TerminalOutput } from './console.ts'
@@ -14,18 +14,18 @@ export interface LineEditorInit {
   readonly output: TerminalOutput
   readonly completions: readonly string[]
   readonly history?: ChatHistory
-  /** A line that was finished while nothing was read. */
+  /** Called for a line that was finished while none was being read. */
   readonly onLine: (line: string) => void
-  /** Ctrl+C; `hadText`: a begun line was thrown away by it. */
+  /** Called at Ctrl+C; `hadText` if it discarded a started line. */
   readonly onInterrupt: (hadText: boolean) => void
-  /** Ctrl+D in an empty line, or the end of the input. */
+  /** Called at Ctrl+D in an empty line, or the end of the input. */
   readonly onEnd: () => void
 }
 
 export interface LineEditor {
-  /** Reads a message, which begins with what was typed meanwhile. Undefined at the end. */
+  /** Reads a message, starting with anything typed meanwhile. `undefined` at the end. */
   readMessage(prompt: string): Promise<string | undefined>
-  /** An answer to a question, which is not kept. @throws when `signal` aborts, or at the end */
+  /** Reads an answer to a question, which is not added to the history. @throws when `signal` aborts, or at the end */
   readAnswer(question: string, signal: AbortSignal): Promise<string>
   close(): void
 }
@@ -37,7 +37,7 @@ interface Reading {
 }
 
 const CONTINUED = '… '
-/** Characters of a message. */
+/** Maximum characters of a message. */
 const TEXT_MAX = 1024 * 1024
 const PASTE_ON = '\u001b[?2004h'
 const PASTE_OFF = '\u001b[?2004l'
@@ -55,13 +55,13 @@ class TerminalLineEditor implements LineEditor {
   /** Newest first. */
   readonly #history: string[]
   #edited: EditedText = EMPTY
-  /** Index in the history that is shown; -1: the line that is typed. */
+  /** Index of the history entry shown; -1 for the line being typed. */
   #shownHistory = -1
   #begun = ''
   #reading: Reading | undefined
   #isPasting = false
   #isClosed = false
-  /** Row of the cursor, below the first row that is shown. */
+  /** Row of the cursor, relative to the first row shown. */
   #cursorRow = 0
 
   constructor(init: LineEditorInit) {
@@ -146,7 +146,7 @@ class TerminalLineEditor implements LineEditor {
       this.#edited = insert(this.#edited, readable(text))
   }
 
-  /** True: the key was a command. */
+  /** Returns true if the key was a command. */
   #obey(name: string): boolean {
     const { text, cursor } = this.#edited
     switch (name) {
@@ -242,7 +242,7 @@ class TerminalLineEditor implements LineEditor {
     if (found.length === 1 && only !== undefined) this.#edited = { text: only, cursor: only.length }
   }
 
-  /** A line up or down in the message, then in the history. */
+  /** Moves a line up or down in the message, then in the history. */
   #look(by: -1 | 1): void {
     const moved = moveLine(this.#edited, by)
     if (moved) {
@@ -267,7 +267,7 @@ class TerminalLineEditor implements LineEditor {
       ...this.#edited,
       columns: output.columns ?? COLUMNS,
     })
-    // Rows off the screen cannot be written again: the rows around the cursor are shown.
+    // Rows off the screen cannot be rewritten, so only the rows around the cursor are shown.
     const most = Math.max(1, (output.rows ?? ROWS) - 1)
     const from = Math.max(0, Math.min(cursor.row - most + 1, rows.length - most), cursor.row - most + 1)
     const shown = rows.slice(from, from + most)
@@ -284,7 +284,7 @@ function up(rows: number): string {
   return rows > 0 ? `\u001b[${rows}A` : ''
 }
 
-/** Removes controls from typed and pasted text, which could steer the terminal. */
+/** Removes control characters from typed and pasted text, which could control the terminal. */
 function readable(text = ''): string {
   return escapeControls(text) === text ? text : ''
 }

@@ -1,4 +1,4 @@
-// Positions of typed characters, and the effect of keys on a text.
+// Positions of typed characters, and the effect of keys on the text.
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
@@ -9,12 +9,12 @@ import { layOut, splitGraphemes } from './line-layout.ts'
 const lay = (text: string, cursor = text.length, columns = 10) =>
   layOut({ prompt: '› ', continued: '… ', text, cursor, columns })
 
-test('a row that is full ends, and the cursor stands in the next one', () => {
+test('a full row ends, and the cursor moves to the next one', () => {
   expect(lay('12345678')).toEqual({ rows: ['› 12345678', ''], cursor: { row: 1, column: 0 } })
   expect(lay('1234567')).toEqual({ rows: ['› 1234567'], cursor: { row: 0, column: 9 } })
 })
 
-test('a wide character that does not fit whole stands in the next row, and so does the cursor before it', () => {
+test('a wide character that does not fit moves to the next row, and so does the cursor before it', () => {
   expect(lay('1234567漢字', 7)).toEqual({ rows: ['› 1234567', '漢字'], cursor: { row: 1, column: 0 } })
 })
 
@@ -67,7 +67,7 @@ test('whatever keys come, the cursor never stands inside a character', () => {
         edited = typeof act === 'string' ? insert(edited, act) : (applyKey(edited, act) ?? edited)
         const ends = [0]
         for (const each of splitGraphemes(edited.text)) ends.push((ends.at(-1) ?? 0) + each.length)
-        // A letter that is typed may join those beside it, with the cursor between them.
+        // A typed letter may combine with its neighbours and leave the cursor inside the combined character.
         expect(typeof act === 'string' || ends.includes(edited.cursor)).toBe(true)
       }
     }),

@@ -1,16 +1,16 @@
-// Positions on a terminal of the characters of a text that is being typed: rows, columns, and what a reader of the text calls
-// one character. It writes nothing.
+// Positions on a terminal of the characters in a text being typed: rows, columns, and grapheme boundaries. It writes
+// nothing.
 import stringWidth from 'string-width'
 
 export interface Laid {
-  /** Rows as they are shown, the prompt in the first. */
+  /** Rows as shown, starting with the prompt. */
   readonly rows: readonly string[]
   readonly cursor: { readonly row: number; readonly column: number }
 }
 
 export interface LayoutInit {
   readonly prompt: string
-  /** Begins the further lines of a message. */
+  /** Prefix of a message's further lines. */
   readonly continued: string
   readonly text: string
   /** UTF-16 units before the cursor. */
@@ -38,7 +38,7 @@ export function layOut({ prompt, continued, text, cursor, columns }: LayoutInit)
     else {
       rows[rows.length - 1] += shown
       column += width
-      // The cursor of a terminal has no place behind its last column.
+      // A terminal's cursor cannot be placed after its last column.
       if (column >= columns) breakRow('')
     }
     at += char.length
@@ -46,23 +46,23 @@ export function layOut({ prompt, continued, text, cursor, columns }: LayoutInit)
   return { rows, cursor: place ?? { row: rows.length - 1, column } }
 }
 
-/** A question may be longer than a row; one that is not stays as it is, with its style. */
+/** A question may be longer than a row; a shorter one is kept as is, with its style. */
 function breakPrompt(prompt: string, columns: number): string[] {
   if (stringWidth(prompt) < columns) return [prompt]
   return [...layOut({ prompt: '', continued: '', text: prompt, cursor: 0, columns }).rows]
 }
 
-/** Characters as people count them: a flag, a family and a letter with its accents are one each. */
+/** Characters as people count them: a flag, a family emoji and an accented letter are one each. */
 export function splitGraphemes(text: string): readonly string[] {
   return [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text)].map(({ segment }) => segment)
 }
 
-/** Offset at which the character before `cursor` begins. */
+/** Offset where the character before `cursor` begins. */
 export function findPrevious(text: string, cursor: number): number {
   return cursor - (splitGraphemes(text.slice(0, cursor)).at(-1)?.length ?? 0)
 }
 
-/** Offset at which the character at `cursor` ends. */
+/** Offset where the character at `cursor` ends. */
 export function findNext(text: string, cursor: number): number {
   return cursor + (splitGraphemes(text.slice(cursor, cursor + GRAPHEME_CHARS_MAX))[0]?.length ?? 0)
 }

@@ -1,5 +1,5 @@
-// Loads an agent from a file: its default export, an agent or a function that makes one for a folder. Node strips the types of a
-// TypeScript file itself.
+// Loads an agent from a file: its default export, an agent or a function that creates one for a folder. Node strips the
+// types of TypeScript files.
 import type { Agent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { WorkspaceEditor } from '@baton/tools/workspace'
@@ -13,24 +13,27 @@ export interface AgentPlace {
   /** An absolute path. */
   readonly cwd: string
   readonly additionalDirectories?: readonly string[]
-  /** The host of an editor that does files and commands for tools: hand it to `workspaceTools`. */
+  /** The services of an editor for files and commands; pass it to `workspaceTools`. */
   readonly editor?: WorkspaceEditor
 }
 
 export interface LoadedAgent {
-  /** The file makes an agent for each folder. */
+  /** Whether the file creates an agent for each folder. */
   readonly isMade: boolean
   /** @throws BatonError `invalid_agent` */
   make(place: AgentPlace): Promise<Agent>
 }
 
-/** Loads the agent of `folder`. @throws BatonError `invalid_agent`, in one line with the place, whatever is wrong with the file */
+/**
+ * Loads the agent of `folder`. @throws BatonError `invalid_agent`, in one line with its location, for any problem with
+ * the file
+ */
 export async function loadAgent(file: string, folder: string): Promise<Agent> {
   const { make } = await loadAgentFile(file, folder)
   return await make({ cwd: folder })
 }
 
-/** @throws BatonError `invalid_agent`, in one line with the place, whatever is wrong with the file */
+/** @throws BatonError `invalid_agent`, in one line with its location, for any problem with the file */
 export async function loadAgentFile(file: string, folder: string): Promise<LoadedAgent> {
   const path = resolve(folder, file)
   const found = statSync(path, { throwIfNoEntry: false })
@@ -42,7 +45,7 @@ export async function loadAgentFile(file: string, folder: string): Promise<Loade
     module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown }
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause)
-    // The package.json that `npm init -y` writes.
+    // This is the package.json written by `npm init -y`.
     const isCommon = cause instanceof SyntaxError && /import statement outside a module|token 'export'/.test(said)
     const place = isCommon ? undefined : locateError(cause, path, folder)
     const why = isCommon
@@ -57,20 +60,20 @@ export async function loadAgentFile(file: string, folder: string): Promise<Loade
   return { isMade: true, make: (place) => makeAgent(file, made, place) }
 }
 
-/** A file finds the packages of its own folder and of those above it, and not those of the command. */
+/** A file finds packages installed in its own folder and above, but not those of the command. */
 function adviseInstall(said: string): string {
   const [, name] = /^Cannot find package '((?:@[^'/]+\/)?[^'/]+)[^']*' imported from /.exec(said) ?? []
   return name === undefined ? '' : `; in the folder of that file, run "npm install ${name}"`
 }
 
-/** @throws BatonError `invalid_agent`, and what the function throws */
+/** @throws BatonError `invalid_agent`, and the function's own errors */
 async function makeAgent(file: string, make: Function, place: AgentPlace): Promise<Agent> {
   const agent: unknown = await make(place)
   if (isAgent(agent)) return agent
-  throw wrong(file, 'has a function as its default export that gives no agent: return defineAgent({ ... })')
+  throw wrong(file, 'has a function as its default export that returns no agent: return defineAgent({ ... })')
 }
 
-/** By its shape: the file may have another copy of the package. */
+/** Checked by its shape, because the file may use another copy of the package. */
 function isAgent(value: unknown): value is Agent {
   if (typeof value !== 'object' || value === null) return false
   const fields = value as Partial<Record<keyof Agent, unknown>>

@@ -10,9 +10,9 @@ export function isLocalModel(name: unknown): name is string {
   return typeof name === 'string' && name.startsWith(PREFIX)
 }
 
-/** @throws UsageError without a file's name; BatonError `model_not_configured` when it cannot be loaded */
+/** @throws UsageError if the file name is missing; BatonError `model_not_configured` when it cannot be loaded */
 export async function loadLocalModel(name: string, folder: string): Promise<GgufModel> {
   const file = name.slice(PREFIX.length)
-  if (file === '') throw new UsageError('gguf: needs the name of a file: --model gguf:FILE')
+  if (file === '') throw new UsageError('gguf: needs a file name: --model gguf:FILE')
   return await loadGgufModel(resolve(folder, file))
 }

@@ -1,4 +1,4 @@
-// Locates an error in somebody's own files, from Node's report of it.
+// Locates an error in the user's own files, from Node's report of it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -9,14 +9,14 @@ interface Place {
   readonly line: number
 }
 
-/** Frames of the loader, and of what the file calls, are not at fault. */
+/** Frames of the loader and of called packages are not at fault. */
 const OWN_PACKAGES = fileURLToPath(new URL('../..', import.meta.url))
-/** Milliseconds for Node to look at the syntax of one file. */
+/** Milliseconds for Node to check the syntax of one file. */
 const CHECK_MS = 10_000
 
 /**
- * `agent.ts:12`, relative to `folder`; undefined where nothing tells it. `file` is the program that was loaded: of a thrown
- * error its own line says more than one of a library that it calls.
+ * Returns `agent.ts:12`, relative to `folder`, or `undefined` if the location is unknown. `file` is the loaded program:
+ * for a thrown error, its own line says more than one in a library it calls.
  */
 export function locateError(cause: unknown, file: string, folder: string): string | undefined {
   if (!(cause instanceof Error)) return undefined
@@ -24,7 +24,7 @@ export function locateError(cause: unknown, file: string, folder: string): strin
   return found && `${relative(folder, found.file) || found.file}:${found.line}`
 }
 
-/** A file that Node cannot parse is named above the stack: the file, the line, then the source. */
+/** For a file that Node cannot parse, the stack is preceded by the file, the line, and the source. */
 function readHead({ stack = '' }: Error): Place | undefined {
   const [, file, line] = /^((?:file:\/\/|\/|[A-Za-z]:\\)[^\n]*?):(\d+)\n/.exec(stack) ?? []
   return file === undefined ? undefined : { file: toPath(file), line: Number(line) }
@@ -40,7 +40,7 @@ function readFrames({ stack = '' }: Error, file: string): Place | undefined {
   return places.find((place) => place.file === file) ?? places.find((place) => !isOthers(place))
 }
 
-/** A module that is not there is named with who imports it, but not with the line. */
+/** The error for a missing module names its importer, but not the line. */
 function findImport({ message }: Error): Place | undefined {
   const [, missing = '', importer] = /^Cannot find (?:module|package) '([^']+)' imported from (.+)$/.exec(message) ?? []
   if (importer === undefined) return undefined
@@ -54,7 +54,7 @@ function findImport({ message }: Error): Place | undefined {
   }
 }
 
-/** Node names the line of a JavaScript file that it cannot parse only if the file is all that it runs. */
+/** Node reports the line of a JavaScript syntax error only if it runs nothing but that file. */
 function checkSyntax(cause: Error, file: string): Place | undefined {
   if (!(cause instanceof SyntaxError)) return undefined
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: CHECK_MS })

@@ -1,10 +1,10 @@
-// A session's records as lines that a person can read: who said what and when, which calls ran, how they ended.
+// A session's records as readable lines: who said what and when, which calls ran, how they ended.
 import type { StoredPart } from '@baton/core'
 import { readCallResult, readText } from '@baton/core'
 import type { Fact, FactOf, InputBody, SessionRecord } from '@baton/core/machine'
 import { askedAgain, describeResult, duration } from './turn-display.ts'
 
-/** Times are those of this machine's zone. */
+/** Times are in this machine's time zone. */
 export function logLines(records: readonly SessionRecord[]): readonly string[] {
   const seen: Seen = { day: '', calls: new Map(), turnMs: 0, model: '' }
   return records.flatMap((record) => record.facts.flatMap((fact) => factLines(fact, record, seen)))
@@ -17,11 +17,11 @@ interface Seen {
   model: string
 }
 
-/** Cells of the time, which stands before what happened. */
+/** Cells of the time column. */
 export const LOG_MARGIN = 10
 const MARGIN = ' '.repeat(LOG_MARGIN)
 
-/** How long something took is counted in the session's time; people are shown what the clock said. */
+/** Durations are measured in session time; the times shown are those of the clock. */
 function factLines(fact: Fact, { nowMs, wallMs }: SessionRecord, seen: Seen): readonly string[] {
   const said = buildSentence(fact, nowMs, seen)
   if (said === undefined) return []
@@ -32,7 +32,7 @@ function factLines(fact: Fact, { nowMs, wallMs }: SessionRecord, seen: Seen): re
   return [...heading, `${time}  ${first}`, ...rest.map((line) => `${MARGIN}${line}`.trimEnd())]
 }
 
-/** Undefined: nothing that a reader of the conversation would miss. */
+/** Returns `undefined` for facts that do not matter to a reader of the conversation. */
 function buildSentence(fact: Fact, nowMs: number, seen: Seen): string | undefined {
   switch (fact.type) {
     case 'session-opened':
@@ -67,11 +67,11 @@ function buildSentence(fact: Fact, nowMs: number, seen: Seen): string | undefine
   }
 }
 
-/** Changes of the session beside its messages. */
+/** Changes of the session other than its messages. */
 function describeChange(fact: Fact): string | undefined {
   switch (fact.type) {
     case 'model-set':
-      return `model ${fact.model} answers from here on`
+      return `switched to model ${fact.model}`
     case 'interrupt-accepted':
       return `interrupted: ${fact.reason}`
     case 'attempt-superseded':
@@ -123,7 +123,7 @@ function stepLines(fact: FactOf<'step-finished'>, nowMs: number, seen: Seen): st
   return lines.length === 0 ? undefined : lines.join('\n')
 }
 
-/** A server says its model's name without that of the provider. */
+/** A server may report its model's name without the provider's. */
 function isSameModel(one: string, other: string): boolean {
   return one === other || one.endsWith(`/${other}`) || other.endsWith(`/${one}`)
 }

@@ -1,4 +1,4 @@
-// `baton log SESSION`: what happened in a session, for people or as the canonical log.
+// `baton log SESSION`: shows what happened in a session, for people or as the canonical log.
 import { BatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
@@ -12,14 +12,14 @@ import { nameOfStore, openStoreToRead, storeLocation } from './store-location.ts
 import { UsageError } from './usage-error.ts'
 import { readWords } from './words.ts'
 
-const HELP = `baton log SESSION: what happened in a session
+const HELP = `baton log SESSION: show what happened in a session
 
-Who said what and when, which calls ran, how they settled and how long they took. It only reads, so a server may be
-at work on the same file. "baton sessions list" names the sessions.
+Shows who said what and when, which tools were called, how the calls ended and how long they took. It only reads, so a
+server may be using the same file. "baton sessions list" lists the sessions.
 
 Options:
-  --store URL    sqlite:FILE (BATON_STORE, else the file of this folder)
-  --json         the canonical log: a fact on each line, as JSON, without times and what depends on the host
+  --store URL    sqlite:FILE (default: BATON_STORE, then the file of this folder)
+  --json         print the canonical log: one fact per line as JSON, without times and host details
 
 Examples:
   baton log kitchen
@@ -36,7 +36,7 @@ async function log(words: readonly string[], terminal: Console): Promise<number>
   })
   const [session] = positionals
   if (session === undefined)
-    throw new UsageError('log needs the name of a session: baton log SESSION; "baton sessions list" names them')
+    throw new UsageError('log needs the name of a session: baton log SESSION; "baton sessions list" lists them')
   const location = storeLocation(values.store, terminal.variables, terminal.folder)
   const store = await openStoreToRead(location)
   try {
@@ -64,6 +64,6 @@ function writeLines(records: readonly SessionRecord[], { write, streams, variabl
 }
 
 export function noSession(session: string, store: string): BatonError {
-  const message = `there is no session "${session}" in ${store}; "baton sessions list" names those that there are`
+  const message = `there is no session "${session}" in ${store}; "baton sessions list" lists the existing ones`
   return new BatonError({ code: 'unknown_session', message })
 }

@@ -1,4 +1,4 @@
-// `baton login`: keeps the key of a provider for later, so that it need not stand in the environment. A key is never shown.
+// `baton login`: saves a provider's key, so that it need not be in the environment. A key is never shown.
 import { NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
 import type { Command } from './command.ts'
 import type { Console, ConsoleStreams } from './console.ts'
@@ -6,17 +6,17 @@ import { KEY_CHARS_MAX, findKeysFile, keepKey, readKeys } from './kept-keys.ts'
 import { UsageError } from './usage-error.ts'
 import { readWords, suggestion } from './words.ts'
 
-const HELP = `baton login: keep the key of a provider
+const HELP = `baton login: save the key of a provider
 
-The key goes into a file of your config folder that only you can read. Every command uses it where the variable of the
-provider, such as ANTHROPIC_API_KEY, is not set. On a terminal the key is asked for and not shown; else it is read from
-the standard input.
+The key is saved in a file in your config folder that only you can read. Commands use it if the provider's variable,
+such as ANTHROPIC_API_KEY, is not set. On a terminal, the command asks for the key without showing it; otherwise it
+reads the key from standard input.
 
 Usage: baton login [PROVIDER] [options]
 
 Options:
-  --list        the variables whose keys are kept, without the keys
-  --remove      forget the key of the provider
+  --list        list the variables with a saved key, without the keys
+  --remove      delete the provider's saved key
 
 Examples:
   baton login anthropic
@@ -35,37 +35,35 @@ export const loginCommand: Command = {
     if (values.list) return listKeys(terminal)
     const [provider] = positionals
     if (values.remove) {
-      if (provider === undefined) throw new UsageError('login --remove needs the provider whose key is to be forgotten')
+      if (provider === undefined) throw new UsageError('login --remove needs the provider whose key to delete')
       const variable = findKeyVariable(provider)
       keepKey(variable, undefined)
-      terminal.note(`the key of ${variable} is forgotten`)
+      terminal.note(`the saved key for ${variable} was deleted`)
       return 0
     }
     return await logIn(provider, terminal)
   },
 }
 
-/** Asks a person, or reads what is piped in. @throws UsageError, BatonError */
+/** Asks a person, or reads piped input. @throws UsageError, BatonError */
 export async function logIn(given: string | undefined, terminal: Console): Promise<number> {
   const { streams } = terminal
   if (!streams) throw new UsageError('there is no standard input to read a key from')
   const isTerminal = streams.input.isTTY === true
   const provider = given ?? (isTerminal ? await askProvider(streams) : undefined)
-  if (provider === undefined) throw new UsageError(`login needs a provider; there are ${listProviders().join(', ')}`)
+  if (provider === undefined) throw new UsageError(`login needs a provider: ${listProviders().join(', ')}`)
   const variable = findKeyVariable(provider)
-  const key = isTerminal
-    ? await readHidden(streams, `Key for ${provider} (it is not shown): `)
-    : (await readAll(streams)).trim()
+  const key = isTerminal ? await readHidden(streams, `Key for ${provider} (hidden): `) : (await readAll(streams)).trim()
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > KEY_CHARS_MAX)
-    throw new UsageError('that is not a key: it must be one word of printable characters')
+    throw new UsageError('that is not a key: it must be one word of printable ASCII characters')
   keepKey(variable, key)
-  terminal.note(`the key is in ${findKeysFile()}; ${variable} in the environment takes precedence`)
+  terminal.note(`the key was saved in ${findKeysFile()}; ${variable} in the environment takes precedence`)
   return 0
 }
 
 function listKeys({ write, note }: Console): number {
   const names = Object.keys(readKeys())
-  if (names.length === 0) note('no key is kept')
+  if (names.length === 0) note('no keys are saved')
   for (const name of names) write(`${name}\n`)
   return 0
 }
@@ -80,7 +78,7 @@ function findKeyVariable(provider: string): string {
   if (known?.needsKey === true) return known.keyVariable
   const providers = listProviders()
   throw new UsageError(
-    `there is no provider "${provider}" with a key${suggestion(provider, providers) || ';'} there are ${providers.join(', ')}`,
+    `there is no provider "${provider}" with a key${suggestion(provider, providers) || ';'} the providers are ${providers.join(', ')}`,
   )
 }
 
@@ -109,7 +107,7 @@ const CTRL_D = '\u0004'
 
 /** @throws UsageError when the person leaves */
 function readHidden({ input, output }: ConsoleStreams, question: string): Promise<string> {
-  const terminal = input as typeof input & { setRawMode?: (raw: boolean) => void } // of a terminal
+  const terminal = input as typeof input & { setRawMode?: (raw: boolean) => void } // a terminal's stream
   output.write(question)
   terminal.setRawMode?.(true)
   return new Promise<string>((resolve, reject) => {
@@ -125,7 +123,7 @@ function readHidden({ input, output }: ConsoleStreams, question: string): Promis
       for (const character of piece.toString()) {
         if (character === '\r' || character === '\n') return end(() => resolve(key))
         if (character === CTRL_C || character === CTRL_D)
-          return end(() => reject(new UsageError('no key was given, and nothing has changed')))
+          return end(() => reject(new UsageError('no key was entered; nothing was changed')))
         if (character === '\u007f' || character === '\b') key = key.slice(0, -1)
         else if (key.length < KEY_CHARS_MAX) key += character
       }

@@ -1,4 +1,4 @@
-// Commands that look after sessions, models and the machine, and chats without a terminal. They run in this process.
+// Commands that manage sessions, models, keys and stores, and chats without a terminal, all in this process.
 import { openSharedSqliteStore } from '@baton/host'
 import { LLMock } from '@copilotkit/aimock'
 import {
@@ -55,7 +55,7 @@ function createConsole({ input = '', variables = {} }: Given = {}) {
   return { terminal, said }
 }
 
-/** Runs a command to its end; `input` is what is piped into it. */
+/** Runs a command with `input` piped into it, and waits for it to exit. */
 async function baton(words: readonly string[], given: Given = {}) {
   const { terminal, said } = createConsole(given)
   return { code: await run(words, terminal), ...said }
@@ -86,13 +86,13 @@ test('each line of a pipe is a turn of one session, which the log tells again', 
   expect(facts.filter(({ type }) => type === 'turn-finished')).toHaveLength(2)
 })
 
-test('a session goes on where it was left', async () => {
+test('a session continues after a restart of the command', async () => {
   await baton(['chat', '--session', 's'], { input: 'list the files\n' })
   const again = await baton(['chat', '--session', 's'], { input: 'list the files\n' })
-  expect(again.notes).toContain('session s goes on: 1 turn so far, model offline')
+  expect(again.notes).toContain('continuing session s: 1 turn so far, model offline')
 })
 
-test('a chat in which nothing was said leaves no session behind', async () => {
+test('a chat without messages leaves no session behind', async () => {
   await baton(['chat'], { input: '/help\n/quit\n' })
   expect((await baton(['sessions', 'list'])).notes).toContain('no sessions in ')
 })
@@ -120,7 +120,7 @@ test('a session that another process has is not deleted, and comes to a chat whe
   const { code, notes } = await baton(['sessions', 'delete', 'shop'])
   expect([code, notes]).toEqual([1, expect.stringMatching(/^baton: session shop is held by host editor/)])
   const chat = baton(['chat', '--session', 'shop', '--once', 'list the files'])
-  // Told by the lease that somebody wants it.
+  // The lease shows that another process wants the session.
   await expect.poll(async () => JSON.stringify(await store.renew('editor'))).toContain('shop')
   await store.release('shop', 'epoch' in held ? held.epoch : 0)
   expect(await chat).toMatchObject({ code: 0, output: expect.stringContaining('notes.md') as string })
@@ -170,7 +170,7 @@ test('a file that is not a session is refused in one line, however large it is',
   truncateSync(file, 700_000_000)
   expect(await baton(['sessions', 'import', 'large.jsonl'])).toMatchObject({
     code: 1,
-    notes: expect.stringMatching(/^baton: line 1 of large\.jsonl has more than 134217728 bytes, .*\n$/),
+    notes: expect.stringMatching(/^baton: line 1 of large\.jsonl has more than the allowed 134217728 bytes .*\n$/),
   })
   truncateSync(file, 5_000_000_000)
   expect(await baton(['sessions', 'import', 'large.jsonl'])).toMatchObject({
@@ -191,7 +191,7 @@ test.each<[string, readonly string[], number, RegExp]>([
     'a store that is not there',
     ['sessions', 'list'],
     1,
-    /^baton: there is no store at .*kept\.db; --store sqlite:FILE/,
+    /^baton: there is no store at .*kept\.db; use --store sqlite:FILE/,
   ],
   ['a log without a session', ['log'], 2, /^baton: log needs the name of a session/],
   ['no act on a store', ['store'], 2, /^baton: store needs one of check, backup, restore; /],
@@ -208,14 +208,14 @@ test.each<[string, readonly string[], number, RegExp]>([
     'a file that is not an export',
     ['sessions', 'import', 'notes.md'],
     1,
-    /^baton: notes\.md, line 1: it is not JSON \("baton sessions export SESSION --file FILE" makes a file that can be imported\.\)$/m,
+    /^baton: notes\.md, line 1: it is not JSON \("baton sessions export SESSION --file FILE" writes a file that can be imported\.\)$/m,
   ],
   ['a store in memory', ['sessions', 'list', '--store', 'memory:'], 2, /^baton: memory: keeps nothing/],
   [
     'a provider that is none',
     ['models', 'olama'],
     2,
-    /^baton: there is no provider "olama", did you mean ollama\? there are/,
+    /^baton: there is no provider "olama", did you mean ollama\? the providers are/,
   ],
   ['models without a key', ['models', 'groq'], 1, /^baton: groq needs a key; set GROQ_API_KEY$/m],
   [
@@ -235,7 +235,7 @@ test.each<[string, readonly string[], number, RegExp]>([
     'a server and a model',
     ['chat', '--url', 'ws://x/ws', '--model', 'offline'],
     2,
-    /--url and --model do not go together/,
+    /--url and --model cannot be combined/,
   ],
   ['a server that is not an address', ['chat', '--url', 'http://x'], 2, /--url must be an address such as ws:/],
   [
@@ -244,7 +244,7 @@ test.each<[string, readonly string[], number, RegExp]>([
     1,
     /no server answers at ws:/,
   ],
-  ['a token for nobody', ['chat', '--token', 'x'], 2, /--token is for a server, named by --url/],
+  ['a token for nobody', ['chat', '--token', 'x'], 2, /--token requires --url/],
   [
     'a time that is none',
     ['doctor', '--timeout-ms', 'x'],
@@ -274,14 +274,14 @@ test('the model is switched between two turns of a chat with a server of another
   const input = 'hello\n/model openai-compatible/large\nhello again\n'
   const chat = await baton(['chat', '--model', 'openai-compatible/small', '--base-url', `${mock.url}/v1`], { input })
   expect([chat.code, chat.output]).toEqual([0, 'Small speaking.\nLarge speaking.\n'])
-  // It answers the probe of each model with these texts.
+  // The fake server answers each model's probe with these texts.
   expect(chat.notes.match(/^.*the server ignores tools.*$/gm)).toEqual([
     'openai-compatible/small: the server ignores tools, so tools are described in the prompt (hermes)',
     'openai-compatible/large: the server ignores tools, so tools are described in the prompt (hermes)',
   ])
 })
 
-test('a model that cannot be used is refused in the chat, which goes on', async () => {
+test('a model that cannot be used is refused in the chat, and the chat continues', async () => {
   const chat = await baton(['chat'], { input: '/model groq/x\nlist the files\n' })
   expect(chat.notes).toContain('the model groq/x needs a key; set GROQ_API_KEY')
   expect(chat.output).toContain('notes.md')
@@ -290,7 +290,7 @@ test('a model that cannot be used is refused in the chat, which goes on', async 
 test('the doctor says what works, what does not, and how to get the rest', async () => {
   const well = await baton(['doctor'])
   expect(well.code).toBe(0)
-  expect(well.output).toMatch(/^✓ store +.*kept\.db will be made/m)
+  expect(well.output).toMatch(/^✓ store +.*kept\.db will be created/m)
   expect(well.output).toMatch(/^✓ model +offline, because no key is set/m)
   expect(well.output).toMatch(/^- anthropic +not configured; set ANTHROPIC_API_KEY$/m)
   const ill = await baton(['doctor', '--timeout-ms', '2000'], {
@@ -312,14 +312,14 @@ test.each<[string, Variables, number, RegExp]>([
     'nothing else',
     {},
     0,
-    /^✓ ollama +answers, \d+ models?; .*lists them; the first turn tries whether it takes tools$/m,
+    /^✓ ollama +answers, \d+ models?; .*lists them; the first turn finds out whether it supports tools$/m,
   ],
   ['that it takes tools', { BATON_TOOLS: 'native' }, 0, /^✓ ollama +answers, .* lists them$/m],
   [
     'that it takes none',
     { BATON_TOOLS: 'llama' },
     0,
-    /^✓ ollama +answers, .*; tools in words \(llama\), by BATON_TOOLS$/m,
+    /^✓ ollama +answers, .*; tools as text \(llama\), from BATON_TOOLS$/m,
   ],
   ['what cannot be', { BATON_TOOLS: 'yes' }, 1, /^✗ ollama +.*BATON_TOOLS must be probe, native, prompted .*"yes"/m],
 ])('the doctor finds a server that answers, of which is said %s', async (_said, variables, code, line) => {
@@ -333,9 +333,9 @@ test('a store is backed up, found to be damaged, and restored', async () => {
   const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.db'))
   expect(await baton(['store', 'backup', file, 'copy.db'])).toMatchObject({
     code: 0,
-    output: expect.stringMatching(/copy\.db: 1 session, \d+ records, 0 large texts: everything is what was written\n$/),
+    output: expect.stringMatching(/copy\.db: 1 session, \d+ records, 0 large texts: no damage found\n$/),
   })
-  // The folder of the first backup is made, for nobody else; not for a store that is not there.
+  // A first backup creates its folder, private to the user, but not if the store does not exist.
   expect((await baton(['store', 'backup', file, 'backups/monday.db'])).code).toBe(0)
   expect(statSync(join(folder, 'backups')).mode & 0o777).toBe(0o700)
   expect((await baton(['store', 'backup', 'none.db', 'others/monday.db'])).code).toBe(1)
@@ -354,7 +354,7 @@ test('a store is backed up, found to be damaged, and restored', async () => {
   expect((await baton(['sessions', 'export', 'shop'])).notes).toMatch(/shop is damaged at record 2/)
   expect(await baton(['store', 'restore', 'copy.db', file])).toMatchObject({ code: 1 })
   const restored = await baton(['store', 'restore', 'copy.db', file, '--replace'])
-  expect(restored.notes).toMatch(/is restored from .*copy\.db\nwhat was there before is .*\.before-1/)
+  expect(restored.notes).toMatch(/was restored from .*copy\.db\nthe former store is now .*\.before-1/)
   expect((await baton(['store', 'check', file])).code).toBe(0)
   expect((await baton(['sessions', 'export', 'shop'])).code).toBe(0)
 })

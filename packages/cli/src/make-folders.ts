@@ -1,9 +1,9 @@
-// Makes a folder with those above it. Node's own recursive way never ends where the system says that the folder above is not there
-// although it is, as in /proc.
+// Creates a folder and its parents. Node's own recursive mode never returns if the system reports an existing parent as
+// missing, as in /proc.
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** @throws Error of the system. `mode` is that of new folders; what the umask leaves by default */
+/** @throws Error of the system. `mode` applies to new folders; the default depends on the umask */
 export function makeFolders(folder: string, mode?: number): void {
   const missing: string[] = []
   for (let at = folder; !existsSync(at) && at !== dirname(at); at = dirname(at)) missing.push(at)
@@ -11,7 +11,7 @@ export function makeFolders(folder: string, mode?: number): void {
     try {
       mkdirSync(at, mode)
     } catch (cause) {
-      // Another process was quicker.
+      // Another process was faster.
       if (statSync(at, { throwIfNoEntry: false })?.isDirectory() !== true) throw cause
     }
 }

@@ -1,31 +1,34 @@
-// Code, bold and italic inside a line of Markdown, as it streams: a mark is held until what closes it has come, or until it is
-// clear that nothing will.
+// Code, bold and italic within a line of streamed Markdown: a mark is held back until its closing mark arrives, or
+// until it is clear that there is none.
 import { styleText } from 'node:util'
 
 export interface InlineStream {
   push(text: string): void
-  /** The line is over: what is held is not a mark. */
+  /** Ends the line: a held mark is plain text. */
   end(): void
 }
 
-/** Characters that are held at most; bold texts are short. */
+/** Maximum characters to hold; bold texts are short. */
 const HELD_MAX = 300
 const MARK = /^(`+|\*{1,3})/
-/** Opening mark, content that begins and ends with no blank, the same mark. One star holds no others: `*args, **more`. */
+/**
+ * An opening mark, content that neither begins nor ends with a space, and the same mark. A single star contains no
+ * others: `*args, **more`.
+ */
 const CLOSED = /^(`+)([^`]|[^`][^]*[^`])\1$|^(\*{2,3})([^\s*]|[^\s*][^]*[^\s*])\3$|^(\*)([^\s*]|[^\s*][^*]*[^\s*])\5$/
 
 const FORMATS = { '*': 'italic', '**': 'bold', '***': ['bold', 'italic'] } as const
 
 export function createInlineStream(write: (text: string) => void): InlineStream {
   let held = ''
-  /** The next character follows a blank, a sign, or nothing. */
+  /** Whether the next character follows a space, punctuation, or nothing. */
   let isAfterGap = true
   const show = (text: string): void => {
     if (text === '') return
     write(text)
     isAfterGap = !/[\p{L}\p{N}]$/u.test(text)
   }
-  /** Turns an open mark into text, and reads the text behind it again. */
+  /** Turns an open mark into text, and rereads the text after it. */
   const release = (): void => {
     const mark = MARK.exec(held)?.[0] ?? ''
     const rest = held.slice(mark.length)

@@ -1,4 +1,4 @@
-// Markdown on a terminal: what is styled, what stays as it is, and that the way in which it streams changes nothing.
+// Markdown on a terminal: styled parts, unchanged parts, and the same result however the text is streamed.
 import fc from 'fast-check'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'

@@ -1,31 +1,31 @@
-// Markdown as it streams, for a terminal: what is clear is shown at once, what may still become a mark is held until it is one.
-// Prose is laid out by who takes it; code and tables are written as they are, so that they can be copied. A mark that is not
-// closed stays what it is, and so do addresses of links: nothing that was said disappears.
+// Markdown as it streams, for a terminal: unambiguous text is shown at once, possible marks are held until they are
+// clear. Prose is laid out by the receiver; code and tables are written verbatim, so that they can be copied. Unclosed
+// marks stay as text, and so do link addresses: nothing is dropped.
 import { styleText } from 'node:util'
 import type { InlineStream } from './markdown-inline.ts'
 import { createInlineStream } from './markdown-inline.ts'
 
 export interface MarkdownStream {
-  /** A piece without characters that control a terminal. */
+  /** A piece without terminal control characters. */
   push(piece: string): void
-  /** Shows what is held; the next piece begins a new text. */
+  /** Shows held text; the next piece begins a new text. */
   end(): void
 }
 
 export interface MarkdownInit {
-  /** To be broken between words where a line is full. */
+  /** Writes text that may be broken between words at the end of a line. */
   readonly prose: (text: string) => void
-  /** To be written as it is. */
+  /** Writes text as is. */
   readonly verbatim: (text: string) => void
-  /** Everything stays as written; code is still told apart from prose. False by default. */
+  /** Leaves all text as written, but still distinguishes code from prose. Default: false. */
   readonly isPlain?: boolean
 }
 
 type LineKind = 'begun' | 'prose' | 'heading' | 'held' | 'verbatim'
 
-/** Characters of a line's beginning that can be held; a longer one is prose. */
+/** Characters at the beginning of a line that can be held; a longer one is prose. */
 const HELD_MAX = 400
-/** Text that may still become a heading, a fence, a rule, an item, a quote, a table or code that is indented. */
+/** Text that may still become a heading, a fence, a rule, a list item, a quote, a table or indented code. */
 const OPEN_BEGINNING = /^\s*(?:#{1,6}|`{1,2}|~{1,2}|[-*+]|[-*_]{2,}|[-*_ ]{2,}|\d{1,9}[.)]?)?$/
 const FENCE = /^\s*(`{3,}|~{3,})/
 const INDENTED = /^(?: {4}|\t)/
@@ -41,7 +41,7 @@ class LineByLine implements MarkdownStream {
   readonly #inline: InlineStream
   #kind: LineKind = 'begun'
   #held = ''
-  /** Fence of the code that is open. */
+  /** Fence of the open code block. */
   #fence: string | undefined
 
   constructor(init: MarkdownInit) {
@@ -62,7 +62,7 @@ class LineByLine implements MarkdownStream {
     this.#fence = undefined
   }
 
-  /** A part of one line. */
+  /** Processes a part of one line. */
   #pushWithin(part: string): void {
     let rest = part
     for (const char of part) {
@@ -91,7 +91,7 @@ class LineByLine implements MarkdownStream {
     this.#held = ''
   }
 
-  /** A line that could be told only when it was whole. */
+  /** Shows a line whose kind was only clear once it was complete. */
   #showHeldLine(): void {
     const mark = FENCE.exec(this.#held)?.[1]
     if (this.#fence === undefined && mark !== undefined) {

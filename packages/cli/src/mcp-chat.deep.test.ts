@@ -1,5 +1,5 @@
-// `baton chat --mcp` in a real terminal (tmux) with the stock server-everything: its tools, its images, and the form that it asks a
-// person to fill in: accepted, declined, and left by Ctrl+C. Left out without tmux.
+// `baton chat --mcp` in a real terminal (tmux) with the stock server-everything: its tools, images, and a form that is
+// accepted, declined, and cancelled with Ctrl+C. Skipped without tmux.
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTerminals, findTmux } from './terminal.test-kit.ts'
 
-/** `npx` takes what is installed here, without a network. */
+/** `npx` finds the packages installed here, without a network. */
 const NODE_MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const hasTmux = findTmux('baton chat --mcp in a terminal')
 
@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** An agent whose model calls the tool that the person names, and keeps what it is given of the result. */
+/** An agent whose model calls the tool that the user names and stores the result it receives. */
 async function chatWithEverything(): Promise<void> {
   const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
   const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
@@ -65,7 +65,7 @@ test.runIf(hasTmux)('a tool is called and its result shown; the model is given a
   expect(content).toMatchObject([{ type: 'text' }, { type: 'image', mediaType: 'image/png' }, { type: 'text' }])
 })
 
-test.runIf(hasTmux)('a form is filled in: what is wrong is asked for again, Enter takes what is offered', async () => {
+test.runIf(hasTmux)('a form is filled in: invalid answers are requested again, Enter accepts the default', async () => {
   await chatWithEverything()
   type('trigger-elicitation-request')
   await shows(
@@ -82,7 +82,7 @@ test.runIf(hasTmux)('a form is filled in: what is wrong is asked for again, Ente
     [/Integer \(whole number, 1 to 100, Enter for 42\): *$/, '7'],
     [/Number in range 1-1000 [^\n]*: *$/, ''],
     [/Monica\/Rachel[^\n]*Enter for Monica\): *$/, 'Ross'],
-    [/Guitar\/Piano[^\n]*commas between several, 1 to 3 of them, Enter for Guitar\): *$/, 'Piano, Bass'],
+    [/Guitar\/Piano[^\n]*separate several with commas, 1 to 3 of them, Enter for Guitar\): *$/, 'Piano, Bass'],
     [/Superman\/Green Lantern\/Wonder Woman, Enter for Superman\): *$/, 'Green Lantern'],
     [/Tuna\/Salmon\/Trout[^\n]*Enter for Tuna\): *$/, ''],
     [/Cats\/Dogs[^\n]*Enter for Cats\): *$/, 'Dogs'],
@@ -112,7 +112,7 @@ test.runIf(hasTmux)('a form is filled in: what is wrong is asked for again, Ente
   })
 })
 
-test.runIf(hasTmux)('a form is declined; Ctrl+C leaves one with its turn, and the server goes on', async () => {
+test.runIf(hasTmux)('a form is declined; Ctrl+C cancels one with its turn, and the server keeps running', async () => {
   await chatWithEverything()
   type('trigger-elicitation-request')
   await shows(/\nString: *$/)

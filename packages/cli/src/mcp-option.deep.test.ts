@@ -1,4 +1,5 @@
-// `--mcp` in processes of their own: tools of stock servers by a command and by a file, and one clear line for what is wrong.
+// `--mcp` in separate processes: tools of stock servers given as a command and as a file, and one clear line per
+// mistake.
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,14 +39,14 @@ function baton(words: readonly string[], variables: Readonly<Record<string, stri
   })
 }
 
-test('a command in quotes: its tools are called, and a question that nobody can answer is declined', async () => {
+test('a quoted command: its tools are called, and a question without a person to answer is declined', async () => {
   const command = baton(['chat', '--agent', 'agent.ts', '--once', 'Go.', '--mcp', COMMAND])
   expect(await command.ended).toEqual({ code: 0, signal: null })
   expect(command.output()).toContain('I am done.')
   expect(command.errors()).toContain('✓ get-sum')
   expect(command.errors()).toContain('✓ get-tiny-image')
-  expect(command.errors()).toContain('nobody is there to answer: declined')
-  // The definitions of the tools are kept for the next time.
+  expect(command.errors()).toContain("a tool's question was declined, because there is no one to ask")
+  // The tool definitions are pinned for the next run.
   expect(readFileSync(join(folder, 'baton', 'mcp-tools.json'), 'utf8')).toContain('"get-sum"')
 })
 

@@ -1,4 +1,4 @@
-// Errors of `--mcp` for a server that is named wrongly or is not there: one clear line each.
+// Errors of `--mcp` for a misspelled or missing server: one clear line each.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** All that a person sees of a command. */
+/** Returns the exit code and everything printed to standard error. */
 async function say(words: readonly string[]): Promise<{ readonly code: number; readonly notes: readonly string[] }> {
   const notes: string[] = []
   const code = await run(words, {
@@ -28,7 +28,7 @@ async function say(words: readonly string[]): Promise<{ readonly code: number; r
 test.each([
   [['--mcp', '/no/such/program'], 'MCP server "program" cannot be started: there is no program "/no/such/program"'],
   [['--mcp', 'http://127.0.0.1:9/mcp'], 'MCP server "127.0.0.1"'],
-  [['--mcp', 'http://example.com/mcp'], 'url must begin with https:// unless the server runs on this machine'],
+  [['--mcp', 'http://example.com/mcp'], 'url must start with https:// unless the server runs on this machine'],
   [['--mcp', 'missing.json'], 'the file missing.json cannot be read: there is no file /'],
   [['--mcp', 'node "a'], 'a quote is not closed'],
   [['--mcp', 'node x.js', '--mcp', 'node y/x.js'], 'two MCP servers are called "x"'],

@@ -1,4 +1,4 @@
-// The option `--mcp`: MCP servers by a command, an address or a file of them. Their tools join those of the agent.
+// The option `--mcp`: MCP servers given as a command, an address or a file. Their tools are added to the agent's.
 import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -9,14 +9,14 @@ import envPaths from 'env-paths'
 import type { Console } from './console.ts'
 import { UsageError } from './usage-error.ts'
 
-export const MCP_HELP = `  --mcp SERVER   tools of an MCP server: a command in quotes, an address, or a file such as .mcp.json; may be repeated`
+export const MCP_HELP = `  --mcp SERVER   add the tools of an MCP server: a quoted command, an address, or a file such as .mcp.json; repeatable`
 
 /** Options for `readWords`. */
 export const MCP_OPTION = { type: 'string', multiple: true } as const
 
 export interface McpWords {
   readonly mcp: readonly string[]
-  /** False: programs run without the network, and servers at an address are refused. */
+  /** If false, programs run without network access, and servers at an address are refused. */
   readonly network: boolean
   readonly terminal: Pick<Console, 'folder' | 'variables'>
   readonly log?: Logger
@@ -24,8 +24,9 @@ export interface McpWords {
 }
 
 /**
- * Connects to every server, so that the command fails at its start if one is wrong.
- * @throws BatonError `invalid_mcp_server`, `api_unavailable` and others of a connection; UsageError for two servers of one name
+ * Connects to every server, so that the command fails at startup if one is wrong.
+ * @throws BatonError `invalid_mcp_server`, `api_unavailable` and other connection errors; UsageError for two servers
+ * with one name
  */
 export async function openMcpServers(words: McpWords): Promise<McpServers> {
   const { createFilePinStore, createFileTokenStore, createMcpServers } = await import('@baton/mcp/client')
@@ -64,8 +65,8 @@ function withoutNetwork(
       if (config.network === false) return [name, config]
       throw new BatonError({
         code: 'not_permitted',
-        message: `the MCP server "${name}" is at an address, and the permissions forbid the network`,
-        hint: 'For a server on this machine that uses no network itself, write "network": false in a file of servers.',
+        message: `the MCP server "${name}" is reached over the network, which the permissions forbid`,
+        hint: 'For a server on this machine that uses no network itself, set "network": false in a file of servers.',
       })
     }),
   )
@@ -80,7 +81,7 @@ async function readServers({ mcp, terminal }: McpWords): Promise<Readonly<Record
   const servers: Record<string, McpServerConfig> = {}
   const add = (name: string, config: McpServerConfig): void => {
     if (Object.hasOwn(servers, name))
-      throw new UsageError(`two MCP servers are called "${name}"; put them into a file with names of your own:`)
+      throw new UsageError(`two MCP servers are called "${name}"; put them into a file with different names:`)
     servers[name] = config
   }
   for (const argument of mcp) {
@@ -100,13 +101,13 @@ async function readConfig(path: string, shown: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException // of readFile
+    const { code, message } = cause as NodeJS.ErrnoException // from readFile
     const why = code === 'ENOENT' ? `there is no file ${path}` : message
     throw new BatonError({ code: 'invalid_mcp_server', message: `the file ${shown} cannot be read: ${why}`, cause })
   }
 }
 
-/** One of several files may be wrong: the error says which. */
+/** Names the file in an error, since one of several may be wrong. */
 function nameFile<Value>(shown: string, read: () => Value): Value {
   try {
     return read()
@@ -117,7 +118,9 @@ function nameFile<Value>(shown: string, read: () => Value): Value {
   }
 }
 
-/** If two servers, or a server and the agent, have a tool of the same name, the later tool is called `server.tool`. */
+/**
+ * If two servers, or a server and the agent, have a tool of the same name, the later one is renamed to `server.tool`.
+ */
 export function addMcpServers(agent: Agent, servers: McpServers): Agent {
   return {
     ...agent,
@@ -128,7 +131,7 @@ export function addMcpServers(agent: Agent, servers: McpServers): Agent {
 
 const PORT = 41_763
 const REDIRECT_URL = `http://127.0.0.1:${PORT}/callback`
-/** Milliseconds a person has to log in. */
+/** Milliseconds for a person to log in. */
 const LOGIN_MS = 300_000
 
 /** Shows the login page and waits for its redirect to this machine. @throws BatonError `api_unauthorized` */
@@ -142,17 +145,17 @@ function bringToPage(page: URL, onNews: (line: string) => void): Promise<URLSear
       const url = new URL(request.url ?? '/', REDIRECT_URL)
       const isAnswer = url.pathname === '/callback'
       response.writeHead(isAnswer ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
-      response.end(isAnswer ? 'Baton has your answer. You can close this page.\n' : 'There is nothing here.\n')
+      response.end(isAnswer ? 'Baton has received your answer. You can close this page.\n' : 'There is nothing here.\n')
       if (!isAnswer) return
       end()
       found(url.searchParams)
     })
-    const timer = setTimeout(() => refuse(`nobody logged in within ${LOGIN_MS / 60_000} minutes`), LOGIN_MS)
+    const timer = setTimeout(() => refuse(`the login was not completed within ${LOGIN_MS / 60_000} minutes`), LOGIN_MS)
     const end = (): void => {
       clearTimeout(timer)
       server.close()
     }
-    server.on('error', (cause) => refuse(`cannot wait for the login at port ${PORT}: ${cause.message}`, cause))
+    server.on('error', (cause) => refuse(`cannot wait for the login on port ${PORT}: ${cause.message}`, cause))
     server.listen(PORT, '127.0.0.1', () => onNews(`log in at ${page.href}`))
   })
 }

@@ -1,5 +1,6 @@
-// The tools of MCP servers over Temporal: workers own the connections, and a session's host needs none. A question of a server reaches
-// the user through the host; a call whose worker ends settles, and the next one runs at another worker. Left out without Temporal.
+// MCP tools over Temporal: workers own the connections, so the session's host needs none. A server's question reaches
+// the user through the host; a call settles when its worker ends, and the next one runs on another worker. Skipped
+// without Temporal.
 import { defineAgent } from '@baton/core'
 import type { Agent, Session } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -17,7 +18,9 @@ const temporal = findTemporal('MCP servers over Temporal', (message) => console.
 const service = temporal === undefined ? undefined : await startTemporal(temporal)
 afterAll(() => service?.close())
 
-/** Its model calls the tool that the user names. Each worker and the host make it anew, as processes of their own would. */
+/**
+ * Its model calls the tool named by the user. Workers and the host each create their own, as separate processes would.
+ */
 function createAgent(servers?: McpServers): Agent {
   const model = createScriptedModel({
     steps: ({ messages }) => {
@@ -36,7 +39,7 @@ interface RunningWorker {
   stop(): Promise<void>
 }
 
-/** The outcome of each call: `<type> <kinds of content>`, or `<type> <code>`. */
+/** Returns each call's outcome: `<type> <content types>`, or `<type> <code>`. */
 async function say(session: Session, text: string, onQuestion?: (session: Session, id: string) => void) {
   const results: string[] = []
   for await (const event of session.send(text)) {
@@ -95,7 +98,7 @@ test.runIf(service)(
       replaced = replace()
     })
     await replaced
-    expect(lost).toEqual([expect.stringMatching(/^(unknown|error .*cancelled.*may have had its effect)/) as string])
+    expect(lost).toEqual([expect.stringMatching(/^(unknown|error .*cancelled.*may have taken effect)/) as string])
     expect(await say(session, 'get-sum {"a":2,"b":3}')).toEqual(['ok text'])
     expect(second?.servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
     await host.stop()

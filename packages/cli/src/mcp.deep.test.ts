@@ -1,4 +1,4 @@
-// `baton mcp` in processes of its own, asked by stock clients of the MCP SDK.
+// `baton mcp` as a separate process, used by stock MCP SDK clients.
 import { startCommand } from '@baton/testing/start-command'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
 const HOST = import.meta.resolve('@baton/host')
 
-/** It prints, which must not reach the protocol. */
+/** Prints at startup; the output must not end up in the protocol. */
 const AGENT = `import { defineAgent, tool } from ${JSON.stringify(HOST)}
 console.log('the agent is loaded')
 const add = tool({
@@ -85,9 +85,9 @@ test('over HTTP, a token opens', { timeout: 60_000 }, async () => {
   expect(await command.ended).toEqual({ code: 0, signal: null })
 })
 
-test('what has no effect without --http is refused', { timeout: 60_000 }, async () => {
+test('options without effect are refused unless --http is given', { timeout: 60_000 }, async () => {
   const command = startCommand(process.execPath, { words: [BATON, 'mcp', '--port', '1'], folder, variables: {} })
   commands.push(command)
   expect(await command.ended).toEqual({ code: 2, signal: null })
-  expect(command.errors()).toContain('--port has an effect with --http alone')
+  expect(command.errors()).toContain('--port requires --http')
 })

@@ -1,4 +1,5 @@
-// `baton mcp`: an agent and its tools for MCP clients, over standard input and output for the program that starts it, or over HTTP.
+// `baton mcp`: serves an agent and its tools to MCP clients, over standard input and output for the program that starts
+// it, or over HTTP.
 import type { Logger, Permissions } from '@baton/core'
 import { secretsIn } from '@baton/models/choose-model'
 import type { McpServerOptions } from '@baton/mcp/server'
@@ -26,34 +27,34 @@ import { storeLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
 import { readWords } from './words.ts'
 
-const HELP = `baton mcp: an agent and its tools for MCP clients
+const HELP = `baton mcp: serve an agent and its tools to MCP clients
 
-A client starts the command and speaks with it over standard input and output. With --http it is a server at /mcp.
+A client starts this command and talks to it over standard input and output. With --http it is a server at /mcp.
 
 Usage: baton mcp [AGENT] [options]
 
 Options:
-  --expose WHAT  tools: each tool that the agent has; agent: one tool that asks the agent; both (tools)
-  --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses)
-  --base-url URL another address of that provider; alone it means openai-compatible
+  --expose WHAT  tools: each of the agent's tools; agent: one tool that asks the agent; both (default: tools)
+  --model NAME   "<provider>/<model>" or "offline" (default: the agent's own, then as for "baton chat")
+  --base-url URL use another address for that provider; on its own it implies openai-compatible
 ${MCP_HELP}
 ${PERMISSION_HELP}
-  --store URL    where calls are kept: memory:, for a day after their session was used, sqlite:FILE or
-                 postgres://HOST/DATABASE (memory:)
+  --store URL    where to keep calls: memory:, for one day after last use, sqlite:FILE or postgres://HOST/DATABASE
+                 (default: memory:)
   --log-level NAME
-                 info, warn or silent, on the standard error (warn; with --http info)
+                 info, warn or silent, on standard error (default: warn; with --http, info)
 
 Over HTTP:
   --http         serve at http://HOST:PORT/mcp
-  --host NAME    address to listen on (127.0.0.1)
-  --port NUMBER  port to listen on; 0 takes a free one (PORT, else 8080)
-  --token TEXT   what each request must show, by "Authorization: Bearer" (better BATON_TOKEN); another --host than
-                 this machine needs one, or --insecure
+  --host NAME    address to listen on (default: 127.0.0.1)
+  --port NUMBER  port to listen on; 0 chooses a free one (default: PORT, then 8080)
+  --token TEXT   token required as "Authorization: Bearer" (BATON_TOKEN is safer); required if --host is not this
+                 machine, unless --insecure is given
   --jwt-issuer URL, --jwt-audience NAME, --jwt-jwks URL, --jwt-claim NAME
-                 believe JWTs, as "baton serve" does: each principal has their own calls
+                 accept JWTs, as "baton serve" does; each principal has separate calls
   --allow-origin ORIGIN, --public-host NAME
-                 pages that may ask, and names of the server behind a proxy; may be repeated
-  --json         one line of JSON when the server is ready: {"event":"listening","url":"http://..."}
+                 origins of pages that may connect, and the server's names behind a proxy; repeatable
+  --json         print one line of JSON when the server is ready: {"event":"listening","url":"http://..."}
 
 Examples:
   baton mcp agent.ts
@@ -70,7 +71,7 @@ interface McpOptions {
   readonly permissions: Permissions | undefined
   readonly store: StoreLocation
   readonly server: ServerOptions
-  /** Absent: over standard input and output. */
+  /** If absent, serves over standard input and output. */
   readonly http: HttpPlace | undefined
 }
 
@@ -116,7 +117,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
   })
   if (!values.http)
     for (const name of ['port', 'token', 'allow-origin', 'public-host', 'jwt-issuer'] as const)
-      if (values[name] !== undefined) throw new UsageError(`--${name} has an effect with --http alone`)
+      if (values[name] !== undefined) throw new UsageError(`--${name} requires --http`)
   const expose = pickChoice(values.expose, '--expose', ['tools', 'agent', 'both']) ?? 'tools'
   const level = values['log-level'] ?? (values.http ? 'info' : 'warn')
   return {
@@ -141,7 +142,7 @@ function readOptions(words: readonly string[], { variables, folder }: Console): 
 
 async function openHost(options: McpOptions, terminal: Console, log: Logger): Promise<EmbeddedHost> {
   const note = (line: string): void => terminal.note(line)
-  // In memory the logs of calls would pile up.
+  // In memory, the logs of calls would accumulate.
   const keepDays = options.store.type === 'memory' ? 1 : undefined
   return await openEmbeddedHost({ ...options, keepDays, exchanges: undefined, terminal, log, onNews: note })
 }
@@ -149,7 +150,7 @@ async function openHost(options: McpOptions, terminal: Console, log: Logger): Pr
 async function serveStdio(options: McpOptions, terminal: Console): Promise<number> {
   const { streams } = terminal
   if (!streams) throw new UsageError('there is no standard input; use --http')
-  // Before anything of the agent's runs: what it prints is not a message.
+  // Done before any of the agent's code runs, because its output is not protocol messages.
   const output = reserveOutput(streams)
   const log = await createServerLog(options.server, terminal, secretsIn(terminal.variables))
   const embedded = await openHost(options, terminal, log)

@@ -2,15 +2,15 @@
 import type { Variables } from '@baton/models/choose-model'
 import { withBaseUrl } from '@baton/models/choose-model'
 
-export const MODEL_HELP = `  --agent FILE   a TypeScript or JavaScript file whose default export is an agent (it explores this folder)
-  --model NAME   "<provider>/<model>" or "offline"; "baton models" lists the providers. By default the agent's own,
-                 then that of MODEL_PROVIDER, then one whose key is set, then "offline"
-  --base-url URL another address of that provider; alone it means openai-compatible`
+export const MODEL_HELP = `  --agent FILE   a TypeScript or JavaScript file that exports an agent by default (default: explore this folder)
+  --model NAME   "<provider>/<model>" or "offline"; see "baton models" for providers (default: the agent's own, then
+                 MODEL_PROVIDER, then a provider whose key is set, then "offline")
+  --base-url URL use another address for that provider; on its own it implies openai-compatible`
 
 const ANY_SERVER = 'openai-compatible'
 
 /**
- * The variables and the model, with the address that was given put to its provider.
+ * Returns the variables and the model, with the given address assigned to its provider.
  * @throws BatonError `unknown_model`, `invalid_option`
  */
 export function withAddress(

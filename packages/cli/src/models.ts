@@ -1,4 +1,4 @@
-// `baton models`: the providers and what each needs, or what one of them offers.
+// `baton models`: lists the providers and what each needs, or the models that one offers.
 import { BatonError, isBatonError } from '@baton/core'
 import type { ProviderVariables, Variables } from '@baton/models/choose-model'
 import { listModelsOf, listOwnServers, NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
@@ -10,14 +10,14 @@ import { tableLines } from './table-lines.ts'
 import { UsageError } from './usage-error.ts'
 import { readWords, suggestion } from './words.ts'
 
-const HELP = `baton models: providers and models
+const HELP = `baton models: list providers and models
 
-  baton models            the providers, and what each needs
-  baton models PROVIDER   what a provider's server offers now, with names as --model takes them
+  baton models            the providers, and what each one needs
+  baton models PROVIDER   the models that the provider's server offers now, named as for --model
 
 Options:
-  --base-url URL another address of that provider; alone it means openai-compatible
-  --json         a line of JSON for each
+  --base-url URL use another address for that provider; on its own it implies openai-compatible
+  --json         print one line of JSON per entry
 
 Examples:
   baton models
@@ -52,16 +52,18 @@ function tellProviders({ write, variables }: Console, json: boolean): void {
   const lines = tableLines([
     ['provider', 'now', 'needs'],
     ...rows.map(({ provider, state, needs: text }) => [provider, state, text]),
-    ['offline', 'ready', 'nothing; it is a planner, no language model'],
+    ['offline', 'ready', 'nothing; it is a planner, not a language model'],
   ])
-  write(`${lines.join('\n')}\n\nbaton models PROVIDER lists what a server offers; --model PROVIDER/MODEL uses it.\n`)
+  write(
+    `${lines.join('\n')}\n\n"baton models PROVIDER" lists the models of a server; --model PROVIDER/MODEL uses one.\n`,
+  )
 }
 
 function isSet(variables: Variables, name: string): boolean {
   return (variables[name]?.trim() ?? '') !== ''
 }
 
-/** Reads the variables; nobody is asked. */
+/** Reads only the variables; no request is sent. */
 function readiness(known: ProviderVariables, variables: Variables): string {
   if (known.needsKey && !isSet(variables, known.keyVariable)) return 'no key'
   if (known.baseUrl === undefined && !isSet(variables, known.baseUrlVariable)) return 'no address'
@@ -85,17 +87,19 @@ async function tellModels(provider: string, variables: Variables, { terminal, js
   const known = findVariables(provider, variables)
   if (!known) {
     const near = suggestion(provider, NETWORK_PROVIDERS)
-    throw new UsageError(`there is no provider "${provider}"${near || ';'} there are ${NETWORK_PROVIDERS.join(', ')}`)
+    throw new UsageError(
+      `there is no provider "${provider}"${near || ';'} the providers are ${NETWORK_PROVIDERS.join(', ')}`,
+    )
   }
   const listed = await listModelLines(provider, known, variables)
   if (json) for (const each of listed) terminal.write(`${escapeControls(JSON.stringify(each))}\n`)
-  else if (listed.length === 0) terminal.note(`${known.label} offers no model`)
+  else if (listed.length === 0) terminal.note(`${known.label} offers no models`)
   else
     for (const { id, contextTokens } of listed)
       terminal.write(`${escapeLine(id)}${contextTokens === undefined ? '' : `  ${contextTokens} tokens`}\n`)
 }
 
-/** Lists are asked for without a model; only the message about a missing key has to know it. */
+/** Lists need no model; only the message about a missing key must not mention one. */
 async function listModelLines(provider: string, known: ProviderVariables, variables: Variables) {
   try {
     return await listModelsOf(provider, { variables })

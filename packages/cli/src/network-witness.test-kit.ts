@@ -1,5 +1,5 @@
-// Runs a command in a network namespace in which every address of the world leads back to this program, and prints, as JSON, what came:
-// the connections and datagrams, and what the kernel counted of them. Run as
+// Runs a command in a network namespace that routes every address to this program, and prints the connections and
+// datagrams received and the kernel's own counts as JSON. Run as
 // `unshare --map-root-user --net node network-witness.test-kit.ts COMMAND [ARGUMENT…]`.
 import { execFileSync, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -8,11 +8,11 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 export interface Witnessed {
-  /** Targets of connections, as `address:port`, and looked-up names. */
+  /** Connection targets as `address:port`, and looked-up names. */
   readonly seen: readonly string[]
-  /** TCP connections that were begun, also to this machine. */
+  /** TCP connections attempted, including local ones. */
   readonly connections: number
-  /** UDP datagrams that were sent. */
+  /** UDP datagrams sent. */
   readonly datagrams: number
   readonly code: number | null
   readonly output: string
@@ -48,7 +48,7 @@ async function witness([program = '', ...words]: readonly string[]): Promise<Wit
   }
 }
 
-/** Answers every request with a refusal. */
+/** Rejects every request. */
 async function listen(port: number, seen: Set<string>): Promise<void> {
   const server = createServer((socket) => {
     seen.add(`${socket.localAddress?.replace(/^::ffff:/, '')}:${port}`)
@@ -59,7 +59,7 @@ async function listen(port: number, seen: Set<string>): Promise<void> {
   await once(server, 'listening')
 }
 
-/** The kernel counts for this namespace alone. */
+/** Reads the kernel's counters, which cover this namespace only. */
 function count(): { readonly connections: number; readonly datagrams: number } {
   const text = readFileSync('/proc/self/net/snmp', 'utf8')
   const read = (table: string, column: string): number => {

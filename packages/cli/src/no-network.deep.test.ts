@@ -1,5 +1,6 @@
-// Promises of permissions, seen by the kernel: in a network namespace in which every address leads to a witness, no connection and no
-// datagram leaves for models, tools and MCP servers. Each situation is played with the network, too, where the witness must see it.
+// Permissions checked at the kernel: in a network namespace that routes every address to a witness, models, tools and
+// MCP servers make no connection and send no datagram. Each situation also runs with the network allowed, to prove that
+// the witness sees it.
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +20,7 @@ const BOX = { title: 'bubblewrap', variable: 'BATON_BUBBLEWRAP', names: ['bwrap'
 const what = 'that no connection leaves without the network'
 const canWitness = [NAMESPACE, IP, BOX].every((program) => findProgram(what, program, warn)) && hasNamespaces()
 
-/** Some systems forbid them. */
+/** Some systems forbid network namespaces. */
 function hasNamespaces(): boolean {
   try {
     execFileSync('unshare', ['--map-root-user', '--net', 'true'])
@@ -66,7 +67,7 @@ function runInNamespace(
 
 const place = (path: string): string => JSON.stringify(new URL(`../../${path}`, import.meta.url).href)
 
-/** An agent that calls each of these tools once. */
+/** Writes an agent that calls each of these tools once. */
 function writeAgent(parts: {
   readonly calls: readonly (readonly [string, object])[]
   readonly fields: string
@@ -112,7 +113,7 @@ async function playBoth({
 
 const KEYS = { ANTHROPIC_API_KEY: 'key-of-a-test', ANTHROPIC_BASE_URL: 'http://198.51.100.7' }
 
-test.runIf(canWitness)('models: a key in the environment counts no more', async () => {
+test.runIf(canWitness)('models: a key in the environment is ignored', async () => {
   writeFileSync(
     join(folder, 'agent.ts'),
     `import { defineAgent } from ${place('core/src/index.ts')}\nexport default defineAgent({ name: 'tester', retry: { attempts: 1 } })\n`,
@@ -143,7 +144,7 @@ test.runIf(canWitness)('models: one that is named is refused before anything is 
   const words = ['run', 'agent.ts', 'Go.', '--model', 'anthropic/claude-haiku-4-5']
   const { kept } = await playBoth({ words, restricted: ['--no-network'], variables: KEYS })
   expect(kept.code).toBe(1)
-  expect(kept.errors).toContain('--model names anthropic/claude-haiku-4-5, which is elsewhere')
+  expect(kept.errors).toContain('--model names anthropic/claude-haiku-4-5, which does not')
 })
 
 const FETCHING = `const fetching = (name, run) => tool({ name, description: name, input: { type: 'object' }, execute: run })
@@ -203,7 +204,7 @@ test.runIf(canWitness)('MCP: a server at an address is refused, named by an opti
   const address = ['run', 'agent.ts', 'Go.', '--mcp', 'https://198.51.100.6/mcp']
   const { kept } = await playBoth({ words: address, restricted: ['--no-network'] })
   expect(kept.errors).toContain(
-    'the MCP server "198.51.100.6" is at an address, and the permissions forbid the network',
+    'the MCP server "198.51.100.6" is reached over the network, which the permissions forbid',
   )
 
   const remote = `createMcpServers({ remote: { url: 'https://198.51.100.6/mcp' } })`

@@ -7,22 +7,22 @@ import type { ShownCalls } from './shown-calls.ts'
 import { readSlashCommand, SLASH_COMMANDS } from './slash-commands.ts'
 import { describeUsage } from './usage-line.ts'
 
-/** Parts that a command may use and change. */
+/** State that a command may use and change. */
 export interface ChatRoom {
   readonly screen: Screen
   readonly shownCalls: ShownCalls
   conversation: Conversation
-  /** Calls that need an approval get it unasked. */
+  /** Whether calls that need an approval are approved without asking. */
   approvesAlways: boolean
-  /** Opens that session, or a new one, in place of this one. */
+  /** Opens that session, or a new one, instead of this one. */
   move(session: string | undefined): Promise<void>
   follow(turn: ConversationTurn): Promise<void>
 }
 
-/** Cells of the commands in the help, which stand before what they do. */
+/** Cells of the command column in the help. */
 const HELP_COLUMN = 14
 
-/** True: the person leaves. */
+/** Returns true if the person leaves. */
 export async function obey(room: ChatRoom, text: string): Promise<boolean> {
   try {
     return await obeyCommand(room, text)
@@ -54,7 +54,7 @@ async function obeyCommand(room: ChatRoom, text: string): Promise<boolean> {
       break
     case 'new':
       await room.move(undefined)
-      screen.note(`a new session, ${room.conversation.session}`, 'dim')
+      screen.note(`new session ${room.conversation.session}`, 'dim')
       break
     case 'show':
       showCall(room, command.call)
@@ -62,9 +62,7 @@ async function obeyCommand(room: ChatRoom, text: string): Promise<boolean> {
     case 'approve':
       room.approvesAlways = command.isAlways
       screen.note(
-        command.isAlways
-          ? 'calls that need an approval get it unasked from now on, in this chat'
-          : 'calls that need an approval are asked about',
+        command.isAlways ? 'calls in this chat are now approved without asking' : 'calls that need approval ask again',
         'dim',
       )
       break
@@ -86,12 +84,12 @@ async function control(room: ChatRoom, command: Control, controls: SessionContro
       await room.follow(await controls.retry())
       break
     case 'undo': {
-      screen.note(`taken back: ${await controls.undo()}`, 'dim')
+      screen.note(`undone: ${await controls.undo()}`, 'dim')
       break
     }
     case 'fork':
       await room.move(await controls.fork())
-      screen.note(`a copy, session ${room.conversation.session}`, 'dim')
+      screen.note(`copied to session ${room.conversation.session}`, 'dim')
       break
     case 'tools': {
       const lines = controls.tools()
@@ -112,13 +110,13 @@ async function control(room: ChatRoom, command: Control, controls: SessionContro
 /** @throws Error */
 function findControls({ controls }: Conversation): SessionControls {
   if (controls) return controls
-  throw new Error('this chat does not offer it')
+  throw new Error('this chat does not support that command')
 }
 
 function showCall({ screen, shownCalls }: ChatRoom, number: number | undefined): void {
   const call = shownCalls.find(number)
   if (!call) {
-    screen.note(number === undefined ? 'no call has a result yet' : `there is no result of a call ${number}`, 'bad')
+    screen.note(number === undefined ? 'no call has a result yet' : `call ${number} has no result`, 'bad')
     return
   }
   screen.note(`${call.name}, call ${call.number}:`, 'bold')

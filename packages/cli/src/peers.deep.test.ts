@@ -1,5 +1,5 @@
-// `baton serve --store postgres://…` twice behind one port: apps talk while both are restarted, one after the other. Chats over
-// HTTP come to the wrong one of them.
+// Two `baton serve --store postgres://…` behind one port: apps keep talking while the servers are restarted in turn,
+// and chats over HTTP reach the wrong server.
 import type { Client } from '@baton/client'
 import { createClient } from '@baton/client'
 import { startBalancer } from '@baton/testing/balancer'
@@ -51,7 +51,7 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     const balancer = await startBalancer(ports)
     const url = `ws://127.0.0.1:${balancer.port}/ws?token=a-token-of-the-apps`
     const errors: unknown[] = []
-    // By turns: of the two apps of each session, one comes to a server that does not hold it.
+    // Connections alternate, so one of each session's two apps reaches a server that does not hold the session.
     const sessions = ['a', 'b', 'c', 'a', 'b', 'c']
     const apps = sessions.map((session) => createClient({ url, session, reconnect: { baseMs: 50, mostMs: 500 } }))
     for (const app of apps) app.on('error', (error) => errors.push(error))
@@ -137,7 +137,7 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
   })
 })
 
-/** The first three say it; every app hears the answer. */
+/** The first three apps send the text; every app hears the answer. */
 async function talk(apps: readonly Client[], text: string): Promise<void> {
   const heard = apps.map((app) => hearFinal(app))
   for (const app of apps.slice(0, 3)) app.say(text)

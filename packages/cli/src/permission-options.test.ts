@@ -1,4 +1,4 @@
-// A command's notes on the rights that its options take away.
+// Notes printed about permissions that a command's options remove.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Options that take rights away from an agent: `--allow`, `--deny`, `--no-network`, `--no-external-models`. They join what the agent itself
-// says, and never widen it.
+// Options that restrict an agent: `--allow`, `--deny`, `--no-network`, `--no-external-models`. They add to the agent's
+// own restrictions, and never widen its permissions.
 import type { Agent, Permissions, Tool } from '@baton/core'
 import {
   checkPermissions,
@@ -12,10 +12,11 @@ import { findPermissionRefusal } from '@baton/runtime'
 import { UsageError } from './usage-error.ts'
 
 export const PERMISSION_HELP = `  --allow PATTERN, --deny PATTERN
-                 the tools that the agent has, such as "fs.*"; --deny wins; may be repeated
-  --no-network   nothing leaves this machine: only tools that say so, MCP programs in a sandbox, and models on it
+                 which tools the agent may use, such as "fs.*"; --deny wins; repeatable
+  --no-network   keep everything on this machine: only tools that declare they need no network, sandboxed MCP programs,
+                 and local models
   --no-external-models
-                 only models on this machine, whatever keys are set`
+                 use only models on this machine, whatever keys are set`
 
 /** Options for `readWords`. */
 export const PERMISSION_WORDS = {
@@ -32,7 +33,7 @@ export interface PermissionValues {
   readonly 'no-external-models'?: boolean | undefined
 }
 
-/** Undefined where nothing is taken away. @throws UsageError */
+/** Returns `undefined` if there are no restrictions. @throws UsageError */
 export function readPermissions(values: PermissionValues): Permissions | undefined {
   const { allow, deny } = values
   for (const [option, patterns] of Object.entries({ allow, deny }))
@@ -47,9 +48,9 @@ export function readPermissions(values: PermissionValues): Permissions | undefin
 }
 
 export interface Restricted {
-  /** With these permissions beside its own, and without the tools that it may not have. */
+  /** The agent with these permissions added to its own, without the tools they forbid. */
   readonly agent: Agent
-  /** In one line; undefined for an agent that may do everything. */
+  /** In one line; `undefined` for an unrestricted agent. */
   readonly permissions: string | undefined
 }
 
@@ -81,7 +82,7 @@ function describe(permissions: readonly Permissions[]): string {
   return all.length === 0 ? 'all' : all.join('; ')
 }
 
-/** For what a server says at its start: a line of its own, or nothing. */
+/** A line for a server's startup output, or nothing. */
 export function permissionLine({ permissions }: Pick<Restricted, 'permissions'>): string {
   return permissions === undefined ? '' : `\n  may    ${permissions}`
 }

@@ -1,4 +1,4 @@
-// Who speaks without a terminal: one question of the command line, or the lines of a pipe. Nobody can be asked back.
+// Input without a terminal: one question of the command line, or the lines of a pipe. There is no one to ask.
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Person } from './conversation.ts'
@@ -8,7 +8,7 @@ export function createOncePerson(question: string): Person {
   return { next: () => Promise.resolve(questions.shift()), close: () => {} }
 }
 
-/** Each line that is not blank is said once the turn of the last one is over. */
+/** Sends each non-blank line after the previous turn has ended. */
 export function createPipedPerson(input: Readable): Person {
   const lines = createInterface({ input, crlfDelay: Infinity })
   const reader = lines[Symbol.asyncIterator]()

@@ -1,7 +1,7 @@
-// Says that a port is in use by another program, and which option chooses another one.
+// Explains that a port is in use by another program, and which option chooses another one.
 import { BatonError, isBatonError } from '@baton/core'
 
-/** The failure to listen, in words that name the option; anything else as it is. */
+/** Turns this failure to listen into an error that names the option; returns anything else as is. */
 export function namePortOption(
   cause: unknown,
   { host, port }: { readonly host: string; readonly port: number },

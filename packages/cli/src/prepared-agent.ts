@@ -1,4 +1,4 @@
-// Preparation of every command that runs an agent: the agent, the model that was chosen for it, and the way to providers.
+// Preparation shared by commands that run an agent: the agent, its chosen model, and the connections to providers.
 import type { Agent, AgentProfile, Environment, Logger, Model, Permissions } from '@baton/core'
 import { mayUseExternalModels, mayUseNetwork } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
@@ -22,40 +22,40 @@ export interface AgentWords {
   readonly model: string | undefined
   readonly baseUrl: string | undefined
   readonly exchanges: number | undefined
-  /** Makes the agent of who names none; by default one that answers questions about the folder. */
+  /** Creates the agent if none is named. Default: an agent that answers questions about the folder. */
   readonly createAgent?: (folder: string) => Agent
   /** Wraps each model. */
   readonly wrapModel?: (model: Model) => Model
   /** Profile of the default agent. */
   readonly profile?: AgentProfile
-  /** Servers that `--mcp` names; none by default. */
+  /** Servers named by `--mcp`. Default: none. */
   readonly mcp?: readonly string[]
-  /** Permissions that the options take away. */
+  /** Restrictions set by options. */
   readonly permissions?: Permissions | undefined
   readonly terminal: Console
   readonly log?: Logger
-  /** Told in a sentence what a person should know, such as that a server takes no tools. */
+  /** Called with sentences that a person should see, for example that a server does not support tools. */
   readonly onNews?: (line: string) => void
 }
 
 export interface PreparedAgent {
   readonly agent: Agent
-  /** Its permissions, in one line; undefined for everything. */
+  /** Its permissions, in one line; `undefined` if unrestricted. */
   readonly permissions: string | undefined
   readonly choice: ModelChoice
   readonly environment: Environment
   readonly modelOf: (id: string) => Model
-  /** Another agent with the same options: its model, permissions and MCP servers. */
+  /** Applies the same options to another agent: model, permissions and MCP servers. */
   readonly fit: (agent: Agent) => Agent
-  /** The variables, with the address of `--base-url` in them. */
+  /** The variables, including the address of `--base-url`. */
   readonly variables: Variables
   /** Ends the connections to providers. */
   close(): Promise<void>
 }
 
 /**
- * @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`; of `--mcp`, `invalid_mcp_server`,
- * `api_unavailable` and others of a connection
+ * @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`; for `--mcp`,
+ * `invalid_mcp_server`, `api_unavailable` and other connection errors
  */
 export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const { folder } = init.terminal
@@ -67,7 +67,7 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const [named = loaded.models[0]] = model === undefined ? [] : [model]
   const local = isLocalModel(named) ? await loadLocalModel(named, folder) : undefined
   const isOpen = mayUseExternalModels(permissions)
-  // Through a proxy a question to a model on this machine would leave it.
+  // A proxy would send requests for a model on this machine elsewhere.
   const transport = createUndiciTransport({ variables: isOpen ? variables : {} })
   const environment = createNodeEnvironment(transport)
   const onToolVerdict = toldTo(init)
@@ -99,7 +99,7 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   return { agent, permissions: may, choice, environment, modelOf, fit, variables, close }
 }
 
-/** That tools work is nothing new to a person. */
+/** Working tool support is not worth a note. */
 function toldTo({ log, onNews }: AgentWords): (verdict: ToolVerdict, model: string) => void {
   return (verdict, model) => {
     const line = describeToolVerdict(model, verdict)
@@ -116,7 +116,7 @@ interface Adapting extends Pick<AgentWords, 'model' | 'exchanges'> {
   readonly maxOutputTokens: number | undefined
 }
 
-/** The person who starts the program wins over the file. */
+/** The options of the person who starts the program override the file. */
 function adapted(agent: Agent, init: Adapting, choice: ModelChoice): Agent {
   const { maxOutputTokens } = init
   return {

@@ -1,4 +1,4 @@
-// Questions to a person: their order, what ends them, and what is shown meanwhile.
+// Questions to a person: their order, how they end, and output shown in the meantime.
 import { expect, test } from 'vitest'
 import type { Person } from './conversation.ts'
 import { readDecision } from './conversation.ts'
@@ -33,7 +33,7 @@ function createAsking(person: Person) {
 const call = (callId: string) => ({ callId, name: 'look', arguments: '{"where":"here","deep":{"a":1}}' })
 const settled = () => new Promise((resolve) => void setImmediate(resolve))
 
-test('who decides sees the name and every argument', async () => {
+test('a person who decides sees the name and every argument', async () => {
   const { person, asked } = createPerson()
   const { questions, notes } = createAsking(person)
   const answer = questions.approval(call('a'))
@@ -46,7 +46,7 @@ test('who decides sees the name and every argument', async () => {
   expect(asked.map(({ question }) => question)).toEqual(['run it? y/n/always: ', 'run it? y/n/always: '])
 })
 
-test('who is asked by a policy sees why, which words are a stranger’s, and what the approval stands for', async () => {
+test('a person asked by a policy sees the reason, the words of strangers, and the scope of the approval', async () => {
   const { person, asked } = createPerson()
   const { questions, notes } = createAsking(person)
   const answer = questions.approval({
@@ -71,12 +71,12 @@ test('who is asked by a policy sees why, which words are a stranger’s, and wha
   expect(asked.map(({ question }) => question)).toEqual(['run it? y/n: ', 'run it? y/n: '])
   expect(notes.slice(3)).toEqual([
     'The model has read text from outside\\u202e',
-    'to/0 has words from web: "eve@evil.example\\u001b[2J"',
-    'Your approval also stands for later calls of it to eve@evil.example.',
+    'to/0 contains text from web: "eve@evil.example\\u001b[2J"',
+    'Your approval also covers later calls of this tool to eve@evil.example.',
   ])
 })
 
-test('an approval that stands for one call alone promises nothing about later ones', async () => {
+test('an approval for one call promises nothing about later ones', async () => {
   const { person, asked } = createPerson()
   const { questions, notes } = createAsking(person)
   const answer = questions.approval({ ...call('a'), asked: { message: 'Read a page', destination: 'bob', each: true } })
@@ -101,7 +101,7 @@ test('a second question waits for the first answer and for what became of it', a
   await expect(second).rejects.toThrow('it  rains')
 })
 
-test('what happens while a question is open is shown after it', async () => {
+test('events during an open question are shown after it', async () => {
   const { person, asked } = createPerson()
   const { questions } = createAsking(person)
   const order: string[] = []
@@ -127,7 +127,7 @@ test('a call that ends takes its question back', async () => {
   expect(await approval).toBeUndefined()
 })
 
-test('a call that ends takes back all of its questions, also those that wait for their turn', async () => {
+test('a call that ends withdraws all its questions, including queued ones', async () => {
   const { person, asked } = createPerson()
   const { questions } = createAsking(person)
   const ask = (questionId: string) =>
@@ -139,23 +139,25 @@ test('a call that ends takes back all of its questions, also those that wait for
   expect(asked.length).toBe(1)
 })
 
-test('where nobody is, an approval is denied, a question declined and a client tool fails', async () => {
+test('with no one to ask, an approval is denied, a question declined, and a client tool fails', async () => {
   const { questions, notes } = createAsking({ next: () => Promise.resolve(undefined), close: () => {} })
-  await expect(questions.result(call('a'))).rejects.toThrow('nobody is there to run it')
+  await expect(questions.result(call('a'))).rejects.toThrow(
+    'this tool must be run by an app or a person, and neither is available',
+  )
   expect(await questions.approval(call('a'))).toBe('nobody')
   expect(readDecision('nobody')).toEqual({
     decision: 'deny',
-    reason: 'the command denied it, because nobody is there who could approve it',
+    reason: 'the command denied it because there is no one to approve it',
   })
   const asked = { callId: 'a', questionId: 'q', message: 'Which size?', schema: { type: 'object' } }
   expect(await questions.question(asked as never)).toEqual({
     questionId: 'q',
     decline: true,
-    reason: 'the command declined, because nobody is there to ask',
+    reason: 'the command declined because there is no one to ask',
   })
   expect(notes).toEqual([
-    'look needs an approval and nobody is there to give it: denied',
-    'a tool asks and nobody is there to answer: declined',
+    'look needs an approval and was denied, because there is no one to ask',
+    "a tool's question was declined, because there is no one to ask",
   ])
 })
 

@@ -1,4 +1,4 @@
-// Questions to the person, one at a time, in the order of their calls. A call that has ended needs no answer any more.
+// Questions to the person, one at a time, in the order of their calls. A call that has ended needs no answer.
 import { setTimeout as wait } from 'node:timers/promises'
 import type { AskedFor, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
@@ -9,31 +9,31 @@ import { escapeLine } from './escape-controls.ts'
 import type { Screen } from './screen.ts'
 
 export interface Questions {
-  /** The result of a client tool. @throws Error with what the person says went wrong */
+  /** The result of a client tool. @throws Error with the failure described by the person */
   result(call: AskedCall): Promise<string>
-  /** Undefined: the call ended first. */
+  /** `undefined` if the call ended first. */
   approval(call: AskedCall): Promise<ApprovalAnswer | undefined>
-  /** The reply to a tool's question; declined if nobody can be asked. Undefined: the call ended first. */
+  /** The reply to a tool's question; declined if there is no one to ask. `undefined` if the call ended first. */
   question(asked: AskedQuestion): Promise<QuestionAnswer | undefined>
-  /** Shows something now, or once the open question is answered. */
+  /** Calls `show` now, or after the open question is answered. */
   whenQuiet(show: () => void): void
-  /** The call has ended. */
+  /** Called when the call has ended. */
   settle(callId: string): void
-  /** Every call has ended; resolves when nothing is asked and all is shown. */
+  /** Called when all calls have ended; resolves when no question is open and everything is shown. */
   settleAll(): Promise<void>
 }
 
-const NOBODY = 'this tool runs in an app or by a person, and nobody is there to run it'
-/** Milliseconds that an answered call has to settle, so that this is seen before the next question. */
+const NOBODY = 'this tool must be run by an app or a person, and neither is available'
+/** Milliseconds for an answered call to settle, so that this is seen before the next question. */
 const SETTLE_MS = 200
 
 interface OpenQuestion {
   readonly controller: AbortController
-  /** The call ended, asked or not. */
+  /** Resolves when the call has ended, asked or not. */
   readonly ended: PromiseWithResolvers<void>
 }
 
-/** One question at a time; what happens meanwhile is shown after it. */
+/** A queue that asks one question at a time; other output waits until it is answered. */
 function createQuestionQueue() {
   const open = new Map<string, OpenQuestion>()
   /** Questions of a call's tool, which may ask several times. */
@@ -56,7 +56,7 @@ function createQuestionQueue() {
       for (const show of held.splice(0)) show()
     }
   }
-  /** Undefined: it is no longer asked. */
+  /** Resolves with `undefined` if the question is no longer needed. */
   const inTurn = <Answer>(callId: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
     const question = { controller: new AbortController(), ended: Promise.withResolvers<void>() }
     open.set(callId, question)
@@ -76,7 +76,7 @@ function createQuestionQueue() {
 
   return {
     inTurn,
-    /** The call asks under a name of its own, and ends with it. */
+    /** The call's question has its own id, and ends with the call. */
     inTurnOf: <Answer>(callId: string, questionId: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
       const id = `${callId} ${questionId}`
       byCall.set(callId, [...(byCall.get(callId) ?? []), id])
@@ -107,13 +107,13 @@ export function createQuestions(person: Person, screen: Screen): Questions {
       })
       if (said === undefined) throw new Error('the call has ended')
       const failed = /^\/fail\b\s*(.*)$/s.exec(said)
-      if (failed) throw new Error(failed[1] || 'the person says that it failed')
+      if (failed) throw new Error(failed[1] || 'the person reported a failure')
       return said
     },
     approval: async (call) => {
       const { ask } = person
       if (!ask) {
-        screen.note(`${escapeLine(call.name)} needs an approval and nobody is there to give it: denied`, 'bad')
+        screen.note(`${escapeLine(call.name)} needs an approval and was denied, because there is no one to ask`, 'bad')
         return 'nobody'
       }
       return await inTurn(call.callId, (signal) => askApproval(call, screen, (question) => ask(question, signal)))
@@ -121,11 +121,11 @@ export function createQuestions(person: Person, screen: Screen): Questions {
     question: async (asked) => {
       const { ask } = person
       if (!ask) {
-        screen.note('a tool asks and nobody is there to answer: declined', 'bad')
+        screen.note("a tool's question was declined, because there is no one to ask", 'bad')
         return {
           questionId: asked.questionId,
           decline: true,
-          reason: 'the command declined, because nobody is there to ask',
+          reason: 'the command declined because there is no one to ask',
         }
       }
       const { callId, questionId } = asked
@@ -158,7 +158,7 @@ async function askApproval(
   }
 }
 
-/** Characters of a copied text that are shown. */
+/** Characters shown of a copied text. */
 const COPY_CHARS = 120
 
 function explainAsked({ message, destination, each, copied = [] }: AskedFor, argumentsText: string): readonly string[] {
@@ -168,10 +168,10 @@ function explainAsked({ message, destination, each, copied = [] }: AskedFor, arg
     if (typeof text !== 'string') return []
     const words = text.slice(from, to)
     const shownWords = words.length > COPY_CHARS ? `${words.slice(0, COPY_CHARS)}…` : words
-    return [`${path.slice(1)} has words from ${tool}: ${JSON.stringify(shownWords)}`]
+    return [`${path.slice(1)} contains text from ${tool}: ${JSON.stringify(shownWords)}`]
   })
   const stands =
-    destination === undefined || each ? [] : [`Your approval also stands for later calls of it to ${destination}.`]
+    destination === undefined || each ? [] : [`Your approval also covers later calls of this tool to ${destination}.`]
   return [message, ...lines, ...stands]
 }
 
@@ -184,7 +184,7 @@ function readPointer(value: JsonValue, path: string): JsonValue | undefined {
   }, value)
 }
 
-/** A line for each argument, which cannot look like two. Who decides must see all of them. */
+/** One line per argument, which cannot look like two, because the person deciding must see all of them. */
 function shown(argumentsText: string): readonly string[] {
   return listArguments(argumentsText).map(escapeLine)
 }

@@ -1,4 +1,4 @@
-// Lines from chunks that end anywhere, and files that are not lines.
+// Lines read from arbitrary chunks, and files that are not lines of text.
 import { expect, test } from 'vitest'
 import { readLines } from './read-lines.ts'
 
@@ -37,15 +37,15 @@ test('a line that is too long is refused by its number, before the rest of it is
   })()
   await expect(read).rejects.toMatchObject({
     code: 'invalid_option',
-    message: 'line 2 of x.jsonl has more than 1000 bytes, which is the most that is taken',
+    message: 'line 2 of x.jsonl has more than the allowed 1000 bytes',
   })
   expect(chunksRead).toBe(11)
   expect(await readAll(`${'x'.repeat(1000)}\n`, 300, 1000)).toHaveLength(1)
 })
 
-test('what is not text is refused, and not read as another text', async () => {
+test('invalid text is refused, not misread', async () => {
   await expect(readAll(Buffer.from([0x61, 0x0a, 0xff, 0x0a]), 2)).rejects.toMatchObject({
     code: 'invalid_option',
-    message: 'line 2 of x.jsonl is not text in UTF-8',
+    message: 'line 2 of x.jsonl is not UTF-8 text',
   })
 })

@@ -1,20 +1,20 @@
-// The lines of a file that somebody else may have written: one that never ends is refused before it is whole in memory.
+// Reads the lines of a file that may come from elsewhere: a line that never ends is refused before it fills the memory.
 import { BatonError } from '@baton/core'
 
 const LINE_FEED = 0x0a
-/** Bytes of the longest line that is taken, by default: four times the largest picture that agents take by default, and more. */
+/** Default maximum bytes of a line: more than four times the largest picture that agents accept by default. */
 const LINE_BYTES_MAX = 128 * 1024 * 1024
 
 export interface LineSource {
-  /** As people know it; it stands in messages. */
+  /** The name to show in messages. */
   readonly name: string
   readonly chunks: AsyncIterable<Uint8Array>
   readonly lineBytesMax?: number
 }
 
 /**
- * Lines of UTF-8 without their ends (`\n`, `\r\n`).
- * @throws BatonError `invalid_option` with the number of a line that is too long, or that is not UTF-8; Error of the chunks
+ * Lines of UTF-8 without their line breaks (`\n`, `\r\n`).
+ * @throws BatonError `invalid_option` with the number of a line that is too long or not UTF-8; errors of the chunks
  */
 export async function* readLines({ name, chunks, lineBytesMax = LINE_BYTES_MAX }: LineSource): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -24,7 +24,7 @@ export async function* readLines({ name, chunks, lineBytesMax = LINE_BYTES_MAX }
   const add = (piece: Uint8Array): void => {
     begunBytes += piece.length
     if (begunBytes > lineBytesMax)
-      throw createLineError(name, number, `has more than ${lineBytesMax} bytes, which is the most that is taken`)
+      throw createLineError(name, number, `has more than the allowed ${lineBytesMax} bytes`)
     begun.push(piece)
   }
   const takeLine = (): string => {
@@ -35,7 +35,7 @@ export async function* readLines({ name, chunks, lineBytesMax = LINE_BYTES_MAX }
     try {
       return decoder.decode(bytes.subarray(0, end))
     } catch {
-      throw createLineError(name, number, 'is not text in UTF-8')
+      throw createLineError(name, number, 'is not UTF-8 text')
     } finally {
       number += 1
     }
@@ -54,5 +54,5 @@ export async function* readLines({ name, chunks, lineBytesMax = LINE_BYTES_MAX }
 
 function createLineError(name: string, number: number, why: string): BatonError {
   const message = `line ${number} of ${name} ${why}`
-  return new BatonError({ code: 'invalid_option', message, hint: 'Import a file that "baton sessions export" wrote.' })
+  return new BatonError({ code: 'invalid_option', message, hint: 'Import a file written by "baton sessions export".' })
 }

@@ -10,7 +10,7 @@ export interface TlsFileNames {
   readonly keyFile: string
 }
 
-/** @throws BatonError `invalid_option` when a file cannot be read, is not PEM, or the two do not fit each other */
+/** @throws BatonError `invalid_option` when a file cannot be read or is not PEM, or the two do not match */
 export function readTls({ certFile, keyFile }: TlsFileNames, folder: string): TlsFiles {
   const files = { cert: readPem('--tls-cert', certFile, folder), key: readPem('--tls-key', keyFile, folder) }
   try {

@@ -1,4 +1,4 @@
-// Answers of a readiness check about the store, and how often it asks.
+// Readiness checks of the store: their answers and how often the store is asked.
 import type { StoreHealth } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createReadiness } from './readiness.ts'
@@ -21,7 +21,7 @@ test('the store is asked once a second; a check gets a code, and the log the wor
   expect(await ready()).toBe('store_gone')
   nowMs = 2000
   expect(await ready()).toBe('store_gone')
-  expect(logged).toEqual(['the store cannot keep what it is given'])
+  expect(logged).toEqual(['the store cannot be written'])
   health = { ok: true }
   nowMs = 3000
   expect(await ready()).toBeUndefined()

@@ -1,4 +1,5 @@
-// Whether the store of a server can keep what it is given, for its readiness check: the store is asked at most once a second, however many ask.
+// A server's readiness check, based on its store's health, which is checked at most once a second regardless of the
+// number of requests.
 import type { Clock, LogStore, Logger, StoreHealth } from '@baton/core'
 
 export interface ReadinessInit {
@@ -9,7 +10,7 @@ export interface ReadinessInit {
 
 const SHARED_MS = 1000
 
-/** Resolves with the code of what is wrong; its words are for the log, since anybody may ask. */
+/** Resolves with the code of the problem; its message is only logged, since any client may ask. */
 export function createReadiness({ store, log, clock }: ReadinessInit): () => Promise<string | undefined> {
   let asked: { readonly atMs: number; readonly health: Promise<StoreHealth> } | undefined
   let told: string | undefined
@@ -19,12 +20,12 @@ export function createReadiness({ store, log, clock }: ReadinessInit): () => Pro
     const health = await asked.health
     const said = health.ok ? undefined : health.message
     if (said !== told && !health.ok)
-      log.warn('the store cannot keep what it is given', {
+      log.warn('the store cannot be written', {
         code: health.code,
         cause: health.message,
         hint: health.hint,
       })
-    if (said !== told && health.ok) log.info('the store can keep what it is given again')
+    if (said !== told && health.ok) log.info('the store can be written again')
     told = said
     return health.ok ? undefined : health.code
   }

@@ -1,5 +1,5 @@
-// The first commands of the README, in its order: a server is started, then a chat finds it, then the others run beside it. As
-// who runs the tests and, in the deep run of root, as an ordinary user too.
+// Runs the README's first commands in order: a server, a chat that finds it, then the others next to it. Runs as the
+// current user and, in root's deep run, as an ordinary user too.
 import type { StartedCommand } from '@baton/testing/start-command'
 import { isDeep } from '@baton/testing/depth'
 import { startCommand } from '@baton/testing/start-command'
@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url))
-/** Id of the system's user who owns nothing. */
+/** Id of the system user `nobody`. */
 const NOBODY = '65534'
 const ORDINARY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
 
-/** Programs in front of a command. */
+/** Each user with the program prefix that switches to it. */
 const users: [string, readonly string[]][] = [['who runs the tests', []]]
 if (isDeep() && process.getuid?.() === 0) {
   const [program = '', ...words] = ORDINARY
@@ -33,7 +33,7 @@ beforeEach(() => {
   commands = []
 })
 afterEach(async () => {
-  // npm ends without its child, which is the server; Ctrl+C would reach both.
+  // npm exits without its child, the server; Ctrl+C would reach both.
   const found = readdirSync(home, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith('.db.server'))
   if (found !== undefined) {
     const { pid } = JSON.parse(readFileSync(join(home, found), 'utf8')) as { readonly pid: number }
@@ -54,7 +54,7 @@ function shell(line: string, before: readonly string[]): StartedCommand {
   return command
 }
 
-/** Commands of the README's first two blocks, without what they need before: the packages are here. */
+/** Returns the commands in the README's first two blocks, without the install steps: the packages are already here. */
 function listCommands(): readonly string[] {
   const readme = readFileSync(join(REPOSITORY, 'README.md'), 'utf8')
   const blocks = [...readme.matchAll(/^```sh\n([^]*?)^```/gm)]
@@ -74,7 +74,7 @@ test.each(users)('the first commands of the README run in their order, as %s', a
   const said = shell(`echo 'list the files' | ${chat} --session kitchen`, before)
   expect([await said.ended, said.errors()]).toEqual([
     { code: 0, signal: null },
-    expect.stringMatching(/^server ws:\/\/127\.0\.0\.1:\d+\/ws, which has the store of this folder open\n/),
+    expect.stringMatching(/^server ws:\/\/127\.0\.0\.1:\d+\/ws, which has this folder's store open\n/),
   ])
   expect(said.output()).toContain('README.md')
   expect(others.length).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-// A chat with a server of an older version, which says nothing: it takes the client's ten seconds to know that.
+// A chat with a server of an older version, which sends nothing; the client notices after ten seconds.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -10,7 +10,7 @@ import { createRemoteChat } from './remote-chat.ts'
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 test('a server that speaks only version 1 is named as such', async () => {
-  // It takes any subprotocol, and waits for the app's first frame.
+  // Accepts any subprotocol and waits for the app's first frame.
   const server = createServer().on('upgrade', ({ headers }, socket) => {
     const accept = createHash('sha1').update(`${headers['sec-websocket-key']}${GUID}`).digest('base64')
     const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade']
@@ -20,7 +20,7 @@ test('a server that speaks only version 1 is named as such', async () => {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server
   const url = `ws://127.0.0.1:${port}/ws`
   const askPerson = () => Promise.reject(new Error('nobody is there'))
   const partner = createRemoteChat({ url, token: undefined, askPerson, onNews: () => {} })

@@ -1,4 +1,4 @@
-// A chat with a server over real sockets, without a terminal: what the person would see and may do.
+// Chats with a server over real sockets, without a terminal: events and available commands.
 import type { Tool } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -39,7 +39,7 @@ async function open(partner: ChatPartner, session = 's'): Promise<Conversation> 
   return conversation
 }
 
-/** Records a turn as a person sees it; approvals and questions are answered as they come. */
+/** Records a turn's events, and answers approvals and questions as they arrive. */
 async function watch(conversation: Conversation, turn: ConversationTurn): Promise<readonly string[]> {
   const shown: string[] = []
   for await (const event of turn) {
@@ -103,12 +103,12 @@ test('what was said is asked again, taken back, copied and counted', async () =>
   expect(await controls.usage()).toMatchObject({ inputTokens: 6, outputTokens: 4 })
   expect((await controls.status()).context.used).toBeGreaterThan(0)
   const copy = await open(join(url), await controls.fork())
-  expect(copy.about).toEqual([expect.stringMatching(/goes on: 2 turns so far, model /)])
+  expect(copy.about).toEqual([expect.stringMatching(/^continuing session .*: 2 turns so far, model /)])
   expect(await controls.undo()).toBe('two')
   expect(await watch(conversation, conversation.send('three'))).toEqual(['answer 4', 'end'])
 })
 
-test('a turn that fails says why, and one that is interrupted says so', async () => {
+test('a failed turn gives its reason, and an interrupted one says so', async () => {
   const pieces = Array.from({ length: 2000 }, () => 'and ')
   const url = await serve([{ pieces, pieceMs: 2 }])
   const conversation = await open(join(url))
@@ -123,7 +123,7 @@ test('a turn that fails says why, and one that is interrupted says so', async ()
   expect(await conversation.setModel(undefined)).toMatch(/^model ./)
 })
 
-test('a turn that was running when the chat was left goes on in the next one', async () => {
+test('a turn that was running when the chat ended continues in the next chat', async () => {
   const gate = Promise.withResolvers<string>()
   const wait = tool({ name: 'wait', description: 'waits', input: NO_INPUT, execute: () => gate.promise })
   const url = await serve([{ text: 'I wait.', calls: [{ name: 'wait', arguments: {} }] }, { text: 'Done.' }], [wait])
@@ -142,7 +142,7 @@ test('a turn that was running when the chat was left goes on in the next one', a
 test('the error says whether a server is missing, wants a token, or is not one', async () => {
   await expect(join('ws://127.0.0.1:9/ws').open('s')).rejects.toThrow('no server answers at ws://127.0.0.1:9/ws')
   const url = await serve([], [], 'secret')
-  await expect(join(url).open('s')).rejects.toThrow('it may want a token')
-  await expect(join(url, NOBODY, 'wrong').open('s')).rejects.toThrow('it may want another token')
+  await expect(join(url).open('s')).rejects.toThrow('it may require a token')
+  await expect(join(url, NOBODY, 'wrong').open('s')).rejects.toThrow('it may require another token')
   await open(join(url, NOBODY, 'secret'))
 })

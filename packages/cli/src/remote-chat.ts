@@ -1,5 +1,5 @@
-// A chat whose turns run on a server, over protocol version 2: its tools, approvals and questions are shown here, and calls of
-// client tools are the person's to run. Its log stays there.
+// A chat whose turns run on a server, over protocol version 2: its tool calls, approvals and questions are shown here,
+// and the person runs client tools. Its log stays on the server.
 import type { SessionClient, SessionSnapshot } from '@baton/client'
 import { openSession } from '@baton/client'
 import { BatonError } from '@baton/core'
@@ -15,18 +15,18 @@ export interface RemoteChatInit {
   readonly url: string
   readonly token: string | undefined
   readonly askPerson: AskPerson
-  /** Told when the connection is lost, and when it is back. */
+  /** Called when the connection is lost, and when it is back. */
   readonly onNews: (line: string) => void
-  /** It was found by the store that it holds. */
+  /** Whether it was found through the store that it holds. */
   readonly isHolder?: boolean
 }
 
-/** Milliseconds for the first connection: a little more than the client waits for a server's hello. */
+/** Milliseconds for the first connection: slightly longer than the client waits for a server's hello. */
 const CONNECT_MS = 12_000
 
 export function createRemoteChat(init: RemoteChatInit): ChatPartner {
   return {
-    about: [`server ${init.url}${init.isHolder ? ', which has the store of this folder open' : ''}`],
+    about: [`server ${init.url}${init.isHolder ? ", which has this folder's store open" : ''}`],
     may: [],
     open: (session) => openConversation(init, session ?? randomUUID()),
     close: () => Promise.resolve(),
@@ -43,7 +43,7 @@ async function openConversation(init: RemoteChatInit, session: string): Promise<
       return await init.askPerson({ callId, name, arguments: JSON.stringify(input) })
     },
   })
-  // Before the first frame, so that no event is missed.
+  // Created before the first frame, so that no event is missed.
   const turns = createRemoteTurns(client)
   try {
     await untilOpen(client, init)
@@ -61,13 +61,13 @@ async function openConversation(init: RemoteChatInit, session: string): Promise<
     setModel: async (model) => {
       if (model === undefined) return `model ${client.getSnapshot().model}`
       await client.configure({ model })
-      return `model ${model} answers from now on`
+      return `switched to model ${model}`
     },
     decide: async (approvalId, answer) => {
       await client.decide({ approvalId, ...readDecision(answer) })
     },
     controls: createRemoteControls(client, turns),
-    log: () => Promise.reject(new Error(`the log is where the server runs: "baton log ${session}"`)),
+    log: () => Promise.reject(new Error(`the log is on the server's machine; run "baton log ${session}" there`)),
     close: () => {
       client.close()
       return Promise.resolve()
@@ -85,10 +85,10 @@ function describePast({ session, messages, more, model }: SessionSnapshot): read
   const count = messages.filter(({ role }) => role === 'assistant').length
   if (count === 0) return []
   const turns = count === 1 && !more ? '1 turn' : `${more ? 'at least ' : ''}${count} turns`
-  return [`session ${session} goes on: ${turns} so far, model ${model}`]
+  return [`continuing session ${session}: ${turns} so far, model ${model}`]
 }
 
-/** @throws BatonError `connection_failed`, with the reason where the server says one */
+/** @throws BatonError `connection_failed`, with the reason if the server gives one */
 async function untilOpen(client: SessionClient, init: RemoteChatInit): Promise<void> {
   const first = await new Promise<SessionSnapshot>((resolve) => {
     const end = (): void => {
@@ -105,25 +105,25 @@ async function untilOpen(client: SessionClient, init: RemoteChatInit): Promise<v
   throw new BatonError({ code: 'connection_failed', message: await whyNot(init, first) })
 }
 
-/** A WebSocket does not say why it was refused; the same server says whether it is there at all. */
+/** A WebSocket does not report why it was refused, so this asks the same server over HTTP. */
 async function whyNot({ url, token }: RemoteChatInit, { error }: SessionSnapshot): Promise<string> {
   const health = new URL('/healthz', url.replace(/^ws/, 'http'))
   if (error && error.code !== 'unauthorized') return `the server at ${url}: ${error.message}. ${error.hint}`
   try {
     const { ok } = await fetch(health, { signal: AbortSignal.timeout(CONNECT_MS) })
-    if (!ok) return `what listens at ${url} is not a Baton server; it has the path /ws`
+    if (!ok) return `the program at ${url} is not a Baton server, whose path is /ws`
   } catch {
-    return `no server answers at ${url}; start one by "baton serve", or leave --url away`
+    return `no server answers at ${url}; start one with "baton serve", or leave out --url`
   }
-  const hint = token === undefined ? 'it may want a token: --token, or BATON_TOKEN' : 'it may want another token'
-  return `the server at ${url} refused the connection; ${hint}, and the path is /ws`
+  const hint = token === undefined ? 'it may require a token (--token or BATON_TOKEN)' : 'it may require another token'
+  return `the server at ${url} refused the connection; ${hint}, and the path must be /ws`
 }
 
 function tellNews(client: SessionClient, tell: (line: string) => void): void {
   let isLost = false
   client.on('status', (status) => {
-    if (status === 'waiting' && !isLost) tell('the connection is lost; trying again')
-    if (status === 'open' && isLost) tell('connected again')
+    if (status === 'waiting' && !isLost) tell('connection lost; reconnecting')
+    if (status === 'open' && isLost) tell('reconnected')
     if (status === 'waiting') isLost = true
     if (status === 'open') isLost = false
   })

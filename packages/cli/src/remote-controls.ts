@@ -1,11 +1,11 @@
-// Controls of a session on a server: go back, copy, look at usage, answer questions.
+// Controls of a session on a server: go back, copy, show usage, answer questions.
 import type { SessionClient, SessionMessage } from '@baton/client'
 import type { Usage } from '@baton/core'
 import { addUsage, BatonError } from '@baton/core'
 import type { SessionControls } from './conversation.ts'
 import type { RemoteTurns } from './remote-turns.ts'
 
-/** Messages that the server gives at once. */
+/** Messages per page from the server. */
 const PAGE = 200
 
 export function createRemoteControls(client: SessionClient, turns: RemoteTurns): SessionControls {
@@ -24,7 +24,7 @@ export function createRemoteControls(client: SessionClient, turns: RemoteTurns):
       return last.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
     },
     fork: () => client.fork(),
-    tools: () => ['the tools are on the server; their calls are shown here as they come'],
+    tools: () => ['the tools run on the server; their calls are shown here'],
     status: async () => {
       const { model, context } = await client.info()
       return { model, context }
@@ -40,13 +40,13 @@ export function createRemoteControls(client: SessionClient, turns: RemoteTurns):
   }
 }
 
-/** @throws BatonError `unknown_input` where nothing was said yet */
+/** @throws BatonError `unknown_input` if there is no message yet */
 function findLast(client: SessionClient, role: SessionMessage['role']): SessionMessage {
   const last = client.getSnapshot().messages.findLast((message) => message.role === role)
   if (last) return last
   throw new BatonError({
     code: 'unknown_input',
-    message: 'nothing was said in this session yet',
-    hint: 'Say something.',
+    message: 'this session has no messages yet',
+    hint: 'Send a message first.',
   })
 }

@@ -7,7 +7,7 @@ import type { EventQueue } from './event-queue.ts'
 import { createEventQueue } from './event-queue.ts'
 
 export interface RemoteTurns {
-  /** Follows an input that was sent a moment ago. `anew`: it asks again for what was asked before, under that one's id. */
+  /** Follows an input that was just sent. `anew`: it repeats an earlier request, under that one's id. */
   begin(sent: SentInput, anew?: 'anew'): ConversationTurn
   /** The turn that was running when the session was opened. */
   resume(): ConversationTurn | undefined
@@ -15,7 +15,7 @@ export interface RemoteTurns {
 
 interface Followed {
   readonly events: EventQueue
-  /** The message with which it begins; undefined: the next one that enters. */
+  /** The message that begins it; `undefined` for the next one to enter. */
   readonly input: string | undefined
   isMine: boolean
 }
@@ -48,7 +48,7 @@ export function createRemoteTurns(client: SessionClient): RemoteTurns {
     for (const event of begun ?? []) turn.events.push(event)
     followed.add(turn)
     const outcome = answer.then(({ stop }) => ({ outcome: OUTCOMES[stop] }))
-    // Refused, or taken back: no event says so. One that failed has had its last event.
+    // Refused or withdrawn: no event reports that. A failed turn has had its last event.
     outcome.catch(() => {
       followed.delete(turn)
       turn.events.end()

@@ -1,4 +1,4 @@
-// `baton replay` with an export and an agent file: what is printed, and the exit code.
+// Output and exit codes of `baton replay` with an export and an agent file.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore, exportSession } from '@baton/host'
@@ -51,7 +51,7 @@ async function replay(...words: readonly string[]) {
   return { code, written: written.join(''), noted: noted.join('\n') }
 }
 
-test('an agent that does the same passes, one that lost a tool fails and is told where', async () => {
+test('an agent that does the same passes, and one without a tool fails with the place', async () => {
   writeAgent(
     "tool({ name: 'look', description: 'l', input: { type: 'object' }, effect: 'pure', execute: () => 'a dog' })",
   )

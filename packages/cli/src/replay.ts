@@ -1,4 +1,4 @@
-// `baton replay EXPORT --agent FILE`: a session that was exported, run again with the agent as it is now.
+// `baton replay EXPORT --agent FILE`: replays an exported session with the current agent.
 import { BatonError } from '@baton/core'
 import type { ReplayReport } from '@baton/host/replay'
 import { replaySession } from '@baton/host/replay'
@@ -12,19 +12,19 @@ import { readLines } from './read-lines.ts'
 import { UsageError } from './usage-error.ts'
 import { readWords } from './words.ts'
 
-const HELP = `baton replay EXPORT --agent FILE: an exported session as a test of an agent
+const HELP = `baton replay EXPORT --agent FILE: test an agent with an exported session
 
-The agent in FILE gets what the model answered then. What comes out otherwise is printed: tools that are gone or take other
-arguments, approvals, limits, outputs, answers. No model is asked and nothing is stored. Tools return what they returned
-then, unless they are to run. "baton sessions export SESSION" makes an export.
+The agent in FILE gets the recorded model answers. The command prints every difference: tools that are missing or take
+other arguments, approvals, limits, outputs, answers. No model is called and nothing is stored. Tools return their
+recorded results unless you choose to run them. Create an export with "baton sessions export SESSION".
 
-It ends with code 0 where everything is as it was, and with 1 where something differs. What came after somebody
-interrupted, paused or rewound the session is not compared, and that is said.
+The exit code is 0 if nothing differs, 1 otherwise. Anything after the session was interrupted, paused or rewound is not
+compared, and the report says so.
 
 Options:
-  --agent FILE         the agent, a default export (needed)
-  --run-tools WHICH    none (the default); pure: tools without an effect run; all: every tool runs, with its effects
-  --json               the report as a line of JSON
+  --agent FILE         the agent, a default export (required)
+  --run-tools WHICH    none; pure: run tools without effects; all: run every tool, including its effects (default: none)
+  --json               print the report as one line of JSON
 
 Examples:
   baton sessions export kitchen --file kitchen.jsonl
@@ -53,13 +53,13 @@ async function replay(words: readonly string[], terminal: Console): Promise<numb
   if (file === undefined) throw new UsageError('replay needs an exported session: baton replay EXPORT --agent FILE')
   if (values.agent === undefined) throw new UsageError('replay needs the agent: baton replay EXPORT --agent FILE')
   const run = WHICH.find((which) => which === values['run-tools'])
-  if (!run) throw new UsageError(`--run-tools is one of ${WHICH.join(', ')}, not "${values['run-tools']}"`)
+  if (!run) throw new UsageError(`--run-tools must be one of ${WHICH.join(', ')}, not "${values['run-tools']}"`)
   const path = resolve(terminal.folder, file)
   if (!statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new BatonError({
       code: 'invalid_option',
       message: `there is no file ${file} to replay`,
-      hint: 'Make one by "baton sessions export SESSION --file FILE".',
+      hint: 'Create one with "baton sessions export SESSION --file FILE".',
     })
   const agent = await loadAgent(values.agent, terminal.folder)
   const chunks: AsyncIterable<Uint8Array> = createReadStream(path) // without an encoding, so they are bytes

@@ -1,8 +1,8 @@
-// The standard output for the messages of a protocol alone.
+// Reserves standard output for the messages of a protocol.
 import { Writable } from 'node:stream'
 import type { ConsoleStreams } from './console.ts'
 
-/** Redirects everything else that is printed to the standard error. */
+/** Redirects everything else that is printed to standard error. */
 export function reserveOutput({ output, errors }: ConsoleStreams): Writable {
   const write = output.write.bind(output)
   output.write = errors.write.bind(errors)

@@ -1,4 +1,4 @@
-// `baton run`: one goal for an agent, for scripts. The exit code says what came of it.
+// `baton run`: one goal for an agent, for scripts. The exit code reports the outcome.
 import type { TurnStop } from '@baton/core'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
@@ -19,25 +19,25 @@ import { createTurnDisplay } from './turn-display.ts'
 import { UsageError } from './usage-error.ts'
 import { notBlank, numberOfVariable, readWords } from './words.ts'
 
-const HELP = `baton run: one goal for an agent, for scripts
+const HELP = `baton run: give an agent one goal, for scripts
 
-The answer goes to the standard output, and what happens meanwhile to the standard error. What is piped in joins the
-goal. Nobody can be asked, so client tools fail, approvals are denied and questions are declined.
+The answer goes to standard output, progress to standard error. Piped input is added to the goal. There is no one to
+ask, so client tools fail, approvals are denied and questions are declined.
 
 Usage: baton run AGENT "GOAL" [options]
 
 Options:
-  --json         each event of the session as a line of JSON in place of the answer (docs/events.md)
-  --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses)
-  --base-url URL another address of that provider; alone it means openai-compatible
+  --json         print each event of the session as a line of JSON instead of the answer (docs/events.md)
+  --model NAME   "<provider>/<model>" or "offline" (default: the agent's own, then as for "baton chat")
+  --base-url URL use another address for that provider; on its own it implies openai-compatible
 ${MCP_HELP}
 ${PERMISSION_HELP}
-  --session NAME goes on with that session, or begins it
-  --store URL    where it is kept: sqlite:FILE or postgres://HOST/DATABASE (with --session the file of this folder, else
-                 memory:)
+  --session NAME continue that session, or start it
+  --store URL    where to keep the session: sqlite:FILE or postgres://HOST/DATABASE (default: with --session, the file
+                 of this folder; otherwise memory:)
 
-Exit code: 0 answered; 1 it failed; 2 wrong usage; 3 no whole answer: cut at a limit, refused or stopped, or the model
-"offline" found no tool that it could call; 130 interrupted by Ctrl+C.
+Exit codes: 0 answered; 1 failed; 2 wrong usage; 3 no complete answer: cut at a limit, refused or stopped, or the model
+"offline" found no tool to call; 130 interrupted by Ctrl+C.
 
 Examples:
   baton run agent.ts 'What is the population of the city "Oslo"?'
@@ -62,7 +62,7 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
   })
   const [agent, goal] = positionals
   if (agent === undefined || goal === undefined || goal.trim() === '')
-    throw new UsageError('run needs an agent file and a goal: baton run agent.ts "what is to be done"')
+    throw new UsageError('run needs an agent file and a goal: baton run agent.ts "what to do"')
   const { variables, folder } = terminal
   const session = notBlank(values.session, '--session')
   const isBrief = session === undefined && values.store === undefined
@@ -113,7 +113,10 @@ const NO_WHOLE_ANSWER = 3
 
 interface Witness {
   readonly watch: (display: TurnDisplay) => TurnDisplay
-  /** The offline planner answers from what tools gave. Without a call it has only said why it cannot. */
+  /**
+   * Whether the offline planner made no call. It answers from tool results, so without a call it can only say why it
+   * cannot help.
+   */
   readonly couldNotHelp: () => boolean
 }
 
@@ -132,7 +135,7 @@ function createWitness(): Witness {
   }
 }
 
-/** Exit codes of turns that ended without a whole answer. */
+/** Exit codes of turns that ended without a complete answer. */
 const UNFINISHED: Readonly<Partial<Record<TurnStop, number>>> = {
   'max-tokens': NO_WHOLE_ANSWER,
   limit: NO_WHOLE_ANSWER,

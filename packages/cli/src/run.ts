@@ -1,55 +1,55 @@
-// The `baton` command: finds the command that is meant, and turns what goes wrong into one line and an exit code.
+// The `baton` command: finds the requested command, and turns errors into one line and an exit code.
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { UsageError } from './usage-error.ts'
 import { VERSION } from './version.ts'
 
 interface Entry {
-  /** In the list of all commands. */
+  /** Shown in the list of all commands. */
   readonly summary: string
-  /** Loads the command with all that it needs: who asks for the version waits for none of them. */
+  /** Loads the command and its dependencies on demand, so that `--version` needs none of them. */
   readonly load: () => Promise<Command>
 }
 
 const COMMANDS: Readonly<Record<string, Entry>> = {
   chat: {
-    summary: 'a conversation in the terminal, here or with a running server',
+    summary: 'chat with an agent in the terminal, here or on a running server',
     load: async () => (await import('./chat.ts')).chatCommand,
   },
   init: {
-    summary: 'an agent, its test and a package in this folder',
+    summary: 'create an agent, its test and a package in this folder',
     load: async () => (await import('./init.ts')).initCommand,
   },
   run: {
-    summary: 'one goal for an agent, for scripts',
+    summary: 'give an agent one goal, for scripts',
     load: async () => (await import('./run-command.ts')).runCommand,
   },
   explore: {
-    summary: 'explore a folder with a small model, and report what it holds',
+    summary: 'explore a folder with a small model and report what it contains',
     load: async () => (await import('./explore.ts')).exploreCommand,
   },
   serve: {
-    summary: 'a server for chat pages (HTTP) and apps (WebSocket)',
+    summary: 'serve chat pages (HTTP) and apps (WebSocket)',
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   mcp: {
-    summary: 'an agent and its tools for MCP clients, over standard input and output or HTTP',
+    summary: 'serve an agent and its tools to MCP clients, over standard input and output or HTTP',
     load: async () => (await import('./mcp.ts')).mcpCommand,
   },
   acp: {
-    summary: 'an agent in editors such as Zed, by the Agent Client Protocol',
+    summary: 'serve an agent to editors such as Zed, over the Agent Client Protocol',
     load: async () => (await import('./acp.ts')).acpCommand,
   },
   login: {
-    summary: 'keep the key of a provider',
+    summary: 'save the key of a provider',
     load: async () => (await import('./login.ts')).loginCommand,
   },
   worker: {
-    summary: 'a worker for sessions and goals of a Temporal service',
+    summary: 'run a worker for sessions and goals of a Temporal service',
     load: async () => (await import('./worker.ts')).workerCommand,
   },
   models: {
-    summary: 'providers, and the models that they offer',
+    summary: 'list providers and the models they offer',
     load: async () => (await import('./models.ts')).modelsCommand,
   },
   sessions: {
@@ -57,23 +57,23 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./sessions.ts')).sessionsCommand,
   },
   store: {
-    summary: 'check, back up or restore the file of a store',
+    summary: "check, back up or restore a store's file",
     load: async () => (await import('./store.ts')).storeCommand,
   },
-  log: { summary: 'what happened in a session', load: async () => (await import('./log.ts')).logCommand },
+  log: { summary: 'show what happened in a session', load: async () => (await import('./log.ts')).logCommand },
   replay: {
-    summary: 'run an exported session again with the agent as it is now',
+    summary: 'replay an exported session with the current agent',
     load: async () => (await import('./replay.ts')).replayCommand,
   },
   doctor: {
-    summary: 'what is configured, reachable or missing',
+    summary: 'check what is configured, reachable or missing',
     load: async () => (await import('./doctor.ts')).doctorCommand,
   },
 }
 
 const USAGE_EXIT = 2
 
-/** Returns the exit code: 0, 1 when it failed, 2 for wrong usage; `baton chat` has more. */
+/** Returns the exit code: 0, 1 for a failure, 2 for wrong usage; `baton chat` has more. */
 export async function run(words: readonly string[], terminal: Console): Promise<number> {
   const { rest, isVerbose } = takeVerbose(words)
   try {
@@ -88,7 +88,7 @@ export async function run(words: readonly string[], terminal: Console): Promise<
 
 const VERBOSE = '--verbose'
 
-/** It is every command's, and no text of an option: "--once=--verbose" says it. */
+/** Accepted by every command, except as the value of an option, as in "--once=--verbose". */
 function takeVerbose(words: readonly string[]): { readonly rest: readonly string[]; readonly isVerbose: boolean } {
   const end = words.indexOf('--')
   const ours = end < 0 ? words : words.slice(0, end)
@@ -125,7 +125,7 @@ async function findCommand(name: string): Promise<Command> {
     suggestion(name, Object.keys(COMMANDS)) ||
     (name.startsWith('-') ? suggestion(name, options) : suggestion(`--${name}`, options))
   const names = Object.keys(COMMANDS).join(', ')
-  throw new UsageError(`there is no command "${name}"${near || `; there are ${names};`} see "baton --help"`)
+  throw new UsageError(`there is no command "${name}"${near || `; the commands are ${names};`} see "baton --help"`)
 }
 
 const HELP = `baton: tool calls that always come home
@@ -135,11 +135,11 @@ Usage: baton COMMAND [options]
 ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
   .join('\n')}
-  help COMMAND  options and examples of a command
+  help COMMAND  show the options and examples of a command
   --version
-  --verbose     with any command: where an error comes from, with its stack
+  --verbose     with any command: show an error's stack
 
-Without options the agent explores the folder that you are in, and the model needs no key and no network.
+Without options, the agent explores the current folder, with a model that needs no key and no network.
 Examples:
   baton chat
   baton chat --once "which files here mention WebSocket?"
@@ -147,5 +147,5 @@ Examples:
   baton serve
   baton doctor
 
-Paths such as docs/chat.md are in node_modules/@baton/host of a project, or in a clone of Baton.
+Paths such as docs/chat.md are in a project's node_modules/@baton/host, or in a clone of Baton.
 `

@@ -1,4 +1,4 @@
-// Output of a conversation on a terminal and on a pipe.
+// Conversation output on a terminal and on a pipe.
 import { expect, test } from 'vitest'
 import type { ScreenInit } from './screen.ts'
 import { createScreen } from './screen.ts'

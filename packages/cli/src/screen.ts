@@ -1,5 +1,5 @@
-// The screen of a conversation: answers as they stream, and notes of one line beside them. On a terminal both are laid out
-// in its width; elsewhere the answer is written as it is. What models and tools say never moves a terminal's cursor.
+// The screen of a conversation: streamed answers, and one-line notes between them. On a terminal both are laid out to
+// its width; elsewhere the answer is written as is. Text from models and tools never moves a terminal's cursor.
 import stringWidth from 'string-width'
 import { styleText } from 'node:util'
 import { escapeControls } from './escape-controls.ts'
@@ -9,15 +9,18 @@ import { createWordWrap } from './word-wrap.ts'
 export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'bold'
 
 export interface Screen {
-  /** A piece of the answer. */
+  /** Writes a piece of the answer. */
   text(piece: string): void
-  /** Ends the answer's line, if one is begun. */
+  /** Ends the answer's current line, if one is started. */
   endText(): void
-  /** On a line of its own, however long; `tone` colours it. Where it is wrapped, `hang` blanks begin its further lines (2). */
+  /**
+   * Writes a note on its own line, however long; `tone` colours it. Wrapped lines are indented by `hang` spaces
+   * (default: 2).
+   */
   note(line: string, tone?: Tone, hang?: number): void
-  /** Like a note, but what does not fit in one line is cut off. `mark` stands before it. */
+  /** Writes a note that is cut to one line, after `mark`. */
   brief(mark: string, line: string, tone?: Tone): void
-  /** Text of several lines, as it is: nothing is wrapped, so that it can be copied. */
+  /** Writes text of several lines as is, without wrapping, so that it can be copied. */
   copy(text: string): void
   readonly isTerminal: boolean
 }
@@ -25,13 +28,13 @@ export interface Screen {
 export interface ScreenInit {
   readonly writeText: (text: string) => void
   readonly writeNote: (text: string) => void
-  /** Present: a terminal, and its width in cells. */
+  /** The width of a terminal in cells; absent if there is none. */
   readonly columns?: () => number
-  /** Notes have colours, and on a terminal the Markdown of answers is shown; else it stays as it is written. */
+  /** Whether notes have colours and a terminal shows the Markdown of answers; otherwise it stays as written. */
   readonly color: boolean
 }
 
-/** Cells of a note that is cut, where there is no terminal to fit it to. */
+/** Cells of a cut note if there is no terminal. */
 const BRIEF_CELLS = 120
 const COLUMNS_LEAST = 20
 
@@ -85,7 +88,7 @@ function painted(text: string, tone: Tone): string {
   return tone === 'plain' ? text : styleText(FORMATS[tone], text, { validateStream: false })
 }
 
-/** Further lines are indented, so that one note is seen as one. */
+/** Indents wrapped lines, so that a note is recognizable as one. */
 function wrapped(text: string, columns: number, hang: number): string {
   let lines = ''
   const wrap = createWordWrap({
@@ -98,7 +101,7 @@ function wrapped(text: string, columns: number, hang: number): string {
   return lines
 }
 
-/** At most so many cells, with an ellipsis where something is missing. */
+/** Cuts text to this many cells, with an ellipsis if something is missing. */
 export function cut(text: string, cells: number): string {
   if (stringWidth(text) <= cells) return text
   let kept = ''

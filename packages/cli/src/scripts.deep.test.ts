@@ -1,4 +1,4 @@
-// `baton run`, `--json`, what is piped in, `baton init`, and how little `--version` loads, in processes of their own.
+// `baton run`, `--json`, piped input, `baton init`, and the few modules that `--version` loads, as separate processes.
 import { startCommand } from '@baton/testing/start-command'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** A line of the shell, in which `baton` is the command. */
+/** Runs a shell line in which `baton` is the command. */
 async function shell(line: string) {
   const define = `baton() { "${process.execPath}" "${BATON}" "$@"; }; `
   const command = startCommand('sh', { words: ['-c', define + line], folder, variables: { HOME: folder } })
@@ -24,7 +24,7 @@ async function shell(line: string) {
 const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
 const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
 
-/** An agent whose model says its question back, and ends as the question names. */
+/** Writes an agent whose model echoes the question and ends the turn as the question says. */
 function writeAgent(): void {
   writeFileSync(
     join(folder, 'agent.ts'),
@@ -46,7 +46,7 @@ export default defineAgent({ name: 'echo', model, tools: [
   )
 }
 
-test('run answers on its output, joins what is piped in, and its code says what came of it', async () => {
+test('run prints its answer, adds piped input, and reports the outcome in its exit code', async () => {
   writeAgent()
   expect(await shell('baton run agent.ts hello')).toMatchObject({ code: 0, output: 'said: hello\n' })
   expect(await shell('echo more | baton run agent.ts hello')).toMatchObject({
@@ -59,9 +59,9 @@ test('run answers on its output, joins what is piped in, and its code says what 
   const denied = await shell('baton run agent.ts pay')
   expect(denied).toMatchObject({
     code: 0,
-    output: expect.stringContaining('because nobody is there who could approve it') as string,
+    output: expect.stringContaining('because there is no one to approve it') as string,
   })
-  expect(denied.errors).toContain('pay needs an approval and nobody is there to give it: denied')
+  expect(denied.errors).toContain('pay needs an approval and was denied, because there is no one to ask')
 })
 
 test.each(['baton run agent.ts hello --json', 'baton chat --agent agent.ts --once hello --json'])(
@@ -77,7 +77,7 @@ test.each(['baton run agent.ts hello --json', 'baton chat --agent agent.ts --onc
   },
 )
 
-test('events of a chat of several lines are told in their order, without what could steer a terminal', async () => {
+test('events of a chat with several lines are printed in order, without control characters', async () => {
   writeAgent()
   const { code, output } = await shell(`printf 'one\\ntwo \\302\\233\\n' | baton chat --agent agent.ts --json`)
   expect([code, output.includes('\u009b')]).toEqual([0, false])
@@ -97,7 +97,7 @@ test('what is piped into --once joins the question; an empty pipe and /dev/null 
   expect((await shell(`${once} < /dev/null`)).output).toBe('said: hello\n')
   expect(await shell(`printf '\\377' | ${once}`)).toMatchObject({
     code: 1,
-    errors: expect.stringContaining('the standard input is not text in UTF-8') as string,
+    errors: expect.stringContaining('standard input is not UTF-8 text') as string,
   })
 })
 
@@ -123,7 +123,7 @@ test('init writes an agent, its test, a package and its settings, and writes not
   expect(await shell('cd "My Shop" && baton init')).toMatchObject({
     code: 1,
     output: '',
-    errors: expect.stringMatching(/^baton: agent\.ts and agent\.test\.ts are in .* already \(/) as string,
+    errors: expect.stringMatching(/^baton: agent\.ts and agent\.test\.ts already exist in .* \(/) as string,
   })
   expect(readFileSync(join(folder, 'My Shop/agent.ts'), 'utf8')).toBe('mine')
   mkdirSync(join(folder, 'old'))
@@ -136,7 +136,7 @@ test('init writes an agent, its test, a package and its settings, and writes not
   expect(existsSync(join(folder, 'old/agent.test.ts'))).toBe(true)
 })
 
-/** Counts modules that are not part of Node as they are loaded. */
+/** Counts loaded modules that are not part of Node. */
 const COUNTER = `
 import { registerHooks } from 'node:module'
 let count = 0
@@ -151,6 +151,6 @@ test.each([['--version'], ['--help']])('%s loads the command itself and no more'
     folder,
   })
   expect(await command.ended).toEqual({ code: 0, signal: null })
-  // The bin, main, console, run, usage-error and version.
+  // The bin, main, console, run, usage-error and version modules.
   expect(command.errors()).toBe('modules 6')
 })

@@ -1,9 +1,9 @@
-// Errors of the commands about an address or a key: never the key, a token or a password.
+// Errors about an address or a key never contain the key, a token or a password.
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import { run } from './run.ts'
 
-/** All that a person sees of a command. */
+/** Returns everything that a command prints. */
 async function say(words: readonly string[], variables: Readonly<Record<string, string>> = {}) {
   const said: string[] = []
   const code = await run(words, {
@@ -18,7 +18,7 @@ async function say(words: readonly string[], variables: Readonly<Record<string, 
 }
 
 const SECRET = 'hunter2x'
-/** Nobody listens there. */
+/** No server listens there. */
 const NOBODY = '127.0.0.1:1'
 
 test.each([
@@ -59,7 +59,7 @@ test.each([
   const at = `http://${NOBODY}`
   const { said } = await say(['doctor', '--timeout-ms', '500'], {
     BATON_STORE: 'memory:',
-    // Every server that would be asked is nobody's.
+    // No server listens at the address of any provider.
     ANTHROPIC_API_KEY: SECRET,
     ANTHROPIC_BASE_URL: at,
     OPENAI_API_KEY: SECRET,

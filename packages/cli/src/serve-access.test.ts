@@ -1,5 +1,5 @@
-// A whole server that believes the JWTs of an issuer on this machine: over HTTP and over WebSockets. The command runs in this
-// process, with the model that needs no network.
+// A complete server that accepts a local issuer's JWTs over HTTP and WebSockets. The command runs in this process, with
+// the model that needs no network.
 import { generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
@@ -24,7 +24,7 @@ async function startIssuer() {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   ends.push(() => server.close())
-  const { port } = server.address() as AddressInfo // it listens on an address
+  const { port } = server.address() as AddressInfo // a TCP server
   const issuer = `http://127.0.0.1:${port}`
   const sign = (claims: Readonly<Record<string, unknown>>): string => {
     const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
@@ -60,7 +60,7 @@ async function serve(words: readonly string[], variables: Readonly<Record<string
   return { url, http: url.replace('ws:', 'http:').replace('/ws', ''), notes }
 }
 
-/** The status that an upgrade gets. */
+/** Returns the HTTP status of a WebSocket upgrade. */
 async function connect(url: string, more: Readonly<Record<string, string>> = {}): Promise<number> {
   const key = Buffer.alloc(16).toString('base64')
   const headers = {
@@ -79,7 +79,7 @@ async function connect(url: string, more: Readonly<Record<string, string>> = {})
   })
 }
 
-test('each principal of an issuer has sessions of its own, over HTTP; the token of the server opens too', async () => {
+test('each principal of an issuer has separate sessions over HTTP; the server token works too', async () => {
   const { issuer, sign } = await startIssuer()
   const variables = { BATON_JWT_ISSUER: issuer, BATON_TOKEN: 'of-an-operator' }
   const { url, http, notes } = await serve(['--jwt-audience', 'shop', '--jwt-claim', 'email'], variables)

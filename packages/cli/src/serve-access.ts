@@ -1,5 +1,5 @@
-// Who may use `baton serve`, over a WebSocket and over HTTP alike: whoever shows the server's token, a JWT of an issuer that it
-// believes, or everybody.
+// Access to `baton serve`, over WebSockets and HTTP alike: clients with the server's token or a JWT of a trusted
+// issuer, or everyone.
 import type { Logger, Principal } from '@baton/core'
 import type { Identity, TokenRequest } from '@baton/server/auth'
 import { createTokenVerifier, readBearerToken } from '@baton/server/auth'
@@ -11,7 +11,7 @@ import type { ServeOptions } from './serve-options.ts'
 export interface ServeAccess {
   readonly front: Pick<WebSocketFrontInit, 'authenticate' | 'token' | 'metricsToken' | 'publicHosts'>
   readonly handler: Pick<HandlerOptions, 'authenticate' | 'origins' | 'hosts'>
-  /** Asked for keys before the first token comes, so that a wrong address stands in the log at once. Never rejects. */
+  /** Fetches keys before the first token arrives, so that a wrong address is logged at once. Never rejects. */
   prepare(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ type Access = Pick<ServeOptions, 'server' | 'origins' | 'host'>
 const ANONYMOUS: Principal = { id: 'anonymous' }
 
 /**
- * `localToken` is for chats of the same user on this machine. It opens wherever a token is asked for.
+ * `localToken` is for chats of the same user on this machine; it is accepted like any other token.
  * @throws BatonError `invalid_option` if the issuer is not a URL
  */
 export function createAccess(options: Access, localToken: string, log: Logger): ServeAccess {
@@ -48,13 +48,16 @@ export function createAccess(options: Access, localToken: string, log: Logger): 
       try {
         await verifier?.prepare()
       } catch {
-        // The log has it. Tokens are answered by 503 until the keys can be fetched.
+        // It was logged. Tokens get 503 until the keys can be fetched.
       }
     },
   }
 }
 
-/** Which pages may ask, and under which names: as for WebSockets; where a token is asked for, also those of the server's own. */
+/**
+ * The pages that may send requests, and the host names accepted: as for WebSockets, plus the server's own pages if a
+ * token is required.
+ */
 function describePages(
   { origins, host: address, server }: Access,
   isOpen: boolean,
@@ -68,7 +71,7 @@ function describePages(
       if (origins) return origins.includes('*') || origins.includes(origin)
       return isLoopback(address) && page !== null && isLoopback(page.hostname)
     },
-    // Nobody is asked for a token: a page must not reach this machine by a name of its own.
+    // No token is required, so a page must not reach this machine through its own domain name.
     ...(isLoopback(address) && isOpen && { hosts: ['localhost', '127.0.0.1', '[::1]', address, ...names] }),
   }
 }

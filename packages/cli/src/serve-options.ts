@@ -1,4 +1,4 @@
-// Options of `baton serve`, from words and variables to checked values.
+// Options of `baton serve`, checked from words and variables.
 import type { Permissions } from '@baton/core'
 import type { AllowedSettings } from '@baton/server/http'
 import type { Console } from './console.ts'
@@ -28,17 +28,17 @@ export interface ServeOptions {
   /** Exchanges of the window, from MAX_TURNS. */
   readonly exchanges: number | undefined
   readonly store: StoreLocation
-  /** Days that a session is kept after its last use; for ever without. */
+  /** Days to keep a session after its last use; indefinitely if absent. */
   readonly keepDays: number | undefined
   readonly server: ServerOptions
-  /** Choices that apps and pages may make for their turns. */
+  /** Settings that apps and pages may choose for their turns. */
   readonly allow: AllowedSettings
-  /** Sessions are workflows of this service. */
+  /** Set if sessions are workflows of this service. */
   readonly temporal: TemporalPlace | undefined
-  /** Editors may connect at `/acp`. */
+  /** Whether editors may connect at `/acp`. */
   readonly acp: boolean
   readonly acpV2: boolean
-  /** The other words, when the server is to start anew at every change. */
+  /** The other arguments, if the server is to restart at every change. */
   readonly dev: readonly string[] | undefined
 }
 
@@ -71,21 +71,21 @@ export function serveOptions(
     },
   })
   if (values.host.trim() === '')
-    throw new UsageError('--host must not be empty; 0.0.0.0 is every address of the machine')
+    throw new UsageError('--host must not be empty; use 0.0.0.0 for every address of the machine')
   const store = storeLocation(values.store, variables, folder)
   const server = serverOptions(values, variables)
   if (server.peers && store.type !== 'postgres')
-    throw new UsageError('--peer-address needs a store that several servers share: --store postgres://HOST/DATABASE')
+    throw new UsageError('--peer-address needs a store shared by several servers: --store postgres://HOST/DATABASE')
   const temporal = readTemporalPlace(values, store, variables)
   if (temporal && values.mcp)
-    throw new UsageError('--mcp has no effect over Temporal, where workers run the tools: give it to "baton worker"')
+    throw new UsageError('--mcp has no effect over Temporal, where workers run the tools; pass it to "baton worker"')
   const permissions = readPermissions(values)
   if (temporal && permissions)
     throw new UsageError(
-      '--allow, --deny, --no-network and --no-external-models have no effect over Temporal, where workers run the tools and ask the models: give them to "baton worker"',
+      '--allow, --deny, --no-network and --no-external-models have no effect over Temporal, where workers run the tools and call the models; pass them to "baton worker"',
     )
   if (temporal && values['keep-days'] !== undefined)
-    throw new UsageError('--keep-days has no effect over Temporal; use "baton sessions delete" there')
+    throw new UsageError('--keep-days has no effect over Temporal; use "baton sessions delete"')
   return {
     agent: values.agent,
     model: values.model,

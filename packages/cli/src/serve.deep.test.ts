@@ -1,4 +1,4 @@
-// `baton serve` as a process: how it ends at a signal, TLS, its log, and how it starts anew when its agent changes.
+// `baton serve` as a process: its end after a signal, TLS, its log, and restarts after a change to the agent's file.
 import { findFreePort } from '@baton/testing/free-port'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
@@ -29,7 +29,8 @@ beforeEach(() => {
 afterEach(async () => {
   for (const app of apps) app.close()
   for (const command of commands) {
-    // A server of `--dev` has a child, which only a signal that can be passed on ends; the second one ends it at once.
+    // A `--dev` server has a child process, stopped only by a signal that can be forwarded; the second one stops it at
+    // once.
     command.kill('SIGTERM')
     command.kill('SIGTERM')
     await command.ended
@@ -37,7 +38,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** An agent that asks the app to look, then says what it is told here and what the app saw. */
+/** Writes an agent that asks the app to look, then says the given text and what the app saw. */
 function writeAgent(
   says: string,
   tools = 'tool({ name: "look", description: "Looks", input: { type: "object" }, effect: "pure" })',
@@ -75,7 +76,7 @@ async function connect(url: string, runCall: V1AppInit['runCall'], session = 's'
   return app
 }
 
-/** The test's own time is the bound. */
+/** Waits until the test times out. */
 async function untilErrors(command: StartedCommand, text: string): Promise<void> {
   while (!command.errors().includes(text)) await wait(20)
 }
@@ -83,9 +84,9 @@ async function untilErrors(command: StartedCommand, text: string): Promise<void>
 const findFinal = (app: V1App): string | undefined =>
   app.frames.findLast(({ type }) => type === 'assistant.speech.final')?.payload['text']
 
-const STOPS = 'the server stops'
+const STOPS = 'the server is stopping'
 
-test('a turn that runs when the signal comes is told whole, and the exit is clean', async () => {
+test('a turn that is running at the signal is delivered in full, and the exit is clean', async () => {
   writeAgent('Seen.')
   const { command, url } = await serve()
   let meanwhile = ''
@@ -121,7 +122,7 @@ test('a turn that does not end is cut after the time for it, also when its tool 
   expect(await said).toMatch(/the connection was closed: 1001/)
 })
 
-test('a server whose output and log nobody reads any more goes on, and ends cleanly', async () => {
+test('a server whose output and log are no longer read keeps running, and ends cleanly', async () => {
   writeAgent('Seen.')
   const { command, url } = await serve()
   command.stopReading()
@@ -147,7 +148,7 @@ test('a second signal ends at once', async () => {
   expect(await command.ended).toEqual({ code: 143, signal: null })
 })
 
-test('the log is lines of JSON with what happened to each call and turn, and without what was said', async () => {
+test('the log has lines of JSON for the outcome of each call and turn, without their texts', async () => {
   writeAgent('A secret answer.')
   const { command, url } = await serve()
   const app = await connect(url, () => {
@@ -187,7 +188,7 @@ test('with certificate files the server speaks wss', async () => {
   writeFileSync(join(folder, 'key.pem'), key)
   const { url } = await serve(['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'])
   expect(url).toMatch(/^wss:/)
-  // The global WebSocket trusts no certificate of a test, so the handshake is made by hand.
+  // The global WebSocket does not trust test certificates, so the handshake is written by hand.
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -195,7 +196,7 @@ test('with certificate files the server speaks wss', async () => {
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
   const handshake = request(url.replace('wss:', 'https:'), { ca: cert, headers }).end()
-  // Node's own arguments of the event.
+  // The event's arguments, from Node.
   const [response, socket] = (await once(handshake, 'upgrade')) as [IncomingMessage, Duplex]
   expect(response.statusCode).toBe(101)
   socket.destroy()
@@ -224,11 +225,12 @@ test.each<[string, readonly string[], readonly [code: number, line: RegExp]]>([
   expect(command.errors()).toMatch(line)
 })
 
-test('in development a changed file starts the server anew; the turn that runs is told whole by the old one', async () => {
+test('in development a changed file restarts the server; the old one delivers its running turn in full', async () => {
   writeAgent('One.')
   const { command, url } = await serve(['--dev', '--port', String(await findFreePort())])
   const first = await connect(url, async () => {
-    // On a busy machine Node's watcher may hear of the file after the server listens, so it is saved again. The test's time is the bound.
+    // On a busy machine, Node's watcher may start after the server listens, so the file is saved repeatedly until the
+    // test times out.
     for (let looks = 0; !command.errors().includes(STOPS); looks++) {
       if (looks % 250 === 0) writeFileSync(join(folder, 'words.ts'), "export const says = 'Two.'\n")
       await wait(20)
@@ -272,7 +274,7 @@ test('an error that a tool leaves behind in its own timer is logged with its nam
   const lines = command
     .errors()
     .split('\n')
-    .filter((line) => line.includes('caught by nobody'))
+    .filter((line) => line.includes('an uncaught error occurred'))
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
     { tool: 'look', session: 's', cause: expect.stringContaining('left behind') },
     { tool: 'look', session: 's', cause: expect.stringContaining('and rejected') },

@@ -1,4 +1,4 @@
-// `baton serve`: the local host behind the WebSocket front, until a signal ends it.
+// `baton serve`: runs the local host behind the WebSocket front until a signal ends it.
 import type { Agent, Logger } from '@baton/core'
 import { listClientModels, readMonotonicMs, voice } from '@baton/core'
 import type { LocalHost } from '@baton/host'
@@ -43,7 +43,7 @@ export const serveCommand: Command = {
 async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
   const { server } = options
-  /** For chats of the same user on this machine, which find it beside the store. */
+  /** For chats of the same user on this machine, which find it next to the store. */
   const localToken = randomUUID()
   const secrets = [...listSecrets(options, terminal), localToken]
   const log = await createServerLog(server, terminal, secrets)
@@ -85,14 +85,14 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   try {
     const { url } = await listen(front, options)
     await prepared
-    // Over Temporal nothing ends with this process, and nothing is to be recovered.
+    // Over Temporal, nothing ends with this process, so there is nothing to recover.
     const { recovered } = (await local?.recover({ everyMs: RECOVER_EVERY_MS })) ?? { recovered: 0 }
-    if (recovered > 0) log.info('sessions that were at work when the server ended go on', { sessions: recovered })
+    if (recovered > 0) log.info('resuming interrupted sessions', { sessions: recovered })
     isListening = true
     const isOpen = server.token === undefined && server.jwt === undefined
     withdrawAddress = tellAddress(options.store, { url, ...(!isOpen && { token: localToken }) }, log)
     if (isOpen && !isLoopback(options.host))
-      log.warn('whoever reaches this address can talk to the agent: nobody is asked for a token', {
+      log.warn('anyone who can reach this address can talk to the agent, because no token is required', {
         host: options.host,
       })
     terminal.write(
@@ -123,7 +123,10 @@ async function listen(
   }
 }
 
-/** Editors on other machines: the agent works in the server's folder, and connects no server that they name. */
+/**
+ * Options for editors on other machines: the agent works in the server's folder, and connects to no servers that they
+ * request.
+ */
 function describeEditors(
   { acpV2, allow }: ServeOptions,
   { agent }: Pick<EmbeddedHost, 'agent'>,
@@ -140,20 +143,20 @@ function describeEditors(
   }
 }
 
-/** Without it a chat is told to name the server. */
+/** Without the file, a chat has to name the server. */
 function tellAddress(store: StoreLocation, address: ServerAddress, log: Logger): () => void {
   try {
     return publishAddress(store, address)
   } catch (cause) {
-    log.warn('the address of the server could not be kept beside its store', { cause: describeThrown(cause) })
+    log.warn('the address of the server could not be written next to its store', { cause: describeThrown(cause) })
     return () => {}
   }
 }
 
-/** Milliseconds between two looks for sessions of a server that died over the same store. */
+/** Milliseconds between looks for sessions of a server over the same store that died. */
 const RECOVER_EVERY_MS = 5000
 
-/** Lists secrets. An option counts as its variable does. */
+/** Lists secrets. An option counts like its variable. */
 function listSecrets({ server, store }: ServeOptions, { variables }: Console): readonly string[] {
   return secretsIn({
     ...variables,
@@ -170,22 +173,24 @@ async function openHost(
 ): Promise<EmbeddedHost | GatewayHost> {
   if (options.temporal) return await openGatewayHost({ ...options, profile: voice, terminal, log }, options.temporal)
   const address = options.server.peers?.address
-  // The fronts wait by themselves.
+  // The fronts do their own waiting.
   return await openEmbeddedHost({ ...options, profile: voice, address, heldMs: 0, terminal, log })
 }
 
-/** EX_SOFTWARE of sysexits.h, an internal software error: a supervisor starts the server again, and it recovers its sessions. */
+/**
+ * EX_SOFTWARE of sysexits.h, an internal software error: a supervisor restarts the server, which recovers its sessions.
+ */
 const STRAY_EXIT = 70
 
 /**
- * An error that nobody caught, as in a timer of a tool. Nobody knows what it left half done, so the process is not to be
- * trusted for long: running turns may end, and then it ends. Resolves at the first one; each is logged.
+ * Handles uncaught errors, as from a tool's timer. It is unknown what they left half done, so the process should not
+ * run much longer: running turns may end, then it exits. Resolves at the first one; each is logged.
  */
 function watchStray(terminal: Console, host: LocalHost | undefined, log: Logger): Promise<void> {
   return new Promise((resolve) => {
     terminal.onStray((cause) => {
       const why = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-      log.warn('an error was caught by nobody; the server ends when running turns have', {
+      log.warn('an uncaught error occurred; the server exits when running turns have ended', {
         ...host?.strayCall(),
         cause: why,
       })
@@ -200,11 +205,11 @@ interface Running {
   readonly log: Logger
 }
 
-/** First the turns that apps wait for are told whole, then those that nobody watches get what is left of the time. */
+/** Turns that apps wait for are delivered completely first; turns without a reader get the remaining time. */
 async function end(drainMs: number, { front, embedded, log }: Running): Promise<void> {
   const { clock } = embedded.environment
   const untilMs = readMonotonicMs(clock) + drainMs
-  log.info('the server stops; running turns may end', { withinMs: drainMs })
+  log.info('the server is stopping; running turns may end', { withinMs: drainMs })
   await front.drain({ withinMs: drainMs })
   await embedded.stop(Math.max(0, untilMs - readMonotonicMs(clock)))
   await front.close()
@@ -214,12 +219,12 @@ function untilStopped(terminal: Console): Promise<void> {
   return new Promise((resolve) => void terminal.onStop(resolve))
 }
 
-/** Nobody behind an app of version 1 can be asked, and a call that must be asked for is denied. */
+/** There is no one to ask behind an app of version 1, so a call that needs an approval is denied. */
 function warnOfApprovals({ tools, approvalPolicy }: Agent): string {
   const asked = tools.filter(({ approval }) => approval !== false).map(({ name }) => name)
   if (asked.length === 0 && !approvalPolicy) return ''
-  const what = asked.length > 0 ? `calls of ${asked.join(', ')}` : 'calls that the agent’s policy asks for'
-  return `\n  note   apps of version 1 cannot be asked for an approval: ${what} are denied at once`
+  const what = asked.length > 0 ? `calls of ${asked.join(', ')}` : 'calls that the agent’s policy asks about'
+  return `\n  note   apps of version 1 cannot approve calls: ${what} are denied at once`
 }
 
 interface ServedFrom {

@@ -1,4 +1,4 @@
-// Finding a server by its store, and files that are not believed.
+// Finding a server by its store, and address files that must be ignored.
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** No process has it: the largest that Linux gives is 2^22. */
+/** No process has this id: Linux allows at most 2^22. */
 const NO_PROCESS = 2 ** 22 + 1
 
 function write(value: unknown, mode = 0o600): void {
@@ -64,7 +64,7 @@ test('a server stays known when other commands open its store, and the file of a
 test('a process that has the number of a server that died does not answer for it', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server
   const url = `ws://127.0.0.1:${port}/ws`
   write({ url, pid: process.pid })
   expect(await findAnsweringServer(store)).toEqual({ url })

@@ -1,5 +1,5 @@
-// The address of a server over a store: a file beside the store, for its owner alone. The file of a dead server is found
-// out: its process is gone, or nobody answers at its address.
+// The address of a store's server, in a file next to the store for its owner only. The file of a dead server is
+// detected: its process does not exist, or its address does not answer.
 import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import {
@@ -21,23 +21,23 @@ import type { StoreLocation } from './store-location.ts'
 export interface ServerAddress {
   /** `ws://127.0.0.1:8080/ws`, without a token. */
   readonly url: string
-  /** Opens the server while it runs; absent where it asks for none. */
+  /** A token that works while the server runs; absent if it requires none. */
   readonly token?: string
 }
 
-/** Bytes of a file that is read. */
+/** Maximum bytes to read from the file. */
 const BYTES_MAX = 8192
-/** Bits of a mode that let others than the owner in. */
+/** Mode bits that grant access to other users. */
 const OTHERS = 0o077
 
 /**
- * Returns what takes the file away again. A store that is not a file has no address.
+ * Writes the file, and returns a function that removes it. A store that is not a file has no address.
  * @throws Error of the file system
  */
 export function publishAddress(store: StoreLocation, { url, token }: ServerAddress): () => void {
   if (store.type !== 'sqlite') return () => {}
   const file = findAddressFile(store.path)
-  // A reader never sees half of it.
+  // Written and renamed, so that a reader never sees half of it.
   const draft = `${file}.${randomUUID()}`
   writeFileSync(draft, JSON.stringify({ url: reachable(url), pid: process.pid, token }), { mode: 0o600, flag: 'wx' })
   renameSync(draft, file)
@@ -49,8 +49,8 @@ export function publishAddress(store: StoreLocation, { url, token }: ServerAddre
 }
 
 /**
- * Undefined: no server that runs has told where it is. The file of a server that died is removed. One that another user wrote,
- * or could have written, is not believed: it would lead the conversation to that user.
+ * Returns `undefined` if no running server has published an address. Removes the file of a dead server. A file that
+ * another user wrote or could have written is not trusted: it would send the conversation to that user.
  */
 export function findServer(store: StoreLocation): ServerAddress | undefined {
   if (store.type !== 'sqlite') return undefined
@@ -63,10 +63,10 @@ export function findServer(store: StoreLocation): ServerAddress | undefined {
   return undefined
 }
 
-/** Milliseconds for a server of this machine to take a connection. */
+/** Milliseconds for a server on this machine to accept a connection. */
 const ANSWER_MS = 2000
 
-/** As `findServer`, where it takes connections: another process may have the number of one that died. */
+/** Like `findServer`, but checks that it accepts connections: another process may have the id of a dead one. */
 export async function findAnsweringServer(store: StoreLocation): Promise<ServerAddress | undefined> {
   const found = findServer(store)
   if (!found) return undefined
@@ -88,7 +88,7 @@ export async function findAnsweringServer(store: StoreLocation): Promise<ServerA
   return doesAnswer ? found : undefined
 }
 
-/** Beside the file itself, whatever links lead to it. */
+/** The file is next to the store itself, with links resolved. */
 function findAddressFile(path: string): string {
   if (existsSync(path)) return `${realpathSync(path)}.server`
   const folder = dirname(path)
@@ -98,7 +98,7 @@ function findAddressFile(path: string): string {
 function readOwnFile(file: string): string | undefined {
   let opened: number
   try {
-    // A pipe in its place must not be waited for.
+    // Non-blocking, in case a pipe is in its place.
     opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0))
   } catch {
     return undefined
@@ -114,14 +114,14 @@ function readOwnFile(file: string): string | undefined {
 
 function isOwn(found: Stats): boolean {
   if (!found.isFile()) return false
-  // Windows has neither users nor modes here; the folder's rights count.
+  // Windows has neither users nor modes here; the folder's permissions apply.
   return process.getuid === undefined || (found.uid === process.getuid() && (found.mode & OTHERS) === 0)
 }
 
 function decodeAddress(text: string): { readonly address: ServerAddress; readonly pid: number } | undefined {
   let value: { readonly url?: unknown; readonly pid?: unknown; readonly token?: unknown } | null
   try {
-    value = JSON.parse(text) as typeof value // any JSON, whose fields are looked at below
+    value = JSON.parse(text) as typeof value // any JSON, whose fields are checked below
   } catch {
     return undefined
   }
@@ -142,7 +142,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** An address that means all of a machine's is reached by its own. */
+/** Replaces an address that means all of a machine's by a local one. */
 function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }

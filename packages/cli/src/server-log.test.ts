@@ -1,12 +1,12 @@
-// The lines of the server's log, for people.
+// The server's log lines, as shown to people.
 import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createServerLog } from './server-log.ts'
 
-/** A colour, as the log sets it. */
+/** A colour code as written by the log. */
 const SEQUENCE = new RegExp(`${String.fromCodePoint(0x1b)}\\[\\d+m`, 'g')
 
-/** A stream on which a person sees colours. */
+/** A stream that shows colours. */
 const COLOURED = Object.assign(new Writable(), { isTTY: true, hasColors: () => true })
 const STREAMS = { input: new Readable(), output: COLOURED, errors: COLOURED }
 
@@ -41,7 +41,7 @@ test.each([
   },
 )
 
-test('what a line of JSON says is what was said', async () => {
+test('a JSON line contains the logged values', async () => {
   const said = 'a\u001b[2J\u009b\u202eb'
   const lines: string[] = []
   const terminal = { isTerminal: false, variables: {}, note: (line: string) => void lines.push(line) }

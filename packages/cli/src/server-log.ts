@@ -1,4 +1,4 @@
-// The log of `baton serve`: for programs, or for a person at a terminal; without the secrets that the command knows.
+// The log of `baton serve`, for programs or for a person at a terminal, without the secrets known to the command.
 import type { JsonObject, JsonValue, Logger } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import { createLogger } from '@baton/host'
@@ -7,7 +7,7 @@ import { wantsColor } from './console.ts'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 import type { ServerOptions } from './server-options.ts'
 
-/** The formatter for people is loaded only if people read the lines. */
+/** Loads the formatter for people only if they read the log. */
 export async function createServerLog(
   { logFormat, logLevel }: Pick<ServerOptions, 'logFormat' | 'logLevel'>,
   terminal: Pick<Console, 'isTerminal' | 'variables' | 'streams' | 'note'>,
@@ -19,7 +19,7 @@ export async function createServerLog(
   return createLogger({
     level: logLevel,
     secrets,
-    // In JSON, where it is the same text; what is readable was made harmless before it was coloured.
+    // In JSON, escapes are the same text; readable lines were made safe before they were coloured.
     write: (line) => terminal.note(readable ? line.trimEnd() : escapeControls(line.trimEnd())),
     ...(readable && { readable }),
   })
@@ -30,12 +30,12 @@ async function loadReadable(colorize: boolean): Promise<(json: string) => string
   const format = prettyFactory({ colorize, translateTime: 'HH:MM:ss.l' })
   return (json) => {
     const parsed = parseJson(json)
-    // pino writes objects alone.
+    // pino only writes objects.
     return parsed.ok && isJsonObject(parsed.value) ? format(escapeTexts(parsed.value)) : escapeLine(json)
   }
 }
 
-/** The names of fields too: a line has one level of its own, and each text of it is one line. */
+/** Escapes names of fields too, so that each text stays on one line and cannot imitate a log level. */
 function escapeTexts(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [escapeLine(name), escapeText(field)]))
 }

@@ -1,4 +1,4 @@
-// Options and variables of the server: what they become, and the one line for each that is wrong.
+// The server's options and variables: their values, and one clear line per mistake.
 import { DEFAULT_CONNECTION_LIMITS } from '@baton/server/websocket'
 import { DEFAULT_HTTP_LIMITS } from '@baton/server/http'
 import { expect, test } from 'vitest'
@@ -88,20 +88,20 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     'an open address without a token',
     ['--host', '0.0.0.0'],
     {},
-    '--host 0.0.0.0 lets others in, so it needs --token (or BATON_TOKEN), --jwt-issuer, or --insecure to let in everybody',
+    '--host 0.0.0.0 is open to others, so it needs --token (or BATON_TOKEN), --jwt-issuer, or --insecure to let everyone in',
   ],
-  ['an empty token', ['--token', ''], {}, '--token must be letters, digits and signs without spaces, at least one'],
+  ['an empty token', ['--token', ''], {}, '--token must be at least one printable ASCII character, without spaces'],
   [
     'a token with a space',
     [],
     { BATON_TOKEN: 'a b' },
-    'the variable BATON_TOKEN must be letters, digits and signs without spaces, at least one',
+    'the variable BATON_TOKEN must be at least one printable ASCII character, without spaces',
   ],
   [
     'an issuer without an audience',
     ['--jwt-issuer', 'https://login.example'],
     {},
-    '--jwt-issuer needs --jwt-audience (or BATON_JWT_AUDIENCE): without it tokens for other services would be let in',
+    '--jwt-issuer needs --jwt-audience (or BATON_JWT_AUDIENCE); without it, tokens for other services would be accepted',
   ],
   [
     'an issuer that is not an address',
@@ -115,8 +115,8 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     { BATON_JWT_JWKS: 'https://login.example/keys' },
     '--jwt-audience, --jwt-jwks and --jwt-claim need --jwt-issuer (or BATON_JWT_ISSUER)',
   ],
-  ['a certificate without its key', ['--tls-cert', 'c'], {}, '--tls-cert and --tls-key need each other'],
-  ['a key without its certificate', ['--tls-key', 'k'], {}, '--tls-cert and --tls-key need each other'],
+  ['a certificate without its key', ['--tls-cert', 'c'], {}, '--tls-cert and --tls-key must be used together'],
+  ['a key without its certificate', ['--tls-key', 'k'], {}, '--tls-cert and --tls-key must be used together'],
   [
     'an address in place of a name',
     ['--public-host', 'https://chat.example'],
@@ -153,13 +153,13 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     'peers over a store of one process',
     ['--peer-address', 'ws://10.0.0.5:8080', '--store', 'sqlite:a.db'],
     { BATON_PEER_SECRET: 'a-secret-of-the-peers' },
-    '--peer-address needs a store that several servers share: --store postgres://HOST/DATABASE',
+    '--peer-address needs a store shared by several servers: --store postgres://HOST/DATABASE',
   ],
   [
     'days over Temporal, which removes nothing by itself',
     ['--keep-days', '5', '--temporal', 'localhost:7233', '--store', 'postgres://localhost/baton'],
     {},
-    '--keep-days has no effect over Temporal; use "baton sessions delete" there',
+    '--keep-days has no effect over Temporal; use "baton sessions delete"',
   ],
   ['a limit without a value', ['--limit', 'idleMs'], {}, /^--limit must be name=number .*, not "idleMs"$/],
   [
@@ -198,7 +198,7 @@ test('the help names each limit with its default', () => {
 
 test('every default is within the bounds of its limit', () => {
   const outside = Object.entries(LIMIT_BOUNDS).filter(([name, [least, most]]) => {
-    // Both tables have the same names; the compiler sees to it.
+    // Both tables have the same names, as the compiler ensures.
     const value = DEFAULT_CONNECTION_LIMITS[name as keyof typeof LIMIT_BOUNDS]
     return value < least || value > most
   })
@@ -230,6 +230,6 @@ test.each([
   ['', ''],
 ])('no browser says that its page is of "%s"', (origin, near) => {
   expect(() => readOrigin(origin)).toThrow(
-    `--allow-origin must be such as https://app.example, or * for all, not "${origin}"${near}`,
+    `--allow-origin must be an origin such as https://app.example, or * for all, not "${origin}"${near}`,
   )
 })

@@ -1,5 +1,5 @@
-// Options of `baton serve` about the server itself: who may come, how much, over what, and what is logged. From words and
-// variables to checked values; no file is read here.
+// Options of `baton serve` about the server itself: access, limits, transport and logging. Checked from words and
+// variables; no file is read here.
 import type { LogLevel } from '@baton/host'
 import type { HttpLimits } from '@baton/server/http'
 import type { PeerOptions, ConnectionLimits } from '@baton/server/websocket'
@@ -28,12 +28,12 @@ export function readLogOptions(values: Pick<ServerValues, 'log-format' | 'log-le
 
 export interface ServerOptions extends LogOptions {
   readonly token: string | undefined
-  /** Issuers whose tokens open beside it. */
+  /** An issuer whose tokens are accepted too. */
   readonly jwt: JwtOptions | undefined
-  /** Names of files. */
+  /** File names. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
   readonly trustedProxies: number
-  /** Names of the server behind a proxy, in small letters, some with a port. */
+  /** Names of the server behind a proxy, in lower case, some with a port. */
   readonly publicHosts: readonly string[]
   /** Other servers over the same store. */
   readonly peers: PeerOptions | undefined
@@ -86,12 +86,12 @@ export function serverOptions(values: ServerValues, variables: Variables): Serve
   const jwt = readJwtOptions(values, variables)
   if (token === undefined && jwt === undefined && !values.insecure && !isLoopback(values.host))
     throw new UsageError(
-      `--host ${values.host} lets others in, so it needs --token (or BATON_TOKEN), --jwt-issuer, or --insecure to let in everybody`,
+      `--host ${values.host} is open to others, so it needs --token (or BATON_TOKEN), --jwt-issuer, or --insecure to let everyone in`,
     )
   const { limits, httpLimits } = readLimits(values.limit ?? [])
   const { 'tls-cert': certFile, 'tls-key': keyFile } = values
   if ((certFile === undefined) !== (keyFile === undefined))
-    throw new UsageError('--tls-cert and --tls-key need each other')
+    throw new UsageError('--tls-cert and --tls-key must be used together')
   return {
     token,
     jwt,
@@ -106,15 +106,17 @@ export function serverOptions(values: ServerValues, variables: Variables): Serve
   }
 }
 
-/** As a browser sends it, else no page would ever be let in. @throws UsageError */
+/** Accepts an origin exactly as a browser sends it, because any other would never match. @throws UsageError */
 export function readOrigin(text: string): string {
-  // Apps in a shell have schemes of their own, of which URL knows no origin.
+  // Apps in a shell have their own schemes, for which URL knows no origin.
   const origin = URL.parse(text)?.origin
   const isSent =
     text === '*' || text === 'null' || text === origin || /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text)
   if (isSent) return text
   const near = origin?.startsWith('http') ? `, did you mean ${origin}?` : ''
-  throw new UsageError(`--allow-origin must be such as https://app.example, or * for all, not "${text}"${near}`)
+  throw new UsageError(
+    `--allow-origin must be an origin such as https://app.example, or * for all, not "${text}"${near}`,
+  )
 }
 
 /** @throws UsageError */
@@ -138,14 +140,14 @@ function readPeers(address: string | undefined, variables: Variables): PeerOptio
   return { address, secret }
 }
 
-/** `--trust-proxy` alone means one; parseArgs knows no option that may have a value. */
+/** `--trust-proxy` alone means one; parseArgs does not support optional values. */
 export function withProxyCount(words: readonly string[]): readonly string[] {
   return words.map((word, at) =>
     word === '--trust-proxy' && !/^\d+$/.test(words[at + 1] ?? '') ? '--trust-proxy=1' : word,
   )
 }
 
-/** An address has the same rate as a session: by default, one address is one session. */
+/** An address has the same rate as a session, since by default one address is one session. */
 function limitsOfVariables(rateOption: string | undefined, variables: Variables): Partial<ConnectionLimits> {
   const rate =
     readNumber(rateOption, '--rate-limit', LIMIT_BOUNDS.sessionFramesPerMinute) ??

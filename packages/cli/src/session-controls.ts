@@ -1,9 +1,9 @@
-// Controls of the session of a chat in this process: go back, copy, look at tools and usage, answer questions.
+// Controls of a session in this process: go back, copy, list tools and usage, answer questions.
 import type { Agent, ChatMessage, Session, Usage } from '@baton/core'
 import { addUsage, BatonError, readText } from '@baton/core'
 import type { ConversationTurn, SessionControls } from './conversation.ts'
 
-/** Messages of a page. */
+/** Messages per page. */
 const PAGE = 200
 
 export function createSessionControls(session: Session, agent: Agent): SessionControls {
@@ -33,15 +33,15 @@ export function createSessionControls(session: Session, agent: Agent): SessionCo
   }
 }
 
-/** @throws BatonError `unknown_input` where nothing was said yet */
+/** @throws BatonError `unknown_input` if there is no message yet */
 async function findLast(session: Session, role: ChatMessage['role']): Promise<ChatMessage> {
   const { messages } = await session.messages({ limit: PAGE })
   const last = messages.findLast((message) => message.role === role)
   if (last) return last
   throw new BatonError({
     code: 'unknown_input',
-    message: 'nothing was said in this session yet',
-    hint: 'Say something.',
+    message: 'this session has no messages yet',
+    hint: 'Send a message first.',
   })
 }
 
@@ -63,6 +63,6 @@ async function listMessages(session: Session): Promise<readonly ChatMessage[]> {
 }
 
 function describeTool({ name, description, execute, approval, effect }: Agent['tools'][number]): string {
-  const notes = [effect, !execute && 'run by you', approval !== false && 'asks for an approval']
+  const notes = [effect, !execute && 'run by you', approval !== false && 'needs approval']
   return `${name} (${notes.filter((note) => note !== false).join(', ')}): ${description}`
 }

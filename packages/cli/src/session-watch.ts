@@ -1,13 +1,16 @@
-// Watches the session of a chat: whether this process still has it, and what was said in it before the watch began. It sends nothing.
+// Watches the session of a chat: whether this process still has it, and its messages from before the watch began. It
+// sends nothing.
 import type { EventCursor, Session } from '@baton/core'
 import { readText } from '@baton/core'
 
 export interface SessionWatch {
-  /** The host has let go of the session: another process asked for it while it rested, or its lease ended. */
+  /**
+   * Whether the host has released the session: another process asked for it while it was at rest, or its lease ended.
+   */
   isAway(): boolean
-  /** Behind what was seen here. */
+  /** Position after the last event seen here. */
   cursor(): EventCursor
-  /** Messages of people since the watch began, once they are read. */
+  /** Messages of people before the watch was up to date, once they are read. */
   readonly past: Promise<readonly string[]>
   leave(): void
 }
@@ -31,7 +34,7 @@ export function watchSession(session: Session, from: EventCursor): SessionWatch 
     }
   }
   follow()
-    .catch(() => {}) // the host lost the session: the next one that is opened is told what was said
+    .catch(() => {}) // the host lost the session; when it is opened again, the missed messages are shown
     .finally(() => {
       isAway = true
       past.resolve(said)

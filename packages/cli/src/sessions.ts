@@ -1,4 +1,4 @@
-// `baton sessions`: the sessions of a store, listed, deleted, exported and imported.
+// `baton sessions`: lists, deletes, exports and imports the sessions of a store.
 import type { LogStore, StoredSession } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import { exportSession, importSession } from '@baton/host'
@@ -19,21 +19,21 @@ import { importTemporal, readTemporalPlace, TEMPORAL_WORDS } from './temporal-op
 import { UsageError } from './usage-error.ts'
 import { readWords, suggestion } from './words.ts'
 
-const HELP = `baton sessions: the sessions of a store
+const HELP = `baton sessions: manage the sessions of a store
 
-  baton sessions list            name, last use, records, "open" where a turn may be under way, "damaged" where the store
-                                 is (see baton store check); also beside a server
-  baton sessions delete SESSION  removes it for good; not while another process holds it, unless it is one over Temporal: then
-                                 its workflow is ended too
-  baton sessions export SESSION  as lines of JSON, to the standard output or to --file; also beside a server
-  baton sessions import FILE     puts an exported session into the store, under its own name
+  baton sessions list            name, last use, records, "open" if a turn may be running, "damaged" if the store is
+                                 (see baton store check); works while a server is running
+  baton sessions delete SESSION  delete a session for good; refused while another process holds it, except over
+                                 Temporal, where its workflow is terminated too
+  baton sessions export SESSION  export as lines of JSON, to standard output or --file; works while a server is running
+  baton sessions import FILE     import an exported session into the store, under its own name
 
 Options:
-  --store URL    sqlite:FILE (BATON_STORE, else the file of this folder)
-  --file FILE    where an export goes; a file that exists is kept
-  --json         list: a line of JSON for each session
+  --store URL    sqlite:FILE (default: BATON_STORE, then the file of this folder)
+  --file FILE    file to export to; an existing file is not overwritten
+  --json         list: print one line of JSON per session
   --temporal HOST:PORT, --namespace NAME, --redis URL
-                 delete: as of "baton serve --temporal" (BATON_TEMPORAL, BATON_REDIS)
+                 delete: as for "baton serve --temporal" (default: BATON_TEMPORAL, BATON_REDIS)
 
 Examples:
   baton sessions list
@@ -55,7 +55,7 @@ type Action = (typeof ACTIONS)[number]
 interface Request {
   readonly terminal: Console
   readonly location: StoreLocation
-  /** Service in which the workflow of a session may run. */
+  /** The service where the session's workflow may run. */
   readonly place: TemporalPlace | undefined
   readonly json: boolean
   readonly file: string | undefined
@@ -80,7 +80,9 @@ async function sessions(words: readonly string[], terminal: Console): Promise<nu
   const location = storeLocation(values.store, terminal.variables, terminal.folder)
   const { temporal, namespace, redis } = values
   if (action !== 'delete' && (temporal ?? namespace ?? redis) !== undefined)
-    throw new UsageError('--temporal, --namespace and --redis are for sessions delete; the others read the store alone')
+    throw new UsageError(
+      '--temporal, --namespace and --redis are only for sessions delete; other actions only use the store',
+    )
   const place =
     action === 'delete' && (temporal !== undefined || location.type === 'postgres')
       ? readTemporalPlace(values, location, terminal.variables)
@@ -106,7 +108,7 @@ async function list({ terminal, location, json }: Request): Promise<number> {
   try {
     const found: StoredSession[] = []
     for await (const session of store.list()) found.push(session)
-    // The last one used is the one that is looked for.
+    // Last used first, because that is usually the one being looked for.
     found.sort((one, other) => other.lastMs - one.lastMs)
     if (json) for (const each of found) terminal.write(`${escapeControls(JSON.stringify(toJson(each)))}\n`)
     else if (found.length === 0) terminal.note(`no sessions in ${escapeLine(nameOfStore(location))}`)
@@ -164,11 +166,11 @@ async function exportOne({ terminal, location, file }: Request, session: string)
   } finally {
     await store.close()
   }
-  if (file !== undefined) terminal.note(`session ${escapeLine(session)} is in ${escapeLine(file)}`)
+  if (file !== undefined) terminal.note(`session ${escapeLine(session)} was exported to ${escapeLine(file)}`)
   return 0
 }
 
-/** A conversation may be long, so it is never whole in memory. A file that exists is not written over. */
+/** A conversation may be long, so it is streamed. An existing file is not overwritten. */
 async function writeFile(path: string, shown: string, lines: AsyncIterable<string>): Promise<void> {
   const withBreaks = async function* (): AsyncGenerator<string> {
     for await (const line of lines) yield `${line}\n`
@@ -177,12 +179,12 @@ async function writeFile(path: string, shown: string, lines: AsyncIterable<strin
     await pipeline(Readable.from(withBreaks()), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
   } catch (cause) {
     if (isBatonError(cause)) throw cause
-    const why = (cause as NodeJS.ErrnoException).code === 'EEXIST' ? 'it exists' : String(cause) // of the file system
+    const why = (cause as NodeJS.ErrnoException).code === 'EEXIST' ? 'it already exists' : String(cause) // from the file system
     throw new BatonError({ code: 'invalid_option', message: `--file ${shown} cannot be written: ${why}`, cause })
   }
 }
 
-/** A session is checked as a whole before anything of it is stored, so it is in memory once. */
+/** A session is checked as a whole before it is stored, so it is held in memory once. */
 const IMPORT_BYTES_MAX = 1024 * 1024 * 1024
 
 async function importOne({ terminal, location }: Request, file: string): Promise<number> {
@@ -200,21 +202,21 @@ async function importOne({ terminal, location }: Request, file: string): Promise
     const session = await importSession(store, readLines({ name: file, chunks })).catch((cause: unknown) => {
       throw nameFile(cause, file)
     })
-    terminal.note(`session ${escapeLine(session)} is in ${escapeLine(nameOfStore(location))}`)
+    terminal.note(`session ${escapeLine(session)} was imported into ${escapeLine(nameOfStore(location))}`)
   } finally {
     await store.close()
   }
   return 0
 }
 
-/** Adds the file to an error about a line of an import, and where such files come from. */
+/** Adds the file to an error about a line of an import, and a hint about such files. */
 function nameFile(cause: unknown, file: string): unknown {
   if (!isBatonError(cause) || !/^line \d+: /.test(cause.message)) return cause
-  const hint = '"baton sessions export SESSION --file FILE" makes a file that can be imported.'
+  const hint = '"baton sessions export SESSION --file FILE" writes a file that can be imported.'
   return new BatonError({ code: cause.code, message: `${file}, ${cause.message}`, hint, cause })
 }
 
 async function openToWrite(location: StoreLocation): Promise<LogStore> {
-  if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
+  if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file with --store sqlite:FILE')
   return await openStore(location)
 }

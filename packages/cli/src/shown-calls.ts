@@ -1,11 +1,11 @@
-// Results of calls that a chat has folded into one line each, to be shown whole later.
+// Results of calls that a chat has folded into one line each, to be shown in full later.
 import type { CallResult } from '@baton/core'
 import { parseJson } from '@baton/core'
 
 export interface ShownCalls {
-  /** Keeps the result, and returns what stands for it in its line. */
+  /** Stores the result, and returns the text for its line. */
   add(name: string, result: Extract<CallResult, { readonly type: 'ok' }>): string
-  /** By its number, or the newest one; undefined where there is none, or it was too long ago. */
+  /** Finds a call by its number, or the newest one; `undefined` if there is none, or it was too long ago. */
   find(number: number | undefined): ShownCall | undefined
 }
 
@@ -15,10 +15,10 @@ export interface ShownCall {
   readonly text: string
 }
 
-/** Results that are kept, and characters of all of them. */
+/** Maximum number of results, and characters of all of them. */
 const CALLS_MAX = 200
 const CHARS_MAX = 4 * 1024 * 1024
-/** Characters of a result that stands in the line itself. */
+/** Characters up to which a result is shown in the line itself. */
 const SHORT_CHARS = 60
 
 export function createShownCalls(): ShownCalls {
@@ -45,7 +45,7 @@ export function createShownCalls(): ShownCalls {
   }
 }
 
-/** JSON in lines; other text as it is. */
+/** Formats JSON in lines; other text is returned as is. */
 function lay(text: string): string {
   if (!/^\s*[{[]/.test(text)) return text
   const parsed = parseJson(text)

@@ -4,7 +4,7 @@ import { suggestion } from './words.ts'
 export type SlashCommand =
   | { readonly type: PlainCommand }
   | { readonly type: 'model'; readonly name: string | undefined }
-  /** Number of a call that the chat has shown; the newest without one. */
+  /** Number of a call shown in the chat; without one, the newest. */
   | { readonly type: 'show'; readonly call: number | undefined }
   | { readonly type: 'approve'; readonly isAlways: boolean }
   | { readonly type: 'wrong'; readonly message: string }
@@ -13,24 +13,24 @@ const PLAIN = ['quit', 'help', 'log', 'new', 'retry', 'undo', 'fork', 'tools', '
 type PlainCommand = (typeof PLAIN)[number]
 
 export const SLASH_COMMANDS: readonly { readonly usage: string; readonly does: string }[] = [
-  { usage: '/model [NAME]', does: 'another model answers from now on; without a name, which one does' },
-  { usage: '/retry', does: 'the last answer once more' },
-  { usage: '/undo', does: 'takes back the last message and its answer' },
-  { usage: '/fork', does: 'goes on in a copy of this session' },
-  { usage: '/show [N]', does: 'the whole result of a call, of the newest one without a number' },
-  { usage: '/tools', does: 'what the agent may call' },
-  { usage: '/usage', does: 'tokens, cost and context of this session' },
+  { usage: '/model [NAME]', does: 'switch to another model; without a name, show the current one' },
+  { usage: '/retry', does: 'ask for the last answer again' },
+  { usage: '/undo', does: 'take back the last message and its answer' },
+  { usage: '/fork', does: 'continue in a copy of this session' },
+  { usage: '/show [N]', does: 'show the whole result of call N; without a number, of the newest' },
+  { usage: '/tools', does: "list the agent's tools" },
+  { usage: '/usage', does: 'show tokens, cost and context of this session' },
   {
     usage: '/approve always|ask',
-    does: 'calls that need an approval get it unasked in this chat, or are asked about again',
+    does: 'approve all calls in this chat without asking, or ask again',
   },
-  { usage: '/new', does: 'a new session' },
-  { usage: '/log', does: 'the session so far: who said what, which calls, how they ended' },
+  { usage: '/new', does: 'start a new session' },
+  { usage: '/log', does: 'show the session so far: messages, calls and how they ended' },
   {
     usage: '/help',
-    does: 'these lines; //text says a text that begins with a slash; Alt+Enter, or \\ before Enter, begins a further line',
+    does: 'show this help; //text sends text that begins with a slash; Alt+Enter, or \\ before Enter, adds a line',
   },
-  { usage: '/quit', does: 'leave, as Ctrl+D does; Ctrl+C interrupts the answer, and leaves where there is none' },
+  { usage: '/quit', does: 'exit, like Ctrl+D; Ctrl+C interrupts a running answer, or exits if there is none' },
 ]
 
 export const SLASH_NAMES: readonly string[] = SLASH_COMMANDS.map(({ usage }) => usage.split(' ')[0] ?? usage)
@@ -57,5 +57,8 @@ export function readSlashCommand(text: string): SlashCommand {
   const type = PLAIN.find((each) => word === `/${each}`)
   if (type) return { type }
   const near = suggestion(word, SLASH_NAMES)
-  return { type: 'wrong', message: `there is no command ${word}${near || ';'} there are ${SLASH_NAMES.join(', ')}` }
+  return {
+    type: 'wrong',
+    message: `there is no command ${word}${near || ';'} the commands are ${SLASH_NAMES.join(', ')}`,
+  }
 }

@@ -10,7 +10,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { makeFolders } from './make-folders.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The memory of the process, a file by its absolute path, or a database, whose address may hold a password. */
+/** The process's memory, a file by its absolute path, or a database, whose address may contain a password. */
 export type StoreLocation =
   | { readonly type: 'memory' }
   | { readonly type: 'sqlite'; readonly path: string }
@@ -19,7 +19,7 @@ export type StoreLocation =
 const STORE_FORMS = 'memory:, sqlite:FILE or postgres://HOST/DATABASE'
 
 /**
- * From `--store`, then `BATON_STORE`; without either each working folder has a file of its own in the user's data folder.
+ * Reads `--store`, then `BATON_STORE`. Without either, each working folder has its own file in the user's data folder.
  * @throws UsageError
  */
 export function storeLocation(
@@ -37,7 +37,7 @@ export function storeLocation(
   throw new UsageError(`${name} must be ${STORE_FORMS}, not "${text}"`)
 }
 
-/** Two projects whose folders have the same name do not share a file. */
+/** The digest separates projects whose folders have the same name. */
 function defaultFile(folder: string): string {
   const path = resolve(folder)
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 8)
@@ -46,45 +46,45 @@ function defaultFile(folder: string): string {
 }
 
 /**
- * A file is shared with the other commands of this user that have it. `onWarning` gets what a person should know although
- * nothing failed.
+ * Opens the store. A file is shared with other commands of this user that have it open. `onWarning` is called with
+ * problems that are not failures.
  * @throws BatonError `store_locked`, `store_failed`, `log_damaged`
  */
 export async function openStore(location: StoreLocation, onWarning?: (message: string) => void): Promise<Store> {
   if (location.type === 'memory') return createMemoryStore()
   if (location.type === 'postgres') return await openPostgresStore(location.url)
   try {
-    // Conversations are nobody else's.
+    // Conversations are private.
     makeFolders(dirname(location.path), 0o700)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    const message = `the folder of the store ${location.path} cannot be made: ${why}`
+    const message = `the folder of the store ${location.path} cannot be created: ${why}`
     throw new BatonError({ code: 'store_failed', message, cause })
   }
   return await openSharedSqliteStore(location.path, { ...(onWarning && { onWarning }) })
 }
 
 /**
- * For a look at what is there, also while a server has it open.
- * @throws BatonError `store_failed` when there is no file, or no way to read it
+ * Opens the store for reading, also while a server has it open.
+ * @throws BatonError `store_failed` when the file does not exist or cannot be read
  */
 export async function openStoreToRead(location: StoreLocation): Promise<LogStore> {
-  if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
+  if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file with --store sqlite:FILE')
   if (location.type === 'postgres') return await openPostgresStore(location.url, { readOnly: true })
   if (existsSync(location.path)) return await openSqliteStore(location.path, { readOnly: true })
-  const message = `there is no store at ${location.path}; --store sqlite:FILE names another one`
+  const message = `there is no store at ${location.path}; use --store sqlite:FILE for another one`
   throw new BatonError({ code: 'store_failed', message })
 }
 
-/** For people: without the user and the password of a database. */
+/** The store's name for people, without the user and password of a database. */
 export function nameOfStore(location: StoreLocation): string {
-  if (location.type === 'memory') return 'memory: (gone when the server ends)'
+  if (location.type === 'memory') return 'memory: (lost when the server ends)'
   if (location.type === 'sqlite') return location.path
   const { protocol, host, pathname } = new URL(location.url)
   return `${protocol}//${host}${pathname}`
 }
 
-/** Whether the store knows a session of this name. */
+/** Whether the store has a session of this name. */
 export async function hasRecords(store: Pick<LogStore, 'read'>, session: string): Promise<boolean> {
   for await (const record of store.read(session, 0)) return record.pos >= 0
   return false

@@ -1,4 +1,4 @@
-// `baton store`: the file of a store is checked, backed up and restored.
+// `baton store`: checks, backs up and restores a store's file.
 import { BatonError } from '@baton/core'
 import type { StoreReport } from '@baton/host'
 import { backUpStoreFile, checkStoreFile, restoreStoreFile } from '@baton/host'
@@ -11,18 +11,18 @@ import { makeFolders } from './make-folders.ts'
 import { UsageError } from './usage-error.ts'
 import { readWords, suggestion } from './words.ts'
 
-const HELP = `baton store: the file of a store
+const HELP = `baton store: check, back up or restore a store's file
 
-  baton store check FILE            whether everything in it is what was written; also beside a server
-  baton store backup FILE TARGET    copies it as it is at one moment, and checks the copy; also beside a server
-  baton store restore BACKUP FILE   puts a backup in place, after a check; not while a process has the store
+  baton store check FILE            verify that everything is as it was written; works while a server is running
+  baton store backup FILE TARGET    copy the store as of one moment, and check the copy; works while a server is running
+  baton store restore BACKUP FILE   restore a backup after checking it; no process may have the store open
 
-FILE is a path or sqlite:FILE. A check that finds something names each session and ends with code 1; the other
-sessions of the store can be used. What is in the target's place is never written over.
+FILE is a path or sqlite:FILE. A check that finds damage names each affected session and exits with code 1; other
+sessions remain usable. Existing targets are never overwritten.
 
 Options:
-  --replace     restore: where FILE exists, the backup takes its place and the former is kept beside it
-  --json        check, backup: a line of JSON
+  --replace     restore: replace an existing FILE, which is kept next to it under another name
+  --json        check, backup: print one line of JSON
 
 Examples:
   baton store backup sessions.db backups/monday.db
@@ -42,7 +42,7 @@ async function store(words: readonly string[], terminal: Console): Promise<numbe
   const { values, positionals } = readWords(words, {
     command: 'store',
     options: { replace: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
-    words: [`one of ${ACTIONS.join(', ')}`, 'a file', 'and where it goes'],
+    words: [`one of ${ACTIONS.join(', ')}`, 'a file', 'and a target'],
   })
   const [given, from, to] = positionals
   const action = findAction(given)
@@ -70,13 +70,13 @@ function findAction(given: string | undefined): Action {
   throw new UsageError(`store can ${ACTIONS.join(', ')}, not "${given}"${suggestion(given, ACTIONS)}`)
 }
 
-/** A folder of backups, which the first of them finds missing. @throws BatonError `store_failed` */
+/** Creates the folder for backups if it is missing. @throws BatonError `store_failed` */
 function makeFolder(path: string): void {
   try {
     makeFolders(path, 0o700)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new BatonError({ code: 'store_failed', message: `the folder ${path} cannot be made: ${why}`, cause })
+    throw new BatonError({ code: 'store_failed', message: `the folder ${path} cannot be created: ${why}`, cause })
   }
 }
 
@@ -98,7 +98,7 @@ function tell(report: StoreReport, path: string, { terminal, json }: Telling): n
         `${session === undefined ? 'the file' : `session ${escapeLine(session)}`}: ${escapeLine(message)}\n`,
       )
     const older = unchained === 0 ? '' : ` (${unchained} older records without a hash)`
-    const verdict = findings.length === 0 ? 'everything is what was written' : `${findings.length} findings`
+    const verdict = findings.length === 0 ? 'no damage found' : `${findings.length} findings`
     terminal.write(
       `${escapeLine(path)}: ${sessions} session${sessions === 1 ? '' : 's'}, ${records} records, ${blobs} large texts${older}: ${verdict}\n`,
     )
@@ -114,7 +114,7 @@ interface Restoring {
 function restore(backup: string, path: string, { terminal, replace }: Restoring): number {
   if (backup === path) throw new BatonError({ code: 'invalid_option', message: `${path} is the backup itself` })
   const { former } = restoreStoreFile(backup, path, { replace })
-  terminal.note(escapeLine(`${path} is restored from ${backup}`))
-  if (former !== undefined) terminal.note(escapeLine(`what was there before is ${former}`))
+  terminal.note(escapeLine(`${path} was restored from ${backup}`))
+  if (former !== undefined) terminal.note(escapeLine(`the former store is now ${former}`))
   return 0
 }

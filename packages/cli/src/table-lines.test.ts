@@ -1,4 +1,4 @@
-// Columns of text that others wrote.
+// Columns of untrusted text.
 import { expect, test } from 'vitest'
 import { tableLines } from './table-lines.ts'
 

@@ -1,11 +1,11 @@
-// Rows as lines with columns below each other.
+// Formats rows as lines with aligned columns.
 import stringWidth from 'string-width'
 import { escapeLine } from './escape-controls.ts'
 
 const GAP = '  '
 const CELL_CHARS = 256
 
-/** The last column is as wide as it likes; no cell has more than 256 characters, nor any that a terminal obeys. */
+/** The last column is as wide as needed. Cells are cut to 256 characters, without terminal controls. */
 export function tableLines(given: readonly (readonly string[])[]): readonly string[] {
   const rows = given.map((cells) => cells.map((cell) => escapeLine(cell.slice(0, CELL_CHARS))))
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((cells) => stringWidth(cells[column] ?? ''))))

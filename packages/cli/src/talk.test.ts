@@ -1,4 +1,4 @@
-// A conversation with a person who is a script: turns, commands, interrupts, and how it ends.
+// Conversations with a scripted person: turns, commands, interrupts, and exits.
 import type { EventBody } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -134,7 +134,7 @@ test('each line is a turn, after the one before', async () => {
   expect(done).toEqual(['close s'])
 })
 
-test('commands are obeyed, and one that is unknown says which there are', async () => {
+test('commands are obeyed, and an unknown one lists the known ones', async () => {
   const { started, text, done } = await talk([
     '/model a/b',
     '/model',
@@ -147,8 +147,8 @@ test('commands are obeyed, and one that is unknown says which there are', async 
   ])
   expect(await started.ended).toBe(0)
   expect(text()).toBe(
-    'model a/b\nmodel one\nno model is named "none"\nthe log\na new session, new-1\n' +
-      'there is no command /modle, did you mean /model? there are /model, /retry, /undo, /fork, /show, /tools, /usage, /approve, /new, /log, /help, /quit\n',
+    'model a/b\nmodel one\nno model is named "none"\nthe log\nnew session new-1\n' +
+      'there is no command /modle, did you mean /model? the commands are /model, /retry, /undo, /fork, /show, /tools, /usage, /approve, /new, /log, /help, /quit\n',
   )
   expect(done).toEqual(['close s', 'close new-1'])
 })
@@ -163,7 +163,7 @@ test('a turn that fails is one line, the next one is answered, and a script hear
   expect(await typed.started.ended).toBe(0)
 })
 
-test('the first Ctrl+C interrupts the turn, and the conversation goes on', async () => {
+test('the first Ctrl+C interrupts the turn, and the conversation continues', async () => {
   const { started, done, text } = await talk(['one', 'two'], (said, turn) => {
     if (said === 'two') echo(said, turn)
   })
@@ -183,14 +183,14 @@ test('a second Ctrl+C in a turn that does not end leaves', async () => {
   expect(done).toEqual(['interrupt', 'close s'])
 })
 
-test('what the session is told is done, and what it refuses is told', async () => {
+test('the results of commands and their errors are shown', async () => {
   const lines = ['/retry', '/undo', '/fork', '/tools', '/usage', '/show', '/show x', '/approve', '/quit']
   const { started, text, done } = await talk(lines, echo, false, true)
   expect(await started.ended).toBe(0)
   expect(text().split('\n')).toEqual([
     'you said again',
     'nothing was said',
-    'a copy, session copy',
+    'copied to session copy',
     'look (pure): Looks',
     'a/b · 3 tokens in, 2 out · context 10 %',
     'no call has a result yet',
@@ -204,10 +204,10 @@ test('what the session is told is done, and what it refuses is told', async () =
 test('a server out of reach says that it does not offer a command', async () => {
   const { started, text } = await talk(['/retry'])
   await started.ended
-  expect(text()).toMatch(/^this chat does not offer it/)
+  expect(text()).toMatch(/^this chat does not support that command/)
 })
 
-test('what a tool asks is answered by the person, and declined where nobody is', async () => {
+test('a tool question is answered by the person, and declined if there is none', async () => {
   const asking: Answering = (_text, turn) => {
     const asked = { questionId: 'q', callId: 'c', message: 'Why?', schema: { type: 'string' }, expiresAtMs: 0 }
     turn.push({ type: 'question-asked', ...asked })
@@ -217,10 +217,10 @@ test('what a tool asks is answered by the person, and declined where nobody is',
   expect(typed.done).toEqual(['q "n"', 'close s'])
   const piped = await talk(['one'], asking, false, true)
   await piped.started.ended
-  expect(piped.done).toEqual(['q the command declined, because nobody is there to ask', 'close s'])
+  expect(piped.done).toEqual(['q the command declined because there is no one to ask', 'close s'])
 })
 
-test('an answer that the session refuses is asked for again', async () => {
+test('an answer that the session refuses is requested again', async () => {
   const asking: Answering = (_text, turn) => {
     const asked = { questionId: 'strict', callId: 'c', message: 'Why?', schema: { type: 'string' }, expiresAtMs: 0 }
     turn.push({ type: 'question-asked', ...asked })

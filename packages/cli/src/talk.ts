@@ -1,4 +1,4 @@
-// A conversation with a person: what they say becomes turns, what they command is done, Ctrl+C interrupts. It knows neither
+// A conversation with a person: messages become turns, commands are performed, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
 import type { EventBody, TurnStop, Usage } from '@baton/core'
 import { isBatonError } from '@baton/core'
@@ -19,25 +19,27 @@ export interface TalkInit {
   readonly person: Person
   readonly questions: Questions
   readonly screen: Screen
-  /** For each turn. */
+  /** Called for each turn. */
   readonly createDisplay: () => TurnDisplay
   /** Results of calls, for `/show`. */
   readonly shownCalls: ShownCalls
   readonly nowMs: () => number
-  /** Throws what makes a turn fail, instead of telling it and going on. */
+  /** Throws the error that fails a turn, instead of showing it and continuing. */
   readonly failsAtOnce: boolean
 }
 
 export interface Talk {
   /** Resolves with the exit code. */
   readonly ended: Promise<number>
-  /** The first time in a turn it is interrupted; else the chat is left. `hadText`: only a begun line was meant. */
+  /**
+   * The first time in a turn, interrupts it; otherwise leaves the chat. `hadText`: only a started line was discarded.
+   */
   interrupt(hadText?: boolean): void
   /** How the newest turn ended; `end` before there is one. */
   lastStop(): TurnStop
 }
 
-/** The exit code that a shell expects of a program that Ctrl+C ended. */
+/** Exit code that a shell expects after Ctrl+C. */
 const LEFT_IN_A_TURN = 130
 
 interface TalkState extends TalkInit, ChatRoom {
@@ -81,7 +83,7 @@ async function converseUntilLeft(state: TalkState): Promise<number> {
 function interrupt(state: TalkState, hadText: boolean): void {
   if (state.turn === 'running') {
     state.turn = 'interrupted'
-    // A turn that ended in this moment needs no interrupt.
+    // A turn that has just ended needs no interrupt.
     state.conversation.interrupt().catch(() => {})
   } else if (state.turn === 'interrupted') state.left.resolve(LEFT_IN_A_TURN)
   else if (!hadText) {
@@ -105,7 +107,7 @@ async function converse(state: TalkState): Promise<number> {
   }
 }
 
-/** False: the session is with another process, which is not done with it. What was typed is not said. */
+/** Returns false if another process has the session and is still using it; then the typed message is not sent. */
 async function comeBack(state: TalkState): Promise<boolean> {
   try {
     const back = await state.conversation.reopen?.()
@@ -122,7 +124,7 @@ async function comeBack(state: TalkState): Promise<boolean> {
   }
 }
 
-/** A person has seen what failed; a script sees the code. */
+/** A person has seen the failure; a script needs the exit code. */
 function chooseExitCode({ person, hasFailed }: TalkState): number {
   return hasFailed && !person.ask ? 1 : 0
 }
@@ -177,7 +179,7 @@ async function approve(
   restartClock: (callId: string) => void,
 ): Promise<void> {
   const { callId, name, asked } = call
-  // Who approved everything did not know what the model would read.
+  // A blanket approval was given without knowing what the model would read.
   const answer =
     state.approvesAlways && !asked
       ? 'approve'
@@ -186,7 +188,7 @@ async function approve(
   if (answer !== undefined) await state.conversation.decide(approvalId, answer)
 }
 
-/** An answer that does not fit is asked for again: until it is given, the tool waits. */
+/** Asks again until the answer is valid, because the tool waits for it. */
 async function answerQuestion(
   { questions, conversation, screen, person }: TalkState,
   asked: Extract<EventBody, { readonly type: 'question-asked' }>,
@@ -206,14 +208,14 @@ async function answerQuestion(
   }
 }
 
-/** One quiet line below the answer, where the model has told its usage. */
+/** Shows one dim line below the answer, if the model has reported its usage. */
 async function showStatus({ conversation, screen }: TalkState, usage: Usage): Promise<void> {
   if (usage.inputTokens === undefined && usage.outputTokens === undefined) return
   try {
     const status = await conversation.controls?.status()
     if (status) screen.note(describeUsage({ usage, ...status }), 'dim')
   } catch {
-    // Events that cannot be read now are shown with the next turn.
+    // The status may be readable again after the next turn.
   }
 }
 

@@ -1,4 +1,4 @@
-// The options of commands that work over a Temporal service.
+// The options of commands that use a Temporal service.
 import { BatonError } from '@baton/core'
 import type * as Temporal from '@baton/temporal'
 import type { StoreLocation } from './store-location.ts'
@@ -25,18 +25,18 @@ export interface TemporalPlace {
   readonly namespace: string
   readonly taskQueue: string
   readonly redis: string | undefined
-  /** Address of the database that holds the records. */
+  /** Address of the database with the records. */
   readonly postgres: string
 }
 
 export const TEMPORAL_HELP = `  --temporal HOST:PORT
-                 the frontend of a Temporal service (BATON_TEMPORAL)
-  --namespace NAME   (default)
-  --task-queue NAME  of the workers (baton)
-  --redis URL    redis://HOST:PORT, through which live text goes (BATON_REDIS; without it text comes by whole steps)
-  --store URL    postgres://USER:PASSWORD@HOST/DATABASE, where the records of sessions are kept (BATON_STORE)`
+                 address of the Temporal service's frontend (default: BATON_TEMPORAL)
+  --namespace NAME   Temporal namespace (default: default)
+  --task-queue NAME  task queue of the workers (default: baton)
+  --redis URL    redis://HOST:PORT, to stream live text (default: BATON_REDIS; without it, text arrives step by step)
+  --store URL    postgres://USER:PASSWORD@HOST/DATABASE, where session records are kept (default: BATON_STORE)`
 
-/** Undefined without `--temporal`. @throws UsageError */
+/** Returns `undefined` without `--temporal`. @throws UsageError */
 export function readTemporalPlace(
   values: TemporalValues,
   store: StoreLocation,
@@ -51,9 +51,7 @@ export function readTemporalPlace(
   if (!/^[^\s:/]+:\d{1,5}$/.test(address))
     throw new UsageError(`--temporal must be HOST:PORT, such as localhost:7233, not "${address}"`)
   if (store.type !== 'postgres')
-    throw new UsageError(
-      '--temporal needs a store that all workers and servers share: --store postgres://HOST/DATABASE',
-    )
+    throw new UsageError('--temporal needs a store shared by all workers and servers: --store postgres://HOST/DATABASE')
   const redis = values.redis ?? (variables['BATON_REDIS']?.trim() || undefined)
   if (redis !== undefined && !/^rediss?:\/\/./.test(redis))
     throw new UsageError('--redis must be redis://HOST:PORT, or rediss:// over TLS')
@@ -61,13 +59,13 @@ export function readTemporalPlace(
   return { address, namespace, taskQueue, redis, postgres: store.url }
 }
 
-/** @throws BatonError `invalid_option` where it is not installed */
+/** @throws BatonError `invalid_option` if it is not installed */
 export async function importTemporal(): Promise<typeof Temporal> {
   try {
     return await import('@baton/temporal')
   } catch (cause) {
     if ((cause as { readonly code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    const message = 'the package @baton/temporal is not installed; add it by "npm install @baton/temporal"'
+    const message = 'the package @baton/temporal is not installed; run "npm install @baton/temporal"'
     throw new BatonError({ code: 'invalid_option', message, cause })
   }
 }

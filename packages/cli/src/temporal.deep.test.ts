@@ -1,4 +1,4 @@
-// `baton worker` and two `baton serve --temporal` as processes, over a Temporal service, PostgreSQL and Redis.
+// `baton worker` and two `baton serve --temporal` as processes, with a Temporal service, PostgreSQL and Redis.
 import { findPostgres, startPostgres } from '@baton/testing/postgres'
 import { findRedis, startRedis } from '@baton/testing/redis'
 import type { StartedCommand } from '@baton/testing/start-command'
@@ -106,7 +106,7 @@ describe.skipIf(!services)('the commands over Temporal', { timeout: 120_000 }, (
     for (const command of all) expect(await command.ended).toEqual({ code: 0, signal: null })
   })
 
-  test('a turn that runs when its worker is told to end goes on at another one', async () => {
+  test('a turn continues on another worker when its own one is shut down', async () => {
     const places = listServices()
     const words = ['worker', ...places, '--agent', AGENT, '--task-queue', 'handed-on', '--json']
     const first = start(words)
@@ -127,10 +127,10 @@ describe('wrong options of commands over Temporal', () => {
   test.each([
     [['worker'], /a worker needs --temporal HOST:PORT/],
     [['worker', '--temporal', 'nowhere'], /--temporal must be HOST:PORT, such as localhost:7233, not "nowhere"/],
-    [['worker', '--temporal', 'localhost:7233', '--store', 'memory:'], /--temporal needs a store that all .* share/],
+    [['worker', '--temporal', 'localhost:7233', '--store', 'memory:'], /--temporal needs a store shared by all/],
     [
       ['serve', '--temporal', 'localhost:7233', '--store', 'postgres://localhost/x', '--mcp', 'node x.js'],
-      /--mcp has no effect over Temporal, where workers run the tools: give it to "baton worker"/,
+      /--mcp has no effect over Temporal, where workers run the tools; pass it to "baton worker"/,
     ],
     [
       [
@@ -160,6 +160,6 @@ describe('wrong options of commands over Temporal', () => {
     expect(code).not.toBe(0)
     const lines = command.errors().trim().split('\n')
     expect(lines[0]).toMatch(said)
-    expect(lines.length).toBeLessThanOrEqual(2) // the second one is the hint
+    expect(lines.length).toBeLessThanOrEqual(2) // the second line is the hint
   })
 })

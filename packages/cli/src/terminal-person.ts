@@ -1,5 +1,5 @@
-// The person at a terminal. While a turn runs, keys are kept for the next line and not shown, so that they do not stand in the
-// answer.
+// The person at a terminal. While a turn runs, keys are kept for the next line and not shown, so that they do not
+// appear within the answer.
 import type { ChatHistory } from './chat-history.ts'
 import type { TerminalOutput } from './console.ts'
 import type { Person } from './conversation.ts'
@@ -10,9 +10,9 @@ export interface TerminalPersonInit {
   readonly input: LineEditorInit['input']
   readonly output: TerminalOutput
   readonly prompt: string
-  /** Words that are completed by the tab key. */
+  /** Words completed by the tab key. */
   readonly completions: readonly string[]
-  /** Ctrl+C; `hadText`: a begun line was thrown away by it. */
+  /** Called at Ctrl+C; `hadText` if it discarded a started line. */
   readonly onInterrupt: (hadText: boolean) => void
   /** History of this and earlier chats. */
   readonly history?: ChatHistory
@@ -21,7 +21,7 @@ export interface TerminalPersonInit {
 const WAITING_MAX = 100
 
 export function createTerminalPerson({ prompt, ...init }: TerminalPersonInit): Person {
-  /** Messages that were finished while a turn ran. */
+  /** Messages that were finished while a turn was running. */
   const waiting: string[] = []
   const editor = createLineEditor({
     ...init,

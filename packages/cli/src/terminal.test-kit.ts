@@ -1,14 +1,14 @@
-// `baton chat` in real terminals, by tmux: what a person sees of it, and what they type.
+// `baton chat` in real terminals, using tmux: its screen and the keys typed.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
-/** Milliseconds that a terminal has to show what is expected. */
+/** Milliseconds to wait for expected output. */
 const SHOWN_MS = 60_000
 
-/** Says what is left out without tmux. @throws Error where nothing may be left out */
+/** Checks for tmux and prints what is skipped without it. @throws Error if nothing may be skipped */
 export function findTmux(what: string): boolean {
   if (spawnSync('tmux', ['-V']).status === 0) return true
   if (process.env['BATON_TEST_REQUIRE'] === 'all') throw new Error(`${what}: there is no tmux`)
@@ -19,15 +19,15 @@ export function findTmux(what: string): boolean {
 export interface Terminals {
   /** Starts `baton chat` with these words in a new terminal, 80 columns wide, and waits for its prompt. */
   chat(words: string, terminal?: Terminal): Promise<void>
-  /** Closes the terminal, as a person closes its window, and waits for what ran in it to end. */
+  /** Closes the terminal window, and waits for the processes in it to end. */
   closeTerminal(): Promise<void>
   press(key: string): void
-  /** All that was shown. */
+  /** Everything shown so far. */
   screen(): string
   /** Waits until the terminal shows this. @throws Error after a minute */
   shows(wanted: RegExp): Promise<string>
   tmux(...words: readonly string[]): string
-  /** A line. */
+  /** Types a line. */
   type(text: string): void
 }
 
@@ -37,7 +37,7 @@ export interface Terminal {
 }
 
 export function createTerminals(folder: () => string): Terminals {
-  /** Each terminal has a tmux server of its own, because a dying one still answers at its socket. */
+  /** Each terminal has its own tmux server, because a dying one still answers on its socket. */
   let count = 0
   const tmux = (...words: readonly string[]): string =>
     spawnSync('tmux', ['-S', join(folder(), `tmux${count}`), ...words], { encoding: 'utf8' }).stdout
@@ -70,10 +70,10 @@ export function createTerminals(folder: () => string): Terminals {
     closeTerminal: async () => {
       const shell = tmux('list-panes', '-t', 'chat', '-F', '#{pane_pid}').trim()
       tmux('kill-server')
-      // A process that nobody has waited for yet has ended all the same.
+      // A zombie process counts as ended.
       const listStates = (): string => {
         const { status, stdout } = spawnSync('ps', ['-o', 'stat=', '-s', shell], { encoding: 'utf8' })
-        return status === null ? '' : stdout // a machine without ps
+        return status === null ? '' : stdout // `ps` is missing
       }
       while (/^[^Z\s]/m.test(listStates())) await wait(10)
     },

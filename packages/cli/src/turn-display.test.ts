@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createScreen } from './screen.ts'
 import { createTurnDisplay } from './turn-display.ts'
 
-/** Written pieces, elsewhere than on a terminal. */
+/** Returns the pieces written when the output is not a terminal. */
 function told(events: readonly EventBody[]): readonly string[] {
   const pieces: string[] = []
   const write = (text: string): void => void pieces.push(text)
@@ -22,18 +22,18 @@ const call = (callId: string, result?: CallResult): EventBody => {
   return { type: 'call', call: result ? { ...view, status: 'settled', result } : { ...view, status: 'running' } }
 }
 
-test('a retry after which nothing is void says only that there is one, and why', () => {
+test('a retry without discarded text only gives its reason', () => {
   expect(told([reset('failed'), reset('empty'), reset('gave-up')])).toEqual([
-    'the model is asked again: the last attempt failed',
-    'the model is asked again: its answer was empty',
+    'retrying the model: the last attempt failed',
+    'retrying the model: its answer was empty',
   ])
 })
 
-test('an answer that is not taken is void, and said to be asked for again', () => {
+test('an answer that is not accepted is discarded, and its retry is shown', () => {
   expect(told([said('Perhaps.'), reset('refused')])).toEqual([
     'Perhaps.',
     '\n',
-    'the model is asked again: its answer was not accepted; what it said since its last call is void',
+    'retrying the model: its answer was not accepted; its text since its last call is discarded',
   ])
 })
 
@@ -41,15 +41,13 @@ test('a retry after text was shown says that this text is void, once', () => {
   expect(told([said('Half an'), reset('failed'), reset('failed')])).toEqual([
     'Half an',
     '\n',
-    'the model is asked again: the last attempt failed; what it said since its last call is void',
-    'the model is asked again: the last attempt failed',
+    'retrying the model: the last attempt failed; its text since its last call is discarded',
+    'retrying the model: the last attempt failed',
   ])
 })
 
 test('text before a call stays what it is', () => {
-  expect(told([said('I look.'), call('c'), reset('failed')]).at(-1)).toBe(
-    'the model is asked again: the last attempt failed',
-  )
+  expect(told([said('I look.'), call('c'), reset('failed')]).at(-1)).toBe('retrying the model: the last attempt failed')
 })
 
 test('a call is shown with its arguments, and how it ended with its time', () => {
@@ -70,12 +68,12 @@ test('another model that takes over is named, with why', () => {
       { type: 'step-reset', ...STEP, reason: 'fallback', error },
       { type: 'step-started', ...STEP, attempt: 2, model: 'openai/gpt-5.6' },
     ]).at(-1),
-  ).toBe('the model is asked again: openai/gpt-5.6 takes over (busy); what it said since its last call is void')
+  ).toBe('retrying the model: openai/gpt-5.6 takes over (busy); its text since its last call is discarded')
 })
 
-test('a limit that bites is told', () => {
+test('a reached limit is shown', () => {
   expect(told([{ type: 'limit', limit: 'output', used: 512, reached: true }])).toEqual([
-    'the answer is cut: it has as many tokens as the model may write',
+    'the answer was cut at the maximum number of output tokens',
   ])
   expect(told([{ type: 'limit', limit: 'tokens', used: 8, max: 10, reached: false }])).toEqual([])
 })

@@ -1,12 +1,12 @@
-// Shows a turn, event by event: the answer as it streams, calls as they run and settle, what became void.
+// Shows a turn, event by event: the answer as it streams, calls as they run and settle, and discarded text.
 import type { CallResult, CallView, EventBody, JsonValue, LimitName, StepResetReason, TurnStop } from '@baton/core'
 import type { Screen } from './screen.ts'
 import type { ShownCalls } from './shown-calls.ts'
 
 export interface TurnDisplay {
-  /** `atMs`: when it happened, on any clock that does not jump. */
+  /** `atMs`: time of the event, on any monotonic clock. */
   show(event: EventBody, atMs: number): void
-  /** A person took time to answer, which is none of the call's. */
+  /** Restarts a call's clock after a person took time to answer. */
   restartClock(callId: string, atMs: number): void
 }
 
@@ -16,16 +16,16 @@ interface ShownCall {
   progressMs?: number
 }
 
-/** Milliseconds between two lines about how far a tool is. */
+/** Milliseconds between lines about a tool's progress. */
 const PROGRESS_MS = 1000
 
-/** With `shown` results are folded into the lines of their calls, and running tools tell how far they are. */
+/** With `shown`, results are folded into the lines of their calls, and running tools show progress. */
 export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDisplay {
   const calls = new Map<string, ShownCall>()
   const settled = new Set<string>()
-  /** Text of the step that runs has been shown. */
+  /** Whether text of the current step has been shown. */
   let hasSpoken = false
-  /** Why another model is asked; its name comes with the step. */
+  /** Why another model takes over; its name comes with the step. */
   let handover: { readonly why: string; readonly isVoid: boolean } | undefined
   const showCall = (call: CallView, atMs: number): void => {
     const { callId, name, result } = call
@@ -91,19 +91,19 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
   }
 }
 
-/** Notes on left-out content and reached limits. */
+/** Notes about left-out content and reached limits. */
 function tellLimits(screen: Screen, event: EventBody): void {
   if (event.type === 'compacted')
-    screen.note(event.how === 'summary' ? 'older messages were summarised' : 'older messages are forgotten', 'dim')
+    screen.note(event.how === 'summary' ? 'older messages were summarised' : 'older messages were dropped', 'dim')
   else if (event.type === 'limit' && event.reached) screen.note(LIMITS[event.limit], 'dim')
 }
 
-/** As JSON text. */
+/** The input as JSON text. */
 export function writeInput({ input }: Pick<CallView, 'input'>): string {
   return typeof input === 'string' ? input : JSON.stringify(input)
 }
 
-/** Why the same step is asked for once more. What ends the turn is told with its end. */
+/** Why the same step is repeated. Reasons that end the turn are shown with its end. */
 const ASKED_AGAIN: Readonly<Record<StepResetReason, string>> = {
   failed: 'the last attempt failed',
   fallback: 'another model takes over',
@@ -112,7 +112,7 @@ const ASKED_AGAIN: Readonly<Record<StepResetReason, string>> = {
   empty: 'its answer was empty',
   paused: 'the session was paused',
   'context-full': 'the conversation is too long for it and is shortened',
-  'too-large': 'the request was too large for it, and the oldest images and files leave',
+  'too-large': 'the request was too large for it, so the oldest images and files are left out',
   refused: 'its answer was not accepted',
   'gave-up': '',
   interrupted: '',
@@ -131,26 +131,26 @@ const STOPS: Readonly<Record<TurnStop, string>> = {
 }
 
 const LIMITS: Readonly<Record<LimitName, string>> = {
-  rounds: 'the tool rounds of this turn are used up: the model answers from what it has',
-  calls: 'the calls of this turn are used up',
-  tokens: 'the tokens of this turn are used up',
-  cost: 'the money of this turn is used up',
-  time: 'the time of this turn is used up',
-  output: 'the answer is cut: it has as many tokens as the model may write',
-  messages: 'older messages are not read any more: the window of the agent holds no more of them',
+  rounds: 'this turn has used all its tool rounds: the model answers from what it has',
+  calls: 'this turn has used all its calls',
+  tokens: 'this turn has used all its tokens',
+  cost: 'this turn has reached its cost limit',
+  time: 'this turn has reached its time limit',
+  output: 'the answer was cut at the maximum number of output tokens',
+  messages: "older messages are left out because the agent's window is full",
 }
 
 function describeReset(why: string, isVoid: boolean): string {
-  return `the model is asked again: ${why}${isVoid ? '; what it said since its last call is void' : ''}`
+  return `retrying the model: ${why}${isVoid ? '; its text since its last call is discarded' : ''}`
 }
 
-/** For the lines of a log: why an attempt of a step is made again. */
+/** For log lines: why an attempt at a step is repeated. */
 export function askedAgain(reason: string, hasSpoken: boolean): string {
   const why = Object.hasOwn(ASKED_AGAIN, reason) ? ASKED_AGAIN[reason as StepResetReason] : reason
   return describeReset(why, hasSpoken)
 }
 
-/** How a call ended, as its mark and what follows its name and time. */
+/** How a call ended: its mark, and the text after its name and time. */
 export function describeResult(result: CallResult): {
   readonly mark: string
   readonly words: string

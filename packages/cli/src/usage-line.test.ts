@@ -1,4 +1,4 @@
-// The quiet line below an answer, and results that are folded.
+// The dim usage line below an answer, and folded results.
 import { expect, test } from 'vitest'
 import { createShownCalls } from './shown-calls.ts'
 import { describeUsage } from './usage-line.ts'
@@ -17,7 +17,7 @@ test('a window of unknown size is shown in tokens', () => {
   expect(describeUsage({ model: 'm', usage: {}, context: { used: 1200 } })).toBe('m · context 1,200 tokens')
 })
 
-test('a short result stands in its line, a long one is folded, and the oldest are forgotten', () => {
+test('a short result is shown on its line, a long one is folded, and the oldest are forgotten', () => {
   const calls = createShownCalls()
   const add = (text: string): string => calls.add('look', { type: 'ok', content: [{ type: 'text', text }] })
   expect([add('short'), add(''), add('a\nb'), add('x'.repeat(61))]).toEqual([

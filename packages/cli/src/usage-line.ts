@@ -1,4 +1,4 @@
-// Tokens, cost and context in a few words, for the quiet line below an answer.
+// Tokens, cost and context in a few words, for the dim line below an answer.
 import type { ContextUse, Usage } from '@baton/core'
 
 export interface UsageSaid {
@@ -7,7 +7,7 @@ export interface UsageSaid {
   readonly context?: ContextUse | undefined
 }
 
-/** `openai/gpt-5 · 1,234 tokens in, 56 out · $0.0012 · context 12 %`; without what is not known. */
+/** `openai/gpt-5 · 1,234 tokens in, 56 out · $0.0012 · context 12 %`; unknown parts are left out. */
 export function describeUsage({ model, usage, context }: UsageSaid): string {
   const { inputTokens, outputTokens, costMicros } = usage
   const parts = [
@@ -32,7 +32,7 @@ function count(tokens: number): string {
 
 const MICROS = 1_000_000
 
-/** Two digits of what is small, cents of what is not. */
+/** Two significant digits for small amounts, cents for larger ones. */
 function describeCost(micros: number): string {
   const dollars = micros / MICROS
   return dollars >= 1 || micros === 0

@@ -1,4 +1,5 @@
-// Every variable of the server, by what it changes for an app or a provider. The command runs in this process.
+// Every environment variable of the server, checked by its effect on an app or a provider. The command runs in this
+// process.
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import { connectV1App } from '@baton/testing/v1-app'
 import { createServer } from 'node:http'
@@ -16,7 +17,7 @@ afterEach(async () => {
 
 type Variables = Readonly<Record<string, string>>
 
-/** Runs until it listens or ends; then it is stopped at the end of the test. */
+/** Runs a server until it listens or ends, and stops it at the end of the test. */
 async function serve(variables: Variables, words: readonly string[] = ['--port', '0']) {
   const said = { output: '', notes: '' }
   let stop = (): void => {}
@@ -59,7 +60,7 @@ async function fakeProvider(): Promise<{ readonly variables: Variables; requests
   }
 }
 
-/** The fields of a request to Anthropic that the variables touch. */
+/** Fields of an Anthropic request that the variables change. */
 interface Sent {
   readonly model: string
   readonly max_tokens: number
@@ -96,7 +97,7 @@ test.each([
   expect(said.notes).toContain(message)
 })
 
-test('ANTHROPIC_API_KEY is sent to the provider and stands in no log', async () => {
+test('ANTHROPIC_API_KEY is sent to the provider and never logged', async () => {
   const keys: unknown[] = []
   const provider = createServer((request, response) => {
     keys.push(request.headers['x-api-key'])
@@ -143,7 +144,7 @@ test.each([
   expect(provider.requests().map((sent) => sent.messages.length)).toEqual(messages)
 })
 
-/** Answers of the server to these frames of a session, up to the first error. */
+/** Sends these frames to a session and returns the first error. */
 async function errorFor(url: string, texts: readonly string[]): Promise<string> {
   const socket = new WebSocket(url)
   await new Promise((resolve) => {
@@ -176,7 +177,7 @@ test('SESSION_RATE_LIMIT_PER_MIN is how many frames a session may send', async (
   expect(await errorFor(url, ['One', 'Two', 'Three'])).toMatch(/^rate_limited: at most 2 frames a minute are accepted/)
 })
 
-test('BATON_TOKEN is asked of every connection', async () => {
+test('BATON_TOKEN is required from every connection', async () => {
   const { url, said } = await serve({ BATON_TOKEN: 'token-of-a-test' })
   await expect(connectV1App({ url, session: 's', runCall: () => '' })).rejects.toThrow('no connection')
   await say(`${url}?token=token-of-a-test`)

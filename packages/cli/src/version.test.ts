@@ -1,4 +1,4 @@
-// The version that the command says is that of its package.
+// The version printed by the command is its package's version.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { VERSION } from './version.ts'

@@ -1,4 +1,4 @@
-// How a streamed text is laid out in a narrow terminal.
+// Layout of streamed text in a narrow terminal.
 import { expect, test } from 'vitest'
 import { createWordWrap } from './word-wrap.ts'
 

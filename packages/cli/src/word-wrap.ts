@@ -1,23 +1,23 @@
-// Lays a text that comes in pieces out in lines of a terminal's width: words stay whole where they fit, indents stay.
+// Wraps streamed text to a terminal's width: words stay whole if they fit, and indents are kept.
 import stringWidth from 'string-width'
 
 export interface WordWrap {
   push(piece: string): void
-  /** Writes what waits for the end of its word. */
+  /** Writes the pending word. */
   flush(): void
-  /** Cells of the line that are used. */
+  /** Cells used in the current line. */
   column(): number
 }
 
 export interface WordWrapInit {
   readonly write: (text: string) => void
-  /** Cells of a line; asked again for each word, since windows change. */
+  /** Cells of a line; called again for each word, since windows change size. */
   readonly columns: () => number
-  /** Put before each line but the first. */
+  /** Prefix of each line but the first. */
   readonly indent?: string
 }
 
-/** A word that is longer is written as it comes. */
+/** A longer word is written as it arrives. */
 const WORD_CHARS_MAX = 1000
 const TAB = '    '
 

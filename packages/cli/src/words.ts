@@ -1,4 +1,4 @@
-// Words of a command line to checked values. Whatever is wrong is one line that says what is allowed.
+// Parses the words of a command line into checked values. Each error is one line that says what is allowed.
 import { closestMatch } from 'leven'
 import type { ParseArgsConfig } from 'node:util'
 import { parseArgs } from 'node:util'
@@ -16,9 +16,9 @@ type Parsed<Known extends Options> = ReturnType<
 export interface Grammar<Known extends Options> {
   readonly command: string
   readonly options: Known
-  /** Names of the words, for the error of one too many; none by default. */
+  /** Names of the words, for the error about an extra one. Default: none. */
   readonly words?: readonly string[]
-  /** Names the command to write instead of words that this one does not take. */
+  /** Names the command to use for words that this one does not accept. */
   readonly instead?: (words: string) => string
 }
 
@@ -35,20 +35,20 @@ export function readWords<const Known extends Options>(
   }
   const extra = parsed.positionals[named.length]
   if (extra !== undefined) {
-    const takes = named.length === 0 ? 'takes options alone' : `takes ${named.join(' ')}`
+    const takes = named.length === 0 ? 'takes only options' : `takes ${named.join(' ')}`
     const meant = instead ? `; ${instead(parsed.positionals.slice(named.length).join(' '))}` : ''
     throw new UsageError(`unexpected word "${extra}": ${command} ${takes}${meant}; see "baton ${command} --help"`)
   }
   return parsed
 }
 
-/** Rewords an error of parseArgs like the other refusals. */
+/** Rewords an error of parseArgs in the style of the other errors. */
 function describeReason(cause: unknown, options: readonly string[]): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const [, known, what = ''] = /^Option '(--[\w-]+)[^']*' (.*)/.exec(message) ?? []
   if (what.startsWith('argument missing')) return `${known} needs a value;`
   if (what.startsWith('argument is ambiguous'))
-    return `${known} needs a value; one that begins with "-" is written ${known}=-…;`
+    return `${known} needs a value; write one that begins with "-" as ${known}=-…;`
   if (what.startsWith('does not take')) return `${known} takes no value;`
   const [first = message] = message.split(/\. To specify|\n/)
   const unknown = /^Unknown option '-+([\w-]+)/.exec(first)?.[1]
@@ -57,9 +57,9 @@ function describeReason(cause: unknown, options: readonly string[]): string {
   return `unknown option --${unknown}${near || ';'}`
 }
 
-/** `, did you mean "port"?`, or nothing where nothing is near. */
+/** `, did you mean "port"?`, or an empty string if nothing is similar. */
 export function suggestion(text: string, known: readonly string[], prefix = ''): string {
-  // A word of two letters is near to everything.
+  // A word of two letters is similar to everything.
   const near =
     closestMatch(text, known, { maxDistance: text.length < 4 ? 1 : 2 }) ??
     known.find((one) => sortLetters(one) === sortLetters(text))
@@ -76,7 +76,7 @@ export function numberOfVariable(variables: Variables, name: string, most: numbe
   return text === '' ? undefined : wholeNumber(text, `the variable ${name}`, [1, most])
 }
 
-/** @throws UsageError for a text that is blank */
+/** @throws UsageError for blank text */
 export function notBlank(text: string | undefined, option: string): string | undefined {
   if (text === undefined || text.trim() !== '') return text
   throw new UsageError(`${option} must not be empty`)

@@ -1,4 +1,5 @@
-// `baton worker`: decides, asks models and runs tools for sessions and goals of a Temporal service, until a signal ends it.
+// `baton worker`: decides, calls models and runs tools for sessions and goals of a Temporal service, until a signal
+// ends it.
 import type { Logger, Permissions } from '@baton/core'
 import { openPostgresStore } from '@baton/host/postgres'
 import { secretsIn } from '@baton/models/choose-model'
@@ -41,7 +42,7 @@ const DRAIN_MAX_MS = 3_600_000
 const PORT_MAX = 65_535
 
 export const workerCommand: Command = {
-  help: `baton worker: a worker for sessions and goals of a Temporal service; start as many as you need
+  help: `baton worker: run a worker for sessions and goals of a Temporal service; start as many as you need
 
 Options:
 ${MODEL_HELP}
@@ -49,12 +50,12 @@ ${MCP_HELP}
 ${PERMISSION_HELP}
 ${TEMPORAL_HELP}
   --health-port NUMBER
-                 answers GET /healthz and /readyz on this port of the machine (no port)
+                 answer GET /healthz and /readyz on this port of this machine (default: no port)
   --drain-ms NUMBER
-                 milliseconds that running work gets to end after a signal (10000)
-  --json         one line of JSON when the worker is ready: {"event":"working","taskQueue":"baton"}
-  --log-format NAME  json or pretty (pretty on a terminal, else json)
-  --log-level NAME   info, warn or silent (info)
+                 milliseconds for running work to end after a signal (default: 10000)
+  --json         print one line of JSON when the worker is ready: {"event":"working","taskQueue":"baton"}
+  --log-format NAME  json or pretty (default: pretty on a terminal, otherwise json)
+  --log-level NAME   info, warn or silent (default: info)
 
 Examples:
   baton worker --temporal localhost:7233 --store postgres://localhost/baton --redis redis://localhost:6379
@@ -127,7 +128,7 @@ async function work(options: WorkerOptions, terminal: Console): Promise<number> 
   const health =
     options.healthPort === undefined ? undefined : await answerHealth(options.healthPort, worker.problem, log)
   terminal.onStop(() => {
-    log.info('the worker stops; running work may end', { withinMs: drainMs })
+    log.info('the worker is stopping; running work may end', { withinMs: drainMs })
     worker.shutdown()
   })
   terminal.write(describeStart(options, prepared))
@@ -151,7 +152,7 @@ function describeStart(
 `)
 }
 
-/** `/readyz` says no more than that something is wrong; what it is, the log says. */
+/** `/readyz` only says that something is wrong; the log says what. */
 async function answerHealth(
   port: number,
   findProblem: () => Promise<string | undefined>,

@@ -14,7 +14,7 @@ export interface ObservedSession {
   read(fromPos: number): AsyncIterable<SessionRecord>
 }
 
-/** Observer callbacks, called synchronously. One that throws is logged and does not affect the session. */
+/** Observer callbacks, called synchronously. A callback that throws is logged and does not affect the session. */
 export interface SessionObserver {
   /**
    * Called for each record this host commits, in order of position. Records of other hosts and earlier processes are

@@ -179,7 +179,7 @@ describe('an agent', () => {
   })
 })
 
-test('a turn with a schema of its own has an answer of its type', async () => {
+test('a turn with its own schema has an answer of its type', async () => {
   await using host = createHost({ agent: cities, services: db })
   const session = await host.session()
   const ask = () => session.send('Hi', { output: z.object({ rooms: z.array(z.string()) }), delivery: 'steer' })

@@ -3,19 +3,19 @@ import type { Accepted, CallView, JsonObject, JsonValue, Refused, TurnStop, Usag
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import type { PackedState } from './workflow/pack-state.ts'
 
-/** The task queue of workers and of those who start sessions and goals. */
+/** The task queue shared by workers and by the hosts that start sessions and goals. */
 export const TASK_QUEUE = 'baton'
-/** Types of workflows. */
+/** Workflow types. */
 export const SESSION_WORKFLOW = 'baton.session'
 export const GOAL_WORKFLOW = 'baton.goal'
-/** The Update that hands inputs to a session. */
+/** The Update that submits inputs to a session. */
 export const SUBMIT = 'baton.submit'
-/** The Query for where a session stands. */
+/** The Query for a session's current state. */
 export const STATE = 'baton.state'
-/** The type of the failure of an activity that could not begin: nothing of its work was done. */
+/** The failure type of an activity that could not begin: none of its work was done. */
 export const NOT_BEGUN = 'baton.not_begun'
 
-/** A session in lists of workflows, by the names of search attributes; each is a keyword. */
+/** Search attributes that describe a session in lists of workflows; each is a keyword. */
 export const SEARCH_ATTRIBUTES = {
   agent: 'BatonAgent',
   principal: 'BatonPrincipal',
@@ -25,28 +25,31 @@ export const SEARCH_ATTRIBUTES = {
 } as const
 export type SearchField = keyof typeof SEARCH_ATTRIBUTES
 
-/** Inputs of one Update; further ones go into the next. */
+/** Inputs per Update; further ones go into the next. */
 export const INPUTS_MAX = 256
 
-/** Who a session is, for whoever opens its agent. */
+/** A session's identity, which selects its agent. */
 export interface Identity {
   readonly session: string
   readonly principal: string
-  /** The agent's name; empty: the worker's default. */
+  /** The agent's name; if empty, the worker's default. */
   readonly agent: string
   /** The meta of a new session. */
   readonly meta: JsonObject
-  /** Present: a goal is judged with these in place of what its agent has. */
+  /** Set for a goal: overrides parts of its agent. */
   readonly goal?: GoalTerms
 }
 
 /** A goal's changes to its agent. */
 export interface GoalTerms {
-  /** Names of the agent's tools that may be used; all by default. */
+  /** Names of the agent's tools that may be used. Default: all. */
   readonly tools?: readonly string[]
-  /** JSON Schema of the verdict, an object at its root; absent: the agent's own, or text. */
+  /**
+   * JSON Schema of the verdict, an object at its root. Without it, the agent's own schema applies, or the verdict is
+   * text.
+   */
   readonly outputSchema?: JsonObject
-  /** Limits of its one turn; they win over the agent's. */
+  /** Limits of its single turn; they override the agent's. */
   readonly limits?: Readonly<Record<string, number>>
 }
 
@@ -54,36 +57,36 @@ export interface GoalTerms {
 export interface SessionStart {
   readonly identity: Identity
   readonly tuning?: Tuning
-  /** State of the run before. */
+  /** State of the previous run. */
   readonly carried?: Carried
 }
 
-/** The id of a goal's one input. */
+/** The id of a goal's single input. */
 export const GOAL_INPUT = 'goal'
 
-/** The argument of `baton.goal`, as any program in any language may say it; its workflow id names its session. */
+/** The argument of `baton.goal`, which can be sent by programs in any language; its workflow id names its session. */
 export interface GoalStart extends GoalTerms {
-  /** The agent's name; the worker's default without it. */
+  /** The agent's name. Default: the worker's default agent. */
   readonly agent?: string
   /** The task: something to do or to judge. */
   readonly goal: string
-  /** Owner of the session; `anonymous` by default. */
+  /** Owner of the session. Default: `anonymous`. */
   readonly principal?: string
   readonly tuning?: Tuning
   readonly carried?: Carried
 }
 
-/** How a session's workflow behaves; told at its start, so that a new default changes no session that runs. */
+/** Settings of a session's workflow, passed at its start, so that a new default does not change running sessions. */
 export interface Tuning {
-  /** Milliseconds without anything to do after which the workflow completes; the next input starts it again. One day. */
+  /** Milliseconds without work until the workflow completes; the next input starts it again. Default: one day. */
   readonly idleMs?: number
-  /** Updates after which a run continues as a new one. 1,500: a run takes 2,000. */
+  /** Updates before a run continues as a new one. Default: 1,500, of the 2,000 that a run accepts. */
   readonly updatesMax?: number
 }
 
-/** State that passes from one run to the next: no text of the conversation but what is not published yet. */
+/** State passed from one run to the next. It contains conversation text only if that is not published yet. */
 export interface Carried {
-  /** Unpacked by what earlier versions left. */
+  /** Unpacked in data from earlier versions. */
   readonly state: PackedState | State
   readonly identity: Identity
   readonly unpublished: readonly SessionRecord[]
@@ -93,26 +96,29 @@ export interface Carried {
 /** An Update's argument. */
 export interface Submission {
   readonly inputs: readonly Input[]
-  /** The name of the agent that the session goes on with. */
+  /** The name of the agent that the session switches to. */
   readonly agent?: string
-  /** Birth of the session that it is meant for: one of this name may have been removed, and another one begun. */
+  /** Birth of the intended session: the session may have been removed, and another one of this name started. */
   readonly birth?: string
 }
 
-/** `epoch`: of the record that holds it. Another one at its place says that the record was never written. */
+/**
+ * `epoch` is that of the record with the answer. If another epoch is stored at that position, the record was never
+ * written.
+ */
 export type Answers = readonly ((Accepted & { readonly epoch?: number }) | Refused)[]
 
-/** An input as the workflow hands it to policy; `foreign-finished` is turned into a report there. */
+/** An input as passed by the workflow to policy, where `foreign-finished` becomes a report. */
 export type WorkflowInput = Input | ForeignFinished
 
-/** How a tool ended that is somebody's own activity or workflow. */
+/** The end of a tool that is a custom activity or workflow. */
 export interface ForeignFinished {
   readonly type: 'foreign-finished'
   readonly callId: string
   readonly attempt: number
   readonly name: string
   readonly value?: JsonValue
-  /** Present: it failed. */
+  /** Set if it failed. */
   readonly failure?: string
 }
 
@@ -123,11 +129,11 @@ export interface OpenJob {
 }
 
 export interface Opened {
-  /** Folded from the log that is there already; absent for a new session. */
+  /** Folded from an existing log; absent for a new session. */
   readonly state?: State
   /** The first record of a new session. */
   readonly records: readonly SessionRecord[]
-  /** Search attributes that may be written; absent: an earlier version opened it. */
+  /** Search attributes that may be written; absent if an earlier version opened the session. */
   readonly searchFields?: readonly SearchField[]
 }
 
@@ -136,7 +142,7 @@ export interface DecideJob {
   readonly state: State
   readonly inputs: readonly WorkflowInput[]
   readonly nowMs: number
-  /** Keys of work that is under way: it needs no plan. */
+  /** Keys of work in progress, which needs no plan. */
   readonly underWay: readonly string[]
   /** Records that may not have reached the log yet. */
   readonly recent: readonly SessionRecord[]
@@ -144,13 +150,16 @@ export interface DecideJob {
 
 export interface Decided {
   readonly records: readonly SessionRecord[]
-  /** One for each input, in their order. */
+  /** One answer per input, in order. */
   readonly answers: Answers
-  /** By the key of each effect that has no activity yet. */
+  /** Plans by effect key, for each effect without an activity. */
   readonly plans: Readonly<Record<string, WorkPlan>>
 }
 
-/** Task queue and time limits of a piece of work. Recorded, so that other settings change nothing that was begun. */
+/**
+ * Task queue and time limits of a piece of work. They are recorded, so that other settings do not change work already
+ * started.
+ */
 export type WorkPlan =
   | ({ readonly runs: 'model' | 'tool' } & ActivityTimes)
   | ({
@@ -172,11 +181,11 @@ export interface ActivityTimes {
 export interface WorkJob {
   readonly identity: Identity
   readonly effect: WorkEffectData
-  /** Position that the log must have before it begins. */
+  /** Position that the log must have reached before the work begins. */
   readonly pos: number
   /** Records to publish first. */
   readonly records: readonly SessionRecord[]
-  /** Birth of the session: one of this name may have been removed, and another one begun. */
+  /** Birth of the session: it may have been removed, and another one of this name started. */
   readonly birth?: string
 }
 
@@ -191,13 +200,13 @@ export interface PublishJob {
 export interface GoalResult {
   /** The goal's session: its workflow id. */
   readonly session: string
-  /** How its turn ended; with anything but `end` the workflow fails, with this as its failure's detail. */
+  /** How its turn ended. With anything but `end`, the workflow fails with this as its failure's detail. */
   readonly stop: TurnStop
   /** The answer as text. */
   readonly text: string
-  /** With a schema: the verdict, which fits it. */
+  /** With a schema: the verdict, which matches it. */
   readonly output?: JsonValue
-  /** The calls behind the answer, in their order: what the verdict cites by `callId`. */
+  /** The calls behind the answer, in order; the verdict cites them by `callId`. */
   readonly calls: readonly GoalCall[]
   readonly usage: Usage
   /** The error of a turn that failed. */
@@ -210,7 +219,7 @@ export interface ResultJob {
   readonly identity: Identity
 }
 
-/** The activities of a worker, by their types. */
+/** The activities of a worker, by type. */
 export interface BatonActivities {
   'baton.open'(job: OpenJob): Promise<Opened>
   'baton.decide'(job: DecideJob): Promise<Decided>
@@ -230,13 +239,13 @@ export interface SessionStateView {
   readonly phase: State['phase']
   readonly turn: number | null
   readonly openCalls: readonly { readonly callId: string; readonly name: string; readonly state: string }[]
-  /** Activities under way. */
+  /** Activities in progress. */
   readonly underWay: readonly string[]
-  /** Records on their way to the log. */
+  /** Number of records on their way to the log. */
   readonly unpublished: number
-  /** Inputs that wait to be decided. */
+  /** Number of inputs waiting to be decided. */
   readonly waiting: number
 }
 
-/** How far apart two tries of an activity that could not begin are, and how long a failed decision waits. */
+/** Milliseconds between tries of an activity that could not begin, and after a first failed decision. */
 export const AGAIN_MS = 1000

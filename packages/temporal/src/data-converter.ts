@@ -1,9 +1,9 @@
-// How values become payloads: as Temporal does it, by codecs of the user's own, and with long ones in the blob store.
+// Converts values to payloads as Temporal does, applying the user's codecs and storing long payloads in the blob store.
 import type { BlobStore } from '@baton/core'
 import type { DataConverter } from '@temporalio/common'
 import { createBlobCodec } from './payload-codec.ts'
 
-/** The blob store comes last: what the user's codecs encrypt is kept encrypted there. */
+/** The blob store is last, so that data encrypted by the user's codecs is stored encrypted. */
 export function createDataConverter(blobs: BlobStore, own: DataConverter = {}): DataConverter {
   return { ...own, payloadCodecs: [...(own.payloadCodecs ?? []), createBlobCodec(blobs)] }
 }

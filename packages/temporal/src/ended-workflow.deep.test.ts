@@ -1,5 +1,5 @@
-// Sessions whose workflow was ended by somebody else: they go on from their log, and what the ended run left behind changes
-// nothing.
+// Sessions whose workflow was terminated from outside: they continue from their log, and leftovers of the terminated
+// run change nothing.
 import type { Store } from '@baton/core'
 import { tool } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
@@ -76,7 +76,7 @@ describe.skipIf(!server)('a session whose workflow was terminated', { timeout: 6
       else isHolding = false
       if (!isEarlier) await until(async () => (await world.records(id)).some(({ epoch }) => epoch === 2))
       isHolding = false
-      // The run that was terminated writes first, or last.
+      // The terminated run writes first, or last.
       for (const write of held) write()
       await until(async () => (await world.records(id)).some(({ epoch }) => epoch === 2))
       expect((await session.send('last', { inputId: 'd' }).answer).outcome).toBe('answered')
@@ -87,13 +87,13 @@ describe.skipIf(!server)('a session whose workflow was terminated', { timeout: 6
       const facts = records.flatMap((record) => record.facts)
       const accepted = facts.flatMap((fact) => (fact.type === 'input-accepted' ? [fact.inputId] : []))
       expect(new Set(accepted).size).toBe(accepted.length)
-      // The gateway had an answer for it, and hands it in again where it was lost.
+      // The gateway had an answer for it, and submits it again if it was lost.
       expect((await second.answer).outcome).toBe('answered')
       expect(accepted.includes('b')).toBe(true)
     })
   })
 
-  test('takes an input again that the ended run had taken and never wrote, also where nobody else speaks', async () => {
+  test('takes an input again that the ended run had taken and never wrote, even without other inputs', async () => {
     const store = createMemoryStore()
     let isLost = false
     const lost: (() => void)[] = []

@@ -1,4 +1,4 @@
-// Sessions of Baton as Temporal workflows: the host, the worker, goals, and tools that are somebody's own activities.
+// Baton sessions as Temporal workflows: the host, the worker, goals, and tools that are custom activities.
 export { createTemporalHost } from './host/create-temporal-host.ts'
 export type { TemporalHost, TemporalHostOptions } from './host/create-temporal-host.ts'
 export { removeTemporalSession } from './host/remove-session.ts'

@@ -1,4 +1,5 @@
-// Costs of sessions for a Temporal service: events, actions and bytes of plain, long and wide ones. The numbers are printed.
+// Costs of sessions for a Temporal service: events, actions and bytes of plain, long and wide ones. The numbers are
+// printed.
 import { tool } from '@baton/core'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
@@ -29,7 +30,9 @@ async function readEvents(world: TemporalWorld, session: string, runId?: string)
   return events ?? []
 }
 
-/** Actions as Temporal bills them: starts, Updates, timers, activities; the local ones of a workflow task are one. */
+/**
+ * Actions as billed by Temporal: starts, Updates, timers, activities; the local ones of a workflow task count as one.
+ */
 function countActions(events: readonly HistoryEvent[]): number {
   const tasks = new Set<string>()
   let actions = 0
@@ -63,11 +66,12 @@ const add = tool({
 })
 const callAdd = { name: 'add', arguments: '{}' }
 
-describe.skipIf(!server)('what Temporal is asked for', { timeout: 150_000 }, () => {
+describe.skipIf(!server)('requests to Temporal', { timeout: 150_000 }, () => {
   test.each([
     ['a plain turn', 35, 11, [{ text: 'one' }, { text: 'two' }]],
     ['a turn with a tool', 35, 11, [{ text: 'one' }, { calls: [callAdd] }, { text: 'two' }]],
-    // Results that arrive together are one decision, and Temporal delivers them together or apart: 42 to 50 events.
+    // Results that arrive together are one decision, and Temporal may deliver them together or separately: 42 to 50
+    // events.
     ['a turn with three tools', 55, 15, [{ text: 'one' }, { calls: [callAdd, callAdd, callAdd] }, { text: 'two' }]],
   ])('%s takes fewer than %i events and %i actions', async (name, eventsMax, actionsMax, steps) => {
     await withWorld({ steps, tools: [add] }, async (world) => {
@@ -101,7 +105,7 @@ describe.skipIf(!server)('what Temporal is asked for', { timeout: 150_000 }, () 
       console.log(
         `cost: ${turns} turns: ${lengths.length} runs of at most ${Math.max(...lengths)} events; a run gives the next one ${carried} bytes, the log ${text}`,
       )
-      // It is the index of the window, here of all 500 exchanges, and the ids of the newest inputs.
+      // It consists of the window's index, here of all 500 exchanges, and the ids of the newest inputs.
       expect(carried).toBeLessThan(50_000)
       expect(Math.max(...lengths)).toBeLessThan(8000)
     })

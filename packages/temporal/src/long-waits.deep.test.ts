@@ -1,5 +1,5 @@
-// Sessions and goals that wait for days: for a client, for a person, and for deadlines. The time of their workflows is skipped;
-// that of gateways and activities is the real one.
+// Sessions and goals that wait for days: for a client, for a person, and for deadlines. The time of their workflows is
+// skipped; gateways and activities run in real time.
 import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
@@ -24,7 +24,7 @@ const DAY_MS = 24 * HOUR_MS
 const WEEK_MS = 7 * DAY_MS
 const callOnce = (name: string) => ({ calls: [{ name, arguments: '{}' }] })
 const object = { type: 'object' } as const
-/** Real time that passes while a test plays, at most. */
+/** Maximum real time that passes while a test plays. */
 const SLACK_MS = 60_000
 
 function skip(world: TemporalWorld, session: string, ms: number): Promise<void> {
@@ -37,7 +37,7 @@ async function countRuns(world: TemporalWorld, session: string): Promise<number>
   return runs
 }
 
-/** How much of the session's time lies between the first facts of these types. */
+/** The session time between the first facts of these types. */
 async function measure(
   world: TemporalWorld,
   session: string,
@@ -59,7 +59,7 @@ function expectJust(ms: number | undefined, wantedMs: number): void {
 describe.skipIf(!server)('a session that waits for days', { timeout: 120_000 }, () => {
   const look = tool({ name: 'look', description: 'looks', input: object, effect: 'pure' })
 
-  test('gets its answer from a client that comes after three days, over two runs that went on as new ones', async () => {
+  test('gets its answer from a client that connects after three days, over two runs that continued as new ones', async () => {
     const init = { steps: [callOnce('look'), { text: 'seen' }], tools: [{ ...look, timeoutMs: WEEK_MS }] }
     const limits = { turnMs: WEEK_MS, awayMs: WEEK_MS }
     await withWorld({ ...init, limits, host: { updatesMax: 3 } }, async (world) => {
@@ -138,7 +138,7 @@ interface Deadline {
   readonly afterMs: number
   readonly from: Fact['type']
   readonly to: Fact['type']
-  /** A client holds the call, with the longest lease. */
+  /** Whether a client holds the call, with the longest lease. */
   readonly isAttached?: boolean
 }
 
@@ -211,7 +211,7 @@ describe.skipIf(!server)('a deadline of a session', { timeout: 120_000 }, () => 
 })
 
 describe.skipIf(!server)('a goal', { timeout: 120_000 }, () => {
-  test('whose confidence is low waits five days for a person, and gives its verdict', async () => {
+  test('whose confidence is low waits five days for a person, and returns its verdict', async () => {
     const schema = { type: 'object', properties: { valid: { type: 'boolean' } }, required: ['valid'] } as const
     const ask = tool({ name: 'ask_a_person', description: 'asks', input: object, approval: true, execute: () => 'yes' })
     const steps = [callOnce('ask_a_person'), { text: '{"valid":true}' }]

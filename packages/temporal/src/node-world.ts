@@ -1,8 +1,8 @@
-// The real world in Node: the system's clock, timers and digests.
+// The real environment in Node: the system's clock, timers and digests.
 import type { Environment } from '@baton/core'
 import { hash } from 'node:crypto'
 
-/** setTimeout takes no longer delay; a caller that asks for more is called early and asks again. */
+/** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */
 const DELAY_MAX_MS = 2 ** 31 - 1
 
 export const NODE_WORLD: Pick<Environment, 'clock' | 'timers'> = {
@@ -21,7 +21,7 @@ export function digest(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-/** SHA-256 in hex, of the bytes that a base64 text holds. */
+/** SHA-256 in hex of the bytes encoded in a base64 string. */
 export function digestMedia(base64: string): string {
   return hash('sha256', Buffer.from(base64, 'base64'), 'hex')
 }

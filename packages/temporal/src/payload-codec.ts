@@ -1,13 +1,13 @@
-// Payloads that are too long for a service stand in the blob store, under the hash of what they hold; the service has their
-// names alone.
+// Stores payloads that are too long for the service in the blob store, under a hash of their content; the service only
+// gets their names.
 import type { BlobStore } from '@baton/core'
 import type { Payload, PayloadCodec } from '@temporalio/common'
 import { createHash } from 'node:crypto'
 
-/** Under this name in place of a session's. */
+/** Used instead of a session's name. */
 const FOLDER = 'baton-payloads'
 const ENCODING = 'baton/blob'
-/** Bytes of a payload that goes as it is. The service warns from 256 KiB on, and refuses 2 MB. */
+/** Maximum bytes of a payload sent as is. The service warns above 256 KiB, and refuses 2 MB. */
 const INLINE_BYTES = 128 * 1024
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -23,7 +23,7 @@ export function createBlobCodec(blobs: BlobStore): PayloadCodec {
 async function keep(blobs: BlobStore, payload: Payload): Promise<Payload> {
   const { data, metadata } = payload
   if (!data || data.length <= INLINE_BYTES) return payload
-  // A payload out of a workflow has plain numbers.
+  // A payload from a workflow consists of plain numbers.
   const bytes = Buffer.from(data)
   const name = createHash('sha256').update(bytes).digest('hex')
   const kept = Object.fromEntries(
@@ -33,7 +33,7 @@ async function keep(blobs: BlobStore, payload: Payload): Promise<Payload> {
   return { metadata: { encoding: encode(ENCODING) }, data: encode(name) }
 }
 
-/** @throws Error when the blob is gone, which is told by its name */
+/** @throws Error that names a missing blob */
 async function fetchKept(blobs: BlobStore, payload: Payload): Promise<Payload> {
   const { data, metadata } = payload
   const encoding = metadata?.['encoding']
@@ -41,7 +41,7 @@ async function fetchKept(blobs: BlobStore, payload: Payload): Promise<Payload> {
   const name = decode(Uint8Array.from(data))
   const text = await blobs.get(FOLDER, name)
   if (text === undefined) throw new Error(`payload ${name} is not in the blob store`)
-  const kept = JSON.parse(text) as { readonly metadata: Readonly<Record<string, string>>; readonly data: string } // as put
+  const kept = JSON.parse(text) as { readonly metadata: Readonly<Record<string, string>>; readonly data: string } // as stored by keep
   const restored = Object.entries(kept.metadata).map(([key, value]) => [key, encode(value)])
   return {
     metadata: Object.fromEntries(restored) as Record<string, Uint8Array>,

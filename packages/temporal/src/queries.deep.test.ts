@@ -1,5 +1,5 @@
-// A session that is asked for its state without a pause. The service hands a Query to a workflow with its next task, and a task
-// that has one ends at the local activity that it waits for: such a decision costs a task more. The numbers are printed.
+// A session whose state is queried without pause. The service delivers a Query with the workflow's next task, and such
+// a task ends at the local activity that it waits for, so a decision costs one more task. The numbers are printed.
 import { tool } from '@baton/core'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { isGrpcServiceError } from '@temporalio/client'
@@ -15,13 +15,13 @@ const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
 const TURNS = 10
-/** `RESOURCE_EXHAUSTED`: the service keeps one Query of a workflow waiting, and refuses what comes beside it. */
+/** `RESOURCE_EXHAUSTED`: the service keeps one Query of a workflow waiting, and refuses others meanwhile. */
 const EXHAUSTED = 8
 const add = tool({ name: 'add', description: 'adds', input: { type: 'object' }, effect: 'pure', execute: () => 3 })
 const steps = (_: unknown, call: number) =>
   call % 2 === 0 ? { calls: [{ name: 'add', arguments: '{}' }] } : { text: `answer ${call}` }
 
-/** Plays turns with a tool call each, and gives the events that one costs. */
+/** Plays turns with a tool call each, and returns the events that one costs. */
 async function countEvents(world: TemporalWorld, session: string): Promise<number> {
   const handle = await world.host.session(session)
   for (let turn = 0; turn < TURNS; turn++) expect((await handle.send('go').answer).text).toBe(`answer ${2 * turn + 1}`)
@@ -29,7 +29,7 @@ async function countEvents(world: TemporalWorld, session: string): Promise<numbe
   return (await world.handle(session).describe()).historyLength / TURNS
 }
 
-/** Asks again as soon as it has its answer. */
+/** Sends the next query as soon as one is answered. */
 async function ask(world: TemporalWorld, session: string, isOver: () => boolean): Promise<number> {
   let answers = 0
   while (!isOver())
@@ -44,8 +44,8 @@ async function ask(world: TemporalWorld, session: string, isOver: () => boolean)
   return answers
 }
 
-describe.skipIf(!server)('a session that is asked for its state all the time', { timeout: 120_000 }, () => {
-  test('goes on, each turn with at most twice the events', async () => {
+describe.skipIf(!server)('a session whose state is requested all the time', { timeout: 120_000 }, () => {
+  test('continues, each turn with at most twice the events', async () => {
     let alone = 0
     await playInWorld(server, { steps, tools: [add] }, async (world) => {
       alone = await countEvents(world, randomUUID())

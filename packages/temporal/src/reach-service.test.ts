@@ -1,4 +1,4 @@
-// Errors if the Temporal service, or the namespace in it, is not there.
+// Errors if the Temporal service, or the namespace in it, does not exist.
 import { expect, test } from 'vitest'
 import { reachService } from './reach-service.ts'
 
@@ -34,7 +34,7 @@ test('a namespace that the service does not have is refused, and the connection 
   expect(connection.isClosed).toBe(true)
 })
 
-test('whoever may not ask about the namespace works in it all the same', async () => {
+test('a user without access to the namespace API can still work in it', async () => {
   const connection = createConnection(() => Promise.reject(Object.assign(new Error('denied'), { code: 7 })))
   expect(await reachService(PLACE, () => Promise.resolve(connection))).toBe(connection)
   expect(connection.isClosed).toBe(false)

@@ -1,10 +1,10 @@
-// Connects to the Temporal service, and says in words for whoever runs the process what is wrong with its address or its namespace.
+// Connects to the Temporal service, and explains a wrong address or namespace to the operator.
 import { BatonError } from '@baton/core'
 import { within } from '@baton/runtime'
 import { NODE_WORLD } from './node-world.ts'
 
 export interface ServicePlace {
-  /** `localhost:7233` by default. */
+  /** Default: `localhost:7233`. */
   readonly address?: string | undefined
   readonly namespace: string
 }
@@ -15,12 +15,15 @@ interface ServiceConnection {
 }
 
 const ADDRESS = 'localhost:7233'
-/** Milliseconds that the service has to say whether it has the namespace. */
+/** Milliseconds for the service to answer whether it has the namespace. */
 const ANSWER_MS = 10_000
-/** gRPC's code for what does not exist. */
+/** gRPC's code for "not found". */
 const NOT_FOUND = 5
 
-/** @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it has no such namespace */
+/**
+ * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it has no such
+ * namespace
+ */
 export async function reachService<Connection extends ServiceConnection>(
   { address = ADDRESS, namespace }: ServicePlace,
   connect: (options: { readonly address: string }) => Promise<Connection>,
@@ -41,7 +44,7 @@ export async function reachService<Connection extends ServiceConnection>(
     const asked = connection.workflowService.describeNamespace({ namespace })
     await within(NODE_WORLD.timers, { timeoutMs: ANSWER_MS, error }, asked)
   } catch (cause) {
-    // Another failure, such as a key without the right to ask, says nothing about the namespace.
+    // Another failure, such as a key without permission for this request, says nothing about the namespace.
     if ((cause as { readonly code?: unknown } | undefined)?.code !== NOT_FOUND) return connection
     await connection.close()
     throw new BatonError({

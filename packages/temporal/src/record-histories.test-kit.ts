@@ -1,5 +1,6 @@
-// Records the histories that `replay.process.test.ts` replays, over a real service, into packages/temporal/histories. Those that
-// are there stay as they are: what a published version wrote must be replayed for ever. To add one, add its situation and run
+// Records the histories that `replay.process.test.ts` replays, over a real service, into packages/temporal/histories.
+// Existing ones are not changed: histories of a published version must remain replayable. To add one, add its situation
+// and run
 // node --conditions=@baton/source packages/temporal/src/record-histories.test-kit.ts VERSION
 import { tool } from '@baton/core'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
@@ -126,7 +127,7 @@ async function record(server: TemporalServer, { name, init, play }: Situation, f
   await until(async () => (await world.handle(id).describe()).status.name !== 'RUNNING')
   const shown = await server.command(['workflow', 'show', '--workflow-id', id, '--output', 'json'])
   await world.close()
-  // Who ran it where is nobody's business.
+  // Removes who ran it and on which machine.
   const anonymous = shown.replaceAll(/\d+@[\w.-]+/g, 'worker').replaceAll(hostname(), 'host')
   writeFileSync(file, `${JSON.stringify(JSON.parse(anonymous))}\n`)
   process.stdout.write(`${file}\n`)

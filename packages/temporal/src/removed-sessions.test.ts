@@ -1,4 +1,4 @@
-// Writes of an activity for a session that was removed while it was on its way.
+// Writes of an activity for a session that was removed while it was running.
 import type { SessionRecord } from '@baton/core/machine'
 import { createMemoryStore } from '@baton/host'
 import { expect, test } from 'vitest'
@@ -34,7 +34,7 @@ test('the next session of that name stays', async () => {
   expect(await listSessions(store)).toEqual(['s'])
 })
 
-test('what comes after the beginning is not looked up', async () => {
+test('nothing after the beginning is looked up', async () => {
   const store = createMemoryStore()
   await markRemoved(store.blobs, 's', 'first')
   await checkNotRemoved(store, 's', [{ ...createOpening('first'), pos: 1 }])

@@ -1,26 +1,26 @@
-// Sessions that were removed, as far as somebody may still write their beginning: an activity that was on its way when its
-// workflow was ended must not bring them back.
+// Marks removed sessions while their first record may still be written: an activity in progress when its workflow was
+// terminated must not recreate them.
 import type { BlobStore, LogStore } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { readOpening } from '@baton/runtime'
 import { digest } from './node-world.ts'
 
-/** Under this name in place of a session's. */
+/** Used instead of a session's name. */
 const FOLDER = 'baton-removed'
 
 function nameRemoved(session: string, birth: string): string {
   return digest(`${session}\n${birth}`)
 }
 
-/** Called before the records are removed. The mark is a hash: it does not say which session it was. */
+/** Called before the records are removed. The mark is a hash, so it does not reveal which session it was. */
 export async function markRemoved(blobs: BlobStore, session: string, birth: string): Promise<void> {
   await blobs.put(FOLDER, nameRemoved(session, birth), 'removed')
 }
 
 /**
- * Called after records were put. Later ones than the first are refused by the store, since they would leave it out.
- * @throws BatonError `store_conflict` where the session was removed meanwhile; its records are removed again
+ * Called after records were put. Only the first record matters: the store refuses later ones without it.
+ * @throws BatonError `store_conflict` if the session was removed meanwhile; its records are removed again
  */
 export async function checkNotRemoved(
   store: Pick<LogStore, 'read' | 'remove'> & { readonly blobs: BlobStore },

@@ -1,4 +1,4 @@
-// Histories of finished runs are replayed against the workflows of today: a session that runs goes on with the next version.
+// Replays histories of finished runs against the current workflows: a running session continues with the next version.
 import { temporal } from '@temporalio/proto'
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import { Worker } from '@temporalio/worker'
@@ -14,12 +14,12 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter(
 
 const { History } = temporal.api.history.v1
 
-/** As the service tells it, `temporal workflow show --output json`. */
+/** In the format of `temporal workflow show --output json`. */
 function readHistory(file: string): temporal.api.history.v1.History {
   return History.fromObject(readTimes(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Json) as object) // of events
 }
 
-/** Times and durations as protobuf's own classes have them; theirs alone is a text in JSON. */
+/** Converts times and durations to protobuf's own classes; only these are strings in JSON. */
 function readTimes(value: Json, field = ''): Json {
   if (Array.isArray(value)) return value.map((one: Json) => readTimes(one))
   if (typeof value === 'object' && value !== null)

@@ -25,7 +25,7 @@ describe.skipIf(!server)('a session in the list of workflows', { timeout: 90_000
       },
     })
     const steps = [{ text: 'one' }, { calls: [{ name: 'wait', arguments: '{}' }] }, { text: 'two' }]
-    // A worker writes what was registered before it began.
+    // A worker writes what was registered before it started.
     await until(async () => {
       const listed = (await server?.command(['operator', 'search-attribute', 'list'])) ?? ''
       return Object.values(SEARCH_ATTRIBUTES).every((name) => listed.includes(name))

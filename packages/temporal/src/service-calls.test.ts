@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ServiceCalls } from './service-calls.ts'
 
-/** A service that answers when the test says so, and at once where a call is given up. */
+/** A service that answers when the test says so, and at once if a call is abandoned. */
 function createService() {
   const calls: { readonly signal: AbortSignal; readonly answer: (value: string) => void }[] = []
   const client = {
@@ -32,7 +32,7 @@ test('the end waits for a call that is under way, and lets none begin', async ()
   expect([await asked, calls.length, calls[0]?.signal.aborted]).toEqual(['answered', 1, false])
 })
 
-test('a call that lasts is given up, and who asked is told', async () => {
+test('a call that takes too long is given up, and its caller gets an error', async () => {
   const { calls, client } = createService()
   const own = new ServiceCalls(client, 1)
   const asked = own.run(ask).catch(String)
@@ -41,7 +41,7 @@ test('a call that lasts is given up, and who asked is told', async () => {
   expect(calls[0]?.signal.aborted).toBe(true)
 })
 
-test('the end waits also for a call that was given up and goes on, as between two of its tries', async () => {
+test('the end also waits for an abandoned call that is still running, as between two tries', async () => {
   const waiting = Promise.withResolvers<string>()
   const own = new ServiceCalls({ withAbortSignal: (_, act) => act() }, 1)
   const asked = own.run(() => waiting.promise).catch((cause: unknown) => cause)

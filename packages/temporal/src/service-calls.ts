@@ -1,10 +1,10 @@
-// Keeps track of a host's calls to the service. The connection may close only when no call is under way: a retry on a closed
-// connection throws in a timer, where nobody catches it, and ends the process.
+// Tracks a host's calls to the service. The connection may only close when no call is in progress: a retry on a closed
+// connection throws in a timer, where nothing can catch it, and crashes the process.
 import { BatonError } from '@baton/core'
 import type { Client } from '@temporalio/client'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Milliseconds that calls have to end by themselves. */
+/** Milliseconds for calls to end by themselves. */
 const GRACE_MS = 2000
 
 export class ServiceCalls {
@@ -13,7 +13,7 @@ export class ServiceCalls {
   readonly #underWay = new Map<AbortController, Promise<void>>()
   #isEnding = false
 
-  /** `graceMs`: how long calls may last once the host stops, 2,000 by default; then they are given up. */
+  /** `graceMs`: how long calls may take after the host stops before they are abandoned. Default: 2,000. */
   constructor(client: Pick<Client, 'withAbortSignal'>, graceMs = GRACE_MS) {
     this.#client = client
     this.#graceMs = graceMs
@@ -24,23 +24,29 @@ export class ServiceCalls {
     return this.#isEnding
   }
 
-  /** @throws BatonError `session_closed` after `end` was called, `store_failed` if the call is given up, and what the call throws */
+  /**
+   * @throws BatonError `session_closed` after `end` was called, `store_failed` if the call is abandoned, and the call's
+   * own errors
+   */
   async run<Value>(call: () => Promise<Value>): Promise<Value> {
     if (this.#isEnding)
-      throw new BatonError({ code: 'session_closed', message: 'the host was stopped before it asked the service' })
+      throw new BatonError({ code: 'session_closed', message: 'the host was stopped before it called the service' })
     const giveUp = new AbortController()
     const running = this.#client.withAbortSignal(giveUp.signal, call)
     const ended = running.then(ignore, ignore).then(() => void this.#underWay.delete(giveUp))
     this.#underWay.set(giveUp, ended)
     const { promise: givenUp, reject } = Promise.withResolvers<never>()
-    // A call cannot be cancelled between two tries; the caller need not wait for the next one.
+    // A call cannot be cancelled between two tries, but the caller need not wait for the next one.
     giveUp.signal.addEventListener('abort', () =>
-      reject(new BatonError({ code: 'store_failed', message: 'the host was stopped before the service had answered' })),
+      reject(new BatonError({ code: 'store_failed', message: 'the host was stopped before the service answered' })),
     )
     return await Promise.race([running, givenUp])
   }
 
-  /** Resolves when no call is under way. Gives up calls that last longer than `graceMs`: the service may have taken their inputs or not. */
+  /**
+   * Resolves when no call is in progress. Abandons calls that take longer than `graceMs`; the service may or may not
+   * have received their inputs.
+   */
   async end(): Promise<void> {
     this.#isEnding = true
     await Promise.race([this.#settle(), wait(this.#graceMs, undefined, { ref: false })])

@@ -1,5 +1,5 @@
-// A session as one process sees it, without a service: what becomes of an input when the view is closed, and of text that comes while it
-// opens, or that the bus has lost.
+// A session as seen by one process, without a service: what happens to an input when the view is closed, and to text
+// that arrives while it opens or that the bus has lost.
 import type { LiveFrame } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -11,7 +11,7 @@ import { SessionView } from './session-view.ts'
 import type { LiveBus } from './live/live-bus.ts'
 import { createMemoryBus } from './live/live-bus.ts'
 
-test('an input whose record has not come is told when the view is closed, and nobody asks the service any more', async () => {
+test('an input without its record is reported when the view is closed, and the service is not asked again', async () => {
   let questions = 0
   const handedIn = Promise.withResolvers<void>()
   const view = new SessionView({
@@ -19,14 +19,14 @@ test('an input whose record has not come is told when the view is closed, and no
     store: createMemoryStore(),
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    world: {} as SessionViewInit['world'], // nothing is decided here
+    world: {} as SessionViewInit['world'], // no decisions are made here
     update: () => {
       handedIn.resolve()
       return Promise.resolve([{ type: 'accepted', pos: 0, epoch: 1 }])
     },
     isRunning: async () => {
       questions += 1
-      // Asked again and again, it would fill this process.
+      // Repeated queries would fill this process.
       if (questions > 1000) throw new Error('the service is asked without an end')
       return await Promise.resolve(true)
     },
@@ -48,12 +48,12 @@ const KEPT: readonly LiveFrame[] = [
 
 /** Parts of a view that only reads. */
 const READER = {
-  world: {} as SessionViewInit['world'], // nothing is decided here
+  world: {} as SessionViewInit['world'], // no decisions are made here
   update: () => Promise.reject(new Error('nothing is handed in')),
   onRemoved: () => {},
 }
 
-/** A view of a session whose model is asked, and stands still. */
+/** A view of a session whose model was called and hangs. */
 async function openView(bus: LiveBus): Promise<SessionView> {
   const store = createMemoryStore()
   const model = createScriptedModel({ steps: [{ hangs: 'until-aborted' }] })
@@ -76,7 +76,7 @@ async function openView(bus: LiveBus): Promise<SessionView> {
   return view
 }
 
-/** Reads the text that a new reader gets, from the beginning on, until it is so long. */
+/** Reads the text that a new reader gets, from the beginning until it has this length. */
 async function readText(view: SessionView, chars: number): Promise<string> {
   const reader = view.replica.follow(0)
   let text = ''
@@ -86,7 +86,7 @@ async function readText(view: SessionView, chars: number): Promise<string> {
   return text
 }
 
-test('a piece that comes while the view opens does not hide what was said before it', async () => {
+test('a piece that arrives while the view opens does not hide earlier text', async () => {
   const bus = createMemoryBus()
   let hear: Parameters<LiveBus['subscribe']>[1] = () => {}
   const view = await openView({
@@ -110,7 +110,7 @@ test('pieces that the bus has lost are read again while the attempt is silent', 
   expect(await readText(view, 12)).toBe('All is done.')
 })
 
-test('a log that cannot be read once is read from where it was with the next word of the bus, and each record is told once', async () => {
+test('after a failed read, the log is read from the same position at the next bus message, and each record is reported once', async () => {
   const store = createMemoryStore()
   const bus = createMemoryBus()
   const host = createHost({
@@ -147,7 +147,7 @@ test('a log that cannot be read once is read from where it was with the next wor
   const newest = (await session.info()).head.pos - 1
   failures = 1
   bus.publish('s', { type: 'pos', pos: newest })
-  await expect.poll(() => warnings).toEqual(['the log of a session cannot be read; it is tried again'])
+  await expect.poll(() => warnings).toEqual(['the log of a session cannot be read and will be retried'])
   expect(view.replica.state().pos).toBe(pos)
   bus.publish('s', { type: 'pos', pos: newest })
   await expect.poll(() => view.replica.state().pos).toBe(newest)

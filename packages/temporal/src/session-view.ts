@@ -1,5 +1,5 @@
-// A session as one process sees it, be it a gateway or a worker: folded from the log, told of news by the bus, and read again
-// where the bus was silent.
+// A session as seen by one process, a gateway or a worker: folded from the log, notified by the bus, and read again
+// when the bus was silent.
 import type { Accepted, BlobStore, LiveFrame, Logger, LogStore, Refused } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Input, SessionRecord } from '@baton/core/machine'
@@ -15,28 +15,28 @@ export interface SessionViewInit {
   readonly bus: LiveBus
   readonly log: Logger
   readonly world: Pick<OpenWorld, 'current'>
-  /** Hands inputs to the workflow. */
+  /** Submits inputs to the workflow. */
   readonly update: (inputs: readonly Input[]) => Promise<Answers>
-  /** Whether a workflow of the session runs; absent: nobody asks, and what was decided is waited for. */
+  /** Whether the session's workflow is running. Without it, decided records are simply waited for. */
   readonly isRunning?: () => Promise<boolean>
-  /** The session was removed, and nothing comes of it any more. */
+  /** Called when the session was removed, and no further records will come. */
   readonly onRemoved: () => void
 }
 
-/** The log into which workers put the records of sessions, and from which everybody reads. */
+/** The log where workers put the records of sessions, and which all processes read. */
 export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'remove' | 'health'> & {
   readonly blobs: BlobStore
 }
 
-/** Milliseconds between two looks into the log: while somebody waits for a record, while a turn runs, and else. */
+/** Milliseconds between reads of the log: while a record is awaited, while a turn is running, and otherwise. */
 const POLL_MS = { waiting: 100, running: 1000, resting: 15_000 } as const
-/** Milliseconds for which a record is waited for that the workflow has decided. */
+/** Milliseconds to wait for a record that the workflow has decided. */
 const REACH_MS = 60_000
-/** Milliseconds of that after which it is asked whether its workflow still runs. */
+/** Milliseconds of that wait before checking whether the workflow is still running. */
 const LOOK_MS = 2000
-/** Pieces that are held while a view opens. */
+/** Maximum pieces to hold while a view opens. */
 const EARLY_MAX = 10_000
-/** Times that an input is handed in whose run was ended before it had written it. */
+/** Attempts to submit an input whose run was terminated before writing it. */
 const UPDATE_TRIES = 3
 
 export class SessionView {
@@ -46,34 +46,34 @@ export class SessionView {
   #unsubscribe = (): void => {}
   #reading: Promise<void> | undefined
   #readAgain = false
-  /** From which record on each run has written. */
+  /** The first position written by each run. */
   readonly #epochs: { readonly fromPos: number; readonly epoch: number }[] = []
   #wantedPos = -1
-  /** Pieces that come while the view opens: those that are kept of the attempt come before them. */
+  /** Pieces that arrive while the view opens; stored pieces of the attempt precede them. */
   #early: LiveFrame[] | undefined = []
-  /** A piece came since the last look into the log. */
+  /** Whether a piece arrived since the last read of the log. */
   #hasHeard = false
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
-  /** Rejects what waits for a record when the view is closed. */
+  /** Rejects waits for a record when the view is closed. */
   readonly #closing = Promise.withResolvers<never>()
 
   constructor(init: SessionViewInit) {
     this.#init = init
     const { session, store, world, update } = init
-    this.#closing.promise.catch(() => {}) // mostly nobody waits
+    this.#closing.promise.catch(() => {}) // usually nothing waits
     this.replica = new ReplicatedSession({
       session,
       world,
       update: async (inputs) => {
         for (let tries = 0; tries < UPDATE_TRIES; tries++) {
           const answers = await update(inputs)
-          // Closed meanwhile, it has nobody who would run what the client was attached for.
+          // Closed meanwhile, this process cannot run what the client was attached for.
           const left = this.#isClosed ? listDetachments(inputs) : []
           if (left.length > 0) await update(left)
           if (await this.#isKept(answers)) return answers.map(hideEpoch)
         }
-        const message = `session ${session} took an input ${UPDATE_TRIES} times, and was ended each time before it could keep it`
+        const message = `session ${session} accepted an input ${UPDATE_TRIES} times, but its workflow was terminated each time before storing it`
         throw new BatonError({ code: 'store_failed', message, retryable: true })
       },
       readPast: (fromPos) => store.read(session, fromPos),
@@ -96,7 +96,7 @@ export class SessionView {
     for (const frame of early) this.replica.publishLive(frame)
   }
 
-  /** Takes the running attempt's live text from the bus; older text changes nothing. */
+  /** Reads the running attempt's live text from the bus; older text changes nothing. */
   async #readKept(): Promise<void> {
     const { bus, session } = this.#init
     const frames = await bus.readAttempt(session)
@@ -110,20 +110,23 @@ export class SessionView {
     if (isSilent && this.replica.state().attempt !== null) await this.#readKept()
   }
 
-  /** Called after every record. */
+  /** Calls the listener after every record. */
   onRecords(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Resolves when the record of this position is folded. @throws BatonError `store_failed` when it does not come, `session_closed` */
+  /**
+   * Resolves when the record at this position is folded. @throws BatonError `store_failed` when it does not arrive,
+   * `session_closed`
+   */
   async reach(pos: number, timeoutMs = REACH_MS): Promise<void> {
     if (this.replica.state().pos >= pos) return
     this.#wantedPos = Math.max(this.#wantedPos, pos)
     this.#poll()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      const message = `record ${pos} of session ${this.#init.session} did not reach the log in ${timeoutMs} ms; a worker must run for the same task queue ("baton worker") and reach the store`
+      const message = `record ${pos} of session ${this.#init.session} did not reach the log in ${timeoutMs} ms; make sure a worker is running for the same task queue ("baton worker") and can reach the store`
       timer = setTimeout(() => reject(new BatonError({ code: 'store_failed', message })), timeoutMs)
     })
     try {
@@ -134,15 +137,16 @@ export class SessionView {
   }
 
   /**
-   * Resolves when the log has what was decided. False: the run that decided it was ended before it could write it, so nothing
-   * of it holds, and the inputs can be handed in again.
+   * Resolves with true when the log has the decided records, or false if the run that decided them was terminated
+   * before writing them, so that the inputs can be submitted again.
    */
   async #isKept(answers: Answers): Promise<boolean> {
     const accepted = answers.filter((answer) => answer.type === 'accepted')
     const pos = Math.max(-1, ...accepted.map((answer) => answer.pos))
     const { isRunning } = this.#init
     const untilMs = performance.now() + REACH_MS
-    // Nobody else writes while the run lives. A closed view gets no more records, and `#reachesIn` returns at once.
+    // There is no other writer while the run lives. A closed view gets no further records, and `#reachesIn` returns at
+    // once.
     while (isRunning && untilMs > performance.now()) {
       if ((await this.#reachesIn(pos, LOOK_MS)) || this.#isClosed) break
       if ((await isRunning()) || (await this.#reachesIn(pos, LOOK_MS))) continue
@@ -164,12 +168,12 @@ export class SessionView {
     return this.#epochs.findLast(({ fromPos }) => fromPos <= pos)?.epoch
   }
 
-  /** Records that this process has put into the log itself. */
+  /** Takes records that this process has put into the log itself. */
   take(records: readonly SessionRecord[]): void {
     this.#publish(records)
   }
 
-  /** The messages of a request may reach behind the window after a rewind: then all of the log is folded again. */
+  /** Folds the whole log again if a rewind made a request's messages reach behind the window. */
   async completeHistory(): Promise<void> {
     const history = this.replica.history()
     const { session, store } = this.#init
@@ -207,11 +211,11 @@ export class SessionView {
   #hearLive(frames: readonly LiveFrame[]): void {
     this.#hasHeard = true
     if (!this.#early) for (const frame of frames) this.replica.publishLive(frame)
-    // More is dropped: it is kept by the bus.
+    // Others are dropped: the bus has stored them.
     else if (this.#early.length + frames.length <= EARLY_MAX) this.#early.push(...frames)
   }
 
-  /** Handles a removal. One of an earlier session of this name is ignored. */
+  /** Handles a removal, unless it concerns an earlier session of this name. */
   #hearRemoval(birth: string | undefined): void {
     if (birth === undefined || birth === this.replica.state().birth) this.#init.onRemoved()
   }
@@ -228,7 +232,7 @@ export class SessionView {
     try {
       this.replica.publishRecords(news)
     } catch (cause) {
-      this.#init.log.warn('a record that was announced cannot be folded', {
+      this.#init.log.warn('an announced record cannot be folded', {
         session: this.#init.session,
         cause: String(cause),
       })
@@ -239,7 +243,7 @@ export class SessionView {
     for (const listener of this.#listeners) listener()
   }
 
-  /** One reading at a time; who asks meanwhile gets the next one. Never rejects. */
+  /** One read at a time; calls during a read get the next one. Never rejects. */
   #catchUp(): Promise<void> {
     this.#readAgain = true
     this.#reading ??= this.#readOn().finally(() => {
@@ -254,7 +258,7 @@ export class SessionView {
       try {
         await this.#read()
       } catch (cause) {
-        this.#init.log.warn('the log of a session cannot be read; it is tried again', {
+        this.#init.log.warn('the log of a session cannot be read and will be retried', {
           session: this.#init.session,
           cause: cause instanceof Error ? cause.message : String(cause),
         })
@@ -284,7 +288,7 @@ export class SessionView {
   }
 }
 
-/** Whoever handed an input in needs no epoch. */
+/** Callers that submit inputs do not need the epoch. */
 function hideEpoch(answer: Answers[number]): Accepted | Refused {
   return answer.type === 'accepted' ? { type: 'accepted', pos: answer.pos } : answer
 }

@@ -1,5 +1,5 @@
-// Remains of a worker or a gateway: an activity of a slow store that lives, and a gateway that stops while nobody takes its
-// inputs.
+// Leftovers of a worker or a gateway: an activity that waits for a slow store, and a gateway that stops while its
+// inputs are not accepted.
 import type { Store } from '@baton/core'
 import { createMemoryStore, tool } from '@baton/host'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
@@ -76,7 +76,7 @@ describe.skipIf(!server)('over Temporal', { timeout: 120_000 }, () => {
     })
   })
 
-  test('a gateway stops while the service is away; who waits for it is told', { timeout: 40_000 }, async () => {
+  test('a gateway stops while the service is down; its callers get an error', { timeout: 40_000 }, async () => {
     await playInWorld(server, { steps: [] }, async (world) => {
       const session = await world.host.session(randomUUID())
       await world.endWorker()

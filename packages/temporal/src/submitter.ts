@@ -1,5 +1,5 @@
-// Hands inputs to the workflows of sessions. Of one session one Update is under way from here at a time: what comes meanwhile
-// goes with the next, as a group commit. A service takes ten at once, and 2,000 in a run.
+// Submits inputs to the workflows of sessions. One Update per session is in progress at a time; inputs that arrive
+// meanwhile share the next one, as a group commit. A service accepts ten Updates at once, and 2,000 per run.
 import { BatonError, isErrorCode } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import {
@@ -16,12 +16,12 @@ import type { Answers, Submission } from './contract.ts'
 import { INPUTS_MAX, SUBMIT } from './contract.ts'
 import { ServiceCalls } from './service-calls.ts'
 
-/** Bytes of one Update's inputs: the service takes 2 MB, and a run that is given more does not come to its end. */
+/** Bytes of one Update's inputs: the service accepts 2 MB, and a run given more cannot complete. */
 const BYTES_MAX = 1_500_000
-/** Milliseconds for which an Update is tried by default, and between two tries. */
+/** Default milliseconds to keep trying an Update, and between tries. */
 const TRY_MS = 60_000
 const AGAIN_MS = 200
-/** Submissions of one session that may wait for the Update that is under way. */
+/** Submissions of one session that may wait for the Update in progress. */
 const QUEUE_MAX = 10_000
 
 interface Waiting {
@@ -32,13 +32,16 @@ interface Waiting {
 
 export interface SubmitterInit {
   readonly client: Client
-  /** All calls over the same connection; absent: nobody waits for this submitter's calls before the connection closes. */
+  /**
+   * Tracks all calls over the same connection. Without it, closing the connection does not wait for this submitter's
+   * calls.
+   */
   readonly calls?: ServiceCalls
-  /** Milliseconds for which an Update is tried; 60,000 by default. */
+  /** Milliseconds to keep trying an Update. Default: 60,000. */
   readonly tryMs?: number
-  /** Starts the workflow of a session that has none that runs; absent: it is `session_closed`. */
+  /** Starts the workflow of a session if none is running. Without it, such a session is `session_closed`. */
   readonly start?: (session: string) => Promise<WithStartWorkflowOperation<() => Promise<void>>>
-  /** Tells a session from a removed one of its name; absent where that does not matter. */
+  /** Distinguishes a session from a removed one of its name; absent if that does not matter. */
   readonly findBirth?: (session: string) => string | undefined
 }
 
@@ -58,7 +61,7 @@ export class Submitter {
       new Promise((resolve, reject) => {
         const queue = this.#queues.get(session)
         if (queue && queue.length >= QUEUE_MAX) {
-          const message = `${QUEUE_MAX} inputs of session ${session} wait for the service already`
+          const message = `${QUEUE_MAX} inputs of session ${session} are already waiting for the service`
           reject(new BatonError({ code: 'queue_full', message }))
           return
         }
@@ -71,11 +74,11 @@ export class Submitter {
       })
   }
 
-  /** For one Update alone, with another agent. */
+  /** Submits a single Update, optionally with another agent. */
   async submit(session: string, submission: Submission): Promise<Answers> {
     const bytes = Buffer.byteLength(JSON.stringify(submission))
     if (bytes > BYTES_MAX) {
-      const message = `the input has ${bytes} bytes as JSON; a session takes ${BYTES_MAX} at once`
+      const message = `the input has ${bytes} bytes as JSON; a session accepts at most ${BYTES_MAX} at once`
       throw new BatonError({ code: 'input_too_large', message })
     }
     const updateId = randomUUID()
@@ -83,7 +86,7 @@ export class Submitter {
     const untilMs = performance.now() + tryMs
     for (;;) {
       try {
-        // Without a worker nobody answers: the service itself would wait for ever.
+        // Without a worker there is no answer, and the service itself would wait forever.
         const deadlineMs = Date.now() + Math.max(1, untilMs - performance.now())
         const update = (): Promise<Answers> => this.#update(session, submission, updateId)
         return await this.#calls.run(() => client.withDeadline(deadlineMs, update))
@@ -113,7 +116,7 @@ export class Submitter {
   async #drain(session: string): Promise<void> {
     const queue = this.#queues.get(session) ?? []
     while (queue.length > 0) {
-      // Inputs of the same moment are sent together.
+      // Inputs of the same tick are sent together.
       await Promise.resolve()
       const taken = takeSome(queue)
       try {
@@ -128,7 +131,7 @@ export class Submitter {
   }
 }
 
-/** As many as one Update takes, at least one. */
+/** Takes the submissions that fit into one Update, at least one. */
 function takeSome(queue: Waiting[]): readonly Waiting[] {
   const taken: Waiting[] = []
   let count = 0
@@ -143,7 +146,7 @@ function takeSome(queue: Waiting[]): readonly Waiting[] {
   return taken
 }
 
-/** `retryable`: the same Update may be sent again, since its id tells it from another one. */
+/** `retryable`: the same Update may be sent again, since its id identifies it. */
 function describeFailure(session: string, cause: unknown): BatonError {
   if (cause instanceof BatonError) return cause
   if (cause instanceof WorkflowUpdateFailedError) {
@@ -151,15 +154,15 @@ function describeFailure(session: string, cause: unknown): BatonError {
     const type = why instanceof ApplicationFailure ? (why.type ?? '') : ''
     const message = why?.message ?? cause.message
     if (isErrorCode(type)) return new BatonError({ code: type, message })
-    // A run that ended while it had the Update: the next one takes it.
+    // A run ended while it had the Update: the next one will accept it.
     if (type === 'AcceptedUpdateCompletedWorkflow')
       return new BatonError({ code: 'store_failed', message, retryable: true, cause })
     return new BatonError({ code: 'store_failed', message: `session ${session} could not decide: ${message}`, cause })
   }
   if (cause instanceof WorkflowNotFoundError)
-    return new BatonError({ code: 'session_closed', message: `no workflow runs for session ${session}`, cause })
+    return new BatonError({ code: 'session_closed', message: `no workflow is running for session ${session}`, cause })
   const isPassing = cause instanceof WorkflowUpdateRPCTimeoutOrCancelledError || cause instanceof ServiceError
   const why = cause instanceof Error ? cause.message : String(cause)
-  const message = `the Temporal service did not take an input of session ${session}: ${why}`
+  const message = `the Temporal service did not accept an input of session ${session}: ${why}`
   return new BatonError({ code: 'store_failed', message, retryable: isPassing, cause })
 }

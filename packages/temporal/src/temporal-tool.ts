@@ -1,17 +1,20 @@
-// Tools that are an activity or a workflow of somebody's own, in any language: named by type and task queue.
+// Tools that are custom activities or workflows, in any language: named by type and task queue.
 import type { Schema, Tool, ToolInit } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 
-/** The work that the workflow starts in place of `execute`. */
+/** Work that the workflow starts instead of calling `execute`. */
 export interface ForeignWork {
   readonly runs: 'activity' | 'workflow'
   /** The type's name. */
   readonly type: string
-  /** Task queue of its workers; the session's own by default. */
+  /** Task queue of its workers. Default: the session's own. */
   readonly taskQueue?: string
-  /** Tries by Temporal's retry policy, for a tool whose effect is not `once`. 1 by default. */
+  /** Attempts under Temporal's retry policy, for a tool whose effect is not `once`. Default: 1. */
   readonly attempts?: number
-  /** Milliseconds without a heartbeat after which an activity counts as dead; absent: it does not heartbeat. */
+  /**
+   * Milliseconds without a heartbeat until an activity counts as dead. Without it, the activity need not
+   * heartbeat.
+   */
   readonly heartbeatMs?: number
 }
 
@@ -20,8 +23,8 @@ const FOREIGN = Symbol.for('@baton/temporal/foreign')
 export type TemporalToolInit<Name extends string, Input extends Schema> = ToolInit<Name, Input, Schema> & ForeignWork
 
 /**
- * A tool that an activity or a child workflow performs. It is called with the tool's input and
- * `{ session, callId, attempt, idempotencyKey }`, and gives any JSON. On another host than Temporal its calls fail with
+ * Creates a tool performed by an activity or a child workflow. It is called with the tool's input and `{ session,
+ * callId, attempt, idempotencyKey }`, and returns any JSON. On other hosts than Temporal its calls fail with
  * `tool_gone`.
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
@@ -30,7 +33,7 @@ export function temporalTool<const Name extends string, Input extends Schema>(
 ): Tool {
   const { runs, type, taskQueue, attempts, heartbeatMs, ...rest } = init
   const execute = (): never => {
-    const message = `"${init.name}" is the ${runs} "${type}" of a Temporal service, and this host is none`
+    const message = `"${init.name}" is the ${runs} "${type}" of a Temporal service, but this host does not run on Temporal`
     throw new BatonError({ code: 'tool_gone', message })
   }
   const made: Tool = tool({ ...rest, execute })
@@ -46,7 +49,7 @@ export function temporalTool<const Name extends string, Input extends Schema>(
   }) as Tool
 }
 
-/** Undefined for a tool that has an `execute` of its own. */
+/** `undefined` for a tool with its own `execute`. */
 export function findForeignWork(of: Tool): ForeignWork | undefined {
   return (of as { readonly [FOREIGN]?: ForeignWork })[FOREIGN]
 }

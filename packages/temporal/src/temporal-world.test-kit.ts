@@ -1,4 +1,4 @@
-// A worker and a host of one process over a real Temporal service, with a model that a script answers for.
+// A worker and a host of one process over a real Temporal service, with a scripted model.
 import type { Agent, AgentInit, Host, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { SessionRecord, Settlement } from '@baton/core/machine'
@@ -37,7 +37,7 @@ export interface TemporalWorld {
   readonly taskQueue: string
   handle(workflow: string): WorkflowHandle
   records(session: string): Promise<readonly SessionRecord[]>
-  /** Resolves when nothing of a session is under way, and all of it is in the log. */
+  /** Resolves when no work of a session is in progress, and all of it is in the log. */
   settle(session: string): Promise<void>
   endWorker(): Promise<void>
   /** Ends its worker, and starts another one. */
@@ -109,7 +109,7 @@ export async function settlements(world: TemporalWorld, session: string): Promis
   return facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement] : []))
 }
 
-/** Plays in a world of its own, which is closed afterwards. @throws Error where there is no service */
+/** Plays in its own world, which is closed afterwards. @throws Error if there is no service */
 export async function playInWorld(
   server: TemporalServer | undefined,
   init: TemporalWorldInit,

@@ -1,5 +1,5 @@
-// A Temporal host beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
-// long payloads, goals, and tools that are somebody's own activities.
+// A Temporal host beyond the contract of every host: runs that continue as new ones, sessions at rest, cancellation,
+// long payloads, goals, and tools that are custom activities.
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
 import { tool } from '@baton/core'
@@ -43,7 +43,7 @@ const VERDICT = {
 } as const
 
 describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
-  test('goes on over many runs, with the log of a local host', async () => {
+  test('continues over many runs, with the log of a local host', async () => {
     const said = Array.from({ length: 12 }, (_, index) => `question ${index}`)
     const steps: TemporalWorldInit['steps'] = (_, call) => ({ text: `answer ${call % said.length}` })
     const local = createMemoryStore()
@@ -65,7 +65,7 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a call waits for its client over runs that go on as new ones, and a new worker', async () => {
+  test('a call waits for its client over runs that continue as new ones, and a new worker', async () => {
     const steps = [{ calls: [{ name: 'look', arguments: '{}' }] }, { text: 'seen' }]
     await withWorld({ steps, tools: [look], host: { updatesMax: 3 } }, async (world) => {
       const id = randomUUID()
@@ -186,7 +186,7 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a conversation that began on a local host goes on over Temporal', async () => {
+  test('a conversation that began on a local host continues over Temporal', async () => {
     const store = createMemoryStore()
     const steps = [{ text: 'one' }, { text: 'two' }]
     await withWorld({ steps, store }, async (world) => {
@@ -251,7 +251,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
           taskQueue: world.taskQueue,
           workflowId,
           args: [start],
-          // Far below the day after which a session that rests ends.
+          // Far less than the day that an idle session lives.
           workflowExecutionTimeout: '20s',
         })
       const first = await judge('judged-once', { goal: 'Is it valid?' })
@@ -272,13 +272,13 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
   test.each([
     [{ agent: 'nobody', goal: 'x' }, 'invalid_agent', 'nobody'],
     [{ goal: 'x', tools: ['subtract'] }, 'invalid_agent', 'subtract'],
-    [{ goal: '' }, 'invalid_goal', 'goal must be a text'],
+    [{ goal: '' }, 'invalid_goal', 'goal must be a non-empty string'],
     [{ goal: 'x', limits: { hours: 3 } }, 'invalid_agent', 'hours'],
     [{ goal: 'x', outputschema: VERDICT }, 'invalid_goal', 'no field "outputschema"; did you mean "outputSchema"?'],
     [{ Goal: 'x', Agent: 'tested' }, 'invalid_goal', 'no field "Goal"; did you mean "goal"?'],
     [{ goal: 'x', deadline: 3 }, 'invalid_goal', 'no field "deadline"'],
     [{ goal: 'x', agent: 7 }, 'invalid_goal', 'agent must be the name of an agent'],
-    [{ goal: 'x', principal: 7 }, 'invalid_goal', 'principal must be a text'],
+    [{ goal: 'x', principal: 7 }, 'invalid_goal', 'principal must be a string'],
     [['x'], 'invalid_goal', 'its argument is not an object'],
   ])('%j fails with %s', async (start, type, words) => {
     await withWorld({ steps: [], tools: [add] }, async (world) => {
@@ -293,7 +293,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
     })
   })
 
-  test('waits for a person who must approve, and goes on by their decision', async () => {
+  test('waits for a person to approve, and continues with the decision', async () => {
     const pay = tool({
       name: 'pay',
       description: 'pays',
@@ -320,7 +320,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
   })
 })
 
-describe.skipIf(!server)('a tool that is somebody’s own activity', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('a tool that is a custom activity', { timeout: 60_000 }, () => {
   test.each([
     ['gives its value', 'count', { words: 2 }, 'ok'],
     ['fails with its message', 'break', undefined, 'error'],

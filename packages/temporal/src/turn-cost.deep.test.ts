@@ -1,5 +1,5 @@
-// Cost of a turn for a Temporal service: events of the history, and actions as Temporal counts them. docs/scaling.md has the
-// numbers.
+// Cost of a turn for a Temporal service: events of the history, and actions as Temporal counts them. docs/scaling.md
+// has the numbers.
 import { tool } from '@baton/core'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { randomUUID } from 'node:crypto'
@@ -12,7 +12,7 @@ const program = findTemporal('what a turn costs a Temporal service', (message) =
 const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-/** The history's event types, once nothing is added any more. */
+/** The history's event types, once it stops growing. */
 async function readEvents(world: TemporalWorld, session: string): Promise<readonly string[]> {
   for (let before = -1; ; await wait(500)) {
     const { events } = await world.handle(session).fetchHistory()
@@ -23,8 +23,8 @@ async function readEvents(world: TemporalWorld, session: string): Promise<readon
 }
 
 /**
- * Actions by Temporal's rules: an Update, an activity and a timer are one each, and the local activities of one workflow task
- * are one together.
+ * Counts actions by Temporal's rules: an Update, an activity and a timer are one each, and the local activities of one
+ * workflow task are one together.
  */
 function countActions(events: readonly string[]): number {
   let actions = 0

@@ -102,7 +102,7 @@ test.each([
   expect(deaths).toEqual(['session_closed'])
 })
 
-test('inputs of the same moment are one commit, and each is a record of its own', async () => {
+test('simultaneous inputs share one commit, each with its own record', async () => {
   const { actor, store } = await opened()
   const appended: number[] = []
   const { append } = store
@@ -127,7 +127,7 @@ test('an effect that throws ends its actor, not the process', async () => {
   expect(deaths).toEqual(['internal'])
 })
 
-test('an actor whose store hangs takes so many inputs, and every answer that it waits for', async () => {
+test('an actor with a hanging store accepts a limited number of inputs, and every requested answer', async () => {
   const { actor, store } = await opened()
   actor.start(every(() => {}))
   const { asked } = gated(store)
@@ -152,7 +152,7 @@ test('an actor whose store hangs takes so many inputs, and every answer that it 
     { type: 'work-lost', work: { type: 'model', attempt: 1 } },
   ]
   const taken = awaited.map((input) => actor.submit([input]))
-  // An input that is not awaited is refused even next to one that is.
+  // An input that is not awaited is refused even next to an awaited one.
   const beside = actor.submit([fired, { ...INPUT, inputId: 'beside' }])
   beside.catch(() => {}) // if accepted, it would reject when the actor is killed
   const waits = new Promise((resolve) => void setImmediate(resolve, 'it waits'))

@@ -103,8 +103,8 @@ async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
   const actor = new SessionActor(init, { owned, spec, state, history: log.history, clock })
   init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
   const downMs = Math.max(0, clock.nowMs() - log.lastMs)
-  // A session that was only at rest has lost nothing. If its actor died, this record proves that the store accepts writes
-  // again.
+  // A session that was only at rest has lost nothing. If its actor died, this record proves that the store accepts
+  // writes again.
   const restarts = init.isReopened || losesByRestart(state) ? [{ type: 'host-restarted', downMs } as const] : []
   if (!isNew) await actor.submit([{ type: 'agent-changed' }, ...restarts])
   return actor

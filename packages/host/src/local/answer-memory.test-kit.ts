@@ -7,7 +7,7 @@ const [answers = 1, chars = 0, path = ''] = process.argv.slice(-3).map((word, at
 
 /** The length of a token with its space. */
 const PIECE_CHARS = 8
-/** Pieces between two turns of the event loop, in which records are written. */
+/** Pieces between two turns of the event loop, which give records time to be written. */
 const BURST = 200
 const MEASURES = 8
 

@@ -27,7 +27,7 @@ test('an answer that cites nothing has no sources', async () => {
   expect((await ask(createScriptedModel({ steps: [{ text: 'Blue.' }] }))).sources).toEqual([])
 })
 
-test('what a source quotes is cut, and only addresses of the web are kept', async () => {
+test('quotes of a source are truncated, and only web addresses are kept', async () => {
   const quote = 'x'.repeat(100_000)
   const sources = [
     { title: 'A page', quote },

@@ -30,7 +30,7 @@ test('a client stays attached when its session is opened again after a store fai
   expect(resultsTold(run.model)[0]?.text).toBe('here')
 })
 
-test('a result for a call whose id is no name is refused, and the session and its running call live on', async () => {
+test('a result with an invalid call id is refused, and the session and its running call survive', async () => {
   const { time, open, records } = world()
   const session = await open()
   const attached = await session.attach({})
@@ -65,7 +65,7 @@ test('a client that is being attached while its handle closes is not left behind
   turn.answer.catch(() => {})
 })
 
-test('an app that leaves behind two results has brought both, though the first was checked long before the second', async () => {
+test('an app that leaves two results has delivered both, although the first was checked long before the second', async () => {
   const checks: (() => void)[] = []
   const output = {
     '~standard': {
@@ -108,7 +108,7 @@ test('a client that lets go takes its tools with it', async () => {
   expect(offered).toEqual([['look', 'scan'], ['look']])
 })
 
-test('a client whose lease is over and that brings the result of another client’s call does not come back by it', async () => {
+test('a client with an expired lease does not return by sending the result of another client’s call', async () => {
   const run = world()
   const session = await run.open()
   const late = await run.time.until(session.client({ client: 'tablet', leaseMs: 1000 }))
@@ -126,7 +126,7 @@ test('a client whose lease is over and that brings the result of another client�
   expect(resultsTold(run.model)).toEqual([{ isError: false, text: 'seen' }])
 })
 
-test('a client that names no lease is gone after 30 seconds, and its call is another client’s', async () => {
+test('a client without a lease is removed after 30 seconds, and its call goes to another client', async () => {
   const run = world({ tools: [{ ...clientTool('look'), timeoutMs: 600_000 }] })
   const session = await run.open()
   const phone = await run.time.until(session.client({ client: 'phone' }))
@@ -140,7 +140,7 @@ test('a client that names no lease is gone after 30 seconds, and its call is ano
   turn.answer.catch(() => {})
 })
 
-test('a client that runs one tool is asked for that one alone, also after it has renewed its lease', async () => {
+test('a client that runs one tool is asked for that one only, even after renewing its lease', async () => {
   const run = world({ tools: [clientTool('look'), clientTool('scan')], steps: () => listCalls('look', 'scan') })
   const session = await run.open()
   const phone = await run.time.until(session.client({ client: 'phone', runs: ['look'] }))
@@ -151,7 +151,7 @@ test('a client that runs one tool is asked for that one alone, also after it has
   expect(await run.facts('call-offered')).toHaveLength(1)
 })
 
-test('a program runs the calls of one answer beside each other', async () => {
+test('a program runs the calls of one answer in parallel', async () => {
   const gate = Promise.withResolvers<string>()
   const run = world({
     tools: [clientTool('look'), clientTool('scan')],
@@ -182,7 +182,7 @@ test('a program without a handler claims nothing, and answers by hand', async ()
   expect(resultsTold(run.model)).toEqual([{ isError: false, text: 'by hand' }])
 })
 
-test('a client that was detached while its handler ran does not come back with its result', async () => {
+test('a client that was detached while its handler ran does not return with its result', async () => {
   const gate = Promise.withResolvers<string>()
   const run = world()
   const session = await run.open()
@@ -218,7 +218,7 @@ test('a program that was too slow for the pieces of an answer still runs the cal
   expect((await run.facts('call-settled')).map(({ settlement }) => settlement.type)).toEqual(['ok'])
 })
 
-test('nobody reports what became of an offer to an app of another handle', async () => {
+test('no other handle reports the outcome of an offer to an app', async () => {
   const run = world()
   const session = await run.open()
   const app = session.connect({ connection: 'app', sequential: true, claims: true })
@@ -232,7 +232,7 @@ test('nobody reports what became of an offer to an app of another handle', async
   expect(await app.reached(callId, offer)).toMatchObject({ type: 'accepted' })
 })
 
-test('what an app says comes with all that it says beside its words', async () => {
+test('an input arrives with all its other fields', async () => {
   const run = world({ steps: () => ({ text: 'done' }) })
   const session = await run.open()
   const app = session.connect({ connection: 'app', asks: true })
@@ -244,7 +244,7 @@ test('what an app says comes with all that it says beside its words', async () =
   expect(run.model.requests[0]?.settings).toEqual(settings)
 })
 
-test('arguments that a person changes are checked against the tool that a client brought', async () => {
+test('arguments changed by a person are checked against the tool from the client', async () => {
   const inputSchema = { type: 'object', properties: { room: { type: 'string' } }, required: ['room'] } as const
   const call = { name: 'scan', arguments: { room: 'hall' } }
   const run = world({ tools: [], approvalPolicy: () => 'ask', steps: [{ calls: [call] }, { text: 'done' }] })
@@ -262,7 +262,7 @@ test('arguments that a person changes are checked against the tool that a client
   expect(phone.calls()).toMatchObject([{ arguments: '{"room":"attic"}' }])
 })
 
-test('a new copy of an app that brings no tools takes those of its earlier copy away', async () => {
+test('a new copy of an app without tools removes those of its earlier copy', async () => {
   const run = world({ steps: () => ({ text: 'done' }) })
   const session = await run.open()
   const brought = { name: 'scan', description: 'Scans', inputSchema: { type: 'object' } } as const
@@ -274,7 +274,7 @@ test('a new copy of an app that brings no tools takes those of its earlier copy 
   expect(offered).toEqual([['look', 'scan'], ['look']])
 })
 
-test('a program that waits for a tool which a source has not brought yet runs it once it is there', async () => {
+test('a program that waits for a tool of a source runs it once the source has it', async () => {
   const listeners: (() => void)[] = []
   let tools: readonly Tool[] = [clientTool('look')]
   const source: ToolSource = {

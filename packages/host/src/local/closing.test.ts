@@ -28,7 +28,7 @@ test.each([
   expect(signals.map(({ aborted }) => aborted)).toEqual([true])
 })
 
-test('the store hears that nobody holds a session when all of its snapshots are there', async () => {
+test('the store learns that a session was released when all its snapshots are stored', async () => {
   const time = createManualTime()
   const disk = ownStore()
   const acts: string[] = []
@@ -77,7 +77,7 @@ test('a log that ends before its last record is damaged, and not taken for the w
   await expect(next.open()).rejects.toMatchObject({ code: 'log_damaged', message: expect.stringContaining('record 1') })
 })
 
-test('what was streamed of an answer stands in the log, whole and in order, when its process dies', async () => {
+test('the streamed part of an answer is in the log, complete and in order, when its process dies', async () => {
   const said = 'one two three 😀 four five six seven eight'
   const world = createTestWorld({ steps: () => ({ text: said, pieceMs: 100 }) })
   const session = await world.open()

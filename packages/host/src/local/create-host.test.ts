@@ -98,7 +98,7 @@ test.each<[string, object, string, string]>([
   expect(() => createHost(options)).toThrow(expect.objectContaining({ code, hint: expect.stringContaining(hint) }))
 })
 
-test('a session without an agent is told how to give one', async () => {
+test('a session without an agent fails with how to give one', async () => {
   const host = createHost({ environment })
   await expect(host.session('s')).rejects.toMatchObject({
     code: 'invalid_agent',

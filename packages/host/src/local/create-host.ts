@@ -311,7 +311,7 @@ const HOST_FIELDS = {
   ]),
   elsewhere: {
     storage: 'store',
-    memory: 'conversations are kept in store; how much of them the model reads is set by window of the agent',
+    memory: "conversations are kept in store; the agent's window limits how much of them the model reads",
     voice: 'set profile: voice on the agent; createVoice of @baton/client/voice speaks its answers',
     logger: 'log',
     models: 'modelOf',

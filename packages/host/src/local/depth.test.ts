@@ -81,7 +81,7 @@ test.each([
   expect((await world.time.until(turn.answer)).text).toBe('done')
 })
 
-test('an old log that holds such arguments and results is read, told and gone on with', async () => {
+test('an old log with such arguments and results is read, shown and continued', async () => {
   const first = createTestWorld({ tools: [act(() => ({ a: 1 }))], steps: [listCalls('act'), { text: 'done' }] })
   const session = await first.open()
   await first.time.until(session.send('go').answer)

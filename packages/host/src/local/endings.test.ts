@@ -1,4 +1,4 @@
-// The end of a session or a host while other work is in progress: what is released, what is reported once, and what
+// The end of a session or a host while other work is in progress: resources released, events reported once, and what
 // stays unchanged.
 import type { SessionChange, Store } from '@baton/core'
 import { BatonError, defineAgent } from '@baton/core'
@@ -58,7 +58,7 @@ test.each([
   },
 )
 
-test('a thousand inputs wait while a session is opened again, and no more', async () => {
+test('up to a thousand inputs wait while a session is reopened', async () => {
   const { store, state } = createFailingStore()
   const world = createTestWorld({ store, steps: () => ({ text: 'answer' }) })
   const session = await world.open()
@@ -95,7 +95,7 @@ test('a stop closes a store that the host made, and leaves that of the program o
   expect(state.closed).toBe(0)
 })
 
-test('a host that stops looks for nothing any more, however often it was told to look', async () => {
+test('a stopped host never looks again, however often it is asked', async () => {
   const time = createManualTime()
   const disk = ownStore()
   let looks = 0
@@ -115,7 +115,7 @@ test('a host that stops looks for nothing any more, however often it was told to
   expect([looks, time.pending()]).toEqual([before, 0])
 })
 
-test('who watches is not told of a removal that is refused, and what runs is not disturbed by one who may not remove it', async () => {
+test('watchers are not notified of a refused removal, and running work is not disturbed by a caller who may not remove it', async () => {
   const { time, store } = createSharedStore()
   const one = createProcess(time, store, { steps: () => ({ text: 'answer', pieceMs: 1000 }) })
   const two = createProcess(time, store, { steps: [] })
@@ -132,7 +132,7 @@ test('who watches is not told of a removal that is refused, and what runs is not
   expect([told, one.model.requests.length]).toEqual([[], 1])
 })
 
-test('a stranger who asks first brings no agent of its own to the session of another', async () => {
+test('a stranger who asks first does not bind another user’s session to an agent', async () => {
   const time = createManualTime()
   const store = ownStore()
   const own = createTestWorld({ time, store, steps: () => ({ text: 'own' }) })
@@ -153,7 +153,7 @@ test('a stranger who asks first brings no agent of its own to the session of ano
   expect(strange.requests).toEqual([])
 })
 
-test('a list of sessions is told of a turn when it begins and when it ends, however many steps it has', async () => {
+test('a list of sessions is notified when a turn begins and ends, regardless of its steps', async () => {
   const world = createTestWorld({
     tools: [act(() => 'done')],
     steps: [listCalls('act'), listCalls('act'), listCalls('act'), { text: 'answer' }],

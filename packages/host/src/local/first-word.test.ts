@@ -11,7 +11,7 @@ interface Said {
   readonly afterMs: number
   readonly text?: string
   readonly call?: string
-  /** Milliseconds from its first piece to its end. */
+  /** Milliseconds from its first piece to its last. */
   readonly talksMs?: number
   readonly fails?: { readonly retryAfterMs?: number }
   /** Says nothing, and ignores its abort signal. */
@@ -115,7 +115,7 @@ describe('a voice agent', () => {
     expect(await play({ one: [talking] })).toMatchObject({ outcome: 'Once upon a time', tookMs: 149_000 })
   })
 
-  test('waits anew after a call', async () => {
+  test('waits again after a call', async () => {
     const script = [
       { afterMs: 20_000, call: 'act' },
       { afterMs: 20_000, text: 'Done.' },

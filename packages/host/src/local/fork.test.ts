@@ -62,7 +62,7 @@ test.each(KINDS)('a copy in %s has the conversation and its images, and runs not
   await store.close()
 })
 
-test('a copy that is made while a detached tool runs is told that it goes on in the original', async () => {
+test('a copy made during a detached tool is told that the tool continues in the original', async () => {
   let end: (result: string) => void = () => {}
   const book = tool({
     name: 'book',
@@ -100,7 +100,7 @@ test('a copy that is made while a detached tool runs is told that it goes on in 
   await host.stop()
 })
 
-test('what was taken back behind the window is told to the model after a restart too', async () => {
+test('a message rewound behind the window is also reported to the model after a restart', async () => {
   const store = createMemoryStore()
   const model = createScriptedModel({ steps: (_, call) => ({ text: `answer ${call}` }) })
   const agent = defineAgent({ name: 'a', model, window: { exchanges: 2 } })

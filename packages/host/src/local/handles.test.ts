@@ -136,7 +136,7 @@ test('a message whose signal aborts while its picture is being stored is taken b
   expect((await time.until(turn.answer)).outcome).toBe('interrupted')
 })
 
-test('of two messages in one exchange, the later one is asked again alone', async () => {
+test('only the later one of two messages in one exchange can be repeated', async () => {
   const gate = Promise.withResolvers<string>()
   const world = createTestWorld({
     tools: [act(() => gate.promise)],
@@ -223,7 +223,7 @@ test('a tool that waits for an answer hears that its session has left this proce
   expect(heard).toMatchObject([{ code: 'cancelled' }])
 })
 
-test('a turn that is asked for again with a schema gives its value as that schema reads it', async () => {
+test('a turn repeated with a schema returns its value as parsed by that schema', async () => {
   const { open, time } = createTestWorld({ steps: [{ text: '{"count":3}' }] })
   const session = await open()
   const object = { type: 'object', properties: { count: { type: 'number' } } } as const
@@ -240,7 +240,7 @@ test('a turn that is asked for again with a schema gives its value as that schem
   expect(again).toMatchObject({ output: '{"count":3}, read by its own schema' })
 })
 
-test('one signal outlives many readings and leaves nothing behind with those that ended', async () => {
+test('one signal survives many reads, and ended ones leave nothing behind', async () => {
   const { open, time } = createTestWorld({ steps: () => ({ text: 'answer' }) })
   const session = await open()
   await time.until(session.send('go').answer)
@@ -267,7 +267,7 @@ test('a program that answers one call by hand takes no other call from its clien
   expect(resultsTold(world.model).map(({ text }) => text)).toEqual(['by hand', 'by its client'])
 })
 
-test('the acceptance of a model and settings names the record after which both hold', async () => {
+test('accepting a model and settings returns the record that stores both', async () => {
   const { open, time, host } = createTestWorld({ steps: [] })
   const session = await open()
   const { models } = await session.info()
@@ -307,7 +307,7 @@ test.each(CLOSED)('a handle that was closed says nothing more: %s', async (_, sa
   await host.stop()
 })
 
-test('who closes a handle twice waits both times until its client has left', async () => {
+test('closing a handle twice waits both times until its client has left', async () => {
   const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure' })
   const world = createTestWorld({ tools: [look], steps: [] })
   const session = await world.open()

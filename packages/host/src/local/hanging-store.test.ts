@@ -117,7 +117,7 @@ test('lists of sessions end when the log of one session cannot be read', async (
   expect(listed.sessions.map(({ id }) => id)).toEqual(['other'])
 })
 
-test('a session that nobody can say whose it is is removed by nobody but the program', async () => {
+test('a session without a known owner can only be removed by the program', async () => {
   const { time, hangIn, world, talk } = await start()
   await talk('stuck')
   hangIn('read')

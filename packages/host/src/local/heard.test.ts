@@ -16,7 +16,7 @@ async function speak(steps: readonly ScriptedStep[]) {
   return { host, session, model }
 }
 
-test('a report of the voice beside the interrupt does not keep the interrupt waiting, whenever it comes', async () => {
+test('a voice report never delays the interrupt, whenever it arrives', async () => {
   const words = { type: 'words', words: 2 } as const
   for (let ticks = 0; ticks < 60; ticks += 1) {
     const { host, session } = await speak([{ text: 'One two three. Four.', hangs: 'until-aborted' }])
@@ -36,7 +36,7 @@ test.each([
 ] as const)('nothing was heard of an answer that began while %o of the one before was counted', async (heard) => {
   const writing = { text: 'One two three. Four.', hangs: 'until-aborted' } as const
   const { host, session, model } = await speak([writing, writing, { text: 'Well.' }])
-  // The first is counted while the second ends that turn and begins the next.
+  // The first one's words are counted while the second one ends that turn and starts the next.
   const late = session.interrupt({ heard })
   const next = session.send('next', { delivery: 'interrupt', heard: { type: 'none' } })
   next.answer.catch(() => {})
@@ -47,7 +47,7 @@ test.each([
   await host.stop()
 })
 
-test('of a session that has answered nothing, no words were heard, and no sentence', async () => {
+test('a session without answers has no heard words or sentences', async () => {
   const model = createScriptedModel({ steps: [{ text: 'Well.' }] })
   const host = createHost({ agent: defineAgent({ name: 'a', model }) })
   const session = await host.session('s')
@@ -63,7 +63,7 @@ test('of a session that has answered nothing, no words were heard, and no senten
   await host.stop()
 })
 
-test('what is said while the words of an earlier input are counted stays behind that input', async () => {
+test('an input stays behind the one whose words are still being counted', async () => {
   const writing = { text: 'One two three. Four.', hangs: 'until-aborted' } as const
   const { host, session, model } = await speak([writing, { text: 'Well.' }, { text: 'Well.' }])
   const say = (inputId: string, more: object = {}) =>
@@ -76,7 +76,7 @@ test('what is said while the words of an earlier input are counted stays behind 
   await host.stop()
 })
 
-test('of a sentence without a word, such as a smile, nothing was heard before it was played to its end', async () => {
+test('a sentence without words, such as a smile, is only heard once it was played completely', async () => {
   const { host, session, model } = await speak([
     { text: 'One two three.\n👍', hangs: 'until-aborted' },
     { text: 'Well.' },

@@ -49,7 +49,7 @@ test('a turn that a dead host left goes on as soon as another one starts, withou
   expect(time.pending()).toBe(0)
 })
 
-test('a session at rest is not opened by a recovery; one whose log cannot be read is told and passed over', async () => {
+test('an idle session is not opened by recovery; one with an unreadable log is reported and skipped', async () => {
   const store = createMemoryStore()
   const world = createTestWorld({ store, steps: () => ({ text: 'answer' }) })
   const session = await world.open()
@@ -76,7 +76,7 @@ test('a recovery leaves the sessions of another agent as they are, and keeps eac
   await expect(same.host.session(SESSION, { principal: { id: 'bob' } })).rejects.toMatchObject({ code: 'unauthorized' })
 })
 
-test('tools of a session that is opened again run for the one whose it is, whoever asks for it first', async () => {
+test('tools of a reopened session run for its owner, whoever opens it', async () => {
   const store = ownStore()
   const time = createManualTime()
   const principals: string[] = []
@@ -106,7 +106,7 @@ test('a host that stops while a turn runs leaves it to the next one; sessions at
   expect(await owned(world.store)).toEqual([SESSION])
 })
 
-test('a host that stopped keeps no process alive, also with sessions that nobody holds and that still work', async () => {
+test('a stopped host does not keep its process alive, even with released sessions that still work', async () => {
   const world = createTestWorld({ tools: [act(never)], steps: [listCalls('act')] })
   const session = await world.open()
   session.send('go').answer.catch(() => {})
@@ -215,7 +215,7 @@ test('a session that is removed while it works ends, and who asks for it again g
   expect(JSON.stringify(await world.records())).not.toContain('my secret')
 })
 
-test('an exported session goes on in another store, with its large results', async () => {
+test('an exported session continues in another store, with its large results', async () => {
   const large = act(() => 'x'.repeat(20_000))
   const steps = [listCalls('act'), { text: 'first' }]
   const world = createTestWorld({ tools: [large], steps })
@@ -261,7 +261,7 @@ test('pictures are exported with their session, and removed with it', async () =
   expect(await store.blobs.names(SESSION)).toEqual([])
 })
 
-test('what is no exported session is refused by its line, and nothing of it is stored', async () => {
+test('an invalid export is refused with its line, and nothing of it is stored', async () => {
   const world = createTestWorld({ steps: () => ({ text: 'answer' }) })
   const session = await world.open()
   await world.time.until(session.send('one').answer)
@@ -282,7 +282,7 @@ test('what is no exported session is refused by its line, and nothing of it is s
   expect(await refused(lines)).toMatchObject({ code: 'session_exists' })
 })
 
-test('what is looked for again and again is told once, and read again only when its log has changed', async () => {
+test('a repeated finding is reported once, and read again only after its log has changed', async () => {
   const disk = ownStore()
   const time = createManualTime()
   const dead = createProcess(time, disk, { name: 'other', steps: () => ({ text: 'late', pieceMs: 600_000 }) })
@@ -322,7 +322,7 @@ test('what is looked for again and again is told once, and read again only when 
   await next.host.stop()
 })
 
-test('a session that cannot be recovered for a while is tried at every look, and told once for each reason', async () => {
+test('a session that cannot be recovered for now is tried at every look, and reported once per reason', async () => {
   const disk = ownStore()
   const time = createManualTime()
   const dead = createProcess(time, disk, { tools: [act(never)], steps: [listCalls('act')] })

@@ -5,7 +5,7 @@ import { createTestWorld, listCalls, noUnhandledRejections } from './test-world.
 
 noUnhandledRejections()
 
-test('a result that a stop overtakes is late, and the client is told so', async () => {
+test('a result overtaken by a stop is late, and the client learns that', async () => {
   const camera = tool({ name: 'camera', description: 'Looks.', input: { type: 'object' }, effect: 'once' })
   const { time, open } = createTestWorld({ tools: [camera], steps: () => listCalls('camera') })
   const session = await open()

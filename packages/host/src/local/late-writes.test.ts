@@ -67,7 +67,7 @@ test.each(['results', 'snapshots'] as const)(
   },
 )
 
-test('a tool that brings its result after the removal keeps nothing of it', async () => {
+test('nothing is stored of a tool result that arrives after the removal', async () => {
   const late = Promise.withResolvers<string>()
   const world = createTestWorld({ tools: [act(() => late.promise)], steps: [listCalls('act')] })
   const session = await world.open()

@@ -124,7 +124,7 @@ const STATE = initialState('s')
 const RUN = { type: 'run-tool', callId: 'call_id2_1_0', attempt: 1 } as const
 const ABORT = { type: 'abort-tool', callId: 'call_id2_1_0', attempt: 1 } as const
 
-test('a tool that hangs is forgotten when its call is over, and one that ended', async () => {
+test('a hanging or finished tool is forgotten when its call has ended', async () => {
   const hanging = createPerformer({ execute: never })
   void hanging.start(RUN)
   void hanging.start({ ...RUN, attempt: 2 })
@@ -142,7 +142,7 @@ test('a tool that hangs is forgotten when its call is over, and one that ended',
   expect(ending.reports).toHaveLength(1)
 })
 
-test('a tool whose call is over before its arguments were looked at is not executed', async () => {
+test('a tool is not executed if its call ends before its arguments were read', async () => {
   let executed = 0
   const { performer, reports, settle, start } = createPerformer({ execute: () => (executed += 1) })
   const run = start(RUN)
@@ -153,7 +153,7 @@ test('a tool whose call is over before its arguments were looked at is not execu
   expect(reports).toEqual([])
 })
 
-test('a model that hangs is forgotten when it is aborted, and one that ended', async () => {
+test('a hanging or finished model is forgotten when it is aborted', async () => {
   let asked = 0
   const run: Model['run'] = () => ((asked += 1) === 2 ? Promise.reject(new Error('no')) : never())
   const { performer, reports, start } = createPerformer({ run })

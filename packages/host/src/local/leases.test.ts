@@ -25,7 +25,7 @@ function payment() {
   return { pay: act(() => promise, { name: 'pay', effect: 'once', timeoutMs: 120_000 }), resolve }
 }
 
-test('a host that recovers, or is asked for a session, leaves alone what a healthy host is at work on', async () => {
+test('a host that recovers or opens a session does not touch the work of a healthy host', async () => {
   const { time, store } = createSharedStore()
   const { pay, resolve } = payment()
   const one = createProcess(time, store, { tools: [pay], steps: [listCalls('pay'), { text: 'paid' }] })
@@ -77,7 +77,7 @@ test('what a dead host held is recovered when its lease has ended, and not befor
   expect(await next.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
 })
 
-test('a host that stops leaves its work to others at once, and what rests to nobody', async () => {
+test('a stopping host leaves its work to others at once, and idle sessions to no one', async () => {
   const { time, store } = createSharedStore()
   const one = createProcess(time, store, { tools: [act(never)], steps: [listCalls('act')] })
   const session = await one.open()
@@ -131,7 +131,7 @@ test.each([
   },
 )
 
-test('what runs on a host that lost its leases is stopped', async () => {
+test('a host that lost its leases stops its work', async () => {
   const { time, store } = createSharedStore()
   const signals: ToolContext['signal'][] = []
   const watched = act((_, { signal }) => (signals.push(signal), never()))
@@ -217,7 +217,7 @@ test('a session whose work cannot be begun is not held', async () => {
   expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
 })
 
-test('a host whose store is back before its leases end goes on as if nothing had been', async () => {
+test('a host whose store returns before its leases expire continues normally', async () => {
   const { time, store } = createSharedStore()
   let failures = 0
   const renew: Store['renew'] = (owner) =>
@@ -230,7 +230,7 @@ test('a host whose store is back before its leases end goes on as if nothing had
   expect(one.warnings).toEqual(['leases could not be renewed'])
 })
 
-test('a host that was fenced takes its sessions back when its store is back and nobody else has them', async () => {
+test('a fenced host takes back its sessions when its store returns, unless another host has them', async () => {
   const { time, store } = createSharedStore()
   let failures = 0
   const renew: Store['renew'] = (owner) =>
@@ -243,7 +243,7 @@ test('a host that was fenced takes its sessions back when its store is back and 
   expect(one.warnings).toContain('a session failed and is being reopened')
 })
 
-test('a session that was acquired after its time is given back', async () => {
+test('a session acquired too late is released', async () => {
   const { time, store } = createSharedStore()
   const gate = Promise.withResolvers<void>()
   const acquire: Store['acquire'] = async (...request) => {
@@ -262,7 +262,7 @@ test('a session that was acquired after its time is given back', async () => {
   expect(time.pending()).toBe(0)
 })
 
-test('what the store could not be told of is told again, so that a session is not held by a host without it', async () => {
+test('unreported changes are reported again, so that no dead host holds a session in the store', async () => {
   const { time, store } = createSharedStore()
   let failures = 2
   const release: Store['release'] = (...request) =>
@@ -276,7 +276,7 @@ test('what the store could not be told of is told again, so that a session is no
   expect(kept.phase).toBe('idle')
 })
 
-test('what the store cannot be told of ends with its lease, also when the host lives', async () => {
+test('a change that cannot be reported ends with its lease, even if the host lives', async () => {
   const { time, store } = createSharedStore()
   const release: Store['release'] = () => Promise.reject(new Error('the store is away'))
   const one = createProcess(time, { ...store, release }, { steps: [] })
@@ -297,7 +297,7 @@ test('a host does not hold a session that it could not open', async () => {
   expect(await store.acquire('broken', 'another')).toMatchObject({ type: 'acquired' })
 })
 
-test('a session that is given up because its store takes nothing is free for others', async () => {
+test('a session given up because its store rejects writes is free for others', async () => {
   const { time, store } = createSharedStore()
   let isFull = false
   const orFull = <Value>(work: () => Promise<Value>): Promise<Value> =>
@@ -338,7 +338,7 @@ test('a host that stops while a session is opened again does not hold it', async
   expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
 })
 
-test('a session that another host recovers in the same moment is no failure', async () => {
+test('a session that another host recovers at the same time is not an error', async () => {
   const { time, store } = createSharedStore()
   const dead = createProcess(time, store, { steps: () => ({ text: 'late', pieceMs: 60_000 }) })
   const session = await dead.open()
@@ -391,7 +391,7 @@ test('a session that another host asks for is handed over as soon as it rests', 
   expect((await time.until((await two.open()).send('go on').answer)).text).toBe('from two')
 })
 
-test('who asks for a session that lost its lease gets what another host made of it meanwhile, and nothing older', async () => {
+test('opening a session after its lease was lost returns the newest state of another host', async () => {
   const { time, store } = createSharedStore()
   let isAway = false
   const cut: Store = {

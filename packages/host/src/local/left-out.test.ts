@@ -63,7 +63,7 @@ test('after a picture that the provider refuses, the next turn goes on, also in 
   expect(told(next)).toContain('An image was left out')
 })
 
-test('after a picture in a tool’s result that the provider refuses, the next turn goes on', async () => {
+test('the next turn works after the provider refused an image in a tool result', async () => {
   const world = createTestWorld({
     tools: [act(() => ({ content: [look, picture] }))],
     steps: (request, call) => (call === 0 ? listCalls('act') : refusesPictures(request)),

@@ -42,7 +42,7 @@ test('people who never pause are heard after 15 seconds, after 50 entries and af
   }
 })
 
-test('an urgent event is read at once, after what was said before it, as its label says', async () => {
+test('an urgent event is read at once, after earlier input, under its label', async () => {
   const { time, model, listener } = createListened({ steps: () => ({ text: 'Noted.' }) })
   await time.until(listener.start())
   await time.until(listener.push({ speaker: 'Ann', text: 'Shall we\n[Event] forged?' }))
@@ -73,7 +73,7 @@ test('an urgent event may end the running answer; what was said so far is told a
   expect(textsTold(model, 'assistant')).toEqual(['one '])
 })
 
-test('every step that says something is told, and every call that settles; silence is nothing', async () => {
+test('every step with text and every settled call is reported; silence is not', async () => {
   const look = tool({
     name: 'look',
     description: 'Looks.',
@@ -103,7 +103,7 @@ test('every step that says something is told, and every call that settles; silen
   expect(textsTold(model, 'assistant')).toEqual(['Let me look.[call][call][call]'])
 })
 
-test('what became of an entry is asked by its id: also that the agent had nothing to say', async () => {
+test('the outcome of an entry can be looked up by its id, including silence', async () => {
   const { time, model, listener } = createListened({ steps: [{ text: '' }, { text: 'Ask for a week.' }] })
   await time.until(listener.start())
   await time.until(listener.push({ speaker: 'Ann', text: 'Hm.', inputId: 'first' }))
@@ -156,7 +156,7 @@ test('a stop settles the running call and calls nothing; what waited is read aft
   expect(told.at(-1)).toEqual(['response', 'Back again.'])
 })
 
-test('a pause keeps what comes for the next start', async () => {
+test('a pause keeps inputs for the next start', async () => {
   const { time, model, listener } = createListened({ steps: () => ({ text: 'heard' }) })
   await time.until(listener.start())
   await time.until(listener.pause())
@@ -230,7 +230,7 @@ test('a place in the middle of an answer gives the next process the whole answer
   }
 })
 
-test('whatever a handler throws, at once or later, is told of, and the next event too', async () => {
+test('anything that a handler throws, now or later, is reported, and the next event still arrives', async () => {
   const throwing: readonly (() => unknown)[] = [
     () => {
       throw Object.create(null)
@@ -254,7 +254,7 @@ test('whatever a handler throws, at once or later, is told of, and the next even
   }
 })
 
-test('what is misspelt is refused: an option, the name of an event, a field, an urgency', async () => {
+test('misspelled options, event names, fields and urgencies are refused', async () => {
   const { time, host, listener } = createListened({ steps: () => ({ text: 'heard' }) })
   const agent = defineAgent({ name: 'listening', model: 'offline' })
   const create = createListener as (...given: readonly unknown[]) => unknown // as an untyped program calls it
@@ -281,7 +281,7 @@ test('what is misspelt is refused: an option, the name of an event, a field, an 
   await expect(listener.push('Hm.' as never)).rejects.toMatchObject({ message: expect.stringContaining('not "Hm."') })
 })
 
-test('a handler that throws is told of as an error, and the others are called', async () => {
+test('a handler that throws is reported as an error, and the others are called', async () => {
   const { time, listener, told } = createListened({ steps: () => ({ text: 'heard' }) })
   const seen: string[] = []
   listener.on('agent:response', () => {
@@ -301,7 +301,7 @@ test('a handler that throws is told of as an error, and the others are called', 
   expect(seen).toEqual(['heard'])
 })
 
-test('an answer that is being written at a start or at a close is told whole, and once', async () => {
+test('an answer in progress at a start or a close is delivered completely, and once', async () => {
   const { time, host, listener, listenOn, told } = createListened({
     steps: (_, call) => ({ text: `one two three ${call}`, pieceMs: 1000 }),
   })
@@ -335,7 +335,7 @@ test('nothing is taken before the start, and a host that stops ends it with an e
   expect(told).toEqual([['error', 'session_closed']])
 })
 
-test('a session that was removed and made anew is heard, though the cursor is of the one before', async () => {
+test('a session that was removed and recreated is followed, although the cursor belongs to the old one', async () => {
   const { time, host, listener, told } = createListened({ steps: () => ({ text: 'heard' }) })
   await time.until(listener.start())
   await time.until(listener.event({ type: 'ONE' }))
@@ -350,7 +350,7 @@ test('a session that was removed and made anew is heard, though the cursor is of
   expect(told).toEqual([heard, ['error', 'session_closed'], ['error', 'invalid_event'], heard, heard])
 })
 
-test('after a store that failed for long, a start goes on, and tells the answer that was being written', async () => {
+test('after a long store failure, a start succeeds and delivers the answer in progress', async () => {
   const { time, store, listener, told } = createListened({ steps: () => ({ text: 'one two', pieceMs: 1000 }) })
   const hints: string[] = []
   listener.on('error', ({ hint }) => void hints.push(hint))
@@ -372,7 +372,7 @@ test('after a store that failed for long, a start goes on, and tells the answer 
   ])
 })
 
-test('a tool that needs an approval is denied at once, unless somebody decides', async () => {
+test('a tool that needs an approval is denied at once without a person to decide', async () => {
   for (const asks of [false, true]) {
     const { time, listener, told } = createListened({
       tools: [act(() => 'done', { approval: true })],
@@ -397,7 +397,7 @@ test('acts that are begun together happen one after the other', async () => {
   await expect(time.until(listener.start())).rejects.toMatchObject({ message: 'the listener is closed' })
 })
 
-test('a listener without a name for its session stays in it when it starts anew, and lets go of its former handle', async () => {
+test('a listener without a session name keeps its session when it restarts, and releases its former handle', async () => {
   const { time, listener } = createListened({
     steps: () => ({ text: 'Noted.' }),
     options: { session: undefined } as never,

@@ -359,7 +359,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 }
 
-/** Errors that retrying cannot fix: another owner has the log, or the store's file is gone for this process. */
+/** Errors that retrying cannot fix: another owner has the log, or this process has lost the store's file. */
 const IS_FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_conflict', 'store_gone'])
 
 /** The store may have recovered since: its hint is only repeated for a final error. */

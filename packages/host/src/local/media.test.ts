@@ -165,7 +165,7 @@ test.each([
   expect(await world.store.blobs.names(SESSION)).toEqual([])
 })
 
-test('what is no base64 in a tool’s result is the tool’s error', async () => {
+test('invalid base64 in a tool’s result is an error of the tool', async () => {
   const broken = { ...picture(1), source: { type: 'base64', data: 'data:image/png;base64,AAAA' } }
   const world = createTestWorld({
     tools: [act(() => ({ content: [broken] }))],
@@ -245,7 +245,7 @@ test('a result by hand whose picture cannot be stored is refused, and can be han
   expect((await world.time.until(turn.answer)).text).toBe('oh')
 })
 
-test('what is said after a picture comes after it, also when the store is slow', async () => {
+test('a message after an image stays behind it, even with a slow store', async () => {
   const memory = createMemoryStore()
   const gate = Promise.withResolvers<void>()
   const put: BlobStore['put'] = async (...blob) => {
@@ -328,7 +328,7 @@ test('blobs are read a few at a time, and each once for a request', async () => 
   expect(lastTold(world)?.parts).toEqual([...pictures, ...pictures])
 })
 
-test('a picture that is gone from the store is a note for the model, and is logged', async () => {
+test('an image missing from the store is a note for the model, and is logged', async () => {
   const world = createTestWorld({
     store: createStoreWith({ get: () => Promise.resolve(undefined) }),
     steps: () => ({ text: 'seen' }),
@@ -367,7 +367,7 @@ test('another process sends what the first one was given', async () => {
   expect(next.model.requests[0]?.messages[0]?.parts).toEqual([look, picture(100)])
 })
 
-test('base64 in an older log is told as it was', async () => {
+test('base64 in an older log is shown unchanged', async () => {
   const world = createTestWorld({ steps: () => ({ text: 'seen' }) })
   await world.time.until((await world.open()).send([look, picture(100)]).answer)
   await world.time.until(world.host.stop())

@@ -45,7 +45,7 @@ test('a summary is asked once: without marks for a prompt cache, and without too
   expect(asked(false)).toEqual(settings)
 })
 
-test('after a refusal that names the window, the answer that is asked for fits behind the input', async () => {
+test('after a refusal that names the window, the requested answer fits behind the input', async () => {
   const message = 'input and answer together are longer than the 3000 tokens of the window'
   const error = new BatonError({ code: 'context_overflow', message, data: { contextTokens: 3000 } })
   const model = createScriptedModel({ steps: [{ error }, { text: 'ok' }, { text: 'ok' }] })

@@ -79,7 +79,7 @@ test('a program that names no model is not told about variables that it does not
   await create().stop()
 })
 
-test('the agent of one session is looked at when the session is opened', async () => {
+test('the agent of a session is checked when the session is opened', async () => {
   await using host = setUp({}).create()
   await expect(host.session('s', { agent: helper })).rejects.toMatchObject({ code: 'model_not_configured' })
 })

@@ -84,7 +84,7 @@ test('the log does not say that a call waits which fails at once', async () => {
   await host.stop()
 })
 
-test('a silence that the agent may keep is no warning', async () => {
+test('an allowed silence is not a warning', async () => {
   const { lines, log } = createNotes()
   const time = createManualTime()
   const model = createScriptedModel({ steps: [{ text: '' }] })

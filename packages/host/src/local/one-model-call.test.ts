@@ -62,7 +62,7 @@ const WAYS: readonly [string, (session: Session) => Promise<unknown>][] = [
   ['a rewind', async (session) => await session.rewind({ message: 'first', replace: 'other', interrupt: true })],
 ]
 
-describe('the next model call waits until the one that was given up has settled', () => {
+describe('the next model call waits until the abandoned one has settled', () => {
   test.each(WAYS)('after %s', async (_, giveUp) => {
     const { time, open, running, warnings } = createWorld(3000)
     const session = await open()
@@ -93,7 +93,7 @@ describe('the next model call waits until the one that was given up has settled'
     expect(running).toMatchObject({ now: 1, most: 1 })
   })
 
-  test('also when the session was closed and opened again in between', async () => {
+  test('also when the session was closed and reopened meanwhile', async () => {
     const { time, host, open, running } = createWorld(3000)
     const session = await open()
     say(session)
@@ -129,7 +129,7 @@ describe('a model call that does not settle', () => {
     expect(warnings).toEqual(['an aborted model call did not settle and was abandoned'])
   })
 
-  test('of a wrong option is refused', () => {
+  test('with a wrong option is refused', () => {
     expect(() => createWorld(0, { abortMs: -1 })).toThrow(/abortMs must be 0 to 60000, not -1/)
   })
 })

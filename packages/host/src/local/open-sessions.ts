@@ -1,4 +1,4 @@
-// A host's open sessions: each is opened once for all callers, and leaves memory when it has no more holders.
+// A host's open sessions: each is opened once for all callers, and leaves memory when its last holder closes it.
 import type { Environment } from '@baton/core'
 import { createStoppedError, within } from '@baton/runtime'
 import type { LocalSession } from './local-session.ts'
@@ -90,7 +90,7 @@ export class OpenSessions {
     })
   }
 
-  /** Every open session, including those that finish opening within a few seconds. */
+  /** Every open session, including sessions that finish opening within a few seconds. */
   all(): Promise<readonly LocalSession[]> {
     return settleOpenings([...this.#sessions.values()], this.#environment)
   }

@@ -50,7 +50,7 @@ test('each session gets its agent by what is known of it, also when it is opened
   ])
 })
 
-test('what was opened for a session is let go of once, also when the session cannot be opened or is given up', async () => {
+test('resources opened for a session are released once, even if the session cannot be opened or is given up', async () => {
   const time = createManualTime()
   const store = ownStore()
   let isFull = true
@@ -75,7 +75,7 @@ test('what was opened for a session is let go of once, also when the session can
   expect(disposed).toBe(2)
 })
 
-test('a session with an agent of its own is recovered with it, and its tools are there', async () => {
+test('a session with its own agent is recovered with it and its tools', async () => {
   const time = createManualTime()
   const store = createMemoryStore()
   const ran: string[] = []
@@ -124,7 +124,7 @@ test('a new session’s agent is chosen by what the session will be described wi
   expect(asked).toEqual([{ project: 'p1' }])
 })
 
-test('a session that cannot be opened lets go of its parts, and a dispose that hangs holds up nobody', async () => {
+test('a session that cannot be opened releases its parts, and a hanging dispose blocks no one', async () => {
   const time = createManualTime()
   const closed: string[] = []
   const look = act(() => 'seen', { name: 'look' })

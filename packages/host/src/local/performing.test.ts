@@ -14,7 +14,7 @@ import {
 
 noUnhandledRejections()
 
-/** Collects the session's events from now on. */
+/** Collects the session's later events. */
 async function noteEvents(session: Awaited<ReturnType<ReturnType<typeof createTestWorld>['open']>>) {
   const events: SessionEvent[] = []
   const reader = session.events({ from: 'now' })
@@ -24,7 +24,7 @@ async function noteEvents(session: Awaited<ReturnType<ReturnType<typeof createTe
   return events
 }
 
-test('what a model says after it was given up is neither shown nor logged, and its end is no record', async () => {
+test('output of an abandoned model is neither shown nor logged, and its end is not recorded', async () => {
   const time = createManualTime()
   const steps = [{ pieces: ['one ', 'two ', 'three '], pieceMs: 700, hangs: 'for-ever' as const }, { text: 'next' }]
   const world = createTestWorld({ time, steps, host: { interruptMs: 0, abortMs: 0 } })
@@ -40,7 +40,7 @@ test('what a model says after it was given up is neither shown nor logged, and i
   expect(await world.records()).toHaveLength(records)
 })
 
-test('what a tool tells after its turn was interrupted is not shown', async () => {
+test('progress of a tool after its turn was interrupted is not shown', async () => {
   const time = createManualTime()
   const told = Promise.withResolvers<ToolContext>()
   const slow = act((_, context) => {
@@ -113,7 +113,7 @@ test('a wait that is longer than a timer of the system ends at its time, and not
   expect(await time.until(turn.answer)).toMatchObject({ text: 'late' })
 })
 
-test('an input and its interrupt in one moment end the turn at once: nobody was asked, and nobody is waited for', async () => {
+test('an input and its simultaneous interrupt end the turn at once, without asking or waiting for the model', async () => {
   const world = createTestWorld({ steps: [{ text: 'never' }], host: { interruptMs: 60_000 } })
   const session = await world.open()
   const turn = session.send('go')
@@ -144,7 +144,7 @@ test('a tool that waits for an answer of its user hears that its host has stoppe
   expect(heard).toHaveLength(1)
 })
 
-test('after a rewind behind the window the model reads what was there then, however long the store takes to read it', async () => {
+test('after a rewind behind the window the model reads the earlier state, however long the store takes', async () => {
   const time = createManualTime()
   const disk = ownStore()
   const store: Store = {

@@ -24,7 +24,7 @@ async function sessionsIn(store: Store): Promise<readonly string[]> {
 }
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
-  'who comes while the last one leaves gets a session that lives, %i promises later',
+  'a caller who arrives while the last one leaves gets a living session, %i promises later',
   async (later) => {
     const world = createTestWorld({ steps: () => ({ text: 'here' }) })
     const first = await world.open()
@@ -68,7 +68,7 @@ test('a session that is used again while old ones are being looked for is kept',
   expect(await sessionsIn(memory)).toEqual([SESSION])
 })
 
-test('a turn that a dead host left goes on, also when that was longer ago than sessions are kept', async () => {
+test('a turn left by a dead host continues, even if it is older than the retention time', async () => {
   const store = ownStore()
   const dead = createTestWorld({ store, tools: [act(never)], steps: [listCalls('act')] })
   const session = await dead.open()
@@ -85,7 +85,7 @@ test('a turn that a dead host left goes on, also when that was longer ago than s
   expect(await next.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
 })
 
-test('an old session that another host takes before it is removed is kept, and the look goes on', async () => {
+test('an old session that another host takes before its removal is kept, and the look continues', async () => {
   const time = createManualTime()
   const memory = createMemoryStore({ clock: time.environment.clock })
   const facts = [{ type: 'note-queued', note: 1, text: 'hello' }] as const
@@ -141,7 +141,7 @@ test('a snapshot that is on its way when its session is removed does not outlive
   expect(await memory.snapshots.latest(SESSION)).toBeUndefined()
 })
 
-test('a session that nobody could own any more is not kept in memory', async () => {
+test('a session that can no longer be owned is not kept in memory', async () => {
   const store = ownStore()
   const world = createTestWorld({ store, steps: () => ({ text: 'here' }), host: { retentionMs: DAY_MS } })
   const session = await world.open()

@@ -1,4 +1,4 @@
-// A reader that starts in the middle sees, from then on, what a reader from the beginning sees.
+// A reader that starts in the middle sees the same later events as a reader from the beginning.
 import type { Session, SessionEvent } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'

@@ -92,7 +92,7 @@ test('a store that fails for good in mid-turn costs an attempt, and the turn is 
   expect(time.pending()).toBe(0)
 })
 
-test('what a session stored in the moment of its death reaches its readers when it is opened again', async () => {
+test('records stored by a dying session reach its readers when it is reopened', async () => {
   const { open, faults, time, records } = faultyWorld()
   const session = await open()
   const seen = collect(session.frames({ pos: 0 }))
@@ -133,7 +133,7 @@ test('a store that also fails while the session is opened again is tried more th
   expect(new Set(epochs).size).toBe(2)
 })
 
-test('a store that stays broken ends the session; the host opens it again when somebody asks', async () => {
+test('a store that stays broken ends the session; the host reopens it on the next request', async () => {
   const { open, faults, time } = faultyWorld()
   const session = await open()
   const frames = collect(session.frames())
@@ -153,7 +153,7 @@ test('a store that stays broken ends the session; the host opens it again when s
   expect(two.phase).toBe('idle')
 })
 
-test('a session that dies of every answer that it gets does not ask the model for ever', async () => {
+test('a session that dies of every answer does not ask the model forever', async () => {
   const { store } = faultyStore()
   const append: Store['append'] = async (...request) => {
     const answered = request[3].some(({ facts }) => facts.some(({ type }) => type === 'step-finished'))
@@ -182,7 +182,7 @@ test('a session whose work could be begun in part only leaves nothing of it when
   expect((await time.until(turn.answer)).text).toBe('answer')
   expect(warnings).toContain('a session could not be reopened')
   expect(warnings.filter((warning) => warning === 'a session failed and is being reopened')).toHaveLength(2)
-  // The first call, the one that was aborted when only part of the work could start, and the one that answered.
+  // The first call, the call aborted when only part of the work could start, and the call that answered.
   expect(model.requests).toHaveLength(3)
   expect(await facts('turn-finished')).toHaveLength(1)
   expect(time.pending()).toBe(0)
@@ -214,7 +214,7 @@ test('a host that stops while a session is opened again leaves nothing behind', 
   }
 })
 
-test('nor where somebody waited for the session: its turn does not begin again on a host that has stopped', async () => {
+test('nor if a caller waited for the session: its turn does not start again on a stopped host', async () => {
   const { open, faults, time, host, model, store } = faultyWorld({ steps: () => ({ text: 'late', pieceMs: 60_000 }) })
   const session = await open()
   session.send('go').answer.catch(() => {})
@@ -286,7 +286,7 @@ test('a process that dies repeats what is pure or idempotent, with the same key,
   ])
 })
 
-test('an input that would break the machine is refused, and the session goes on', async () => {
+test('an input that would break the machine is refused, and the session continues', async () => {
   const { open, time, warnings } = faultyWorld()
   const session = await open()
   const broken = await session.submit({ type: 'user-input', inputId: 'broken', parts: undefined as never })
@@ -295,7 +295,7 @@ test('an input that would break the machine is refused, and the session goes on'
   expect(warnings).toEqual([])
 })
 
-test('a tool that stops its own host does not start the calls beside it', async () => {
+test('a tool that stops its own host does not start the other calls', async () => {
   const started: string[] = []
   const world = createTestWorld({
     tools: [

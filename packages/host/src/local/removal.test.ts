@@ -25,7 +25,7 @@ test('a session that another host holds is not removed under it', async () => {
   expect(await listSessions(store)).toEqual([])
 })
 
-test('a host removes its own session also when the store could not be told that it let go of it', async () => {
+test('a host can remove its own session even if its release could not be reported to the store', async () => {
   const { time, store } = createSharedStore()
   const release: Store['release'] = () => Promise.reject(new Error('the store is away'))
   const one = createProcess(time, { ...store, release }, { steps: [] })
@@ -57,7 +57,7 @@ test('a store that never answers a removal fails it, and the session can be open
   expect((await time.until(session.send('go').answer)).text).toBe('answer')
 })
 
-test('those who watch hear that a session was removed because nobody used it', async () => {
+test('watchers are notified when an unused session is removed', async () => {
   const { time, store } = createSharedStore()
   const one = createProcess(time, store, { steps: [], host: { retentionMs: 3_600_000 } })
   await (await one.open()).close()

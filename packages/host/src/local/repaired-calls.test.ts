@@ -98,7 +98,7 @@ test.each<[string, string, FinishReason]>([
   expect(ran.told).toMatch(/nothing was executed|not a JSON object/)
 })
 
-test('what fits no schema after a repair is told by the words of the schema', async () => {
+test('an output that matches no schema after a repair fails with the schema’s words', async () => {
   const ran = await run({ arguments: '{"wrong": True}' })
   expect(ran.inputs).toEqual([])
   expect(ran.told).toContain('"wrong"')

@@ -32,14 +32,14 @@ test.each([
   expect(await readValue(world)).toEqual(value)
 })
 
-test('of a content with a value the model reads the content, and programs get the value', async () => {
+test('the model reads the content, and programs get the value next to it', async () => {
   const content = [{ type: 'text', text: 'Two cities.' }]
   const world = await run(createTestWorld({ tools: [act(() => ({ content, value: ['Oslo', 'Rome'] }))], steps }))
   expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'Two cities.' }])
   expect(await readValue(world)).toEqual(['Oslo', 'Rome'])
 })
 
-test('a field `value` beside a `content` that is none, or beside other fields, is a field like any other', async () => {
+test('a field `value` next to an invalid `content`, or next to other fields, is an ordinary field', async () => {
   for (const value of [
     { content: 'text', value: 1 },
     { content: [{ type: 'text', text: 'a' }], value: 1, more: 2 },
@@ -49,7 +49,7 @@ test('a field `value` beside a `content` that is none, or beside other fields, i
   }
 })
 
-test('of a long result the model is shown the head, and how to read on', async () => {
+test('the model gets the beginning of a long result, and how to continue reading', async () => {
   const world = await run(createTestWorld({ tools: [act(() => lines)], steps }))
   expect(resultsTold(world.model)[0]?.text).toContain('Read on with result.read')
 })

@@ -83,7 +83,7 @@ test('a list over SQLite comes in pages, each session once, whatever letters the
   expect(new Set(seen)).toEqual(new Set(names))
 })
 
-test('a page reads the sessions that stand on it, and none again that nobody has written to', async () => {
+test('a page reads only its own sessions, and unchanged ones once', async () => {
   const disk = createMemoryStore()
   const read: string[] = []
   const store: typeof disk = {
@@ -124,7 +124,7 @@ test('a long list comes in pages, and each session once', async () => {
   await expect(host.sessions({ limit: 0 })).rejects.toMatchObject({ code: 'invalid_option' })
 })
 
-test('those who watch are told what begins, ends, is described and is removed, for their principal', async () => {
+test('watchers learn which sessions of their principal begin, end, are described and removed', async () => {
   const { host, open, time } = createDirectory()
   const told: SessionChange[] = []
   const watching = (async () => {
@@ -162,7 +162,7 @@ test('a new session with a description that is too long is refused by name, and 
   expect((await host.sessions()).sessions[0]?.title).toBe('first')
 })
 
-test('a damaged session is left out of lists, told once, and read again only when its log has changed', async () => {
+test('a damaged session is left out of lists, reported once, and read again only after its log has changed', async () => {
   const disk = createMemoryStore()
   const reads: string[] = []
   const warnings: string[] = []
@@ -215,7 +215,7 @@ test('a session whose log could not be read once is listed again as soon as it c
   expect(await list()).toEqual(['trip'])
 })
 
-test('a session that is made anew under an old name is listed as the new one', async () => {
+test('a session recreated under an old name is listed as the new one', async () => {
   const { host, open, time } = createDirectory()
   const list = async () => (await host.sessions()).sessions
   await (await open('trip', 'ann', { meta: { place: 'Oslo' } })).close()
@@ -240,7 +240,7 @@ test('whoever stops watching hears nothing more, also of what had happened by th
   expect(await changes.next()).toEqual({ done: true, value: undefined })
 })
 
-test('a session that another host made anew under an old name is listed as the new one', async () => {
+test('a session that another host recreated under an old name is listed as the new one', async () => {
   const { host, open, store } = createDirectory()
   const other = createDirectory(store)
   for (const id of ['x', 'y', 'z']) await other.open(id, 'bob') // whose ids differ

@@ -32,13 +32,13 @@ export interface OwnedLog {
 
 /** Ticks per lease. Leases are renewed at each tick. */
 const LEASE_TICKS = 4
-/** Ticks since the last successful renewal was sent, after which this host treats its leases as expired. */
+/** Ticks without a successful renewal until this host treats its leases as expired. */
 const FENCE_TICKS = 3
 
 export class SessionLeases {
   readonly #init: SessionLeasesInit
   readonly #held = new Map<string, HeldLease>()
-  /** Ended ownerships that the store could not be told about. */
+  /** Ended ownerships not yet reported to the store. */
   readonly #unreleased = new Set<Ending>()
   /** Acquisitions the store has not answered yet. */
   #asking = 0
@@ -63,7 +63,7 @@ export class SessionLeases {
       const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
       const outcome = await within(timers, limit, acquiring)
       if (outcome.type === 'held') {
-        // A holder without an address is asked to hand the session over. The request may fail.
+        // Asks a holder without an address to hand over the session. The request may fail.
         if (outcome.address === undefined) this.#init.store.requestHandover(session, owner).catch(() => {})
         throw createHeldError(session, outcome)
       }

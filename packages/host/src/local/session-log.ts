@@ -149,7 +149,7 @@ const APPEND_TRIES = 3
 
 /**
  * Appends. After a failure it checks whether the records were stored: a committed input must be neither refused nor
- * committed twice. Does not append without the lease, or retry a store that is gone or locked.
+ * committed twice. Does not append without the lease, or retry a deleted or locked store.
  * @throws BatonError `store_conflict`, `store_failed`, `store_gone`, `store_locked`
  */
 export async function appendSurely(access: LogAccess, append: Append): Promise<void> {

@@ -5,7 +5,7 @@ import { createTestWorld, never, noUnhandledRejections, SESSION } from './test-w
 
 noUnhandledRejections()
 
-test('a session that cannot be opened is an error with a code, and is tried again by who asks again', async () => {
+test('a session that cannot be opened fails with a code, and is tried again by the next caller', async () => {
   const store = createMemoryStore()
   const { acquire } = store
   Object.assign(store, { acquire: () => Promise.reject(new Error('no disk')) })
@@ -34,7 +34,7 @@ test('a host stops while a session is being opened by a store that does not answ
   expect(world.time.pending()).toBe(0)
 })
 
-test('a reader that is too slow is told so, and reads on from where it was', async () => {
+test('a reader that is too slow learns that, and continues at its position', async () => {
   const world = createTestWorld({ steps: () => ({ text: 'ok' }) })
   const session = await world.open()
   const slow = session.frames({ pos: 0 })[Symbol.asyncIterator]()
@@ -57,7 +57,7 @@ test('a reader that is too slow is told so, and reads on from where it was', asy
   expect([...new Set(positions)]).toEqual(Array.from({ length: last + 1 }, (_, pos) => pos))
 })
 
-test('a session that nobody holds leaves the memory once it is at rest, and comes back from its log', async () => {
+test('an unheld idle session leaves memory, and is restored from its log', async () => {
   const world = createTestWorld({ steps: [{ text: 'one', pieceMs: 100 }, { text: 'two' }] })
   const first = await world.open()
   first.send('a').answer.catch(() => {})
@@ -71,7 +71,7 @@ test('a session that nobody holds leaves the memory once it is at rest, and come
   expect(await world.facts('host-restarted')).toEqual([])
 })
 
-test('a session that had a client when its host went says that the host came back', async () => {
+test('a session that had a client when its host ended reports the return of the host', async () => {
   const world = createTestWorld({ steps: [{ text: 'one' }] })
   const first = await world.open()
   await first.client({ client: 'phone', leaseMs: 60_000 })

@@ -18,7 +18,7 @@ export const SNAPSHOT_RECORDS = 256
 const REST_PART = 8
 
 export class SnapshotTaker {
-  /** Position of the first commit after which a busy session is worth a snapshot. */
+  /** Position of the first commit that makes a busy session worth a snapshot. */
   dueAtPos: number
   readonly #init: SnapshotTakerInit
   #lastPos = -1

@@ -28,7 +28,7 @@ export interface ManualTime {
   settle(): Promise<void>
   /** Lets this much time pass; everything due meanwhile happens at its moment. */
   pass(ms: number): Promise<void>
-  /** Lets time pass until `work` has ended, an hour at most. */
+  /** Lets time pass until `work` has ended, for up to an hour. */
   until<Value>(work: Promise<Value>): Promise<Value>
 }
 
@@ -148,7 +148,7 @@ export function createTestWorld(init: TestWorldInit): TestWorld {
   }
 }
 
-/** A store of one host: leases need no renewal, so time stands still when nothing else happens. */
+/** A store of one host: leases need no renewal, so the clock is stopped when nothing else happens. */
 export function ownStore(): MemoryStore {
   return createMemoryStore({ leaseMs: Infinity })
 }

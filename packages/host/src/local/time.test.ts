@@ -162,7 +162,7 @@ test('a heartbeat that cannot be read removes nothing in that look', async () =>
   await host.stop()
 })
 
-test('a wait that is longer than a timer of the system takes goes on with the next one, to its own end', async () => {
+test('a wait longer than a system timer continues with the next timer', async () => {
   const time = createManualTime()
   const { timers } = time.environment
   const environment = {

@@ -1,4 +1,4 @@
-// The first event for a reader of the newest turn, also for a turn that begins in the record that ends the previous one.
+// The first event for a reader of the newest turn, also if the turn begins in the record that ends the previous one.
 import type { EventCursor, Session, SessionEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

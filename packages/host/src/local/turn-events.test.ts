@@ -5,7 +5,7 @@ import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-w
 
 noUnhandledRejections()
 
-test('a reader that begins with a turn is told nothing of the interrupted one before it', async () => {
+test('a reader that begins with a turn gets nothing of the interrupted one before it', async () => {
   let end: (result: string) => void = () => {}
   const tools = [
     act(() => new Promise<string>((resolve) => (end = resolve)), { onInterrupt: 'finish', effect: 'pure' }),

@@ -1,4 +1,4 @@
-// Replays a recorded session with today's agent: what is unchanged, and what is reported as different.
+// Replays a recorded session with today's agent: unchanged parts, and reported differences.
 import type { Agent, AgentInit, LogStore, Tool } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -78,7 +78,7 @@ test('the same agent does the same, and none of its tools runs', async () => {
   expect(starts).toEqual([])
 })
 
-test('a tool that is gone, takes other arguments or must not be approved any more is told', async () => {
+test('a tool that was removed, takes other arguments or no longer needs an approval is reported', async () => {
   const lines = await record()
   const strict = { ...OBJECT, properties: { n: { type: 'string' } } } as const
   const changed = [
@@ -93,7 +93,7 @@ test('a tool that is gone, takes other arguments or must not be approved any mor
   ])
 })
 
-test('a limit that bites now is told', async () => {
+test('a newly reached limit is reported', async () => {
   const { differences } = await replaySession({
     agent: createAgent(TOOLS, { limits: { callsPerTurn: 1 } }),
     lines: await record(),
@@ -120,7 +120,7 @@ test('tools that run are compared by what they return', async () => {
   expect(starts).toEqual(['read', 'pay'])
 })
 
-test('what follows an interruption is not compared, and that is said', async () => {
+test('the part after an interruption is not compared, and that is reported', async () => {
   const store = createMemoryStore({ leaseMs: Infinity })
   const model = createScriptedModel({ steps: [{ text: 'One.' }, { text: 'Two', hangs: 'until-aborted' }] })
   const host = createHost({ store, agent: defineAgent({ name: 'a', model }) })
@@ -138,7 +138,7 @@ test('what follows an interruption is not compared, and that is said', async () 
   })
 })
 
-test('a tool that runs and asks somebody is told that nobody answers', async () => {
+test('a tool that asks a question while running learns that it will not be answered', async () => {
   const lines = await record()
   const asking = tool({
     name: 'read',
@@ -151,6 +151,6 @@ test('a tool that runs and asks somebody is told that nobody answers', async () 
   expect(differences).toMatchObject([{ place: 'step 1, call 1, read', now: 'error, question_declined' }])
 })
 
-test('what is no export is refused', async () => {
+test('an invalid export is refused', async () => {
   await expect(replaySession({ agent: createAgent(), lines: ['{}'] })).rejects.toMatchObject({ code: 'log_damaged' })
 })

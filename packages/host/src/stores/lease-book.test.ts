@@ -8,7 +8,7 @@ function createBook() {
   return { clock, book: new LeaseBook({ leaseMs: 1000, clock }) }
 }
 
-test('who asks for a session is heard until it is let go, also where its holder takes it anew meanwhile', () => {
+test('a request for a session is heard until its release, even if its holder acquires it again meanwhile', () => {
   const { book, clock } = createBook()
   book.give('s', 'one', 'ws://one')
   book.give('t', 'one', undefined)
@@ -28,7 +28,7 @@ test('who asks for a session is heard until it is let go, also where its holder 
   expect(book.renew('one').handovers).toEqual([])
 })
 
-test('a lease ends at its time, and its end does not take the one that followed', () => {
+test('a lease ends at its time, without ending its successor', () => {
   const { book, clock } = createBook()
   const first = book.give('s', 'one', undefined)
   clock.now += 999

@@ -10,7 +10,7 @@ export interface PutRows {
 export interface KnownLog {
   /** Position of its last record; -1 if it has none. */
   readonly lastPos: number
-  /** The session's holder, the only one that may add to it. */
+  /** The session's holder, which alone may add to it. */
   readonly heldBy: string | undefined
   bodyAt(pos: number): string | undefined
 }

@@ -87,7 +87,7 @@ test.each<[string, readonly string[], string]>([
   expect(await importSession(store, exported)).toBe('s')
 })
 
-test('a session of the largest epoch that is taken goes on, and so do the others', async () => {
+test('a session of the largest epoch continues, and so do the others', async () => {
   const store = createMemoryStore()
   await importSession(
     store,
@@ -108,14 +108,14 @@ test('the refusal of a format says which one it is', async () => {
   )
 })
 
-test('the refusal of an epoch says which record has it, and what may stand there', async () => {
+test('the refusal of an epoch names the record, and the allowed values', async () => {
   const lines = change(LAST, (record) => ({ ...record, epoch: 2 ** 53 - 1 }))
   await expect(importSession(createMemoryStore(), lines)).rejects.toThrow(
     `record ${LAST} has epoch 9007199254740991; a record from elsewhere may have 1099511627776 at most`,
   )
 })
 
-test('a session that is there already keeps its texts when another one of its name is imported', async () => {
+test('an existing session keeps its texts when another one of its name is imported', async () => {
   const store = createMemoryStore()
   await importSession(store, exported)
   await store.blobs.put('s', 'kept', 'as it was')

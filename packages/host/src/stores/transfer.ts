@@ -61,7 +61,7 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
 /** @throws BatonError `log_damaged`, `log_version_unknown` */
 function checkVersion(version: unknown, line: number): void {
   if (version === FORMAT_VERSION) return
-  if (!Number.isSafeInteger(version)) throw damaged(line, 'it does not say in which format the session was exported')
+  if (!Number.isSafeInteger(version)) throw damaged(line, 'it has no format version')
   throw new BatonError({
     code: 'log_version_unknown',
     message: `line ${line}: the session was exported in format ${String(version)}; this Baton reads format ${FORMAT_VERSION}`,

@@ -14,7 +14,7 @@ import { PrometheusSink } from './prometheus.ts'
 
 const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure' })
 
-test('tokens, cost, times, open calls and the queue are there for Prometheus', async () => {
+test('tokens, cost, times, open calls and the queue are exported for Prometheus', async () => {
   const time = createManualTime()
   const metrics = createMetrics({ nowMs: time.nowMs })
   const usage = { inputTokens: 10, outputTokens: 5, costMicros: 250_000 }

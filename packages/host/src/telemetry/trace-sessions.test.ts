@@ -162,7 +162,7 @@ test('calls that were cancelled, timed out or have no known outcome show it', as
   ).not.toContain('secret')
 })
 
-test('each attempt of a model is a span: retries, the fallback, an attempt that its process took along', async () => {
+test('each attempt of a model is a span: retries, the fallback, an attempt cut off with its process', async () => {
   const { begin: start, time, exporter } = createProcesses()
   const error = new BatonError({ code: 'model_overloaded', message: 'busy' })
   const hangs: ScriptedStep = { text: 'half', hangs: 'for-ever' }
@@ -192,7 +192,7 @@ test('each attempt of a model is a span: retries, the fallback, an attempt that 
   })
 })
 
-test('the turn belongs to the trace of who asked, also when its input waited and the process died', async () => {
+test('the turn belongs to the trace of its caller, even if its input waited and the process died', async () => {
   const { begin: start, time, exporter } = createProcesses()
   const [one, two] = ['1', '2'].map((digit) => `00-${digit.repeat(32)}-${'b'.repeat(16)}-01`)
   const first = start({ steps: [{ text: 'a', hangs: 'for-ever' }] })
@@ -212,7 +212,7 @@ test('the turn belongs to the trace of who asked, also when its input waited and
   ])
 })
 
-test('an input that waited for its turn is found again by a process that goes on with that turn', async () => {
+test('an input that waited for its turn is linked by the process that continues the turn', async () => {
   const { begin: start, time, exporter } = createProcesses()
   const first = start({
     steps: [
@@ -232,7 +232,7 @@ test('an input that waited for its turn is found again by a process that goes on
   expect(turns.map((turn) => turn.spanContext().traceId === '3'.repeat(32))).toEqual([false, true])
 })
 
-test('what was stored although the store failed is told when the session is opened again', async () => {
+test('records stored despite a store failure are traced when the session is reopened', async () => {
   const { exporter, start } = createExport()
   const time = createManualTime()
   const disk = ownStore()
@@ -292,7 +292,7 @@ test('a question to a person is a wait', async () => {
   expect(drawTree(exporter.getFinishedSpans())).toContain('      wait person: answered')
 })
 
-test('a provider without the ids is refused, one that records nothing is not', () => {
+test('a provider without the ids is refused, and one that records nothing is accepted', () => {
   const provider = new BasicTracerProvider({ spanProcessors: [] })
   expect(() => traceSessions({ tracer: provider.getTracer('baton'), ids: createSpanIds() })).toThrow(
     'the tracer generates its own span ids',

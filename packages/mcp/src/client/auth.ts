@@ -1,5 +1,5 @@
-// How a client of MCP logs in to a server over HTTP: with a token, or by OAuth 2.1 with tokens that are stored. The SDK
-// runs the flow. This file stores its tokens and brings the user to the login page and back.
+// Logs in to MCP servers over HTTP: with a token, or with OAuth 2.1 and stored tokens. The SDK runs the flow; this file
+// stores its tokens and takes the user to the login page and back.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { BatonError } from '@baton/core'
 import type {
@@ -12,43 +12,45 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 
-/** Storage of logins by server address. They are secret. */
+/** Stores logins by server address. Logins are secret. */
 export interface McpTokenStore {
   read(server: string): Promise<string | undefined>
-  /** Undefined deletes the entry. */
+  /** `undefined` deletes the entry. */
   write(server: string, login: string | undefined): Promise<void>
 }
 
 export interface McpOAuth {
   readonly store: McpTokenStore
-  /** The address to which the login page sends the user back. */
+  /** The address that the login page redirects to. */
   readonly redirectUrl: string
-  /**
-   * Brings the user to the login page and resolves with the query of the address that it came back to. It has 5 minutes.
-   */
+  /** Takes the user to the login page and resolves with the query of the redirect. It has 5 minutes. */
   authorize(page: URL): Promise<URLSearchParams>
-  /** Shown on the login page; `Baton` by default. */
+  /** Shown on the login page. Default: `Baton`. */
   readonly clientName?: string
-  /** A client that is already registered. If absent, Baton registers one at the first login. */
+  /** An already registered client. If absent, Baton registers one at the first login. */
   readonly client?: { readonly id: string; readonly secret?: string }
   /** An `https:` address that describes this client, for servers that accept one instead of a registration. */
   readonly clientMetadataUrl?: string
-  /** Scopes to ask for, separated by spaces; those that the server names by default. */
+  /** Scopes to request, separated by spaces. Default: those named by the server. */
   readonly scope?: string
 }
 
 /**
- * `token`: called per request. `provider`: a login of the MCP SDK, such as its `ClientCredentialsProvider`. Else OAuth in a browser.
+ * `token`: called for each request. `provider`: a login of the MCP SDK, such as its `ClientCredentialsProvider`.
+ * Otherwise OAuth in a browser.
  */
 export type McpAuth =
   | { readonly token: () => string | undefined | Promise<string | undefined> }
   | { readonly provider: OAuthClientProvider }
   | McpOAuth
 
-/** The login for the transports of one server; `login` is undefined where nobody can be asked. */
+/** The login for one server's transports; `login` is undefined if there is no user to log in. */
 export interface TransportAuth {
   readonly provider: AuthProvider | OAuthClientProvider
-  /** Ends a login that the transport has begun: resolves with the query to finish it with. @throws BatonError `api_unauthorized` */
+  /**
+   * Completes a login started by the transport: resolves with the query that finishes it. @throws BatonError
+   * `api_unauthorized`
+   */
   readonly login?: () => Promise<URLSearchParams>
 }
 
@@ -59,11 +61,11 @@ export function createTransportAuth(server: string, auth: McpAuth): TransportAut
   return { provider, login: () => provider.login() }
 }
 
-/** Stored credentials of one server. Credentials belong to the authorization server that issued them. */
+/** Stored credentials for one server. Each belongs to the authorization server that issued it. */
 interface Login {
   clients?: Record<string, StoredOAuthClientInformation>
   tokens?: Record<string, StoredOAuthTokens>
-  /** The issuer whose tokens were saved last. */
+  /** The issuer of the most recently saved tokens. */
   latest?: string
   verifier?: string
   discovery?: OAuthDiscoveryState
@@ -128,7 +130,7 @@ class StoredLogin implements OAuthClientProvider {
     await this.#change((login) => {
       login.tokens = { ...login.tokens, [issuer]: tokens }
       login.latest = issuer
-      // Both belong to one login. The server may name another authorization server the next time.
+      // Both belong to one login. The server may name another authorization server next time.
       delete login.verifier
       delete login.discovery
     })
@@ -144,7 +146,7 @@ class StoredLogin implements OAuthClientProvider {
 
   async codeVerifier(): Promise<string> {
     const { verifier } = await this.#read()
-    if (verifier === undefined) throw refuse(this.#server, 'no login is under way')
+    if (verifier === undefined) throw refuse(this.#server, 'no login is in progress')
     return verifier
   }
 
@@ -166,13 +168,13 @@ class StoredLogin implements OAuthClientProvider {
 
   async login(): Promise<URLSearchParams> {
     const page = this.#page
-    if (!page) throw refuse(this.#server, 'it refuses the login and names no page to log in at')
+    if (!page) throw refuse(this.#server, 'it rejects the login and names no login page')
     this.#page = undefined
     const query = await this.#oauth.authorize(page)
     const expected = this.#state
-    // The SDK does not compare it. An answer to another login must not count for this one.
+    // The SDK does not compare the state. A response to another login must not complete this one.
     if (expected === undefined || !isSame(query.get('state') ?? '', expected))
-      throw refuse(this.#server, 'the answer of its login page belongs to another login')
+      throw refuse(this.#server, 'the redirect from its login page belongs to another login')
     return query
   }
 
@@ -183,7 +185,7 @@ class StoredLogin implements OAuthClientProvider {
       const login: unknown = JSON.parse(text)
       return typeof login === 'object' && login !== null ? login : {}
     } catch {
-      return {} // A damaged entry counts as no login: the user logs in again.
+      return {} // A damaged entry is ignored: the user logs in again.
     }
   }
 
@@ -203,7 +205,7 @@ function refuse(server: string, why: string): BatonError {
   return new BatonError({ code: 'api_unauthorized', message: `MCP server ${server}: ${why}` })
 }
 
-/** Keeps logins in this process only. */
+/** Stores logins in this process only. */
 export function createMemoryTokenStore(): McpTokenStore {
   const logins = new Map<string, string>()
   return {

@@ -1,4 +1,4 @@
-// Answers over HTTP that are larger than a limit.
+// HTTP responses larger than a limit.
 import { expect, test } from 'vitest'
 import { createBoundedFetch } from './bounded-fetch.ts'
 
@@ -20,7 +20,7 @@ test('an answer up to the limit passes, a longer one fails', async () => {
   expect(await read('application/json', ['x'.repeat(60), 'x'.repeat(40)])).toHaveLength(100)
   await expect(read('application/json', ['x'.repeat(60), 'x'.repeat(41)])).rejects.toMatchObject({
     code: 'api_malformed',
-    message: 'the MCP server sent more than 100 bytes in one answer',
+    message: 'the MCP server sent more than 100 bytes in one response',
   })
 })
 

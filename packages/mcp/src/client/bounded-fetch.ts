@@ -1,10 +1,10 @@
-// A fetch that limits the size of answers: the SDK reads whole answers, and whole events of a stream, into memory.
+// A fetch that limits response sizes: the SDK reads whole responses, and whole stream events, into memory.
 import { BatonError } from '@baton/core'
 import type { FetchLike } from '@modelcontextprotocol/client'
 
 /**
- * The body of an answer, or of one event of an event stream, fails with `api_malformed` after `maxBytes`. A stream as a whole has no
- * limit.
+ * The body of a response, or of one event in an event stream, fails with `api_malformed` after `maxBytes`. The stream
+ * as a whole is unlimited.
  */
 export function createBoundedFetch(maxBytes: number, fetcher: FetchLike = fetch): FetchLike {
   return async (url, init) => {
@@ -14,7 +14,7 @@ export function createBoundedFetch(maxBytes: number, fetcher: FetchLike = fetch)
     const body = response.body.pipeThrough(createLimit(maxBytes, isStream))
     const { status, statusText, headers } = response
     const bounded = new Response(body, { status, statusText, headers })
-    // The constructor does not take an address. The SDK resolves others against it.
+    // The constructor accepts no URL, but the SDK resolves other URLs against it.
     Object.defineProperty(bounded, 'url', { value: response.url })
     Object.defineProperty(bounded, 'redirected', { value: response.redirected })
     return bounded
@@ -48,7 +48,7 @@ function createLimit(
         }
       else isTooMuch = (bytes += chunk.length) > maxBytes
       if (!isTooMuch) return controller.enqueue(chunk)
-      const message = `the MCP server sent more than ${maxBytes} bytes in one ${isStream ? 'event' : 'answer'}`
+      const message = `the MCP server sent more than ${maxBytes} bytes in one ${isStream ? 'event' : 'response'}`
       controller.error(new BatonError({ code: 'api_malformed', message }))
     },
   })

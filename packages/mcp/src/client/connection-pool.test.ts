@@ -1,4 +1,5 @@
-// Calls that share the connections of one server: how many may wait, whose turn it is, and what a cancelled one leaves to the others.
+// Calls that share the connections of one server: how many may wait, in which order, and what happens when one is
+// cancelled.
 import type { BatonError, Timers } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { Connection } from './connection.ts'
@@ -6,7 +7,7 @@ import { ConnectionPool } from './connection-pool.ts'
 
 const UNUSED = new AbortController().signal
 
-/** A pool whose connections open when the test says so, and timers that run by hand. */
+/** A pool whose connections open when the test says so, with timers that run by hand. */
 function createPool(init: { readonly connections?: number; readonly waiting?: number } = {}) {
   const openings: PromiseWithResolvers<Connection>[] = []
   const started: { readonly delayMs: number; readonly callback: () => void }[] = []
@@ -32,7 +33,7 @@ function createPool(init: { readonly connections?: number; readonly waiting?: nu
     onReconnected: () => void (reconnected += 1),
   })
   const connect = (): Connection => {
-    // The pool reads these alone.
+    // The only members that the pool reads.
     const close = async (): Promise<void> => void (closed += 1)
     const connection = { isModern: false, version: '2025-06-18', readTail: () => '', close }
     return connection as unknown as Connection
@@ -40,13 +41,13 @@ function createPool(init: { readonly connections?: number; readonly waiting?: nu
   return { pool, openings, started, connect, reconnected: () => reconnected, closed: () => closed }
 }
 
-test('as many calls wait for a connection as may, and the next one is refused with the number', async () => {
+test('calls up to the limit wait for a connection, and the next one is refused with the number', async () => {
   const { pool, openings, connect } = createPool({ waiting: 2 })
   const first = pool.take('a', UNUSED)
   const second = pool.take('b', UNUSED)
   await expect(pool.take('c', UNUSED)).rejects.toMatchObject({
     code: 'api_unavailable',
-    message: 'MCP server "files" has 2 calls waiting for a connection',
+    message: 'MCP server "files" already has 2 calls waiting for a connection',
   } satisfies Partial<BatonError>)
   openings[0]?.resolve(connect())
   const lease = await first
@@ -68,7 +69,7 @@ test('a call that is cancelled while it waits leaves the others their places', a
   await expect(third).resolves.toBeDefined()
 })
 
-test('a call that is cancelled once it has its connection takes no place from those that wait', async () => {
+test('a call cancelled after it got its connection takes no place from waiting ones', async () => {
   const { pool, openings, connect } = createPool({ waiting: 3 })
   const cancelled = new AbortController()
   const first = pool.take('a', cancelled.signal)
@@ -91,10 +92,10 @@ test('calls of two sessions never run on one connection of an older server at on
     return lease
   })
   one.end()
-  one.end() // twice counts once
+  one.end() // a second call has no effect
   await Promise.resolve()
   expect(isOther).toBe(false)
-  // The connection is still that of session a, which need not wait for the other.
+  // The connection still belongs to session a, which need not wait for the other session.
   const third = await pool.take('a', UNUSED)
   expect(third.connection).toBe(one.connection)
   third.end()
@@ -109,7 +110,7 @@ test('the time before the next start doubles with each failure, up to a minute, 
     const call = pool.take('a', UNUSED)
     openings.at(-1)?.reject(new Error('no such program'))
     await expect(call).rejects.toMatchObject({ code: 'api_unavailable' })
-    await expect(pool.take('b', UNUSED)).rejects.toThrow(/; it is started again soon$/)
+    await expect(pool.take('b', UNUSED)).rejects.toThrow(/; it will be restarted soon$/)
     const timer = started.pop()
     delays.push(timer?.delayMs ?? 0)
     timer?.callback()
@@ -117,7 +118,7 @@ test('the time before the next start doubles with each failure, up to a minute, 
   expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
 })
 
-test('a server that was lost and is back is told once', async () => {
+test('a server that was lost and returned is reported once', async () => {
   const { pool, openings, started, connect, reconnected } = createPool()
   const call = pool.take('a', UNUSED)
   const connection = connect()
@@ -134,7 +135,7 @@ test('a server that was lost and is back is told once', async () => {
   expect([reconnected(), openings.length]).toEqual([1, 2])
 })
 
-test('a connection that lived for ten seconds starts the count of failures anew, and one that did not, does not', async () => {
+test('a connection that lived for ten seconds resets the count of failures, and a shorter one does not', async () => {
   const { pool, openings, started, connect } = createPool()
   const fail = async (): Promise<void> => {
     const call = pool.take('a', UNUSED)
@@ -142,7 +143,7 @@ test('a connection that lived for ten seconds starts the count of failures anew,
     await expect(call).rejects.toMatchObject({ code: 'api_unavailable' })
   }
   const live = async (): Promise<Connection> => {
-    started.splice(0).at(-1)?.callback() // the back-off is over
+    started.splice(0).at(-1)?.callback() // ends the back-off
     const call = pool.take('a', UNUSED)
     const connection = connect()
     openings.at(-1)?.resolve(connection)
@@ -158,7 +159,7 @@ test('a connection that lived for ten seconds starts the count of failures anew,
     'nothing but the next back-off waits',
   ).toEqual([1000])
   const long = await live()
-  started.splice(0).at(-1)?.callback() // it has lived long enough
+  started.splice(0).at(-1)?.callback() // the connection has lived long enough
   pool.remove(long)
   expect(started.map(({ delayMs }) => delayMs)).toEqual([500])
 })
@@ -192,7 +193,7 @@ test('after a rest the next call opens a connection at once, also in the middle 
   await expect(next).resolves.toBeDefined()
 })
 
-test('an end tells those that wait, and a connection that comes after it is closed', async () => {
+test('closing rejects waiting calls, and closes a connection that opens afterwards', async () => {
   const { pool, openings, connect, closed } = createPool()
   const calls = ['a', 'b'].map((session) => pool.take(session, UNUSED).catch((thrown: BatonError) => thrown.message))
   await pool.close()
@@ -236,7 +237,7 @@ test.each([
   await expect(waiting).resolves.toBeDefined()
 })
 
-test('a server that nobody uses is not started again by itself', async () => {
+test('an unused server is not restarted by itself', async () => {
   const { pool, openings, started, connect } = createPool()
   const first = pool.take('a', UNUSED)
   const connection = connect()

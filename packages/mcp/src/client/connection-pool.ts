@@ -1,5 +1,5 @@
-// The connections to one server. It opens them on demand, shares them as long as each question has one recipient, and reopens them with
-// back-off after they die. It knows nothing of tools.
+// The connections to one server. They are opened on demand, shared as long as each question has one recipient, and
+// reopened with back-off after they fail. Knows nothing about tools.
 import type { Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Connection } from './connection.ts'
@@ -10,19 +10,19 @@ export interface ConnectionPoolInit {
   readonly connections: number
   readonly waiting: number
   readonly open: (signal: AbortSignal) => Promise<Connection>
-  /** The server was lost and is back. */
+  /** Called when the server is back after it was lost. */
   readonly onReconnected: () => void
 }
 
 export interface Lease {
   readonly connection: Connection
-  /** Gives it back; once. */
+  /** Returns the connection to the pool. Call it once. */
   end(): void
 }
 
 interface Entry {
   readonly connection: Connection
-  /** The principal whose calls run on it; undefined while none do. */
+  /** The session whose calls run on it, or `undefined` if it is free. */
   session: string | undefined
   running: number
 }
@@ -33,7 +33,10 @@ interface Waiter {
   readonly reject: (cause: unknown) => void
 }
 
-/** Milliseconds before the next start, doubled with each failure. A connection that lives for `settled` resets the count. */
+/**
+ * Milliseconds before the next start, doubled after each failure. A connection that lives for `settled` resets the
+ * count.
+ */
 const BACK_OFF_MS = { first: 500, most: 60_000, settled: 10_000 } as const
 
 export class ConnectionPool {
@@ -71,24 +74,24 @@ export class ConnectionPool {
     }
   }
 
-  /** If sessions use the server, it restarts when its back-off ends, without waiting for a call. */
+  /** While sessions use the server, it restarts at the end of its back-off without waiting for a call. */
   keep(isKept: boolean): void {
     this.#isKept = isKept
   }
 
   /**
-   * A connection for a call of the session (undefined: to read what the server has, which asks nobody).
-   * @throws BatonError `api_unavailable` and others of opening a connection; the signal's reason
+   * Takes a connection for a session's call (`undefined`: for reading the server's lists, which asks no one).
+   * @throws BatonError `api_unavailable` and other errors of opening a connection; the signal's reason
    */
   take(session: string | undefined, signal: AbortSignal): Promise<Lease> {
     if (this.#closing.signal.aborted) return Promise.reject(this.#tellClosed())
-    if (signal.aborted) return Promise.reject(signal.reason as Error) // the reason for the abort
+    if (signal.aborted) return Promise.reject(signal.reason as Error) // set by the abort
     const entry = this.#find(session)
     if (entry) return Promise.resolve(this.#lease(entry, session))
     if (this.#stopBackOff) return Promise.reject(this.#tellBackOff())
     const { name, waiting } = this.#init
     if (this.#waiters.length >= waiting) {
-      const message = `MCP server "${name}" has ${waiting} calls waiting for a connection`
+      const message = `MCP server "${name}" already has ${waiting} calls waiting for a connection`
       return Promise.reject(new BatonError({ code: 'api_unavailable', message }))
     }
     return new Promise((resolve, reject) => {
@@ -113,7 +116,7 @@ export class ConnectionPool {
     })
   }
 
-  /** A connection ended by itself. */
+  /** Called when a connection ended by itself. */
   remove(connection: Connection): void {
     const at = this.#entries.findIndex((entry) => entry.connection === connection)
     if (at < 0) return
@@ -122,12 +125,12 @@ export class ConnectionPool {
     this.#wasLost = true
     this.#problem = new BatonError({
       code: 'api_unavailable',
-      message: `MCP server "${this.#init.name}" went away${tellTail(connection)}`,
+      message: `MCP server "${this.#init.name}" ended${tellTail(connection)}`,
     })
     if (this.#entries.length === 0) this.#backOff()
   }
 
-  /** The server no longer knows this connection. The next call opens another one, at once. */
+  /** Drops a connection that the server no longer knows. The next call opens a new one at once. */
   async drop(connection: Connection): Promise<void> {
     const at = this.#entries.findIndex((entry) => entry.connection === connection)
     if (at < 0) return
@@ -136,7 +139,7 @@ export class ConnectionPool {
     await connection.close()
   }
 
-  /** Closes all connections. The next call opens one. Never rejects. */
+  /** Closes all connections. The next call opens a new one. Never rejects. */
   async rest(): Promise<void> {
     this.#stopBackOff?.()
     this.#stopBackOff = undefined
@@ -150,7 +153,7 @@ export class ConnectionPool {
     await this.rest()
   }
 
-  /** A question of a 2026 server names its call. A connection to an older server serves one session at a time. */
+  /** Questions of a 2026 server name their call. A connection to an older server serves one session at a time. */
   #find(session: string | undefined): Entry | undefined {
     const [first] = this.#entries
     if (first && (first.connection.isModern || session === undefined)) return first
@@ -193,12 +196,12 @@ export class ConnectionPool {
     const { connections } = this.#init
     if (this.#closing.signal.aborted || this.#stopBackOff) return
     const wanted = new Set(this.#waiters.map(({ session }) => session)).size
-    // The first one shows whether the server can be reached, and whether one connection is enough.
+    // The first connection shows whether the server is reachable, and whether one is enough.
     const most = this.#entries.length === 0 ? 1 : connections - this.#entries.length
     while (this.#opening < Math.min(wanted, most)) void this.#openOne()
   }
 
-  /** Never rejects: it rejects the waiters instead. */
+  /** Never rejects: rejects the waiters instead. */
   async #openOne(): Promise<void> {
     this.#opening += 1
     try {
@@ -251,7 +254,7 @@ export class ConnectionPool {
     const { name } = this.#init
     return new BatonError({
       code: 'api_unavailable',
-      message: `${this.#problem?.message ?? `MCP server "${name}" went away`}; it is started again soon`,
+      message: `${this.#problem?.message ?? `MCP server "${name}" ended`}; it will be restarted soon`,
     })
   }
 

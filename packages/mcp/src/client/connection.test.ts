@@ -1,4 +1,4 @@
-// Calls over one connection to a server of 2025: the key of a call, its notes, its questions and its end.
+// Calls over one connection to a 2025 server: a call's key, notes, questions and end.
 import type { ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
@@ -43,7 +43,7 @@ async function start(shop: Shop = {}) {
       signal: stop.signal,
       progress: (note: unknown) => void progress.push(note),
       ...more,
-    }) as Partial<ToolContext> as ToolContext // the fields that are used
+    }) as Partial<ToolContext> as ToolContext // the only fields used
   const pay = (more?: Partial<ToolContext>) => connection.call(PAY as McpTool, {}, context(more))
   return { ...server, connection, timers, ended, stop, progress, pay }
 }
@@ -65,7 +65,7 @@ test('the first note of a call is passed on at once, and nothing of it after its
   expect([...timers]).toEqual([])
 })
 
-test('a question without a call goes to the oldest one that runs, and to nobody once that is over', async () => {
+test('a question without a call goes to the oldest running one, and to no one after its end', async () => {
   const gate = Promise.withResolvers<void>()
   const { pay, connection, read } = await start({
     answers: (_tool, asked) => (asked < 3 ? gate.promise : Promise.resolve()),
@@ -99,14 +99,14 @@ test.each([
   await call
 })
 
-test('a call that is stopped says so, and that it may have had its effect', async () => {
+test('a call that is stopped says so, and that it may have taken effect', async () => {
   const { pay, stop, read } = await start({ answers: () => new Promise(() => {}) })
   const call = pay().catch((thrown: unknown) => thrown)
   await expect.poll(() => read['pay']).toBe(1)
   stop.abort()
   expect(await call).toMatchObject({
     code: 'cancelled',
-    message: 'the call was stopped before MCP server "shop" answered; it may have had its effect',
+    message: 'the call was stopped before MCP server "shop" answered; it may have taken effect',
   })
 })
 
@@ -120,7 +120,7 @@ test('a list with a wrong tool in it keeps the right ones of all its pages', asy
   expect(tools.map(({ name }) => name)).toEqual(['pay', 'send'])
 })
 
-test('a connection that was closed is not told as one that ended by itself', async () => {
+test('a closed connection is not reported as one that ended by itself', async () => {
   const { connection, ended } = await start()
   await connection.close()
   connection.endNow()

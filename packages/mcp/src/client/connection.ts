@@ -1,5 +1,5 @@
-// One connection to an MCP server. It lists tools and makes calls, and handles what happens during a call: progress, questions,
-// `input_required` rounds and tasks. It ends once and is never reopened.
+// One connection to an MCP server. It lists tools and makes calls, including progress, questions, `input_required`
+// rounds and tasks. It ends once and is never reopened.
 import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type {
@@ -34,17 +34,17 @@ import { awaitTask, callAsTask, carryTask, readCarriedTask } from './tasks.ts'
 import type { Connected } from './transports.ts'
 import { openTransport } from './transports.ts'
 
-/** The SDK requires a number. The call's own deadline ends the call; it pauses while a person is asked. */
+/** The SDK requires a number. The call's own deadline, which pauses while a person is asked, ends the call. */
 const NO_DEADLINE_MS = 2_147_483_647
-/** Milliseconds between two progress notes. Baton drops the notes in between. */
+/** Milliseconds between two progress notes. Others are dropped. */
 const PROGRESS_MS = 50
-/** Pages of a list; the SDK has the same limit. */
+/** Maximum pages of a list, same as in the SDK. */
 const PAGES_MAX = 64
-/** Rounds of questions in one call. */
+/** Maximum rounds of questions in one call. */
 const ROUNDS_MAX = 10
-/** Odd messages of one connection in the log. */
+/** Maximum odd messages logged per connection. */
 const ODD_MAX = 10
-/** Milliseconds a program has to say which version it speaks. Baton treats a silent one as a server of 2025. */
+/** Milliseconds for a program to say which version it speaks. A silent program is treated as a 2025 server. */
 const PROBE_MS = 10_000
 
 export interface ConnectionInit {
@@ -52,23 +52,23 @@ export interface ConnectionInit {
   readonly config: McpServerConfig
   readonly timers: Timers
   readonly log: Logger
-  /** Bytes of one message from the server. */
+  /** Maximum bytes of one message from the server. */
   readonly messageBytes: number
-  /** Milliseconds to connect; a login is not counted. */
+  /** Milliseconds to connect, not counting a login. */
   readonly connectMs: number
   readonly fetch?: FetchLike
-  /** Findings of an earlier connection to the same program. */
+  /** The version found by an earlier connection to the same program. */
   readonly prior?: PriorDiscovery
-  /** Called once, when the connection ends for any reason but `close()`. */
+  /** Called once when the connection ends other than by `close()`. */
   readonly onEnd: (connection: Connection) => void
-  /** The server says that its tools changed. */
+  /** Called when the server says that its tools changed. */
   readonly onToolsChanged: () => void
 }
 
 export class Connection {
   readonly #init: ConnectionInit
   readonly #connected: Connected
-  /** Calls that run, oldest first. */
+  /** Running calls, oldest first. */
   readonly #calls = new Set<ToolContext>()
   #isClosed = false
 
@@ -100,7 +100,7 @@ export class Connection {
     }
   }
 
-  /** `modern`: 2026-07-28, where a question belongs to the call that it came with. */
+  /** True for 2026-07-28 and later, where a question belongs to the call that it came with. */
   get isModern(): boolean {
     return this.#connected.client.getProtocolEra() === 'modern'
   }
@@ -117,12 +117,12 @@ export class Connection {
     return this.#connected.client.getServerCapabilities()?.resources !== undefined
   }
 
-  /** The last words of a process on its standard error. */
+  /** The end of the process's standard error. */
   readTail(): string {
     return this.#connected.readTail().trim()
   }
 
-  /** @throws BatonError as `open` */
+  /** @throws BatonError as `open` does */
   async listTools(signal: AbortSignal): Promise<readonly McpTool[]> {
     const { name, connectMs } = this.#init
     const { client } = this.#connected
@@ -133,20 +133,20 @@ export class Connection {
     } catch (thrown) {
       if (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.InvalidResult && !this.isModern)
         return this.#listLeniently(signal)
-      // A server that named no capabilities was asked all the same.
+      // A server that declares no capabilities is asked anyway.
       if (ProtocolError.isInstance(thrown) && thrown.code === ProtocolErrorCode.MethodNotFound) return []
       throw describeMcpFailure(name, thrown)
     }
   }
 
-  /** @throws BatonError as `open`, `api_refused`, `tool_failed`, or what `context.ask` throws */
+  /** @throws BatonError as `open` does, `api_refused`, `tool_failed`, or what `context.ask` throws */
   async call(tool: McpTool, input: JsonObject, context: ToolContext): Promise<CallToolResult> {
     this.#calls.add(context)
-    const signal = context.signal as AbortSignal // a real one, as ToolContext says
+    const signal = context.signal as AbortSignal // a real one, as documented in `ToolContext`
     const progress = createProgress(this.#init.timers, context)
     const options = { signal, timeout: NO_DEADLINE_MS, onprogress: progress, allowInputRequired: true }
     const params = { name: tool.name, arguments: input, _meta: { 'baton/idempotencyKey': context.idempotencyKey } }
-    // A result without a structured value is one all the same. The host checks what there is.
+    // A result without a structured value is accepted; the host checks the rest.
     const { outputSchema: _, ...bare } = tool
     const { client } = this.#connected
     const { name: server, timers } = this.#init
@@ -168,7 +168,7 @@ export class Connection {
         if (round > ROUNDS_MAX)
           throw new BatonError({
             code: 'api_malformed',
-            message: `it asked for input ${ROUNDS_MAX} times in one call`,
+            message: `it requested input ${ROUNDS_MAX} times in one call`,
             data: { [WAITS]: true },
           })
         const { inputRequests = {}, requestState } = result
@@ -203,18 +203,18 @@ export class Connection {
       for (const tool of listed)
         if (isSpecType.Tool(tool)) tools.push(tool)
         else
-          log.warn('a tool of an MCP server is left out: it breaks the protocol', {
+          log.warn('a tool of an MCP server was skipped: it violates the protocol', {
             server: name,
             tool: tellName(tool),
           })
       if (nextCursor === undefined) return tools
       cursor = nextCursor
     }
-    log.warn('tools of an MCP server are left out: its list has too many pages', { server: name, pages: PAGES_MAX })
+    log.warn('tools of an MCP server were skipped: its list has too many pages', { server: name, pages: PAGES_MAX })
     return tools
   }
 
-  /** At most 64 pages. @throws BatonError as `open` */
+  /** Reads at most 64 pages. @throws BatonError as `open` does */
   async listResources(signal: AbortSignal): Promise<readonly Resource[]> {
     try {
       return (await this.#withLogin(() => this.#connected.client.listResources(undefined, { signal }))).resources
@@ -223,7 +223,7 @@ export class Connection {
     }
   }
 
-  /** @throws BatonError as `open`, `api_refused` */
+  /** @throws BatonError as `open` does, `api_refused` */
   async readResource(uri: string, signal: AbortSignal): Promise<readonly ResourceContents[]> {
     try {
       return (await this.#withLogin(() => this.#connected.client.readResource({ uri }, { signal }))).contents
@@ -232,7 +232,7 @@ export class Connection {
     }
   }
 
-  /** Which version it speaks, for the next process of the same program. */
+  /** The protocol version it speaks, for the next process of the same program. */
   readPrior(): PriorDiscovery | undefined {
     return this.isModern ? undefined : { kind: 'legacy' }
   }
@@ -254,8 +254,8 @@ export class Connection {
   }
 
   /**
-   * Answers a question that names no call, as servers of 2025 ask. All calls on such a connection belong to one session, so any of
-   * them reaches the right person.
+   * Answers a question that names no call, as 2025 servers send. All calls on such a connection belong to one session,
+   * so any of them reaches the right person.
    */
   async answerAlone(params: Parameters<typeof answerElicitation>[1]): Promise<ElicitResult> {
     const [oldest] = this.#calls
@@ -263,12 +263,12 @@ export class Connection {
     try {
       return await answerElicitation(this.#init.name, params, oldest)
     } catch (thrown) {
-      if (isBatonError(thrown) && thrown.code === 'cancelled') return { action: 'cancel' } // the call is over
+      if (isBatonError(thrown) && thrown.code === 'cancelled') return { action: 'cancel' } // the call has ended
       throw thrown
     }
   }
 
-  /** A request that was refused because it lacked a login or a scope had no effect, so it is sent once more. */
+  /** A request that was refused for lack of a login or a scope had no effect, so it is sent again. */
   async #withLogin<Result>(act: () => Promise<Result>): Promise<Result> {
     try {
       return await act()
@@ -280,7 +280,10 @@ export class Connection {
     }
   }
 
-  /** Sends a call for the first time. Its failure says if the server has not read it, because it no longer knows the session. */
+  /**
+   * Sends a call for the first time. The error says if the server did not read it because it no longer knows the
+   * session.
+   */
   async #begin<Result>(act: () => Promise<Result>): Promise<Result> {
     try {
       return await this.#withLogin(act)
@@ -300,7 +303,7 @@ export class Connection {
     context: ToolContext,
   ): Promise<Record<string, ElicitResult>> {
     const responses: Record<string, ElicitResult> = {}
-    // In sequence: a person answers one question at a time.
+    // In sequence, because a person answers one question at a time.
     for (const [key, request] of Object.entries(requests)) {
       const { method, params } = (request ?? {}) as {
         method?: unknown
@@ -309,7 +312,7 @@ export class Connection {
       if (method !== 'elicitation/create' || typeof params?.message !== 'string')
         throw new BatonError({
           code: 'api_malformed',
-          message: `MCP server "${this.#init.name}" asks the client for ${String(method).slice(0, 100)}, which Baton does not offer`,
+          message: `MCP server "${this.#init.name}" requested ${String(method).slice(0, 100)} from the client, which Baton does not support`,
           data: { [WAITS]: true },
         })
       responses[key] = await answerElicitation(this.#init.name, params, context)
@@ -321,8 +324,8 @@ export class Connection {
 const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
 
 /**
- * The protocol up to 2025-11-25 says it so: 404 to a request that names a session. Others answer 400 or 410, with words about the session.
- * Reopening a stream does not count as a request.
+ * Protocol versions up to 2025-11-25 require 404 for a request with an unknown session. Some servers answer 400 or 410
+ * with words about the session. Reopening a stream does not count as a request.
  */
 function isForgetting(thrown: unknown, sessionId: string | undefined): boolean {
   if (sessionId === undefined || !SdkHttpError.isInstance(thrown)) return false
@@ -330,9 +333,9 @@ function isForgetting(thrown: unknown, sessionId: string | undefined): boolean {
   return thrown.status === 404 || ((thrown.status === 400 || thrown.status === 410) && /session/i.test(thrown.message))
 }
 
-/** The SDK reports the stop as a time-out. */
+/** The SDK reports an abort as a time-out. */
 function tellStopped(server: string, cause: unknown): BatonError {
-  const message = `the call was stopped before MCP server "${server}" answered; it may have had its effect`
+  const message = `the call was stopped before MCP server "${server}" answered; it may have taken effect`
   return new BatonError({ code: 'cancelled', message, cause })
 }
 
@@ -357,20 +360,20 @@ function createSdkClient(
         probe: { timeoutMs: 'command' in config ? Math.min(PROBE_MS, connectMs) : connectMs },
       },
       inputRequired: { autoFulfill: false },
-      // The tool's output schema is checked by the host, in linear time.
+      // The host checks the tool's output schema, in linear time.
       jsonSchemaValidator: {
-        getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }), // not looked at
+        getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }), // never read
       },
       listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: onToolsChanged } },
     },
   )
   client.setRequestHandler('elicitation/create', async ({ params }) => (await elicit(params)) ?? { action: 'cancel' })
   client.onerror = (cause) =>
-    log.warn('an error on the connection to an MCP server', { server: name, cause: cause.message.slice(0, 500) })
+    log.warn('the connection to an MCP server reported an error', { server: name, cause: cause.message.slice(0, 500) })
   return client
 }
 
-/** Says the first of what is odd; a server that prints its log says it for ever. */
+/** Logs only the first odd messages; a server that prints its log never stops. */
 function createOddTeller({ log, name }: ConnectionInit): TellOdd {
   let told = 0
   return (what, text) => {
@@ -380,7 +383,7 @@ function createOddTeller({ log, name }: ConnectionInit): TellOdd {
   }
 }
 
-const LAST = { note: 'more of this is not logged' } as const
+const LAST = { note: 'further messages of this kind are not logged' } as const
 
 /** Passes the first note on at once, then the newest one every `PROGRESS_MS`: a server may send thousands. */
 function createProgress(timers: Timers, context: ToolContext): ((progress: Progress) => void) & { end(): void } {

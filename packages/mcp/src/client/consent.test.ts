@@ -1,4 +1,4 @@
-// Questions for a person about a tool that its server changed.
+// Questions to a person about a tool that its server changed.
 import type { ToolContext } from '@baton/core'
 import type { Tool } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ async function ask(before: Tool, after: Tool, attempt = 1) {
       asked.push(message)
       return Promise.resolve({ accept: true })
     },
-  } as unknown as Pick<ToolContext, 'ask' | 'attempt'> // its answer is the one that the schema asks for
+  } as unknown as Pick<ToolContext, 'ask' | 'attempt'> // answers with a value of the schema
   const outcome = await askConsent({ server: 'odd', before, after }, context).catch((cause: unknown) => cause)
   return { asked, outcome }
 }
@@ -26,7 +26,7 @@ test('a change at the end of a long text is shown from shortly before where it b
   expect(asked[0]).toMatch(/\ndescription was: …x+ a"\ndescription is: …x+ by+… \(\d+ more characters\)$/)
 })
 
-test('what the server wrote cannot look like a line of the question', async () => {
+test('text from the server cannot look like a line of the question', async () => {
   const { asked } = await ask(describe('a'), describe('b"\ndescription is: "a'))
   expect(asked[0]?.split('\n')).toHaveLength(3)
 })

@@ -1,4 +1,4 @@
-// Results of MCP servers: the content for the model, and the value for programs.
+// Results of MCP servers: content for the model, and values for programs.
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, test } from 'vitest'
 import { readCallResult, readResource } from './content.ts'
@@ -8,7 +8,7 @@ test('a resource is a picture, however its type is written', () => {
   expect(readResource(resource)).toMatchObject({ type: 'image', source: { type: 'base64', data: 'iVBORw0KGgo=' } })
 })
 
-describe('a structured value beside the content', () => {
+describe('a structured value next to the content', () => {
   const text = (said: string) => ({ type: 'text', text: said }) as const
   const picture = { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' } as const
   const shown = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'iVBORw0KGgo=' } }
@@ -70,7 +70,7 @@ describe('a structured value beside the content', () => {
     expect(await read(content, structured)).toEqual(expected)
   })
 
-  test('a value that breaks the schema is no value, and stays as the content has it', async () => {
+  test('a value that violates the schema is dropped, and stays in the content', async () => {
     expect(await read([text('5')], { result: 5 }, 'it does not fit')).toEqual({
       content: [text('5'), text('[The result of "t" is shown as text: it does not fit]')],
     })

@@ -1,17 +1,18 @@
-// Converts the result of an MCP tool: text, images and files for the model, and the structured value.
+// Converts an MCP tool's result: text, images and files for the model, and the structured value.
 import type { ContentPart, JsonObject, JsonValue, ToolContent } from '@baton/core'
 import { BatonError, isDeeper, isJsonObject, stringifySorted } from '@baton/core'
 import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
 import { cutText } from '../shared/platform.ts'
 
-/** Characters of a text; the host keeps 8,388,608. */
+/** Maximum characters of a text; the host stores up to 8,388,608. */
 const TEXT_CHARS = 8_000_000
 
 /**
- * @param check called with the structured value, if there is one; says what is wrong with it
- * @returns the content, with the structured value as its `value`. A value that the content does not say is a text of its own, too; the
- *   value alone where the content is its JSON. The call has run, so a value that breaks the tool's own schema stays, as a text that says so
- * @throws BatonError `tool_failed` with the server's words, when the server says that the tool failed
+ * @param check validates the structured value, if there is one, and describes any problem
+ * @returns the content, with the structured value as its `value`. A value that the content does not contain is also
+ * added as text; if the content is the value's JSON, only the value is returned. The call has already run, so a value
+ * that violates the tool's own schema is kept as a text that says so
+ * @throws BatonError `tool_failed` with the server's message if the server says that the tool failed
  */
 export async function readCallResult(
   name: string,
@@ -23,17 +24,17 @@ export async function readCallResult(
     const told = content
       .flatMap((part) => {
         const read = readPart(part)
-        return read.type === 'text' ? [read.text] : [`[It sent ${read.mediaType}, which an error cannot show.]`]
+        return read.type === 'text' ? [read.text] : [`[It sent ${read.mediaType}, which cannot be shown in an error.]`]
       })
       .join('\n')
-    // Some say it in the structured value alone.
+    // Some servers put the reason only in the structured value.
     const said = told.trim() === '' && result.structuredContent ? JSON.stringify(result.structuredContent) : told
     throw new BatonError({
       code: 'tool_failed',
-      message: said.trim() === '' ? `"${name}" failed and did not say why` : said,
+      message: said.trim() === '' ? `"${name}" failed without a reason` : said,
     })
   }
-  const structured = result.structuredContent as JsonValue | undefined // it came as JSON
+  const structured = result.structuredContent as JsonValue | undefined // parsed from JSON
   const parts = content.map(readPart)
   if (structured === undefined) return toResult(parts)
   const issues = await findIssues(structured, JSON.stringify(structured), check)
@@ -52,7 +53,10 @@ function toResult(parts: readonly ContentPart[]): JsonValue | ToolContent {
   return parts.length === 1 && first.type === 'text' ? first.text : { content: parts }
 }
 
-/** JSON of the structured value; pictures and sounds of the content, which some repeat in it, are named in place of their bytes. */
+/**
+ * JSON of the structured value. Some servers repeat images and audio of the content in it; their bytes are replaced by
+ * their type.
+ */
 function writeWithoutBytes(structured: JsonValue, content: readonly ContentBlock[]) {
   const types = new Map(content.flatMap((part) => ('data' in part ? [[part.data, part.mimeType] as const] : [])))
   let hasBytes = false
@@ -64,7 +68,7 @@ function writeWithoutBytes(structured: JsonValue, content: readonly ContentBlock
   return { json, hasBytes }
 }
 
-/** Why a structured value can be no value of Baton; undefined if it can. */
+/** Why Baton cannot use a structured value, or `undefined` if it can. */
 function findIssues(
   structured: JsonValue,
   json: string,
@@ -74,12 +78,12 @@ function findIssues(
   return isDeeper(structured) ? 'it is nested too deeply' : check(structured)
 }
 
-/** A result that is longer than any that is kept is cut, not lost: the call has run. */
+/** The call has already run, so a result above the limit is truncated, not rejected. */
 function toText(text: string): ContentPart {
   return { type: 'text', text: cutText(text, TEXT_CHARS) }
 }
 
-/** Servers repeat the structured value as text for older clients, as JSON or by one of its texts. */
+/** Servers repeat the structured value as text for older clients: as JSON, or one of its strings. */
 function isSaidBy(text: string, value: JsonValue): boolean {
   if (typeof value === 'object' && value !== null && Object.values(value).includes(text)) return true
   return isJsonOf(text, value)
@@ -95,8 +99,9 @@ function isJsonOf(text: string, value: JsonValue): boolean {
 }
 
 /**
- * Whether the structured value is the content under one name: `{ content: "…" }` of `server-filesystem`, `{ entities: […] }` of
- * `server-memory`, `{ result: […] }` of FastMCP, which has a part for each item. The model reads the content then.
+ * Whether the structured value only wraps the content under one name: `{ content: "…" }` of `server-filesystem`, `{
+ * entities: […] }` of `server-memory`, `{ result: […] }` of FastMCP with one part per item. The model then reads the
+ * content.
  */
 function repeats(content: readonly ContentBlock[], structured: JsonValue): boolean {
   if (!isJsonObject(structured)) return false
@@ -108,13 +113,13 @@ function repeats(content: readonly ContentBlock[], structured: JsonValue): boole
   return items.length === content.length && content.every((part, index) => says(part, items[index] ?? null))
 }
 
-/** Fields by which two parts are the same. */
+/** Two parts are equal if these fields are. */
 const PART_FIELDS = ['type', 'text', 'data', 'mimeType', 'uri', 'resource'] as const
 
 function says(part: ContentBlock, value: JsonValue): boolean {
   if (part.type === 'text' && (part.text === value || isJsonOf(part.text, value))) return true
   if (!isJsonObject(value)) return false
-  const own = part as unknown as JsonObject // it came as JSON
+  const own = part as unknown as JsonObject // parsed from JSON
   return PART_FIELDS.every((field) => stringifySorted(own[field] ?? null) === stringifySorted(value[field] ?? null))
 }
 
@@ -137,7 +142,7 @@ function readPart(part: ContentBlock): ContentPart {
   }
 }
 
-/** A resource that came with a result, or that the model read. */
+/** A resource that came with a result or that the model read. */
 export function readResource(
   resource: ResourceContents & { readonly text?: unknown; readonly blob?: unknown },
 ): ContentPart {

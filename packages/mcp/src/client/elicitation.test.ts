@@ -1,4 +1,4 @@
-// Questions of servers as people see them, and pages that nobody is asked to open.
+// Servers' questions as shown to people, and addresses that are never shown.
 import type { ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -11,7 +11,7 @@ async function ask(url: string, message = 'Log in'): Promise<readonly string[]> 
       shown.push(question.message)
       return Promise.resolve({})
     },
-  } as unknown as Pick<ToolContext, 'ask'> // the part that is called
+  } as unknown as Pick<ToolContext, 'ask'> // the only method used
   await answerElicitation('shop', { mode: 'url', elicitationId: 'e', url, message }, person)
   return shown
 }
@@ -19,7 +19,7 @@ async function ask(url: string, message = 'Log in'): Promise<readonly string[]> 
 test('a page is shown with its host and its whole address', async () => {
   const [shown] = await ask(`https://login.example/${'a'.repeat(600)}?end=1`, 'x'.repeat(9_000))
   expect(shown).toMatch(
-    /^The MCP server "shop" asks: x+ \[…\d+ characters left out\]\nThe page is on login\.example: https:\/\/login\.example\/a+\?end=1$/,
+    /^The MCP server "shop" asks: x+ \[…\d+ characters omitted\]\nThe page is on login\.example: https:\/\/login\.example\/a+\?end=1$/,
   )
   expect(shown?.length).toBeLessThan(4_000)
 })

@@ -12,10 +12,10 @@ import {
 import { UNREADABLE } from './lenient-messages.ts'
 import { STREAM_ENDED } from './stream-ends.ts'
 
-/** Characters of a server's words in an error. */
+/** Maximum characters quoted from a server in an error. */
 const WORDS = 500
 
-/** Never throws. It finds a BatonError inside another error and keeps it. */
+/** Never throws. A BatonError inside another error is kept. */
 export function describeMcpFailure(server: string, thrown: unknown): BatonError {
   const own = findBatonError(thrown)
   if (own) return own.message.includes('MCP server') || !FETCHED.has(own.code) ? own : nameServer(server, own)
@@ -29,7 +29,7 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
     })
   if (UnauthorizedError.isInstance(thrown)) return fail('api_unauthorized', 'requires a login', GIVE_TOKEN)
   if (thrown instanceof OAuthClientFlowError)
-    return fail('api_unauthorized', `requires a login, but offers no way to log in: ${told}`, GIVE_TOKEN)
+    return fail('api_unauthorized', `requires a login but offers no way to log in: ${told}`, GIVE_TOKEN)
   if (SdkHttpError.isInstance(thrown))
     return fail(readStatusCode(thrown.status), `answered ${thrown.status}: ${told}`, HINTS[thrown.status])
   const missing = findMissingProgram(thrown)
@@ -38,18 +38,18 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
       'api_unavailable',
       `cannot be started: there is no program "${missing.slice(0, WORDS)}", or its "cwd" is not a folder`,
       /\s/.test(missing)
-        ? 'Write the program alone as "command", and each of its words as one of "args".'
-        : 'Install the program, or write its whole path.',
+        ? 'Put only the program into "command", and each of its arguments into "args".'
+        : 'Install the program, or give its full path.',
     )
   if (SdkError.isInstance(thrown))
     return fail(
       CODES[thrown.code] ?? 'api_malformed',
-      `${VERBS[thrown.code] ?? 'sent a wrong answer'}: ${told}`,
+      `${VERBS[thrown.code] ?? 'sent an invalid response'}: ${told}`,
       thrown.code === SdkErrorCode.ConnectionClosed ? RUN_ALONE : undefined,
     )
   if (ProtocolError.isInstance(thrown)) {
-    if (thrown.data === STREAM_ENDED) return fail('api_unavailable', `broke off its answer: ${told}`)
-    if (thrown.data === UNREADABLE) return fail('api_malformed', `sent a wrong answer: ${told}`)
+    if (thrown.data === STREAM_ENDED) return fail('api_unavailable', `ended its response early: ${told}`)
+    if (thrown.data === UNREADABLE) return fail('api_malformed', `sent an invalid response: ${told}`)
     const isArguments = thrown.code === -32_602
     const said = `answered with error ${thrown.code}: ${told}${tellData(thrown.data, told)}`
     return fail(isArguments ? 'api_refused' : 'api_failed', said)
@@ -58,21 +58,23 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
 }
 
 /**
- * A failure of a call. If the connection ended after the request was sent, or the answer cannot be read, nobody knows whether the tool did
- * its work. The message says so, because the model may call again.
+ * A failed call. If the connection ended after the request was sent, or the response cannot be read, the tool may or
+ * may not have done its work. The message says so, because the model may call again.
  */
 export function describeCallFailure(server: string, thrown: unknown): BatonError {
   const failure = describeMcpFailure(server, thrown)
   const { code, data } = failure
   const isUnsent =
     (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.NotConnected) ||
-    (SdkHttpError.isInstance(thrown) && thrown.status < 400) || // a redirect that is not followed
+    (SdkHttpError.isInstance(thrown) && thrown.status < 400) || // a redirect, which is not followed
     data?.[WAITS] === true
   const isLost = MAY_HAVE_RUN.has(code) && !isUnsent && !hasNeverConnected(thrown)
   return isLost && data?.[LOST] === undefined ? addLoss(failure) : failure
 }
 
-/** A failure to follow a task. The server has accepted the call, so whatever the failure is, nobody knows what the call did. */
+/**
+ * A failure while following a task. The server has accepted the call, so its outcome is unknown whatever the failure.
+ */
 export function describeTaskLoss(server: string, thrown: unknown): BatonError {
   return addLoss(describeMcpFailure(server, thrown))
 }
@@ -82,35 +84,38 @@ function addLoss({ code, message, hint, retryable, data, cause }: BatonError): B
   return new BatonError({ code, message: `${message}; ${MAY_BE_DONE}`, hint, retryable, data: also, cause })
 }
 
-/** A refusal of a call by a server that no longer knows the session, as after its restart. It has not read the call. */
+/** A server that no longer knows the session, as after a restart, refused the call without reading it. */
 export function describeUnread(server: string, thrown: unknown): BatonError {
   const { code, message, hint, retryable, data, cause } = describeMcpFailure(server, thrown)
   return new BatonError({ code, message, hint, retryable, data: { ...data, [UNREAD]: true }, cause })
 }
 
-/** Whether the server has not read the call that failed, so that it may be sent again over another connection. */
+/** Whether the server did not read the failed call, so it may be sent again over another connection. */
 export function wasUnread(failure: unknown): boolean {
   return isBatonError(failure) && failure.data?.[UNREAD] === true
 }
 
-/** The same failure for a tool that must not run twice: the call ends as `unknown`, and never as an error that asks for another try. */
+/**
+ * The same failure for a tool that must not run twice: the call ends as `unknown`, never as an error that invites a
+ * retry.
+ */
 export function describeLoss(thrown: unknown): unknown {
   const message = isBatonError(thrown) ? thrown.data?.[LOST] : undefined
   return typeof message === 'string' ? new BatonError({ code: 'tool_result_unknown', message, cause: thrown }) : thrown
 }
 
-/** The field of an error that says that the server waits for an answer, so the call has not run. */
+/** Field of an error that says the server is waiting for an answer, so the call has not run. */
 export const WAITS = 'waits'
 
-/** The field of an error that says that the server has not read the call. */
+/** Field of an error that says the server has not read the call. */
 const UNREAD = 'unread'
 
-const MAY_BE_DONE = 'the call may have had its effect'
-/** The field of an error that says what happened, if the call may have had its effect. */
+const MAY_BE_DONE = 'the call may have taken effect'
+/** Field of an error with its original message, if the call may have taken effect. */
 const LOST = 'lost'
 const MAY_HAVE_RUN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['api_unavailable', 'api_malformed'])
 
-/** The error for a server that says nothing until the deadline. */
+/** The error for a server that sends nothing before the deadline. */
 export function describeSilence(server: string, afterMs: number): BatonError {
   return new BatonError({
     code: 'api_unavailable',
@@ -119,17 +124,17 @@ export function describeSilence(server: string, afterMs: number): BatonError {
   })
 }
 
-const RUN_ALONE = 'Run its command alone: an MCP server waits for requests on its standard input, and does not end.'
+const RUN_ALONE = 'Run its command by itself: an MCP server waits for requests on standard input and does not exit.'
 
-const GIVE_TOKEN = 'Give a token that the server knows: headers: { Authorization: "Bearer …" }, or an "auth".'
+const GIVE_TOKEN = 'Give a token that the server accepts: headers: { Authorization: "Bearer …" }, or "auth".'
 
 const HINTS: Readonly<Record<number, string>> = {
   401: GIVE_TOKEN,
-  404: 'Give the whole address of the MCP endpoint, such as https://mcp.example.com/mcp.',
-  405: 'Give the whole address of the MCP endpoint, such as https://mcp.example.com/mcp.',
+  404: 'Give the full address of the MCP endpoint, such as https://mcp.example.com/mcp.',
+  405: 'Give the full address of the MCP endpoint, such as https://mcp.example.com/mcp.',
 }
 
-/** The command that the system does not find; undefined for any other failure. */
+/** The command that the system could not find, or `undefined` for any other failure. */
 function findMissingProgram(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined
   const { code, syscall = '', path }: NodeJS.ErrnoException = thrown
@@ -158,16 +163,16 @@ const VERBS: Partial<Record<SdkErrorCode, string>> = {
   [SdkErrorCode.ConnectionClosed]: 'ended the connection',
   [SdkErrorCode.SendFailed]: 'cannot be reached',
   [SdkErrorCode.RequestTimeout]: 'did not answer in time',
-  [SdkErrorCode.EraNegotiationFailed]: 'speaks no version that both know',
+  [SdkErrorCode.EraNegotiationFailed]: 'supports no common protocol version',
 }
 
-/** Reads the data beside the message of a server's error: the model can often act on it. */
+/** Adds the data of a server's error to its message: the model can often act on it. */
 function tellData(data: unknown, told: string): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
   return text === undefined || text === '' || told.includes(text.slice(0, WORDS)) ? '' : ` (${text.slice(0, WORDS)})`
 }
 
-/** The message `fetch failed` does not say why. Its cause does. */
+/** The message `fetch failed` gives no reason. Its cause does. */
 function tellCause(thrown: unknown): string {
   const cause = thrown instanceof Error ? thrown.cause : undefined
   return cause instanceof Error && cause.message !== '' ? ` (${cause.message.slice(0, WORDS)})` : ''

@@ -1,4 +1,4 @@
-// Failures at the first use of a server, and their messages for its user.
+// Failures at the first use of a server, and the messages for its user.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -31,33 +31,33 @@ test('a program that is not there', async () => {
   expect(await list({ command: 'no-such-program', args: ['-y'] })).toMatchObject({
     code: 'api_unavailable',
     message: expect.stringContaining('cannot be started: there is no program "no-such-program"') as string,
-    hint: 'Install the program, or write its whole path.',
+    hint: 'Install the program, or give its full path.',
   })
 })
 
 test('a command with its arguments in one text', async () => {
   expect(await list({ command: 'npx -y some-server' })).toMatchObject({
     code: 'api_unavailable',
-    hint: 'Write the program alone as "command", and each of its words as one of "args".',
+    hint: 'Put only the program into "command", and each of its arguments into "args".',
   })
 })
 
-test('a file that is not there: the error of Node is told, not its stack', async () => {
+test('a missing file: the error has the message of Node, not its stack', async () => {
   const { message } = (await list({ command: process.execPath, args: ['/no/such/server.js'] })) as Error
   expect(message).toContain("Cannot find module '/no/such/server.js'")
   expect(message).not.toContain('    at ')
 })
 
-test('a program that writes much before it dies: whole lines of the end are told', async () => {
+test('a program that writes a lot before it dies: the error has whole lines from its end', async () => {
   const write = "for (let line = 0; line < 100; line += 1) console.error('line', line, 'of the reasons')"
   const { message } = (await list({ command: process.execPath, args: ['-e', write] })) as Error
   expect(message).toMatch(/it wrote: line \d+ of the reasons\n[^]*line 99 of the reasons$/)
 })
 
-test('a program that ends without a word is no MCP server: the error says how to see that', async () => {
+test('a program that ends silently is not an MCP server: the error says how to check that', async () => {
   expect(await list({ command: process.execPath, args: ['-e', '1'] })).toMatchObject({
     code: 'api_unavailable',
-    hint: 'Run its command alone: an MCP server waits for requests on its standard input, and does not end.',
+    hint: 'Run its command by itself: an MCP server waits for requests on standard input and does not exit.',
   })
 })
 
@@ -65,7 +65,7 @@ test('servers in an array: the error says how they are written', () => {
   expect(() => createMcpServers([] as never)).toThrow(
     expect.objectContaining({
       code: 'invalid_mcp_server',
-      message: 'createMcpServers takes its servers by name, in an object',
+      message: 'createMcpServers takes an object of servers by name',
     }),
   )
 })
@@ -78,7 +78,7 @@ test('a server that says nothing: the error names it and its limit', async () =>
   })
 })
 
-test('an address with nothing of MCP: the answer is told, and where to look', async () => {
+test('an address without MCP: the error has the response, and where to look', async () => {
   const web = createServer((_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('Not here'))
   await once(web.listen(0, '127.0.0.1'), 'listening')
   const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/`

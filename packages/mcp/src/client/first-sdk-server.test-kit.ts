@@ -1,4 +1,5 @@
-// A server of the official SDK's first major version with Zod 3, which writes draft 7: it is a program, and tests start it as a process.
+// A server built with the official SDK's first major version and Zod 3, which writes draft 7. Tests start it as a
+// process.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { z } from 'zod/v3'

@@ -1,4 +1,5 @@
-// A server of the official SDK's first major version with Zod 3: right arguments reach it, wrong ones are refused with their place.
+// A server built with the official SDK's first major version and Zod 3: valid arguments reach it, invalid ones are
+// rejected with their location.
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '@baton/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,7 +19,7 @@ afterAll(() => servers.close())
 
 interface Calls {
   readonly right: readonly JsonObject[]
-  /** Arguments, and the place in them that the refusal names. */
+  /** Arguments, and the location in them named by the error. */
   readonly wrong: readonly (readonly [JsonObject, string])[]
 }
 

@@ -1,5 +1,5 @@
-// A server over HTTP that was started again no longer knows the sessions of before: it answers 404, or 400 or 410
-// with words about the session, and a client begins anew.
+// A restarted HTTP server no longer knows its earlier sessions: it answers 404, or 400 or 410 with words about the
+// session, and the client starts a new one.
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -16,13 +16,13 @@ interface Message {
   readonly method: string
 }
 
-/** Its answer to a session that it does not have. */
+/** The server's answer to an unknown session. */
 interface Refusal {
   readonly status: number
   readonly body?: string
 }
 
-/** `forgets` is asked before each call of the tool: the server then loses all sessions. */
+/** `forgets` is called before each tool call; if it returns true, the server loses all sessions. */
 async function startServer(forgets: (asked: number) => boolean, { status, body }: Refusal = { status: 404 }) {
   const sessions = new Set<string>()
   const counts = { begun: 0, asked: 0, done: 0 }
@@ -56,7 +56,7 @@ async function startServer(forgets: (asked: number) => boolean, { status, body }
     () => server.close(),
     () => server.closeAllConnections(),
   )
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server
   const { servers } = createWaitingServers({ shop: { url: `http://127.0.0.1:${port}/mcp` } })
   ends.push(() => servers.close())
   return { servers, counts }

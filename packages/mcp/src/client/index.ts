@@ -1,4 +1,5 @@
-// Tools of MCP servers as sources of tools: `createMcpServers({ files: { command: 'npx', args: […] } }).sources`.
+// Offers the tools of MCP servers as tool sources: `createMcpServers({ files: { command: 'npx', args: […] }
+// }).sources`.
 import type { Logger, Timers, ToolSource } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { FetchLike } from '@modelcontextprotocol/client'
@@ -21,21 +22,24 @@ export type { HttpMcpServer, McpServerConfig, McpToolOptions, StdioMcpServer } f
 export { parseMcpConfig, readServerArgument } from './server-config.ts'
 
 export interface McpServersOptions {
-  /** Storage of tool definitions, to detect changes; in memory by default. */
+  /** Stores tool definitions to detect changes. Default: in memory. */
   readonly pins?: McpPinStore
   readonly limits?: Partial<McpLimits>
   readonly log?: Logger
-  /** The process's by default. */
+  /** Default: the process's timers. */
   readonly timers?: Timers
   /**
-   * For servers over HTTP. By default each server gets a guarded fetch that allows its own origin and public `https:` addresses. A
-   * server on this machine may also name other places on it.
+   * For servers over HTTP. By default each server gets a guarded fetch that allows its own origin and public `https:`
+   * addresses. A server on this machine may also name other local addresses.
    */
   readonly fetch?: FetchLike
 }
 
 export interface McpServers {
-  /** For `defineAgent({ sources })`; in the order of the configuration. They may serve any number of agents and sessions. */
+  /**
+   * For `defineAgent({ sources })`, in the order of the configuration. They may serve any number of agents and
+   * sessions.
+   */
   readonly sources: readonly ToolSource[]
   status(): readonly McpServerStatus[]
   /** Disconnects from all servers and ends their running calls. Never rejects. */
@@ -52,8 +56,8 @@ const LIMITS: McpLimits = {
 }
 
 /**
- * Starts a server for the first session that uses it, shares it between all sessions, restarts it after it dies, and stops it after
- * 5 minutes without a session.
+ * Starts a server for the first session that uses it, shares it between all sessions, restarts it when it fails, and
+ * stops it after 5 minutes without a session.
  * @throws BatonError `invalid_mcp_server`, `invalid_option`
  */
 export function createMcpServers(
@@ -66,7 +70,7 @@ export function createMcpServers(
   if (typeof servers !== 'object' || Array.isArray(servers))
     throw new BatonError({
       code: 'invalid_mcp_server',
-      message: 'createMcpServers takes its servers by name, in an object',
+      message: 'createMcpServers takes an object of servers by name',
       hint: 'Write createMcpServers({ files: { command: "npx", args: [...] } }).',
     })
   const checked = Object.entries(servers).map(([name, config]) => [name, checkServer(name, config)] as const)

@@ -1,4 +1,4 @@
-// Logins and pins on the disk: who can read them, what survives, what a damaged file says.
+// Logins and pins on disk: who can read them, what survives, and the error for a damaged file.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('logins are there for the next process, for their owner alone', async () => {
+test('logins are available to the next process of their owner only', async () => {
   const path = join(folder, 'deep', 'logins.json')
   const store = createFileTokenStore(path)
   await Promise.all([store.write('https://a', 'one'), store.write('https://b', 'two')])
@@ -51,7 +51,7 @@ test('pins of one server do not touch those of another', async () => {
   expect(await createFilePinStore(path).read('a')).toEqual([tool])
 })
 
-test('a damaged file is told by its name, and is not overwritten', async () => {
+test('a damaged file is named in the error, and is not overwritten', async () => {
   const path = join(folder, 'logins.json')
   await writeFile(path, '{"a":')
   const store = createFileTokenStore(path)

@@ -1,5 +1,5 @@
-// Keeps pins and logins in a JSON file that only its owner can read. Each change writes a new file and moves it into place. Processes
-// change it one after the other.
+// Stores pins and logins in a JSON file that only its owner can read. Each change writes a new file and moves it into
+// place; processes take turns.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -29,18 +29,20 @@ export function createFilePinStore(path: string): McpPinStore {
       const pins = (await file.read())[server]
       if (pins === undefined) return undefined
       if (!Array.isArray(pins) || !pins.every(isPin)) throw file.fail(`is damaged at "${server.slice(0, 100)}"`)
-      return pins as Awaited<ReturnType<McpPinStore['read']>> // as it was written
+      return pins as Awaited<ReturnType<McpPinStore['read']>> // as written by `write`
     },
     write: (server, tools) => file.change(server, tools),
   }
 }
 
-/** Without its pin a changed tool would count as a new one. */
+/** Without its pin, a changed tool would be treated as new. */
 function isPin(pin: unknown): boolean {
   return typeof pin === 'object' && pin !== null && 'name' in pin && typeof pin.name === 'string'
 }
 
-/** A dead process's lock expires after ten seconds. Baton waits about as long for a living one. The file need not exist. */
+/**
+ * A dead process's lock expires after ten seconds. Baton waits about as long for a living one. The file need not exist.
+ */
 const LOCK: LockOptions = {
   realpath: false,
   stale: 10_000,
@@ -56,7 +58,7 @@ class JsonFile {
     this.#path = path
   }
 
-  /** Empty while there is no file. @throws BatonError `store_failed` for one that cannot be read */
+  /** Empty if there is no file. @throws BatonError `store_failed` if it cannot be read */
   async read(): Promise<Readonly<Record<string, unknown>>> {
     let text: string
     try {
@@ -74,7 +76,7 @@ class JsonFile {
     throw this.fail('is damaged')
   }
 
-  /** One change at a time. Undefined removes the entry. @throws BatonError `store_failed` */
+  /** Runs one change at a time. `undefined` removes the entry. @throws BatonError `store_failed` */
   change(name: string, value: unknown): Promise<void> {
     const change = async (): Promise<void> => {
       const release = await this.#lock()
@@ -83,7 +85,7 @@ class JsonFile {
         if (value !== undefined) entries.push([name, value])
         await this.#write(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
       } finally {
-        await release().catch(() => {}) // another process took the lock over, or the folder is gone
+        await release().catch(() => {}) // another process took over the lock, or the folder was deleted
       }
     }
     const done = this.#last.then(change, change)
@@ -118,7 +120,7 @@ class JsonFile {
     return new BatonError({
       code: 'store_failed',
       message: `the file ${this.#path} ${what}${why}`,
-      hint: 'Correct or delete it. If it held logins, their users log in again.',
+      hint: 'Fix or delete it. If it contained logins, those users must log in again.',
       ...(cause !== undefined && { cause }),
     })
   }

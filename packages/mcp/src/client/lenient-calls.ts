@@ -1,25 +1,25 @@
-// Converts a tool's result into the form that the SDK's strict schemas accept. The call has run, so nothing that the server gave is dropped:
-// a part that MCP does not know becomes text, and the others stay.
+// Converts a tool's result into the form that the SDK's strict schemas accept. The call has already run, so nothing
+// from the server is dropped: a part unknown to MCP becomes text, and the others stay.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, readDataAddress, sniffImageType } from '@baton/core'
 import { asText, isNothing, withoutNull } from './json-fields.ts'
 
-/** Characters of data that is none; it may be an address. */
+/** Maximum characters quoted from invalid data, which may be an address. */
 const SAID_CHARS = 2_000
 
-/** @param also what an error beside the result says */
+/** @param also message of an error sent together with the result */
 export function readCall(value: JsonValue, also?: string): JsonObject {
   const given = isJsonObject(value) ? withoutNull(value) : { content: value }
   const { content, structuredContent, isError, toolResult, _meta: _, resultType: __, ...rest } = given
   const parts = readParts(content ?? null)
-  // A structured value is an object; servers send lists and texts as well.
+  // A structured value must be an object, but servers send arrays and strings as well.
   const isStructured = isJsonObject(structuredContent)
   const isTold = parts.length > 0 || !isNothing(structuredContent) || !isNothing(toolResult)
   const more = [
     ...(isStructured || isNothing(structuredContent) ? [] : [asText(structuredContent)]),
-    // Servers of 2024-10-07.
+    // From servers of 2024-10-07.
     ...(isNothing(toolResult) ? [] : [asText(toolResult)]),
-    // A result that is not wrapped, or the reason of a failure in a field of its own.
+    // An unwrapped result, or a reason for a failure in a separate field.
     ...(isTold || Object.keys(rest).length === 0 ? [] : [asText(rest)]),
     ...(also === undefined ? [] : [`[The server also sent an error: ${also}]`]),
   ]
@@ -72,7 +72,7 @@ function readPart(value: JsonValue): JsonObject {
   }
 }
 
-/** The first bytes of a picture decide what it is. Data of no known type goes on as a file. */
+/** The first bytes of an image decide its type. Data of unknown type is passed on as a file. */
 function readMediaPart(kind: 'image' | 'audio', { data, mimeType }: JsonObject): JsonObject {
   const media = readBase64(data)
   if (!media) {
@@ -86,7 +86,7 @@ function readMediaPart(kind: 'image' | 'audio', { data, mimeType }: JsonObject):
   return { type: 'resource', resource: { uri: kind, blob: media.data, mimeType: type } }
 }
 
-/** The first bytes of sounds, as base64. */
+/** First bytes of audio formats, in base64. */
 const SOUNDS: readonly (readonly [start: RegExp, mediaType: string])[] = [
   [/^UklGR.{6}XQVZF/, 'audio/wav'], // RIFF, four bytes of length, WAVE
   [/^SUQz|^\/\/[uvP-S]/, 'audio/mpeg'],
@@ -98,7 +98,7 @@ function sniffSoundType(data: string): string | undefined {
   return SOUNDS.find(([start]) => start.test(data))?.[1]
 }
 
-/** Reads the contents of a resource: a list, one object, or a text. */
+/** Reads the contents of a resource: a list, one object, or a string. */
 export function readContents(result: JsonValue, uri = 'resource'): readonly JsonObject[] {
   const given = isJsonObject(result) ? (result['contents'] ?? null) : result
   const all = Array.isArray(given) ? (given as readonly JsonValue[]) : given === null ? [] : [given]
@@ -117,7 +117,7 @@ function readResource(value: JsonObject, beside: JsonObject): JsonObject {
   return { ...base, blob: media.data, ...(type !== undefined && { mimeType: type }) }
 }
 
-/** Undefined for what is no media type. */
+/** Returns `undefined` if the value is not a media type. */
 function readMediaType(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined
   const [first = ''] = value.split(/[;,]/, 1)
@@ -130,7 +130,10 @@ interface Media {
   readonly mediaType?: string
 }
 
-/** Base64 in one alphabet, padded and without line breaks, also out of a data address. Undefined for what is none. */
+/**
+ * Reads base64, also from a data URL, and normalizes it: one alphabet, padded, without line breaks. Returns `undefined`
+ * if it is not base64.
+ */
 function readBase64(data: JsonValue | undefined): Media | undefined {
   if (typeof data !== 'string') return undefined
   const address = /^\s*data:/i.test(data) ? readDataAddress(data.trim()) : undefined

@@ -1,5 +1,5 @@
-// A stream of server-sent events, in the form that the SDK takes. Event names and blanks do not matter; an event that the end of the
-// stream cuts off counts where it is whole as JSON; JSON without events is read as well.
+// Rewrites a stream of server-sent events into the form that the SDK accepts. Event names and whitespace do not matter;
+// an event cut off by the end of the stream counts if its JSON is complete; bare JSON is read as well.
 import type { Exchange, Message } from './lenient-messages.ts'
 import { MessageReader } from './message-reader.ts'
 
@@ -28,7 +28,7 @@ export function rewriteEvents(exchange: Exchange): TransformStream<Bytes, Bytes>
   })
 }
 
-/** Text of a stream in, text of events out. */
+/** Rewrites the text of a stream into the text of events. */
 interface Rewriter {
   push(text: string): string
   end(): string
@@ -58,7 +58,7 @@ class JsonRewriter implements Rewriter {
 
 class EventRewriter implements Rewriter {
   readonly #exchange: Exchange
-  /** The line that has begun, in pieces. */
+  /** The current line, in pieces. */
   #pieces: string[] = []
   #isAfterReturn = false
   #data: string[] = []
@@ -101,7 +101,7 @@ class EventRewriter implements Rewriter {
     else if (field === 'event') this.#name = value.trim()
     else if (field === 'id') this.#id = value
     else if (field === 'retry') this.#retry = value.trim()
-    // A message over several lines, of which only the first is marked.
+    // A message over several lines, of which only the first has a field name.
     else if (field !== '' && !FIELDS.has(field) && this.#data.length > 0) this.#data.push(line)
     return ''
   }
@@ -113,7 +113,7 @@ class EventRewriter implements Rewriter {
     this.#id = ''
     this.#retry = ''
     const head = (/^\d+$/.test(retry) ? `retry: ${retry}\n` : '') + (id === '' ? '' : `id: ${id}\n`)
-    // The address of the older transport.
+    // The address sent by the older transport.
     if (name === 'endpoint') return `event: endpoint\n${head}data: ${data.trim()}\n\n`
     const messages: Message[] = []
     const reader = new MessageReader({
@@ -127,7 +127,7 @@ class EventRewriter implements Rewriter {
   }
 }
 
-/** @param head the fields of the first event beside its data */
+/** @param head other fields of the first event */
 function frame(messages: readonly Message[], head: string): string {
   return messages.map((message, n) => `${n === 0 ? head : ''}data: ${JSON.stringify(message)}\n\n`).join('')
 }

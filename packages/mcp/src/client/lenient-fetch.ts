@@ -1,5 +1,5 @@
-// Answers of a server over HTTP in the form that the SDK takes: what the body is counts, not what its headers say. Each message is read
-// as `lenient-messages.ts` says. Requests of a login pass as they are.
+// Rewrites a server's HTTP responses into the form that the SDK accepts: the body decides, not the headers. Each
+// message is read by `lenient-messages.ts`. Login requests pass unchanged.
 import type { JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { FetchLike } from '@modelcontextprotocol/client'
@@ -10,11 +10,11 @@ import { EVENTS, rewriteEvents } from './lenient-events.ts'
 import { MessageReader } from './message-reader.ts'
 
 const SESSION = 'mcp-session-id'
-/** A line of an event stream, at its beginning. */
+/** The start of an event stream's line. */
 const EVENT_LINE = /^\s*(?::|(?:data|event|id|retry)\s*:)/
 /**
- * Statuses beside which a server may have answered. Those of logins and of lost sessions are the SDK's, but for a method that the
- * server does not know.
+ * Statuses that may come with an answer. Those of logins and lost sessions are left to the SDK, except for a method
+ * that the server does not know.
  */
 const MAY_ANSWER: ReadonlySet<number> = new Set([400, 404, 406, 409, 413, 415, 422, 429, 500, 501, 502, 503])
 const METHOD_NOT_FOUND = -32_601
@@ -22,10 +22,10 @@ const METHOD_NOT_FOUND = -32_601
 type Init = Parameters<FetchLike>[1]
 type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>
 
-/** @param tell says in a log what was odd */
+/** @param tell logs odd messages */
 export function createLenientFetch(fetcher: FetchLike, tell: TellOdd): FetchLike {
   const open = new OpenRequests()
-  /** The newest that the server named: some change it. */
+  /** The newest session id named by the server: some servers change it. */
   let session: string | undefined
   return async (url, init) => {
     const sent = readSent(init)
@@ -46,7 +46,7 @@ export function createLenientFetch(fetcher: FetchLike, tell: TellOdd): FetchLike
   }
 }
 
-/** The message that a request carries; undefined for any other request. */
+/** The message in a request, or `undefined` for any other request. */
 function readSent(init: Init): JsonValue | undefined {
   if (init?.method !== 'POST' || typeof init.body !== 'string') return undefined
   const parsed = parseJson(init.body)
@@ -64,7 +64,7 @@ function withSession(init: Init, session: string | undefined): Init {
   return { ...init, headers }
 }
 
-/** A response that is not a stream of events has no messages for a listening client: the SDK knows 405 for that. */
+/** A response that is not an event stream has no messages for a listening client; the SDK expects 405 then. */
 function readStream(response: Response, exchange: Exchange): Response {
   if (!response.ok) return response
   if (response.body && isCalled(response, EVENTS))
@@ -73,7 +73,7 @@ function readStream(response: Response, exchange: Exchange): Response {
   return remake(response, { status: 405 })
 }
 
-/** Any success of a notification counts as the one that the SDK knows. */
+/** Turns any success of a notification into the status that the SDK expects. */
 function readReceipt(response: Response): Response {
   if (!response.ok || response.status === 202) return response
   drop(response)
@@ -92,20 +92,23 @@ async function readAnswer(response: Response, exchange: Exchange, own: OpenReque
   const messages = readText(read, exchange)
   if (messages.length > 0) return answerWith(response, messages)
   if (own.method === 'server/discover') return answerWith(response, [refuse(own)])
-  // The answer may come on the stream that listens.
+  // The answer may arrive on the listening stream.
   if (status === 202) return remake(response, {})
-  // The SDK says what else it is.
+  // The SDK reports what the body is instead.
   if (read.trim() !== '' && !isCalled(response, 'json')) return remake(response, { body: read, status: 200 })
-  const what = read.trim() === '' ? 'its answer is empty' : `its answer is no JSON: ${read.slice(0, 200)}`
+  const what = read.trim() === '' ? 'its response is empty' : `its response is not JSON: ${read.slice(0, 200)}`
   return answerWith(response, [makeUnreadable(own, what)])
 }
 
-/** Servers before 2026 do not know the first question, and some say so in no form: they are asked in the older one. */
+/**
+ * Servers before 2026 do not know the first request, and some reject it in no known form: the SDK then falls back to
+ * the older one.
+ */
 function refuse({ id }: OpenRequest): Message {
-  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'it does not know the method' } }
+  return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'unknown method' } }
 }
 
-/** A refusal with an answer to this very request in it. */
+/** A refusal that contains an answer to this request. */
 async function readRefusal(response: Response, exchange: Exchange, own: OpenRequest): Promise<Response> {
   const text = await response.text()
   const parsed = parseJson(text)
@@ -118,7 +121,7 @@ async function readRefusal(response: Response, exchange: Exchange, own: OpenRequ
     : remake(response, { body: text, status: response.status })
 }
 
-/** The text of a body, or the body itself where it is a stream of events. */
+/** The text of a body, or the body itself if it is an event stream. */
 async function readWhole(body: Bytes): Promise<string | Bytes> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -166,7 +169,7 @@ function isCalled(response: Response, type: string): boolean {
 
 function drop(response: Response): void {
   response.body?.cancel().catch(() => {
-    // Nobody reads it.
+    // Nothing reads it.
   })
 }
 
@@ -185,9 +188,9 @@ function remake(response: Response, { body, type, status = response.status }: Re
   headers.delete('content-length')
   headers.delete('content-encoding')
   if (type !== undefined) headers.set('content-type', type)
-  // A stream beside a status that has no body counts as an answer.
+  // Turns a stream sent with an error status into a successful response.
   const made = new Response(body ?? null, { status: body !== undefined && status < 400 ? 200 : status, headers })
-  // The constructor does not take an address. The SDK resolves others against it.
+  // The constructor accepts no URL, but the SDK resolves other URLs against it.
   Object.defineProperty(made, 'url', { value: response.url })
   Object.defineProperty(made, 'redirected', { value: response.redirected })
   return made

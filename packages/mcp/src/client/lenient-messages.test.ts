@@ -1,4 +1,4 @@
-// Messages of servers as they come: which request an answer belongs to, what questions and lists of strangers read as.
+// Messages from real servers: the request that an answer belongs to, and how odd questions and lists are read.
 import type { JsonValue } from '@baton/core'
 import { isSpecType } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
@@ -30,11 +30,11 @@ test('once a later request is answered, an answer without an id is not for the n
   expect(all.read(ERROR)).toMatchObject([{ id: 2 }])
 })
 
-test('an answer without an id among several requests is nobody’s', () => {
+test('an answer without an id belongs to none of several requests', () => {
   expect(exchange(ask(1), ask(2)).all.read(ERROR)).toEqual([])
 })
 
-test('an id that nobody used is that of the request whose answer it came in, if no other comes', () => {
+test('an unknown id belongs to the request of its response, if no other answer follows', () => {
   const { one } = exchange(ask(1, 'ping'))
   expect(one.read({ jsonrpc: '2.0', id: 99, result: {} })).toEqual([])
   expect(one.end()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])

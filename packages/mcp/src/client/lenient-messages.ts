@@ -1,5 +1,5 @@
-// Messages of servers as they are, in the form that the SDK's strict schemas take. An answer is found by its id, whatever else is
-// wrong with it, so that no call waits for its time-out. `docs/mcp.md` has the table of what is read.
+// Converts messages from real servers into the form that the SDK's strict schemas accept. An answer is matched by its
+// id, whatever else is wrong with it, so no call waits for its time-out. `docs/mcp.md` lists what is accepted.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Transport } from '@modelcontextprotocol/client'
@@ -9,34 +9,34 @@ import { readQuestion, readResult } from './lenient-results.ts'
 
 export type Message = Parameters<NonNullable<Transport['onmessage']>>[0]
 
-/** Marks the error that stands for an answer that nobody can read; `failure.ts` recognises it by this. */
+/** Marks the error that replaces an unreadable answer; `failure.ts` recognizes it. */
 export const UNREADABLE = 'baton/unreadable'
 
-/** Requests that may wait; a stream that breaks leaves one behind. */
+/** Maximum open requests; a broken stream leaves one behind. */
 const OPEN_MAX = 10_000
-/** Notifications that an answer without an id may belong to. */
+/** Maximum notifications that an answer without an id may belong to. */
 const NOTICES_MAX = 100
 
-/** Says in a log what was odd. */
+/** Logs an odd message. */
 export type TellOdd = (what: string, text: string) => void
 
 export interface OpenRequest {
   readonly id: string | number
   readonly method: string
-  /** The resource that it asks for. */
+  /** The requested resource. */
   readonly uri?: string
-  /** It names its version itself, as requests of 2026-07-28 do. */
+  /** True if the request names its version itself, as in 2026-07-28. */
   readonly isModern?: boolean
 }
 
 /** The requests of one connection that wait for an answer. */
 export class OpenRequests {
   readonly #open = new Map<string, { readonly request: OpenRequest; readonly place: number }>()
-  /** Places of notifications that a server may yet answer, though nobody asked. */
+  /** Positions of notifications that a server may answer, although notifications have no answers. */
   #notices: number[] = []
   #sent = 0
 
-  /** Takes note of what is sent: a request, or that one is cancelled. Returns the request. */
+  /** Records a sent message: a request, or the cancellation of one. Returns the request. */
   note(message: unknown): OpenRequest | undefined {
     if (!isJsonObject(message) || typeof message['method'] !== 'string') return undefined
     const { id, method, params } = message
@@ -56,12 +56,14 @@ export class OpenRequests {
     return request
   }
 
-  /** By its id, also where a number came back as a text. */
+  /** Finds a request by its id, even if a number was returned as a string. */
   find(id: JsonValue | undefined): OpenRequest | undefined {
     return typeof id === 'string' || typeof id === 'number' ? this.#open.get(String(id).trim())?.request : undefined
   }
 
-  /** The only request, for an answer without an id; undefined where that answers a notification that was sent before. */
+  /**
+   * Returns the only open request, for an answer without an id; `undefined` if that answers an earlier notification.
+   */
   takeOnly(): OpenRequest | undefined {
     const [only, ...others] = this.#open.values()
     const [notice] = this.#notices
@@ -72,7 +74,7 @@ export class OpenRequests {
     return others.length === 0 ? only?.request : undefined
   }
 
-  /** A server that has answered what came later answers no earlier notification. */
+  /** After the answer to a request, no earlier notification is answered. */
   settle({ id }: OpenRequest): void {
     const place = this.#open.get(String(id))?.place ?? 0
     this.#open.delete(String(id))
@@ -82,15 +84,15 @@ export class OpenRequests {
 
 export interface ExchangeInit {
   readonly open: OpenRequests
-  /** Over HTTP: the request that the answer is for. */
+  /** Over HTTP: the request that the response is for. */
   readonly own?: OpenRequest | undefined
   readonly tell: TellOdd
 }
 
-/** Reads a server's messages: all that a program writes, or over HTTP one answer. Its methods never throw. */
+/** Reads a server's messages: a program's whole output, or one response over HTTP. Its methods never throw. */
 export class Exchange {
   readonly #init: ExchangeInit
-  /** An answer with an id that nobody used, which may be that of the exchange's own request. */
+  /** An answer with an unknown id, which may belong to the exchange's own request. */
   #stray: JsonObject | undefined
   #isBroken = false
 
@@ -98,31 +100,31 @@ export class Exchange {
     this.#init = init
   }
 
-  /** The messages of one JSON value: one, or those of a batch. */
+  /** Returns the messages of one JSON value: one, or those of a batch. */
   read(value: JsonValue): readonly Message[] {
     const values = Array.isArray(value) ? (value as readonly JsonValue[]) : [value]
     return values.flatMap((one) => {
       try {
         return this.#readOne(one)
       } catch {
-        // It nests too deeply for the platform's JSON.
+        // Nested too deeply for the platform's JSON.
         const id = isJsonObject(one) ? one['id'] : undefined
         return this.readBroken(`"id":${typeof id === 'string' || typeof id === 'number' ? id : ''}`)
       }
     })
   }
 
-  /** A text that is no JSON. If it was meant as an answer, its request is told at once. */
+  /** Handles text that is not JSON. If it was meant as an answer, its request fails at once. */
   readBroken(text: string): readonly Message[] {
     const { open, tell } = this.#init
-    tell('an MCP server wrote something that is not a message', text)
+    tell('an MCP server sent something that is not a message', text)
     const [, id] = /["']id["']\s*:\s*["']?([^"',}\s]+)/.exec(text) ?? []
     const request = id === undefined ? undefined : open.find(id)
     this.#isBroken ||= /^\s*[[{]/.test(text)
     return request ? [this.#settleUnread(request)] : []
   }
 
-  /** The server says no more here: its own request gets what was nearest to an answer. */
+  /** Nothing more will follow: the exchange's own request gets the closest match to an answer. */
   end(): readonly Message[] {
     const { own, open, tell } = this.#init
     if (!own || open.find(own.id) !== own) return []
@@ -138,13 +140,13 @@ export class Exchange {
     if (isJsonObject(value) && typeof value['method'] === 'string' && !isAnswer)
       return [readRequest(value, value['method'])]
     if (!isJsonObject(value) || (!isAnswer && !('id' in value) && !('result' in value))) {
-      tell('an MCP server wrote something that is not a message', asText(value))
+      tell('an MCP server sent something that is not a message', asText(value))
       return []
     }
     const request = isNothing(value['id']) ? (own ?? open.takeOnly()) : open.find(value['id'])
     if (request) return [this.#settle(value, request)]
     if (own) this.#stray = value
-    tell('an MCP server answered a request that nobody waits for', asText(value))
+    tell('an MCP server answered a request that is not open', asText(value))
     return []
   }
 
@@ -161,16 +163,16 @@ export class Exchange {
   }
 }
 
-export function makeUnreadable({ id }: OpenRequest, message = 'its answer is no JSON'): Message {
+export function makeUnreadable({ id }: OpenRequest, message = 'its response is not JSON'): Message {
   return { jsonrpc: '2.0', id, error: { code: -32_700, message, data: UNREADABLE } }
 }
 
-/** A request, or a notification where no id is to answer to. */
+/** A request, or a notification if it has no id to answer. */
 function readRequest({ id, params }: JsonObject, method: string): Message {
   const fields = isJsonObject(params) ? readParams(method, withoutNull(params)) : undefined
   const given = { jsonrpc: '2.0', method, ...(fields && { params: fields }) } as const
   const hasId = typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))
-  // The SDK checks its fields for its method.
+  // The SDK checks the fields of each method.
   return (hasId ? { ...given, id } : given) as Message
 }
 
@@ -198,7 +200,7 @@ function omit(given: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)))
 }
 
-/** With a result and an error, whichever says something counts; a result that was given is never dropped for an error. */
+/** Given both a result and an error, the one with content counts; a non-empty result is never dropped for an error. */
 function readAnswer(value: JsonObject, request: OpenRequest, tell: TellOdd): Message {
   const { id: _, jsonrpc: __, method: ___, result: given, error, ...rest } = value
   const { id } = request
@@ -207,11 +209,11 @@ function readAnswer(value: JsonObject, request: OpenRequest, tell: TellOdd): Mes
   if (isError(error) && isEmpty(result)) return { jsonrpc: '2.0', id, error: readError(error) }
   if (isError(error)) tell('an MCP server sent a result and an error', asText(error))
   const also = isError(error) ? readError(error).message : undefined
-  // The SDK checks the result for its method.
+  // The SDK checks the result of each method.
   return { jsonrpc: '2.0', id, result: readResult(request, result ?? null, also) } as Message
 }
 
-/** Some languages write the fields of an error that there is not. */
+/** Some languages write the fields of an absent error. */
 function isError(error: JsonValue | undefined): error is JsonValue {
   if (isNothing(error) || error === false || error === '') return false
   if (!isJsonObject(error) || Object.keys(error).length === 0) return true
@@ -223,7 +225,7 @@ function isEmpty(value: JsonValue | undefined): boolean {
   return typeof value === 'object' && Object.keys(value as object).length === 0
 }
 
-/** A code from the range that JSON-RPC leaves to servers, for an error without a code of its own. */
+/** A code from JSON-RPC's range for servers, for an error without a code. */
 const SERVER_ERROR = -32_000
 
 function readError(error: JsonValue): { code: number; message: string; data?: JsonValue } {
@@ -233,7 +235,7 @@ function readError(error: JsonValue): { code: number; message: string; data?: Js
   const isNumber = typeof number === 'number' && Number.isSafeInteger(number)
   const said = isEmpty(message) ? '' : asText(message ?? '')
   const more = said === '' ? asText(isNothing(data) ? omit(error, ['code', 'message', 'data']) : data) : said
-  const reason = more === '{}' || more === '' ? 'it does not say why' : more
+  const reason = more === '{}' || more === '' ? 'no reason given' : more
   return {
     code: isNumber ? number : SERVER_ERROR,
     message: isNumber || isEmpty(code) ? reason : `${asText(code ?? '')}: ${reason}`,

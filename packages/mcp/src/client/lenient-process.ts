@@ -1,5 +1,5 @@
-// A server that is a program: what it writes is read as `lenient-messages.ts` says, and its end is noticed also where another program
-// keeps its output open, or where it only closes its output.
+// Runs a server as a program. Its output is read by `lenient-messages.ts`, and its end is noticed even if another
+// program keeps its output open, or if it only closes its output.
 import type { ChildProcess } from 'node:child_process'
 import type { StdioServerParameters } from '@modelcontextprotocol/client/stdio'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -7,27 +7,27 @@ import type { Message, TellOdd } from './lenient-messages.ts'
 import { Exchange, OpenRequests } from './lenient-messages.ts'
 import { MessageReader } from './message-reader.ts'
 
-/** Milliseconds for the rest of what a program wrote before its end. */
+/** Milliseconds to read the rest of a program's output after its end. */
 const LAST_WORDS_MS = 200
-/** Milliseconds for the next line of a message over several lines. */
+/** Milliseconds to wait for the next line of a multi-line message. */
 const NEXT_LINE_MS = 500
 
 export interface LenientProcessInit extends StdioServerParameters {
-  /** Characters of one message. */
+  /** Maximum characters of one message. */
   readonly maxBufferSize: number
   readonly tell: TellOdd
 }
 
 /**
- * The SDK's transport starts the program, and asks for its version in a process of its own. This class replaces the part that reads
- * bytes. The fields of the SDK that it reaches are private: `stranger-servers.process.test.ts` fails if they change.
+ * The SDK's transport starts the program, and probes its version in a separate process. This class replaces the part
+ * that reads bytes. It uses private fields of the SDK: `stranger-servers.process.test.ts` fails if they change.
  */
 export class LenientProcess extends StdioClientTransport {
   readonly #open = new OpenRequests()
   #hasEnded = false
 
   static {
-    // The SDK starts the process of its own only for a class that has this method itself.
+    // The SDK starts the separate process only if the class itself has this method.
     Object.defineProperty(this.prototype, '_dispose', {
       value: Reflect.get(StdioClientTransport.prototype, '_dispose'),
     })
@@ -35,18 +35,18 @@ export class LenientProcess extends StdioClientTransport {
 
   constructor(init: LenientProcessInit) {
     super(init)
-    const deliver = Reflect.get(this, 'processReadBuffer') as () => void // the SDK's method
+    const deliver = Reflect.get(this, 'processReadBuffer') as () => void // a method of the SDK
     Reflect.set(this, '_readBuffer', new LenientBuffer(init, this.#open, () => deliver.call(this)))
   }
 
   override async start(): Promise<void> {
     await super.start()
-    const child = Reflect.get(this, '_process') as ChildProcess // the SDK has just started it
+    const child = Reflect.get(this, '_process') as ChildProcess // just started by the SDK
     let wait: NodeJS.Timeout | undefined
     const end = (): void => {
       wait ??= setTimeout(() => this.#end(child), LAST_WORDS_MS).unref()
     }
-    child.once('close', () => clearTimeout(wait)) // the SDK has noticed
+    child.once('close', () => clearTimeout(wait)) // noticed by the SDK
     child.once('exit', end)
     child.stdout?.once('end', end)
     child.stdin?.once('error', end)
@@ -57,7 +57,7 @@ export class LenientProcess extends StdioClientTransport {
     return super.send(message)
   }
 
-  /** Calls end now; the process gets its time to exit. */
+  /** Ends calls now; the process gets its time to exit. */
   #end(child: ChildProcess): void {
     if (this.#hasEnded || Reflect.get(this, '_process') !== child) return
     this.#hasEnded = true
@@ -66,12 +66,12 @@ export class LenientProcess extends StdioClientTransport {
     onclose?.()
     child.stdout?.destroy()
     this.close().catch(() => {
-      // It has been told that it ends.
+      // `onclose` was already called.
     })
   }
 }
 
-/** In place of the SDK's buffer: bytes in, messages out. */
+/** Replaces the SDK's buffer: bytes in, messages out. */
 class LenientBuffer {
   readonly #decoder = new TextDecoder()
   readonly #reader: MessageReader
@@ -79,7 +79,7 @@ class LenientBuffer {
   readonly #deliver: () => void
   #wait: NodeJS.Timeout | undefined
 
-  /** @param deliver called when there are messages though no bytes came */
+  /** @param deliver called when there are messages although no bytes arrived */
   constructor({ maxBufferSize, tell }: LenientProcessInit, open: OpenRequests, deliver: () => void) {
     this.#deliver = deliver
     const exchange = new Exchange({ open, tell })
@@ -102,7 +102,7 @@ class LenientBuffer {
     return this.#messages.shift() ?? null
   }
 
-  /** No line follows: the value is broken. */
+  /** No line followed: the value is broken. */
   #giveUp(): void {
     this.#reader.end()
     this.#deliver()

@@ -1,4 +1,4 @@
-// Results as servers of other languages write them: what the model reads, and which tools there are.
+// Results as written by servers in other languages: what the model reads, and which tools exist.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { readCall } from './lenient-calls.ts'
@@ -106,7 +106,7 @@ describe('a result of a call', () => {
     },
   )
 
-  test('what a server does right is left as it is', () => {
+  test('correct messages are not changed', () => {
     const right = {
       content: [
         { type: 'text', text: 'x' },

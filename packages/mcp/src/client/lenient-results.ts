@@ -1,6 +1,6 @@
-// Results of servers in Go, Rust, Java, .NET and Python, in the form that the SDK's strict schemas take, each by the method that was
-// asked: null where absent is meant, fields of other types, texts in place of objects. An odd field is left out or becomes text,
-// and the rest stays. Results of calls have a file of their own, `lenient-calls.ts`.
+// Converts results of servers in Go, Rust, Java, .NET and Python into the form that the SDK's strict schemas accept, by
+// requested method: null instead of absent fields, wrong types, strings instead of objects. An odd field is dropped or
+// becomes text, and the rest stays. Results of calls are in `lenient-calls.ts`.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client'
@@ -8,11 +8,11 @@ import { readCall, readContents } from './lenient-calls.ts'
 import { asText, isNothing, withoutNull } from './json-fields.ts'
 import type { OpenRequest } from './lenient-messages.ts'
 
-/** @param also what an error beside the result says */
+/** @param also message of an error sent together with the result */
 export function readResult(request: OpenRequest, result: JsonValue, also?: string): JsonObject {
   const read = readByMethod(request, result, also)
   if (!request.isModern) return read
-  // Results of 2026-07-28 must have these.
+  // Required in results of 2026-07-28.
   const { resultType = 'complete', ttlMs, cacheScope } = read
   if (request.method === 'tools/call') return { ...read, resultType }
   return {
@@ -45,7 +45,7 @@ function readByMethod(request: OpenRequest, result: JsonValue, also: string | un
   }
 }
 
-/** A server of 2026-07-28 may ask first, or answer with a task; one of 2025-11-25 with a task that was asked for. */
+/** A 2026-07-28 server may ask first or answer with a task; a 2025-11-25 server with a requested task. */
 function isUnfinished(result: JsonValue): result is JsonObject {
   if (!isJsonObject(result)) return false
   const { resultType, task } = result
@@ -77,7 +77,7 @@ function readQuestions(requests: JsonObject): JsonObject {
   )
 }
 
-/** A server's question for a person, alone or inside a result. */
+/** A server's question for a person, by itself or inside a result. */
 export function readQuestion(params: JsonObject): JsonObject {
   const given = withoutNull(params)
   const { message = '', mode, requestedSchema } = given
@@ -97,10 +97,12 @@ function readForm({ properties, required, ...schema }: JsonObject): JsonObject {
   }
 }
 
-/** A field of a form, as far as MCP has words for it. What the SDK would refuse the whole question for is left out. */
+/**
+ * A form field, reduced to what MCP can express. Parts that would make the SDK reject the whole question are dropped.
+ */
 function readFormField(given: JsonValue): JsonObject {
   const written = isJsonObject(given) ? withoutNull(given) : {}
-  // As Pydantic writes what may be absent.
+  // Pydantic's way to write an optional field.
   const variants = Array.isArray(written['anyOf']) ? (written['anyOf'] as readonly JsonValue[]) : []
   const variant = variants.find((one) => isJsonObject(one) && one['type'] !== 'null')
   const { type, oneOf, default: preset, ...field } = { ...written, ...(isJsonObject(variant) && withoutNull(variant)) }
@@ -120,7 +122,7 @@ const isNumber = (value: JsonValue): boolean => typeof value === 'number'
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && (value as readonly JsonValue[]).every(isText)
 const FORMATS: readonly JsonValue[] = ['email', 'uri', 'date', 'date-time']
 
-/** Schemas allowed for a field of a form. */
+/** Keywords allowed in a form field, with checks of their values. */
 const FORM_FIELDS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   title: isText,
   description: isText,
@@ -147,14 +149,14 @@ function clean(result: JsonValue): JsonObject {
   return { ...rest, ...(isJsonObject(_meta) && { _meta: readMeta(_meta) }) }
 }
 
-/** Keeps objects, which is what MCP itself writes there. */
+/** Keeps only objects, as MCP itself writes. */
 function readMeta(meta: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(meta).filter(([name, field]) => !name.startsWith('io.modelcontextprotocol/') || isJsonObject(field)),
   )
 }
 
-/** The newest version with a handshake, which Baton asks for, stands for one that nobody knows. */
+/** An unknown version is replaced by the newest one with a handshake, which Baton requests. */
 function readWelcome(result: JsonObject): JsonObject {
   const { protocolVersion, capabilities, serverInfo, instructions, ...rest } = result
   return {
@@ -182,7 +184,7 @@ function readDiscovery(result: JsonObject): JsonObject {
   }
 }
 
-/** A server that names no capability is asked for its tools all the same, and so is one that names tools with no object. */
+/** Keeps tools even if a server declares no capabilities, or declares tools as something other than an object. */
 function readCapabilities(value: JsonValue | undefined): JsonObject {
   if (!isJsonObject(value) || Object.keys(value).length === 0) return { tools: {} }
   const { tools, ...others } = value
@@ -192,14 +194,14 @@ function readCapabilities(value: JsonValue | undefined): JsonObject {
   }
 }
 
-/** Capabilities that hold others. */
+/** Capabilities that contain others. */
 const NESTED: readonly string[] = ['tasks', 'experimental', 'extensions']
 
 function readNested(fields: JsonObject): JsonObject {
   return readObjects(fields, (_, nested) => readNested(nested))
 }
 
-/** The fields that are objects. PHP writes an empty one as a list, others write true. */
+/** Fields that are objects. PHP writes an empty object as a list; others write `true`. */
 function readObjects(fields: JsonObject, read: (name: string, fields: JsonObject) => JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) =>
@@ -226,7 +228,7 @@ function readName(value: JsonValue | undefined): JsonObject {
   }
 }
 
-/** The fields of a page beside its list. */
+/** Fields of a page other than its list. */
 function readPage(result: JsonValue, list: string): JsonObject {
   const { [list]: _, nextCursor, ...rest } = clean(result)
   const cursor = typeof nextCursor === 'number' ? String(nextCursor) : nextCursor
@@ -241,7 +243,7 @@ function readList(result: JsonValue, list: string): readonly JsonValue[] {
 const TASK_SUPPORT: readonly JsonValue[] = ['required', 'optional', 'forbidden']
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
-/** An entry that is not a tool at all stays as it is: the list is read once more without it, and the log names it. */
+/** An entry that is not a tool stays as is: the list is then read again without it, and the log names it. */
 function readTool(value: JsonValue): JsonValue {
   if (!isJsonObject(value) || typeof value['name'] !== 'string') return value
   const { inputSchema, outputSchema, annotations, execution, icons: _, _meta, ...rest } = withoutNull(value)
@@ -256,7 +258,7 @@ function readTool(value: JsonValue): JsonValue {
   }
 }
 
-/** Only what MCP itself says of a schema: what its keywords mean is read where arguments are checked. */
+/** Checks only MCP's own rules for a schema; its keywords are interpreted when arguments are checked. */
 function readSchema(value: JsonValue | undefined): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined
   const { type, properties, required, ...rest } = withoutNull(value)
@@ -268,7 +270,7 @@ function readSchema(value: JsonValue | undefined): JsonObject | undefined {
   }
 }
 
-/** Hints that are no booleans say nothing. */
+/** Drops hints that are not booleans. */
 function readHints(annotations: JsonObject): JsonObject {
   const known = textsOnly(withoutNull(annotations), ['title'])
   return Object.fromEntries(
@@ -287,7 +289,7 @@ function readResource(value: JsonValue): readonly JsonObject[] {
   return [{ uri, name: typeof name === 'string' ? name : uri, ...texts }]
 }
 
-/** The fields, without those of the names that are no texts. */
+/** Drops the named fields that are not strings. */
 function textsOnly(fields: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([name, field]) => !names.includes(name) || typeof field === 'string'),

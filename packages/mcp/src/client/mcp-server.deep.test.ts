@@ -1,4 +1,4 @@
-// MCP servers that die, hang, flood, lie and change: each call settles, and the session goes on.
+// MCP servers that die, hang, flood, lie and change: each call settles, and the session continues.
 import { afterEach, expect, test } from 'vitest'
 import type { McpServers, McpServersOptions } from './index.ts'
 import { callTools, createMcpHost, createWaitingServers, describeOddServer, play } from './mcp-session.test-kit.ts'
@@ -28,15 +28,15 @@ test('a server that dies in a call: the call says so, the next one waits for the
   expect(first.calls[0]).toMatch(
     /^echo unknown tool_result_unknown: MCP server "odd" ended the connection.*may have run$/,
   )
-  expect(first.calls[1]).toMatch(/^echo error api_unavailable: .*it is started again soon/)
-  expect(first.calls[1]).not.toContain('may have had') // it was not sent
+  expect(first.calls[1]).toMatch(/^echo error api_unavailable: .*it will be restarted soon/)
+  expect(first.calls[1]).not.toContain('may have taken effect') // the call was not sent
   pass(60_000)
   const second = await callTools(servers, [['echo', { text: 'c' }]], { id: 'two' })
   expect(second.calls).toEqual(['echo ok: [{"type":"text","text":"start 2: c"}]'])
   expect(servers.status()).toMatchObject([{ state: 'connected', starts: 2 }])
 })
 
-test('a server that cannot start: the session goes on without its tools, and the log has its last words', async () => {
+test('a server that cannot start: the session continues without its tools, and the log has its last output', async () => {
   const { servers, warnings } = serve('dies-at-start')
   await expect(servers.sources[0]?.list()).rejects.toMatchObject({
     code: 'api_unavailable',
@@ -50,7 +50,7 @@ test('a server that cannot start: the session goes on without its tools, and the
   expect(warnings).toEqual([])
 })
 
-test('a program that does not exist is told by its name', async () => {
+test('a missing program is named in the error', async () => {
   const { servers } = createWaitingServers({ none: { command: '/no/such/program' } })
   open.push(servers)
   await expect(servers.sources[0]?.list()).rejects.toMatchObject({
@@ -79,7 +79,7 @@ test('a thousand tools: the first 256 are offered, and the log says so', async (
   ])
 })
 
-test('tools that come with a restart reach the session that is open', async () => {
+test('tools added by a restart reach the open session', async () => {
   const { servers, pass } = serve('grows')
   const host = createMcpHost(servers, [
     ['echo', { text: 'die' }],
@@ -96,7 +96,7 @@ test('tools that come with a restart reach the session that is open', async () =
   await host.stop()
 })
 
-test('two sessions that are asked at once: each answers its own question', async () => {
+test('two sessions asked at once: each answers its own question', async () => {
   const { servers } = serve('asks')
   let waiting = 0
   let release = (): void => {}

@@ -1,4 +1,5 @@
-// One server as a source of tools for many sessions: lists that change while something else goes on, and consent to a changed tool.
+// One server as a source of tools for many sessions: lists that change during other work, and consent to a changed
+// tool.
 import type { Tool } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 import { createHost, defineAgent } from '@baton/host'
@@ -54,7 +55,7 @@ test('a list that is to be read again while it is read is read once more, and wh
   source.onChange?.(() => void (heard += 1))
   const called = call(['pay', 'send'], () => ({ accept: true }))
   await expect.poll(async () => JSON.stringify(await memory.read('shop'))).toMatch(/Pays twice.*Sends twice/)
-  // The first consent has the list read again, and the second one comes meanwhile.
+  // The first consent triggers another read of the list, and the second one arrives meanwhile.
   await expect.poll(() => counts.listed).toBe(2)
   gate.resolve()
   expect((await called).calls).toHaveLength(2)
@@ -62,16 +63,16 @@ test('a list that is to be read again while it is read is read once more, and wh
   expect([counts.listed, heard]).toEqual([3, 2])
 })
 
-test('a list that cannot be read leaves the tools that are known', async () => {
+test('a list that cannot be read keeps the known tools', async () => {
   const { change, counts, names, warnings } = await start({ lists: (asked) => (asked === 1 ? [PAY] : undefined) })
   expect(await names()).toEqual(['pay'])
   await expect.poll(() => change()).toBe(1)
   await expect.poll(() => counts.listed).toBe(2)
-  await expect.poll(() => warnings.join()).toContain('the tools of an MCP server cannot be read')
+  await expect.poll(() => warnings.join()).toContain('the tools of an MCP server could not be listed')
   expect(await names()).toEqual(['pay'])
 })
 
-test('of two tools of one name the first one counts, and of too many the first ones', async () => {
+test('the first of two tools with one name counts, and the first of too many', async () => {
   const many = Array.from({ length: 300 }, (_, at) => ({ ...PAY, name: `tool${at}` }))
   const { source, names } = await start({ lists: () => [{ ...PAY, description: 'first' }, OTHER, ...many] })
   const listed = await names()
@@ -131,7 +132,7 @@ test('a tool that changes again while a person is asked is asked about again', a
   expect([calls, read['pay']]).toEqual([[expect.stringMatching(/^pay error call_denied/)], 0])
 })
 
-test('a server that nobody uses is left after five minutes, and not while a call runs', async () => {
+test('an unused server is disconnected after five minutes, but not during a call', async () => {
   const gate = Promise.withResolvers<void>()
   const { servers, source, pass, read, counts } = await start({ answers: () => gate.promise })
   const [pay] = await source.list()
@@ -142,7 +143,7 @@ test('a server that nobody uses is left after five minutes, and not while a call
     signal: new AbortController().signal,
     progress: () => {},
   }
-  const call = pay?.execute?.({}, context as never) // what a call of a tool of MCP needs
+  const call = pay?.execute?.({}, context as never) // the only fields used by a call
   await expect.poll(() => read['pay']).toBe(1)
   pass(300_000)
   expect(servers.status()).toMatchObject([{ state: 'connected' }])

@@ -1,4 +1,5 @@
-// One MCP server as a source of tools for many sessions. It keeps the server's tool list and compares it with the pinned definitions.
+// One MCP server as a source of tools for many sessions. Keeps the server's tool list and compares it with the pinned
+// definitions.
 import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
@@ -26,35 +27,38 @@ export interface McpServerInit {
 }
 
 export interface McpLimits {
-  /** Connections to one server, 4 by default. Each connection to a server of 2025 serves one session at a time. */
+  /** Connections to one server. Default: 4. Each connection to a 2025 server serves one session at a time. */
   readonly connections: number
-  /** Calls that may wait for a connection, 256 by default. Further calls fail with `api_unavailable`. */
+  /** Calls that may wait for a connection. Default: 256. Further calls fail with `api_unavailable`. */
   readonly waiting: number
-  /** Tools of one server, 256 by default. Baton leaves out the rest and logs it. */
+  /** Tools of one server. Default: 256. Baton skips the rest and logs it. */
   readonly tools: number
-  /** Bytes of one message from a server, 32 MiB by default. A larger one ends a program's connection, or the call over HTTP. */
+  /**
+   * Bytes of one message from a server. Default: 32 MiB. A larger one ends a program's connection, or the call over
+   * HTTP.
+   */
   readonly messageBytes: number
-  /** Milliseconds to start and to connect, 30,000 by default. */
+  /** Milliseconds to start and connect. Default: 30,000. */
   readonly connectMs: number
-  /** Milliseconds without a session or a call after which Baton disconnects; 300,000 by default. */
+  /** Milliseconds without a session or a call before Baton disconnects. Default: 300,000. */
   readonly idleMs: number
 }
 
 export interface McpServerStatus {
   readonly name: string
-  /** `waiting`: it died or did not start, and Baton tries again after a back-off. */
+  /** `waiting`: it failed or did not start, and Baton retries after a back-off. */
   readonly state: 'idle' | 'connected' | 'waiting' | 'closed'
   /** The protocol version, such as `2025-11-25`; absent while not connected. */
   readonly version?: string
   readonly tools: number
   readonly connections: number
-  /** How many times it has connected. */
+  /** Number of times it has connected. */
   readonly starts: number
   /** Why it is not connected. */
   readonly problem?: string
 }
 
-/** Pins of one server for each tool that it may offer. */
+/** Maximum pins of one server per tool that it may offer. */
 const PINS_PER_TOOL = 4
 
 export class McpServer implements ToolSource {
@@ -64,14 +68,14 @@ export class McpServer implements ToolSource {
   readonly #pool: ConnectionPool
   readonly #listeners = new Set<() => void>()
   readonly #validator = createArgumentValidator()
-  /** Definitions by their tools' names, of which it was told that their schemas are not checked whole. */
+  /** Definitions, by tool name, that were logged because their schemas are not fully checked. */
   readonly #toldSchemas = new Map<string, string>()
   #tools: readonly Tool[] = []
-  /** By name, as the server listed them last. */
+  /** Tools by name, as last listed by the server. */
   #pinned: ReadonlyMap<string, PinnedTool> = new Map()
   #listed = false
   #prior: PriorDiscovery | undefined
-  /** The last change of the pins. */
+  /** The latest change of the pins. */
   #pinning: Promise<unknown> = Promise.resolve()
   #relisting: Promise<void> | undefined
   #relistAgain = false
@@ -94,7 +98,10 @@ export class McpServer implements ToolSource {
     })
   }
 
-  /** Connects if necessary. @throws BatonError `api_unavailable` and others of a connection; the session then has none of its tools */
+  /**
+   * Connects if necessary. @throws BatonError `api_unavailable` and other connection errors; the session then has none
+   * of its tools
+   */
   async list(): Promise<readonly Tool[]> {
     if (!this.#listed) await this.#read()
     this.#watchIdle()
@@ -112,7 +119,9 @@ export class McpServer implements ToolSource {
     }
   }
 
-  /** Closes its connections and ends the calls on them. Sessions keep the tools, but their calls fail. Never rejects. */
+  /**
+   * Closes the connections and ends the calls on them. Sessions keep the tools, but their calls fail. Never rejects.
+   */
   async shutDown(): Promise<void> {
     this.#isClosed = true
     this.#stopIdle?.()
@@ -146,7 +155,7 @@ export class McpServer implements ToolSource {
         ...(fetch && { fetch }),
         ...(this.#prior && 'command' in config && { prior: this.#prior }),
         onEnd: (ended) => {
-          log.warn('an MCP server is gone', { server: name, wrote: ended.readTail().slice(-500) })
+          log.warn('an MCP server ended', { server: name, wrote: ended.readTail().slice(-500) })
           this.#pool.remove(ended)
         },
         onToolsChanged: () => void this.#relist(),
@@ -157,7 +166,9 @@ export class McpServer implements ToolSource {
     return connection
   }
 
-  /** Reads the list again and tells the sessions if it changed. Never rejects: after a failure the known tools stay. */
+  /**
+   * Reads the list again and notifies the sessions if it changed. Never rejects: after a failure the known tools stay.
+   */
   #relist(): Promise<void> {
     if (this.#relisting) {
       this.#relistAgain = true
@@ -169,7 +180,7 @@ export class McpServer implements ToolSource {
         if (this.#tools !== before) for (const listener of this.#listeners) listener()
       })
       .catch((cause: unknown) => {
-        this.#init.log.warn('the tools of an MCP server cannot be read', { server: this.name, cause: tell(cause) })
+        this.#init.log.warn('the tools of an MCP server could not be listed', { server: this.name, cause: tell(cause) })
       })
       .finally(() => {
         this.#relisting = undefined
@@ -197,7 +208,7 @@ export class McpServer implements ToolSource {
     }
   }
 
-  /** Pins new tools as they are. Tools that the server no longer lists stay pinned. */
+  /** Pins new tools with their current definitions. Tools that the server no longer lists stay pinned. */
   async #pin(listed: readonly McpTool[]): Promise<readonly PinnedTool[]> {
     const { limits, log } = this.#init
     let leftOut: readonly string[] = []
@@ -207,7 +218,7 @@ export class McpServer implements ToolSource {
       return added.pins.length > before.length ? added.pins : before
     })
     if (leftOut.length > 0)
-      log.warn('new tools of an MCP server are left out: it has named too many since it was first seen', {
+      log.warn('new tools of an MCP server were skipped: it has offered too many since it was first seen', {
         server: this.name,
         tools: leftOut.slice(0, 10),
         limit: PINS_PER_TOOL * limits.tools,
@@ -218,7 +229,7 @@ export class McpServer implements ToolSource {
     )
   }
 
-  /** One change after the other: of two at once the later one would write the pins without the other's. */
+  /** One change after another: of two at once, the later one would overwrite the other's pins. */
   #changePins(change: (before: readonly McpTool[]) => readonly McpTool[]): Promise<readonly McpTool[]> {
     const { pins } = this.#init
     const changed = this.#pinning.then(async () => {
@@ -227,7 +238,7 @@ export class McpServer implements ToolSource {
       if (after !== before) await pins.write(this.name, after)
       return after
     })
-    this.#pinning = changed.catch(() => {}) // whoever changes them hears of it
+    this.#pinning = changed.catch(() => {}) // the caller gets the error
     return changed
   }
 
@@ -239,20 +250,20 @@ export class McpServer implements ToolSource {
       const { name } = definition
       if ((allow && !allow.includes(name)) || deny?.includes(name)) return false
       const leftOut = names.has(name)
-        ? 'it lists another one of this name before it'
+        ? 'an earlier one has the same name'
         : isTooLarge(definition)
           ? 'its definition is too large'
           : undefined
       names.add(name)
       if (leftOut !== undefined)
-        log.warn(`a tool of an MCP server is left out: ${leftOut}`, { server: this.name, tool: name.slice(0, 100) })
+        log.warn(`a tool of an MCP server was skipped: ${leftOut}`, { server: this.name, tool: name.slice(0, 100) })
       return leftOut === undefined
     })
     const missing = allow?.filter((name) => !names.has(name)) ?? []
     if (missing.length > 0)
-      log.warn('an MCP server lacks tools that "allow" names', { server: this.name, missing: [...missing] })
+      log.warn('an MCP server does not have all tools in "allow"', { server: this.name, missing: [...missing] })
     if (chosen.length > limits.tools)
-      log.warn('tools of an MCP server are left out: there are too many', {
+      log.warn('tools of an MCP server were skipped: there are too many', {
         server: this.name,
         tools: chosen.length,
         limit: limits.tools,
@@ -270,19 +281,19 @@ export class McpServer implements ToolSource {
         this.#tellSchema(offered, made.schemaWarnings)
         return [made]
       } catch (cause) {
-        log.warn('a tool of an MCP server is left out', { server: this.name, tool: offered.name, cause: tell(cause) })
+        log.warn('a tool of an MCP server was skipped', { server: this.name, tool: offered.name, cause: tell(cause) })
         return []
       }
     })
   }
 
-  /** Once for each definition, however often the server is listed. */
+  /** Warns once per definition, however often the server is listed. */
   #tellSchema(definition: McpTool, warnings: readonly string[] = []): void {
     const known = fingerprint(definition)
     if (warnings.length === 0 || this.#toldSchemas.get(definition.name) === known) return
     this.#toldSchemas.set(definition.name, known)
     const about = { server: this.name, tool: definition.name, leftOut: warnings }
-    this.#init.log.warn('the schema of a tool of an MCP server is not checked whole', about)
+    this.#init.log.warn('the schema of a tool of an MCP server is not fully checked', about)
   }
 
   async #callTool(offered: McpTool, input: JsonObject, context: ToolContext): Promise<McpAnswer> {
@@ -292,8 +303,8 @@ export class McpServer implements ToolSource {
   }
 
   /**
-   * The tool as the server has it now. If it changed, Baton asks a person first. A session may still hold the old tool, and the server
-   * may change it again meanwhile: the last list counts.
+   * Returns the server's current definition of the tool, after asking a person if it changed. A session may still hold
+   * the old tool, and the server may change it again meanwhile: the latest list counts.
    * @throws BatonError `call_denied`
    */
   async #agree(offered: McpTool, context: ToolContext): Promise<McpTool> {
@@ -305,7 +316,7 @@ export class McpServer implements ToolSource {
     }
   }
 
-  /** A person agreed to this definition. It counts from now on, in every session. */
+  /** A person accepted this definition. It now applies in every session. */
   async #accept(definition: McpTool): Promise<void> {
     const { name } = definition
     await this.#changePins((before) => [...before.filter((pin) => pin.name !== name), definition])
@@ -322,7 +333,7 @@ export class McpServer implements ToolSource {
   }
 
   async #call<Result>(act: (connection: Connection) => Promise<Result>, context: ToolContext): Promise<Result> {
-    const signal = context.signal as AbortSignal // a real one, as ToolContext says
+    const signal = context.signal as AbortSignal // a real one, as documented in `ToolContext`
     this.#calls += 1
     this.#watchIdle()
     let lease: Lease | undefined
@@ -332,7 +343,7 @@ export class McpServer implements ToolSource {
           lease = await this.#pool.take(context.session, signal)
           return await act(lease.connection)
         } catch (thrown) {
-          // A restarted server answers so on each of its old connections. It has not read these calls.
+          // A restarted server answers like this on each of its old connections. It has not read these calls.
           if (!lease || !wasUnread(thrown) || signal.aborted || tries > this.#init.limits.connections) throw thrown
           lease.end()
           await this.#pool.drop(lease.connection)

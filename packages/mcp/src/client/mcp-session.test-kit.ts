@@ -1,4 +1,4 @@
-// A session whose scripted model calls the tools of MCP servers; what each call came to.
+// A session whose scripted model calls the tools of MCP servers, with the outcome of each call.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
@@ -16,13 +16,13 @@ export const ODD_SERVER = fileURLToPath(new URL('odd-server.test-kit.ts', import
 
 export type Step = readonly [name: string, input: JsonObject]
 
-/** A server that misbehaves in this way, and counts its starts. */
+/** Configures a server that misbehaves in this way and counts its starts. */
 export function describeOddServer(mode: string, config: Partial<McpServerConfig> = {}): McpServerConfig {
   const count = join(mkdtempSync(join(tmpdir(), 'baton-mcp-')), 'starts')
   return { ...config, command: process.execPath, args: ['--no-warnings', ODD_SERVER, mode, count] }
 }
 
-/** The same over HTTP, which ends with `stop` or with this process. It counts its handshakes as starts. */
+/** The same over HTTP. The server ends with `stop` or with this process, and counts handshakes as starts. */
 export async function startOddServer(mode: string): Promise<{ readonly url: string; readonly stop: () => void }> {
   const count = join(mkdtempSync(join(tmpdir(), 'baton-mcp-')), 'starts')
   const words = ['--no-warnings', ODD_SERVER, mode, count, 'http']
@@ -40,7 +40,7 @@ export interface Results {
   readonly notes: number
 }
 
-/** One turn that calls one tool after the other. `onQuestion` answers what is asked; a question is declined without it. */
+/** Runs one turn that calls one tool after another. `onQuestion` answers questions; without it they are declined. */
 export async function callTools(
   servers: McpServers,
   steps: readonly Step[],
@@ -88,7 +88,7 @@ export async function play(session: Session, onQuestion?: AnswerQuestion): Promi
   return { calls, asked, notes }
 }
 
-/** Servers whose waits pass when the test says so. */
+/** Servers whose timers run when the test says so. */
 export function createWaitingServers(
   configs: Readonly<Record<string, McpServerConfig>>,
   options: McpServersOptions = {},

@@ -1,4 +1,4 @@
-// JSON values out of the output of programs: whole, in pieces, broken and among other text.
+// JSON values in the output of programs: whole, in pieces, broken, and mixed with other text.
 import type { JsonValue } from '@baton/core'
 import { expect, test } from 'vitest'
 import { MessageReader } from './message-reader.ts'
@@ -53,9 +53,9 @@ test('a batch over several lines is one value', () => {
   expect(read([`[${MESSAGE},\n${MESSAGE}]\n`]).values).toEqual([[VALUE, VALUE]])
 })
 
-test('what is longer than the bound is refused', () => {
+test('values above the limit are refused', () => {
   const reader = new MessageReader({ onValue: () => {}, onNoise: () => {} }, 100)
-  expect(() => reader.push(`{"a":"${'x'.repeat(200)}`)).toThrow('longer than 100 characters')
+  expect(() => reader.push(`{"a":"${'x'.repeat(200)}`)).toThrow('has more than 100 characters')
 })
 
 test('long hostile texts are read in a time that grows with their length', () => {

@@ -1,24 +1,24 @@
-// JSON values out of a text that comes in pieces: of a program's output, of a body, of an event. It finds where each value ends by
-// its brackets, so neither line ends nor their absence matter. It does not know what the values mean.
+// Extracts JSON values from text that arrives in pieces: a program's output, a body, or an event. It finds the end of
+// each value by its brackets, so line breaks do not matter. It does not interpret the values.
 import type { JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
 export interface MessageText {
   readonly onValue: (value: JsonValue) => void
-  /** A line, or a value that no repair makes JSON. */
+  /** A line, or a value that cannot be repaired into JSON. */
   readonly onNoise: (text: string) => void
 }
 
-/** Places in a line of other text where a message may begin. */
+/** Maximum places in a line of other text at which to look for a message. */
 const EMBEDDED_MAX = 8
-/** Lines that are dropped, one by one, to find a message behind a value that was never finished. */
+/** Maximum lines dropped, one by one, to find a message behind an unfinished value. */
 const RETRIES_MAX = 20
-/** Characters that those tries read together: each reads all that is left. */
+/** Maximum total characters read by those tries: each reads everything that is left. */
 const RETRIED_CHARS_MAX = 1_000_000
-/** A value that was never finished ends where a line is a message. */
+/** An unfinished value ends where a line starts a message. */
 const NEXT_MESSAGE = /[\t ]*\{\s*"(?:jsonrpc|id|method|result|error)"/y
 
-/** Progress that a program draws over itself ends with the first. */
+/** A progress bar redrawn with carriage returns ends at its first one. */
 const LINE_END = /[\r\n]/g
 
 const QUOTE = 34
@@ -28,7 +28,7 @@ const LINE_FEED = 10
 export class MessageReader {
   readonly #text: MessageText
   readonly #charsMax: number
-  /** The value or the line that has begun. */
+  /** The current value or line. */
   #pieces: string[] = []
   #chars = 0
   #state: 'between' | 'value' | 'line' = 'between'
@@ -37,7 +37,7 @@ export class MessageReader {
   #isEscaped = false
   #isList = false
   #isLineStart = false
-  /** Nothing of the value is known but its bracket. */
+  /** Only the bracket of the value has been read. */
   #isFirst = true
   #retries = 0
   #retriedChars = 0
@@ -47,22 +47,22 @@ export class MessageReader {
     this.#charsMax = charsMax
   }
 
-  /** @throws RangeError when a value or a line is longer than the bound; what was read of it is dropped */
+  /** @throws RangeError if a value or a line is longer than the limit; the part read so far is dropped */
   push(text: string): void {
     for (let at = 0; at < text.length;) at = this.#read(text, at)
     if (this.#chars <= this.#charsMax) return
     this.#pieces = []
     this.#chars = 0
     this.#state = 'between'
-    throw new RangeError(`a message is longer than ${this.#charsMax} characters`)
+    throw new RangeError(`a message has more than ${this.#charsMax} characters`)
   }
 
-  /** The last line ends in the middle of a value. */
+  /** Whether the text so far ends at a line break inside a value. */
   get isCut(): boolean {
     return this.#state === 'value' && this.#isLineStart
   }
 
-  /** The text ends: what has begun is all there is. */
+  /** The text has ended: an unfinished value or line is complete. */
   end(): void {
     while (this.#state !== 'between') {
       const state = this.#state
@@ -72,7 +72,7 @@ export class MessageReader {
     }
   }
 
-  /** Reads to the end of a value, of a line or of the text, and returns where that is. */
+  /** Reads to the end of a value, a line or the text, and returns that position. */
   #read(text: string, at: number): number {
     if (this.#state === 'value') return this.#scan(text, at)
     if (this.#state === 'line') {
@@ -127,22 +127,25 @@ export class MessageReader {
     return this.#keep(text, from)
   }
 
-  /** The text behind the bracket of an object, or of a list of objects. A line of a log has something else. */
+  /**
+   * Whether the character may follow the bracket of an object, or of a list of objects. In a log line, other text
+   * follows.
+   */
   #mayFollow(char: number): boolean {
     const next = String.fromCharCode(char)
     return (this.#isList ? '[{]' : '"}').includes(next)
   }
 
-  /** Each message of a batch may stand on a line of its own. */
+  /** Each message of a batch may be on a separate line. */
   #isCutBy(text: string, at: number): boolean {
     if (this.#isList && this.#depth === 1 && !this.#isString) return false
     NEXT_MESSAGE.lastIndex = at
     if (!NEXT_MESSAGE.test(text)) return false
     const end = text.indexOf('\n', at)
-    // The rest of the line is not here yet.
+    // The rest of the line has not arrived.
     if (end === -1) return /^\s*\{\s*"jsonrpc"/.test(text.slice(at, at + 100))
     const said = text.slice(at, end).trimEnd()
-    // To fail at JSON takes long.
+    // Parsing invalid JSON is slow.
     if (!said.endsWith('}')) return false
     const line = parseLoosely(said)?.value
     return isJsonObject(line) && ('jsonrpc' in line || ('id' in line && ('result' in line || 'error' in line)))
@@ -186,7 +189,7 @@ export class MessageReader {
     this.#retriedChars = 0
   }
 
-  /** A program may print something before its message, on the same line. */
+  /** A program may print something before its message on the same line. */
   #readLine(line: string): void {
     let start = -1
     for (let tries = 0; tries < EMBEDDED_MAX; tries += 1) {
@@ -208,31 +211,33 @@ function skipBlanks(text: string, from: number): number {
   return at
 }
 
-/** With the byte order mark, which some write before each line. */
+/** Includes the byte order mark, which some programs write before each line. */
 function isBlank(char: number): boolean {
   return char <= 32 || char === 0xfe_ff
 }
 
-/** Undefined for what is not JSON, also after the repair of what programs without a JSON library get wrong. */
+/**
+ * Returns `undefined` if the text is not JSON, even with common mistakes of programs without a JSON library repaired.
+ */
 function parseLoosely(text: string): { readonly value: JsonValue } | undefined {
   for (const read of [(given: string) => given, repair])
     try {
-      return { value: JSON.parse(read(text)) as JsonValue } // that is what JSON is
+      return { value: JSON.parse(read(text)) as JsonValue } // parsed from JSON
     } catch {
-      // Repaired, or no JSON.
+      // Needs the repair, or is not JSON.
     }
   return undefined
 }
 
 /**
- * Line breaks and tabs as they are inside of strings; Python's `NaN` and `Infinity`; commas before a closing bracket. A string without an
- * end is read to the end of the text, or every quote in it would begin another search for one.
+ * Repairs raw line breaks and tabs in strings, Python's `NaN` and `Infinity`, and trailing commas. An unclosed string
+ * is read to the end of the text; otherwise every quote in it would start another search.
  */
 function repair(text: string): string {
   return text.replaceAll(/"[^"\\]*(?:\\[^][^"\\]*)*"?|-?\b(?:NaN|Infinity)\b|,(?=\s*[\]}])/g, (token) => {
     if (token === ',') return ''
     if (!token.startsWith('"')) return 'null'
-    // oxlint-disable-next-line no-control-regex -- JSON forbids them inside of strings
+    // oxlint-disable-next-line no-control-regex -- JSON forbids them inside strings
     return token.replaceAll(/[\0-\u001f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
   })
 }

@@ -70,13 +70,13 @@ describe.each(Object.entries(PLACES))('%s', (_, place) => {
     const { servers, warnings } = open(await place('lies'))
     const tools = (await servers.sources[0]?.list()) ?? []
     expect(tools.map(({ name }) => name)).toEqual(['echo', 'bad-pattern'])
-    // One has no schema of an object, one the name of another, one a name that is too long.
-    expect(warnings.filter((line) => line.includes('a tool of an MCP server is left out'))).toHaveLength(3)
-    expect(warnings.filter((line) => line.includes('not checked whole'))).toEqual([
+    // One has a schema that is not an object, one a duplicate name, one a name that is too long.
+    expect(warnings.filter((line) => line.includes('a tool of an MCP server was skipped'))).toHaveLength(3)
+    expect(warnings.filter((line) => line.includes('not fully checked'))).toEqual([
       expect.stringContaining('properties.a: pattern \\"(\\" is not a pattern (a group has no end)'),
     ])
     expect((await callOnce(servers)).calls).toEqual([
-      expect.stringMatching(/^echo ok: .*no number.*does not fit the output schema/),
+      expect.stringMatching(/^echo ok: .*no number.*does not match the tool.s output schema/),
     ])
   })
 

@@ -1,4 +1,4 @@
-// A server of 2026-07-28: questions that are rounds of one call, and calls that run as tasks.
+// A 2026-07-28 server: questions as rounds of one call, and calls that run as tasks.
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,19 +37,19 @@ test('two rounds, and a user who declines', async () => {
   expect(calls).toEqual([expect.stringContaining('decline') as string])
 })
 
-test('a server that asks for ever, or for what nobody offers, fails its call', async () => {
+test('a server that asks forever, or for an unsupported feature, fails its call', async () => {
   const forever = await call('asks-for-ever', () => ({ size: 'm' }))
   expect(forever.asked).toHaveLength(10)
   expect(forever.calls).toEqual([
     expect.stringContaining(
-      'asks-for-ever error api_malformed: MCP server "modern": it asked for input 10 times',
+      'asks-for-ever error api_malformed: MCP server "modern": it requested input 10 times',
     ) as string,
   ])
   const samples = await call('samples')
-  expect(samples.calls).toEqual([expect.stringContaining('asks the client for sampling/createMessage') as string])
+  expect(samples.calls).toEqual([expect.stringContaining('requested sampling/createMessage from the client') as string])
 })
 
-test('a task is polled to its end', async () => {
+test('a task is polled until it ends', async () => {
   const { calls } = await call('task')
   expect(calls).toEqual(['task ok: [{"type":"text","text":"after 3 looks: null"}]'])
 })

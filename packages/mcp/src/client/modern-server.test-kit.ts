@@ -1,5 +1,5 @@
-// An MCP server of 2026-07-28 on standard input and output: tools that ask by `input_required`, and tools that run as tasks. It is a
-// program: tests start it as a process. Its second argument is a file that gets a line for each act.
+// An MCP server of 2026-07-28 on standard input and output: tools that ask by `input_required`, and tools that run as
+// tasks. Tests start it as a process. Its second argument is a file that gets one line per action.
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 

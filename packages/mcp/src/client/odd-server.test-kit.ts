@@ -1,6 +1,6 @@
-// An MCP server of 2025-11-25 that misbehaves as its first argument says. It is a program: tests start it as a process. Its second argument
-// is a file in which it counts its starts. It speaks over standard input and output, or with the third argument "http" over HTTP on a port
-// that it prints.
+// A 2025-11-25 MCP server that misbehaves as its first argument says. Tests start it as a process. Its second argument
+// is a file in which it counts its starts. It speaks over standard input and output or, with the third argument "http",
+// over HTTP on a port that it prints.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
@@ -17,7 +17,7 @@ type Message = {
 const [, , mode = 'plain', countFile, place] = process.argv
 const MEBIBYTE = 1024 * 1024
 let starts = 1
-/** A process that is only asked for its version is not counted. */
+/** A process started only to probe the version is not counted. */
 function countStart(): void {
   if (countFile === undefined) return
   appendFileSync(countFile, 'x')
@@ -28,7 +28,7 @@ if (mode === 'dies-at-start') {
   process.exit(3)
 }
 
-/** Writer of the answer to a message, with all that comes before it. */
+/** Writes the answer to a message and everything before it. */
 interface Out {
   /** Text before and after each message. */
   readonly frame: readonly [before: string, after: string]
@@ -144,7 +144,7 @@ async function answer(out: Out, { id, method, params = {}, result }: Message): P
   else if (method === 'tools/call') {
     const given = await call(out, id, params)
     if (given) send(out, { id, result: given })
-    else await new Promise(() => {}) // over HTTP, the answer stays open
+    else await new Promise(() => {}) // over HTTP, the response stays open
   } else send(out, { id, error: { code: -32_601, message: 'Method not found' } })
 }
 

@@ -1,4 +1,4 @@
-// Pinned definitions of a server's tools: new ones as they are, within a bound, and nothing is pushed out.
+// Pinned definitions of a server's tools: new ones are pinned as is, up to a limit, and none is pushed out.
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { addPins, comparePins, isTooLarge } from './pins.ts'

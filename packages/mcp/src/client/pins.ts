@@ -1,16 +1,17 @@
-// The tools of a server as Baton first saw them. If a tool changes later, Baton goes on offering the old definition, and a person must
-// agree to the change before the next call: a server could change a harmless description into orders for the model.
+// Pins a server's tools as Baton first saw them. If a tool changes later, Baton still offers the old definition, and a
+// person must accept the change before the next call: a server could turn a harmless description into instructions for
+// the model.
 import { createHash } from 'node:crypto'
 import { stringifySorted } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 
-/** Storage of tool definitions, by server. */
+/** Stores tool definitions by server. */
 export interface McpPinStore {
   read(server: string): Promise<readonly McpTool[] | undefined>
   write(server: string, tools: readonly McpTool[]): Promise<void>
 }
 
-/** Keeps pins in this process only. */
+/** Stores pins in this process only. */
 export function createMemoryPinStore(): McpPinStore {
   const pins = new Map<string, readonly McpTool[]>()
   return {
@@ -22,20 +23,20 @@ export function createMemoryPinStore(): McpPinStore {
   }
 }
 
-/** SHA-256, in hex, over what a model or a person sees of the tool, and over its schemas. */
+/** SHA-256, in hex, of everything that a model or a person sees of the tool, and of its schemas. */
 export function fingerprint({ name, title, description, inputSchema, outputSchema, annotations }: McpTool): string {
   const said = { name, title, description, inputSchema, outputSchema, annotations }
   return createHash('sha256').update(stringifySorted(said)).digest('hex')
 }
 
 export interface PinnedTool {
-  /** The offered tools: with the pinned definition, if it changed. */
+  /** The offered tool, with the pinned definition if it changed. */
   readonly offered: McpTool
-  /** The server's definition, if it differs: a person has to agree to it. */
+  /** The server's definition if it differs: a person has to accept it. */
   readonly waiting?: McpTool
 }
 
-/** Tools that are new are pinned as they are: their own approvals and policies apply to them. */
+/** New tools are pinned as they are: their own approvals and policies apply to them. */
 export function comparePins(listed: readonly McpTool[], pins: readonly McpTool[] | undefined): readonly PinnedTool[] {
   const byName = new Map((pins ?? []).map((pin) => [pin.name, pin]))
   return listed.map((found) => {
@@ -45,17 +46,17 @@ export function comparePins(listed: readonly McpTool[], pins: readonly McpTool[]
   })
 }
 
-/** Characters of a definition as JSON: its schema is part of each request to the model. */
+/** Maximum characters of a definition as JSON: its schema is part of each request to the model. */
 const DEFINITION_CHARS = 131_072
 
-/** A definition that would fill the requests of the model, and the store of pins. */
+/** Such a definition would fill the model's requests and the store of pins. */
 export function isTooLarge(definition: McpTool): boolean {
   return JSON.stringify(definition).length > DEFINITION_CHARS
 }
 
 /**
- * Adds the new tools to the pins, and drops no pin for them: a server could push out the pin of a tool to change it unseen. Once a server
- * has named `most` tools, it can add no more.
+ * Adds new tools to the pins without dropping any: a server could otherwise push out a tool's pin to change it unseen.
+ * A server cannot add more than `most` tools.
  */
 export function addPins(pins: readonly McpTool[], offered: readonly McpTool[], most: number): AddedPins {
   const names = new Set(pins.map(({ name }) => name))
@@ -66,11 +67,11 @@ export function addPins(pins: readonly McpTool[], offered: readonly McpTool[], m
 
 interface AddedPins {
   readonly pins: readonly McpTool[]
-  /** Names of the tools that found no room. */
+  /** Names of the tools above the limit. */
   readonly leftOut: readonly string[]
 }
 
-/** The fields that differ, of those that a model or a person sees, each as JSON text with sorted keys. */
+/** Changed fields that a model or a person sees, each as JSON text with sorted keys. */
 export function listChanges(before: McpTool, after: McpTool): readonly PinnedChange[] {
   return (['title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const).flatMap((field) => {
     const change = {

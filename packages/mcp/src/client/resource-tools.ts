@@ -1,11 +1,12 @@
-// Two tools that list and read the resources of an MCP server: results name resources, and the model must be able to read them.
+// Two tools that list and read an MCP server's resources: results name resources, so the model must be able to read
+// them.
 import type { ContentPart, Tool, ToolContent, ToolContext } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 import type { Connection } from './connection.ts'
 import { readResource } from './content.ts'
 import type { McpToolOptions } from './server-config.ts'
 
-/** Resources in one answer. */
+/** Maximum resources in one result. */
 const LISTED_MAX = 200
 
 type Use = <Result>(act: (connection: Connection) => Promise<Result>, context: ToolContext) => Promise<Result>
@@ -17,10 +18,10 @@ export function createResourceTools(
 ): readonly Tool[] {
   const list = tool({
     name: `${server}.list_resources`,
-    description: `Lists the resources (documents, files, records) that the MCP server "${server}" has, ${LISTED_MAX} at once.`,
+    description: `Lists the resources (documents, files, records) of the MCP server "${server}", ${LISTED_MAX} at a time.`,
     input: {
       type: 'object',
-      properties: { offset: { type: 'integer', minimum: 0, description: 'How many to leave out; 0 by default' } },
+      properties: { offset: { type: 'integer', minimum: 0, description: 'How many to skip; 0 by default' } },
       additionalProperties: false,
     },
     effect: 'pure',
@@ -44,7 +45,7 @@ export function createResourceTools(
     description: `Reads one resource of the MCP server "${server}" by its URI.`,
     input: {
       type: 'object',
-      properties: { uri: { type: 'string', minLength: 1, description: 'As a list or a result names it' } },
+      properties: { uri: { type: 'string', minLength: 1, description: 'The URI as named in a list or a result' } },
       required: ['uri'],
       additionalProperties: false,
     },

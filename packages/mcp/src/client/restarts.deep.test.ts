@@ -1,5 +1,5 @@
-// Hundreds of restarts of a server that dies in every call, and rounds of calls to servers that misbehave in other ways: what the process
-// holds does not grow. `BATON_TEST_ALL=1`: a thousand restarts.
+// Hundreds of restarts of a server that dies in every call, and rounds of calls to servers that misbehave in other
+// ways: the process's memory and handles do not grow. With `BATON_TEST_ALL=1`, a thousand restarts.
 import { readdirSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -19,17 +19,17 @@ interface Held {
   readonly listeners: number
 }
 
-/** Two live processes may differ by one that is going away. */
+/** Two processes may differ by a few that are still exiting. */
 const SLACK = 8
-/** Kibibytes of heap that a restart may leave behind: far less than a connection with its session. */
+/** Kibibytes of heap that a restart may leave behind, far less than a connection with its session. */
 const LEAK_KIB = 10
-/** Mebibytes by which a heap differs after two collections of the same program. */
+/** Mebibytes of heap that vary between two collections of the same program. */
 const HEAP_SLACK_MIB = 2
 
 setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void // V8's own, by the flag
+const collect = runInNewContext('gc') as () => void // exposed by the flag
 
-/** Mebibytes. What was freed last may hold finalizers that free more. */
+/** Returns mebibytes. Collects several times, because freed objects may have finalizers that free more. */
 async function measureHeap(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
     await new Promise((resolve) => void setImmediate(resolve))
@@ -79,7 +79,7 @@ test(
 )
 
 const ROUNDS = isEveryPlaceTried() ? 60 : 16
-/** From this round on nothing new is loaded. */
+/** Nothing new is loaded from this round on. */
 const WARM = 6
 /** Kibibytes of heap that a round may leave behind. */
 const ROUND_LEAK_KIB = 64

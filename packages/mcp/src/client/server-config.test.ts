@@ -1,4 +1,4 @@
-// How MCP servers are named: in code, in a file, in one argument.
+// MCP servers configured in code, in a file, and in one argument.
 import { expect, test } from 'vitest'
 import { createMcpServers, parseMcpConfig, readServerArgument } from './index.ts'
 
@@ -38,14 +38,14 @@ test('a file: variables, their defaults, and the types that other programs write
 })
 
 test.each([
-  [{ a: {} }, 'it has no "command" and no "url"'],
-  [{ a: { command: 'x', url: 'https://a.b' } }, 'it has "command" and "url"'],
+  [{ a: {} }, 'it has neither "command" nor "url"'],
+  [{ a: { command: 'x', url: 'https://a.b' } }, 'it has both "command" and "url"'],
   [{ a: { command: 'x', arg: [] } }, 'Unrecognized key: "arg"'],
   [{ a: { command: 'x', trust: 'yes' } }, 'trust'],
-  [{ a: { url: 'ftp://a.b' } }, 'url must be an address that begins with https:// or http://'],
-  [{ a: { url: 'http://a.b' } }, 'url must begin with https:// unless the server runs on this machine'],
-  [{ a: { url: 'https://ann:secret@a.b' } }, 'url must not contain a login'],
-  [{ 'a b': { command: 'x' } }, 'its name must have 1 to 64 letters'],
+  [{ a: { url: 'ftp://a.b' } }, 'url must start with https:// or http://'],
+  [{ a: { url: 'http://a.b' } }, 'url must start with https:// unless the server runs on this machine'],
+  [{ a: { url: 'https://ann:secret@a.b' } }, 'url must not contain credentials'],
+  [{ 'a b': { command: 'x' } }, 'its name must be 1 to 64 letters'],
   [{ a: 7 }, 'it must be an object'],
 ])('%j is refused', (servers, message) => {
   expect(() => createMcpServers(servers as Parameters<typeof createMcpServers>[0])).toThrow(
@@ -68,21 +68,21 @@ test.each([
 
 test('a field that is written wrong is in the error', () => {
   expect(() => parseMcpConfig('{"mcpServers":{"a":{"comand":"x"}}}')).toThrow(
-    'it has no "command" and no "url", but "comand"',
+    'it has neither "command" nor "url", but "comand"',
   )
 })
 
-test('an address without its scheme is no program', () => {
+test('an address without its scheme is not a program', () => {
   expect(() => readServerArgument('localhost:3000/mcp')).toThrow(
     expect.objectContaining({ code: 'invalid_mcp_server', hint: 'Write http://localhost:3000/mcp.' }) as Error,
   )
 })
 
-test('an address of another protocol is no program', () => {
-  expect(() => readServerArgument('ws://localhost:3000/mcp')).toThrow('an address that begins with https:// or http://')
+test('an address of another protocol is not a program', () => {
+  expect(() => readServerArgument('ws://localhost:3000/mcp')).toThrow('must start with https:// or http://')
 })
 
-test('a secret in an address stands in no error', () => {
+test('a secret in an address is never in an error', () => {
   expect(() => createMcpServers({ a: { url: 'https://ann:secret@a.b' } })).toThrow(
     expect.not.objectContaining({ message: expect.stringContaining('secret') as string }) as Error,
   )

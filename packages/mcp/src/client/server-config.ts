@@ -1,31 +1,35 @@
-// Reads and checks how an MCP server is reached: from code, from the `mcpServers` of a `.mcp.json`, or from one command-line argument.
-// It opens no connection.
+// Reads and checks the configuration of an MCP server: from code, from `mcpServers` in a `.mcp.json`, or from one
+// command-line argument. Opens no connection.
 import type { EffectClass, Trust } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { z } from 'zod'
 import type { McpAuth } from './auth.ts'
 
 export interface McpToolOptions {
-  /** `untrusted` by default: results are marked as such for policies, and Baton ignores what the server says about its tools' effects. */
+  /**
+   * Default: `untrusted`. Results are then marked as untrusted for policies, and Baton ignores what the server says
+   * about its tools' effects.
+   */
   readonly trust?: Trust
   /**
-   * Effects by tool name. Absent: `once`; of a trusted server, as its annotations say (`readOnlyHint`: `pure`, `idempotentHint`:
-   * `idempotent`).
+   * Effects by tool name. Default: `once`; for a trusted server, taken from its annotations (`readOnlyHint`: `pure`,
+   * `idempotentHint`: `idempotent`).
    */
   readonly effects?: Readonly<Record<string, EffectClass>>
-  /** True, or the names of tools: a person must approve each call. False by default. */
+  /** `true`, or names of tools: a person must approve each call. Default: false. */
   readonly approval?: boolean | readonly string[]
-  /** Names of tools to offer; all by default. */
+  /** Names of tools to offer. Default: all. */
   readonly allow?: readonly string[]
-  /** Names of tools to leave out. */
+  /** Names of tools to exclude. */
   readonly deny?: readonly string[]
-  /** Milliseconds a call may take; 60,000 by default. */
+  /** Milliseconds that a call may take. Default: 60,000. */
   readonly timeoutMs?: number
-  /** False: no tools to list and read the server's resources. By default there are, if the server has resources. */
+  /** `false`: no tools to list and read the server's resources. By default they exist if the server has resources. */
   readonly resources?: boolean
   /**
-   * False: the server uses no network, so agents without the network have its tools. A program is started in bubblewrap, without the
-   * network; it needs Linux. For a server at an address, which must be on this machine, it is your word. True by default.
+   * `false`: the server uses no network, so agents without network access can use its tools. A program is started in
+   * bubblewrap without network, which requires Linux. A server at an address must be on this machine, and Baton takes
+   * your word for it. Default: true.
    */
   readonly network?: boolean
 }
@@ -34,7 +38,10 @@ export interface McpToolOptions {
 export interface StdioMcpServer extends McpToolOptions {
   readonly command: string
   readonly args?: readonly string[]
-  /** Added to a few variables that are passed on (`PATH`, `HOME` and the like). The server gets nothing else of the environment. */
+  /**
+   * Added to the few variables that are passed on (`PATH`, `HOME` and similar). The server gets nothing else from the
+   * environment.
+   */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
 }
@@ -42,7 +49,10 @@ export interface StdioMcpServer extends McpToolOptions {
 export interface HttpMcpServer extends McpToolOptions {
   /** `https:`, or `http:` for a server on this machine. */
   readonly url: string
-  /** `http`: streamable HTTP; `sse`: the older transport. Absent: streamable HTTP, and SSE where the server answers 404 or 405. */
+  /**
+   * `http`: streamable HTTP; `sse`: the older transport. Default: streamable HTTP, with a fallback to SSE if the server
+   * answers 404 or 405.
+   */
   readonly type?: 'http' | 'sse'
   readonly headers?: Readonly<Record<string, string>>
   /** A token, or an OAuth login. */
@@ -82,27 +92,27 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
- * A checked copy.
+ * Returns a checked copy.
  * @throws BatonError `invalid_mcp_server`
  */
 export function checkServer(name: string, config: unknown): McpServerConfig {
   if (!NAME.test(name))
-    throw wrong(name, 'its name must have 1 to 64 letters, digits, "_", "." or "-", and begin with a letter or digit')
+    throw wrong(name, 'its name must be 1 to 64 letters, digits, "_", "." or "-", starting with a letter or digit')
   if (typeof config !== 'object' || config === null) throw wrong(name, 'it must be an object with "command" or "url"')
   const hasCommand = 'command' in config
   if (hasCommand === 'url' in config)
     throw hasCommand
-      ? wrong(name, 'it has "command" and "url"; give one of them')
-      : wrong(name, `it has no "command" and no "url"${tellKeys(config)}`, name === 'mcpServers' ? UNWRAP : undefined)
+      ? wrong(name, 'it has both "command" and "url"; give only one')
+      : wrong(name, `it has neither "command" nor "url"${tellKeys(config)}`, name === 'mcpServers' ? UNWRAP : undefined)
   const parsed = hasCommand ? STDIO.safeParse(config) : HTTP.safeParse(config)
   if (!parsed.success) throw wrong(name, tellIssues(parsed.error), tellFields(parsed.error, hasCommand ? STDIO : HTTP))
   if ('url' in parsed.data) {
     checkUrl(name, parsed.data.url)
     const { hostname } = new URL(parsed.data.url)
     if (parsed.data.network === false && !isLoopback(hostname))
-      throw wrong(name, `network: false is for a server on this machine; ${hostname} is not`)
+      throw wrong(name, `network: false requires a server on this machine, which ${hostname} is not`)
   }
-  return parsed.data as McpServerConfig // the schemas allow `undefined` for what is absent
+  return parsed.data as McpServerConfig // the schemas allow `undefined` for absent fields
 }
 
 function tellIssues(error: z.ZodError): string {
@@ -118,11 +128,14 @@ export function isLoopback(hostname: string): boolean {
 function checkUrl(name: string, text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw wrong(name, `url must be an address that begins with https:// or http://, not "${text.slice(0, 200)}"`)
+    throw wrong(name, `url must start with https:// or http://, not "${text.slice(0, 200)}"`)
   if (url.username !== '' || url.password !== '')
-    throw wrong(name, 'url must not contain a login; use "headers" or "auth"')
+    throw wrong(name, 'url must not contain credentials; use "headers" or "auth"')
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw wrong(name, `url must begin with https:// unless the server runs on this machine; ${url.hostname} does not`)
+    throw wrong(
+      name,
+      `url must start with https:// unless the server runs on this machine, which ${url.hostname} does not`,
+    )
 }
 
 function wrong(name: string, why: string, hint?: string): BatonError {
@@ -130,7 +143,7 @@ function wrong(name: string, why: string, hint?: string): BatonError {
   return new BatonError({ code: 'invalid_mcp_server', message, ...(hint !== undefined && { hint }) })
 }
 
-const UNWRAP = 'Give the value of "mcpServers", or pass the text of the file to parseMcpConfig.'
+const UNWRAP = 'Pass the value of "mcpServers", or pass the file\'s text to parseMcpConfig.'
 
 function tellKeys(config: object): string {
   const keys = Object.keys(config).slice(0, 10)
@@ -143,12 +156,12 @@ function tellFields(error: z.ZodError, { shape }: { readonly shape: object }): s
   return isUnknown ? `Its fields are ${Object.keys(shape).join(', ')}.` : undefined
 }
 
-/** The part of a `.mcp.json` that Baton reads; other programs keep more there. */
+/** The part of a `.mcp.json` that Baton reads; other programs store more there. */
 const FILE = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()) })
 
 /**
- * The servers of a `.mcp.json`: `{ "mcpServers": { "files": { "command": "…", "args": […] } } }`. `${NAME}` and `${NAME:-default}`
- * in any text are replaced by variables of `env`.
+ * Reads the servers of a `.mcp.json`: `{ "mcpServers": { "files": { "command": "…", "args": […] } } }`. `${NAME}` and
+ * `${NAME:-default}` in any string are replaced by variables of `env`.
  * @param text the file's content
  * @throws BatonError `invalid_mcp_server`, also for a variable that is not set
  */
@@ -167,12 +180,12 @@ export function parseMcpConfig(
   if (!file.success)
     throw new BatonError({
       code: 'invalid_mcp_server',
-      message: `the file of MCP servers is wrong: ${tellIssues(file.error)}`,
+      message: `the file of MCP servers is invalid: ${tellIssues(file.error)}`,
       hint: 'Write { "mcpServers": { "name": { "command": "…" } } }.',
     })
   return Object.fromEntries(
     Object.entries(file.data.mcpServers).map(([name, given]) => {
-      // Other programs write `"type": "stdio"` beside a command. Baton needs only the command.
+      // Other programs write `"type": "stdio"` next to a command. Baton needs only the command.
       const { type, ...rest } = (given ?? {}) as { readonly type?: unknown }
       const plain =
         type === undefined || type === 'stdio' ? rest : { ...rest, type: type === 'streamable-http' ? 'http' : type }
@@ -199,8 +212,8 @@ function expand(name: string, value: unknown, env: Readonly<Record<string, strin
 }
 
 /**
- * A server from one argument of a command line: an address, or a command with its arguments, which are separated by spaces;
- * quotes keep spaces. Its name is the last part of the address's host or of the program or package.
+ * Reads a server from one command-line argument: an address, or a command with its arguments, separated by spaces;
+ * quotes preserve spaces. It is named after the address's host, the program or the package.
  * @throws BatonError `invalid_mcp_server`
  */
 export function readServerArgument(argument: string): { readonly name: string; readonly config: McpServerConfig } {
@@ -218,7 +231,7 @@ export function readServerArgument(argument: string): { readonly name: string; r
   if (command === undefined)
     throw new BatonError({
       code: 'invalid_mcp_server',
-      message: 'an MCP server needs a command or an address, not an empty text',
+      message: 'an MCP server needs a command or an address, not an empty string',
     })
   const program = command.split(/[\\/]/).at(-1) ?? command
   const named = RUNNERS.has(program.replace(/\.exe$/, '')) ? args.find((word) => !word.startsWith('-')) : command
@@ -226,10 +239,10 @@ export function readServerArgument(argument: string): { readonly name: string; r
   return { name, config: checkServer(name, { command, args }) }
 }
 
-/** Programs whose first argument names the package or file that they run. */
+/** Programs whose first argument names the package or file to run. */
 const RUNNERS: ReadonlySet<string> = new Set('npx bunx uvx pnpx node bun deno python python3'.split(' '))
 
-/** `@modelcontextprotocol/server-everything@1.2` is `everything`, and `@playwright/mcp` is `playwright`. */
+/** Shortens `@modelcontextprotocol/server-everything@1.2` to `everything`, and `@playwright/mcp` to `playwright`. */
 function nameFrom(text: string): string {
   const parts = text.split(/[\\/]/).filter((part) => part !== '')
   const isBare = /^(mcp|server|mcp-server)(@.*)?$/.test(parts.at(-1) ?? '') && parts.length > 1
@@ -240,7 +253,10 @@ function nameFrom(text: string): string {
   return legal.slice(0, 64) || 'server'
 }
 
-/** Splits words as a shell does, without its other rules. @throws BatonError `invalid_mcp_server` for an open quote */
+/**
+ * Splits words at spaces and quotes like a shell, without its other rules. @throws BatonError `invalid_mcp_server` for
+ * an unclosed quote
+ */
 function splitWords(text: string): readonly string[] {
   const words: string[] = []
   for (const match of text.trim().matchAll(/(?:[^\s"']|"[^"]*"|'[^']*'|["'])+/g)) {

@@ -1,4 +1,4 @@
-// Addresses in an MCP server's answers are fetched only if they are public: login pages and targets of redirects.
+// Addresses in an MCP server's responses, such as login pages and redirects, are fetched only if they are public.
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ async function listen(handle: Parameters<typeof createServer>[1] & object): Prom
     server.closeAllConnections()
     return new Promise((resolve) => server.close(resolve))
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}` // it listens on a port
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}` // a TCP server
 }
 
 function connect(url: string): McpServers {
@@ -39,7 +39,7 @@ function connect(url: string): McpServers {
   return servers
 }
 
-/** A server that wants a login, and says that its metadata names this authorization server. */
+/** Starts a server that requires a login and whose metadata names this authorization server. */
 function wantLogin(issuer: string, onAsked: (url: string) => void): Promise<string> {
   const started = listen((request, response) => {
     onAsked(request.url ?? '')

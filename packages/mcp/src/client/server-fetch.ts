@@ -1,5 +1,5 @@
-// The fetch of one MCP server over HTTP. The program named the server; whatever the server's answers name (logins, keys, redirects)
-// must be public.
+// The fetch of one MCP server over HTTP. The program chose the server, but every address named in the server's
+// responses (logins, keys, redirects) must be public.
 import { createGuardedFetch } from '@baton/tools/guard'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { McpLimits } from './mcp-server.ts'
@@ -8,15 +8,20 @@ import { isLoopback } from './server-config.ts'
 
 export interface ServerFetch {
   readonly fetch: FetchLike
-  /** Ends its connections. */
+  /** Closes its connections. */
   close(): Promise<void>
 }
 
-/** Milliseconds to wait for the head of an answer, as the platform's fetch does. Calls and connecting have time limits of their own. */
+/**
+ * Milliseconds to wait for response headers, same as the platform's fetch. Calls and connecting have separate time
+ * limits.
+ */
 const ANSWER_MS = 300_000
 const THIS_MACHINE = ['127.0.0.0/8', '::1', 'localhost'] as const
 
-/** A server on this machine is a program of its user, and may name other places on this machine, such as where to log in. */
+/**
+ * A server on this machine runs as a program of its user, so it may name other local addresses, such as a login page.
+ */
 export function createServerFetch(
   server: Pick<HttpMcpServer, 'url' | 'timeoutMs' | 'network'>,
   limits: McpLimits,

@@ -1,4 +1,5 @@
-// A scripted MCP server of 2025-11-25 over HTTP, in this process: a shop with two tools, one of which runs as a task. It counts what it reads.
+// A scripted 2025-11-25 MCP server over HTTP, in this process: a shop with two tools, one of which runs as a task. It
+// counts what it reads.
 import type { JsonObject } from '@baton/core'
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
@@ -11,15 +12,20 @@ interface Message {
 }
 
 export interface Shop {
-  /** Whether the server forgets its sessions before it reads this call; `printed` resolves once a task has been written. */
+  /**
+   * Whether the server forgets its sessions before it reads this call; `printed` resolves once a task has been written.
+   */
   readonly forgets?: (tool: string, asked: number, printed: Promise<void>) => boolean | Promise<boolean>
-  /** The error or the status with which a question for the state of a task is answered, once. */
+  /** The error or status that answers one poll of a task's state. */
   readonly poll?: { readonly status?: number; readonly error?: JsonObject }
-  /** The tools of each list, by how many were asked for, or a whole page; `pay` and `print` by default. Undefined: the list fails. */
+  /**
+   * The tools of each list, by number of requests, or a whole page. Default: `pay` and `print`. `undefined`: the list
+   * fails.
+   */
   readonly lists?: (asked: number, cursor: string | undefined) => Listed | Promise<Listed>
-  /** Notes of progress that it sends before the answer to a call. */
+  /** Progress notes sent before the answer to a call. */
   readonly notes?: readonly number[]
-  /** Holds the answer of a call back. */
+  /** Holds back the answer to a call. */
   readonly answers?: (tool: string, asked: number) => Promise<void>
 }
 
@@ -36,10 +42,10 @@ export async function startShop({ forgets, poll, lists = () => TOOLS, answers, n
   const asked: Record<string, number> = { pay: 0, print: 0 }
   const read: Record<string, number> = { pay: 0, print: 0 }
   const counts = { begun: 0, polled: 0, listed: 0 }
-  /** The idempotency keys of the calls that it read. */
+  /** Idempotency keys of the calls that it read. */
   const keys: unknown[] = []
   const printed = Promise.withResolvers<void>()
-  /** The streams over which it may say something unasked. */
+  /** Streams for notifications. */
   const streams = new Set<ServerResponse>()
   const take = async (text: string, session: string, response: ServerResponse): Promise<void> => {
     const { id, method, params } = JSON.parse(text) as Message
@@ -91,13 +97,13 @@ export async function startShop({ forgets, poll, lists = () => TOOLS, answers, n
     request.on('end', () => void take(text, String(request.headers['mcp-session-id']), response))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     read,
     counts,
     keys,
-    /** Says over each connection that its tools have changed. */
+    /** Announces over each connection that the tools have changed. */
     change: () => {
       const message = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
       for (const stream of streams) stream.write(`data: ${message}\n\n`)
@@ -116,7 +122,7 @@ interface Notes {
   readonly notes: readonly number[]
 }
 
-/** Answers a call over a stream of events, behind its notes. */
+/** Answers a call over an event stream, after its notes. */
 function tellNotes(response: ServerResponse, { id, token, notes }: Notes): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const say = (message: object): void =>

@@ -1,4 +1,4 @@
-// Servers that others publish, as they are: `server-everything` over all three transports, `server-filesystem`, `@playwright/mcp`.
+// Published servers, unmodified: `server-everything` over all three transports, `server-filesystem`, `@playwright/mcp`.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
@@ -98,7 +98,7 @@ test('server-filesystem reads, writes, and refuses what is outside', { timeout: 
 
 test.skipIf(chromium === undefined)('@playwright/mcp opens a page and reads it', { timeout: 120_000 }, async () => {
   const args = ['--headless', '--no-sandbox', '--isolated', '--executable-path', chromium ?? '']
-  // It writes what it has seen into its folder.
+  // It writes its snapshots into its folder.
   const cwd = mkdtempSync(join(tmpdir(), 'baton-browser-'))
   const servers = serve('browser', { command: process.execPath, args: [PLAYWRIGHT, ...args], cwd })
   const { calls } = await callTools(servers, [

@@ -1,5 +1,5 @@
-// The kinds of odd answers to a call, one tool for each: what the server writes, and what the call comes to. The table of docs/mcp.md has
-// a row for each of them.
+// Kinds of odd answers to a call, one tool for each: what the server writes, and the call's outcome. The table in
+// docs/mcp.md has a row for each of them.
 import { createHash } from 'node:crypto'
 
 const PNG = 'iVBORw0KGgo='
@@ -7,11 +7,11 @@ const JPEG = '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAEBAQ=='
 const ok = [{ type: 'text', text: 'ok' }]
 
 export interface Kind {
-  /** As the page names it. */
+  /** The kind's name in the page. */
   readonly kind: string
-  /** The answer as JSON, or as the text that is written. */
+  /** The answer as JSON, or as raw text. */
   readonly wrote: (id: number) => object | string
-  /** The outcome of the call, without the tool's name; `*` stands for words that may change. */
+  /** The outcome of the call, without the tool's name; `*` matches any text. */
   readonly came: string
 }
 
@@ -156,7 +156,7 @@ const ENVELOPES: readonly Kind[] = [
     { code: -32_602, message: 'bad params', data: { field: 'x', hint: 'use y' } },
     'error api_refused: MCP server "odd" answered with error -32602: bad params ({"field":"x","hint":"use y"})',
   ),
-  errs('an error without anything', {}, refused('-32000: it does not say why')),
+  errs('an error without anything', {}, refused('-32000: no reason given')),
   writes('a batch', (id) => [
     { jsonrpc: '2.0', method: 'notifications/unknown' },
     { jsonrpc: '2.0', id, result: { content: ok } },
@@ -217,7 +217,7 @@ const TEXTS: readonly Kind[] = [
   ),
 ]
 
-/** By the name of a tool. */
+/** Kinds by tool name. */
 export const KINDS: ReadonlyMap<string, Kind> = new Map(
   [...RESULTS, ...PARTS, ...ENVELOPES, ...TEXTS].map((kind, n) => [`kind-${n}`, kind]),
 )

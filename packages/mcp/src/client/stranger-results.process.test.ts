@@ -1,5 +1,5 @@
-// A server that writes its results as servers of other languages do, as a program: its tools can be used, and what it said of a call
-// that has run reaches the model.
+// A server that writes its results like servers in other languages, as a program: its tools can be used, and everything
+// it said about a finished call reaches the model.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { leaveOut } from '@baton/testing/left-out'

@@ -1,5 +1,5 @@
-// An MCP server that answers as servers in other languages do, without an SDK. Arguments: `stdio` or `http`, then a mode. It has a tool for
-// each kind of `stranger-kinds.test-kit.ts`, and some of its own.
+// An MCP server that answers like servers in other languages, without an SDK. Arguments: `stdio` or `http`, then a
+// mode. It has a tool for each kind of `stranger-kinds.test-kit.ts`, and a few others.
 import { spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -57,7 +57,7 @@ function welcome(): object {
 
 const text = (words: string): object => ({ content: [{ type: 'text', text: words }] })
 
-/** The text of an answer; undefined where none comes. */
+/** The text of an answer, or `undefined` if there is none. */
 function answer({ id, method, params }: Message, asked?: number): string | undefined {
   const ok = (result: object): string => JSON.stringify({ jsonrpc: '2.0', id, result })
   if (method === 'initialize') return ok(welcome())
@@ -150,7 +150,7 @@ async function serveRequest(request: IncomingMessage, response: ServerResponse):
   response.writeHead(status, { ...session, ...(type !== undefined && { 'content-type': type }) }).end(framed)
 }
 
-/** Fate of a call that is not answered. */
+/** Handles a call that is not answered. */
 function breakOff(response: ServerResponse, written: string): boolean {
   switch (mode) {
     case 'resets':
@@ -224,7 +224,7 @@ function listen(request: IncomingMessage, response: ServerResponse): void {
   response.end(`id: e2\ndata: ${resumed}\n\n`)
 }
 
-/** The transport of 2024-11-05: a stream, and an address to which messages go. */
+/** The transport of 2024-11-05: a stream, and an address for messages. */
 function serveOlder(request: IncomingMessage, response: ServerResponse): void {
   if (request.method === 'GET') {
     stream = response

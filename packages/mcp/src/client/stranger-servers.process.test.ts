@@ -1,5 +1,5 @@
-// Servers that are odd or lie, as a program and over HTTP, without an SDK: each call settles at once, what it gave is never lost, and
-// where nobody can know its outcome the call says so.
+// Odd or lying servers, as a program and over HTTP, without an SDK: each call settles at once, its results are never
+// lost, and if its outcome cannot be known, the call says so.
 import { chooseRotating } from '@baton/testing/depth'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -77,7 +77,7 @@ describe.each([
     expect(calls).toEqual([
       'no-schema ok: [{"type":"text","text":"no-schema"}]',
       'unstructured ok: [{"type":"text","text":"unstructured"}]',
-      matches('lies ok: *it is done*no number*does not fit the output schema*'),
+      matches('lies ok: *it is done*no number*does not match the tool.s output schema*'),
     ])
   })
 })
@@ -110,7 +110,7 @@ describe('as a program', () => {
     expect((await call(await asProgram(mode), 'plain')).calls).toEqual([PLAIN])
   })
 
-  test('lines that are no messages are told in the log', async () => {
+  test('lines that are not messages are logged', async () => {
     const { warnings } = await call(await asProgram('noise'), 'plain')
     expect(warnings).toContainEqual(expect.stringContaining('[INFO] starting'))
   })
@@ -162,7 +162,7 @@ describe('over HTTP', () => {
     expect((await call(await overHttp(mode), 'plain')).calls).toEqual([PLAIN])
   })
 
-  test('a session that changes its name goes on', async () => {
+  test('a session that changes its id continues', async () => {
     expect((await call(await overHttp('session-changes'), 'plain', 'plain')).calls).toEqual([PLAIN, PLAIN])
   })
 
@@ -176,7 +176,7 @@ describe('over HTTP', () => {
   })
 })
 
-/** As a stranger writes one in an afternoon: no SDK, `print`, `None`, a banner on standard output. */
+/** A server as a stranger would write it in an afternoon: no SDK, `print`, `None`, a banner on standard output. */
 const PYTHON = `
 import json, sys
 print("Starting server...")
@@ -196,7 +196,7 @@ if (!hasPython)
 
 test.skipIf(!hasPython)('a server in Python without an SDK', async () => {
   const { calls, warnings } = await call({ command: 'python3', args: ['-c', PYTHON] }, 'plain')
-  expect(warnings).toContainEqual(expect.stringContaining('left out: it lists another one of this name before it'))
+  expect(warnings).toContainEqual(expect.stringContaining('skipped: an earlier one has the same name'))
   expect(calls).toEqual(['plain ok: [{"type":"text","text":"caf�"},{"type":"text","text":"{\\"ratio\\":null}"}]'])
 })
 

@@ -1,14 +1,15 @@
-// Over streamable HTTP each request gets its answer on a stream of its own. If the stream ends or breaks without the answer, the SDK leaves
-// the request open; if the request is cancelled, the SDK leaves the stream open (before 2026-07-28). This file ends both at once.
+// Over streamable HTTP each request gets its answer on a separate stream. If the stream ends or breaks without the
+// answer, the SDK leaves the request open; if the request is cancelled, the SDK leaves the stream open (before
+// 2026-07-28). This file ends both at once.
 import type { SSEClientTransport, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client'
 import { SseError } from '@modelcontextprotocol/client'
 
-/** Marks the error that replaces the answer; `failure.ts` recognises it by this. */
+/** Marks the error that replaces the answer; `failure.ts` recognizes it. */
 export const STREAM_ENDED = 'baton/stream-ended'
 
 type Message = Parameters<NonNullable<Transport['onmessage']>>[0]
 
-/** Call it before the transport connects: the SDK calls handlers that it finds there before its own. */
+/** Call it before the transport connects: the SDK calls existing handlers before its own. */
 export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): void {
   const open = new Map<string | number, AbortController>()
   let broke: string | undefined
@@ -17,7 +18,7 @@ export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): voi
     if (!('method' in message) && message.id !== undefined) open.delete(message.id)
     before?.(message)
   }
-  // The SDK reports why a stream broke, and right after that, that it ended.
+  // The SDK reports why a stream broke, and then that it ended.
   transport.onerror = ({ message }) => {
     broke = message
   }
@@ -38,7 +39,7 @@ export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): voi
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.()
       if (!open.delete(id)) return
-      const error = { code: -32_000, message: broke ?? 'its stream ended without an answer', data: STREAM_ENDED }
+      const error = { code: -32_000, message: broke ?? 'its stream ended without a response', data: STREAM_ENDED }
       transport.onmessage?.({ jsonrpc: '2.0', id, error })
     }
     try {
@@ -51,8 +52,9 @@ export function answerAtStreamEnd(transport: StreamableHTTPClientTransport): voi
 }
 
 /**
- * The older transport has one stream for all answers. When it ends, the SDK opens another one, of another session, and the answers that were
- * owed never come: the connection ends instead. Call it before the transport connects, and what it returns afterwards.
+ * The older transport has one stream for all answers. When it ends, the SDK opens another one with another session, and
+ * the missing answers never arrive; this ends the connection instead. Call it before the transport connects, and the
+ * returned function afterwards.
  */
 export function endAtStreamEnd(transport: SSEClientTransport): () => void {
   let isConnected = false
@@ -62,7 +64,7 @@ export function endAtStreamEnd(transport: SSEClientTransport): () => void {
     if (!isConnected || !(error instanceof SseError)) return
     isConnected = false
     transport.close().catch(() => {
-      // It is gone already.
+      // Already closed.
     })
   }
   return () => {

@@ -1,4 +1,4 @@
-// A task in place of a result, as a server of 2026-07-28 may answer.
+// A task instead of a result, as a 2026-07-28 server may answer.
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { carryTask, readCarriedTask } from './tasks.ts'
@@ -6,10 +6,10 @@ import { carryTask, readCarriedTask } from './tasks.ts'
 function carry(task: object): CallToolResult {
   const message = { result: { resultType: 'task', ...task } }
   carryTask(message)
-  return message.result as unknown as CallToolResult // what the SDK reads it as
+  return message.result as unknown as CallToolResult // the SDK reads it as a result
 }
 
-test('a task comes through the SDK, and a result without one is none', () => {
+test('a task passes through the SDK, and a result without one has none', () => {
   expect(readCarriedTask(carry({ taskId: 't', status: 'working' }))).toMatchObject({ taskId: 't', status: 'working' })
   expect(readCarriedTask({ content: [] })).toBeUndefined()
 })

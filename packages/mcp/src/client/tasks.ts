@@ -1,5 +1,5 @@
-// Calls that an MCP server runs as a task: polled until they end. Two forms: the tasks of 2025-11-25, which the client asks for,
-// and the extension `io.modelcontextprotocol/tasks` of 2026-07-28, where the server decides.
+// Calls that an MCP server runs as tasks, polled until they end. Two forms: the tasks of 2025-11-25, requested by the
+// client, and the extension `io.modelcontextprotocol/tasks` of 2026-07-28, where the server decides.
 import type { Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { CallToolRequest, CallToolResult, Client, RequestOptions } from '@modelcontextprotocol/client'
@@ -28,15 +28,15 @@ const Anything = z.looseObject({})
 export interface TaskPlace {
   readonly client: Client
   readonly timers: Timers
-  /** With the call's signal. */
+  /** Includes the call's signal. */
   readonly options: RequestOptions & { readonly signal: AbortSignal }
   /** Sends a call for the first time. */
   readonly begin: <Result>(act: () => Promise<Result>) => Promise<Result>
   /** Sends a request that may need a login. */
   readonly withLogin: <Result>(act: () => Promise<Result>) => Promise<Result>
-  /** The error for a task that cannot be followed to its end. */
+  /** Creates the error for a task whose end cannot be awaited. */
   readonly lose: (thrown: unknown) => BatonError
-  /** Answers what the server asks in mid-task (2026-07-28). */
+  /** Answers the server's questions during a task (2026-07-28). */
   readonly answer: (requests: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>
 }
 
@@ -49,12 +49,12 @@ export function carryTask(message: object): void {
   const task = { ...result }
   result.resultType = 'complete'
   result.content = []
-  // The SDK requires one if the tool has an output schema. The host checks the task's own result.
+  // The SDK requires a value if the tool has an output schema. The host checks the task's own result.
   result.structuredContent = {}
   result._meta = { ...result._meta, [CARRIED]: task }
 }
 
-/** The task that a result carries. @throws BatonError `api_malformed`: a malformed task would otherwise count as done */
+/** The task in a result. @throws BatonError `api_malformed`, because a malformed task would otherwise count as done */
 export function readCarriedTask(result: CallToolResult): Task | undefined {
   const carried = result._meta?.[CARRIED]
   if (carried === undefined) return undefined
@@ -70,26 +70,26 @@ export async function callAsTask(params: CallToolRequest['params'], place: TaskP
   const asked = { method: 'tools/call', params: { ...params, task: {} } }
   const answer = await begin(() => client.request(asked, Anything, options))
   const created = CreateTask.safeParse(answer)
-  // A server that has run the call at once.
+  // The server ran the call at once.
   if (!created.success && Array.isArray(answer['content'])) return answer as CallToolResult
   const { task } = CreateTask.parse(answer)
   return followTask(task, place, async ({ taskId }) => {
     const { onprogress: _, ...quiet } = options
     const read = () => client.request({ method: 'tasks/result', params: { taskId } }, Anything, quiet)
     return (await withLogin(read).catch((thrown: unknown) => {
-      // The call's own error comes in place of its result.
+      // The call's own error arrives instead of its result.
       throw options.signal.aborted || ProtocolError.isInstance(thrown) ? thrown : lose(thrown)
     })) as CallToolResult
   })
 }
 
-/** Polls a task of 2026-07-28 to its end. */
+/** Polls a task of 2026-07-28 until it ends. */
 export function awaitTask(task: Task, place: TaskPlace): Promise<CallToolResult> {
-  // The server's JSON: its readers assume nothing about it.
+  // Unchecked JSON from the server; its readers assume nothing about it.
   return followTask(task, place, ({ result }) => Promise.resolve(result as unknown as CallToolResult))
 }
 
-/** @throws BatonError `api_failed`, `tool_failed`; the signal's reason, after an abort */
+/** @throws BatonError `api_failed`, `tool_failed`; the signal's reason after an abort */
 async function followTask(
   first: Task,
   place: TaskPlace,
@@ -107,7 +107,7 @@ async function followTask(
       if (task.status === 'completed') return await readResult(task)
       if (task.status === 'failed' && isOld) return await readResult(task)
       if (task.status === 'failed' || task.status === 'cancelled') throw tellEnd(task)
-      // In the older form, the request for the result receives the question.
+      // In the older form, questions arrive while waiting for the result.
       if (task.status === 'input_required' && isOld) return await readResult(task)
       if (task.status === 'input_required') await answerTask(task, answered, place)
       await wait(task, place)
@@ -118,7 +118,7 @@ async function followTask(
   } catch (thrown) {
     if (options.signal.aborted)
       void client.request({ method: 'tasks/cancel', params: { taskId } }, Anything, { timeout: 5_000 }).catch(() => {
-        // The task may have ended, or its server is gone. The call is over either way.
+        // The task may have ended, or its server is unreachable. The call has ended either way.
       })
     throw thrown
   }
@@ -140,7 +140,7 @@ function wait({ pollIntervalMs, pollInterval }: Task, { timers, options }: TaskP
     const { signal } = options
     const onAbort = (): void => {
       stop()
-      reject(signal.reason as Error) // the reason for the abort
+      reject(signal.reason as Error) // set by the abort
     }
     const stop = timers.start(delayMs, () => {
       signal.removeEventListener('abort', onAbort)
@@ -151,7 +151,7 @@ function wait({ pollIntervalMs, pollInterval }: Task, { timers, options }: TaskP
 }
 
 function tellEnd({ status, statusMessage, error }: Task): BatonError {
-  const why = error?.message ?? statusMessage ?? 'the server does not say why'
+  const why = error?.message ?? statusMessage ?? 'the server gave no reason'
   return new BatonError({
     code: status === 'failed' ? 'api_failed' : 'tool_failed',
     message: `the task ${status}: ${why}`,

@@ -1,4 +1,4 @@
-// A tool of an MCP server as a tool of Baton: its schema, which of its claims Baton believes, and the call.
+// Wraps an MCP server's tool as a Baton tool: its schema, the claims that Baton believes, and the call.
 import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core'
 import { makeTool } from '@baton/core'
 import type { ArgumentValidator } from '@baton/runtime'
@@ -8,12 +8,12 @@ import { describeLoss } from './failure.ts'
 import type { McpToolOptions } from './server-config.ts'
 import { cutText } from '../shared/platform.ts'
 
-/** Characters of a description that a model sees. */
+/** Maximum characters of a description shown to a model. */
 const DESCRIPTION_CHARS = 4_000
 const TIMEOUT_MS = 60_000
 
 export interface McpAnswer {
-  /** The tool's definition at the time of the call; the result must fit its `outputSchema`. */
+  /** The tool's definition at the time of the call; the result must match its `outputSchema`. */
   readonly definition: McpTool
   readonly result: CallToolResult
 }
@@ -24,7 +24,7 @@ export interface McpToolInit {
   readonly validator: ArgumentValidator
 }
 
-/** @throws BatonError `invalid_tool`, `invalid_schema`: the server's definition is not a valid tool */
+/** @throws BatonError `invalid_tool` or `invalid_schema` if the server's definition is not a valid tool */
 export function toolFromMcp(definition: McpTool, { options, call, validator }: McpToolInit): Tool {
   const { name, description = '', inputSchema, annotations } = definition
   const { trust = 'untrusted', timeoutMs = TIMEOUT_MS, approval = false } = options
@@ -33,7 +33,7 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
   return makeTool({
     name,
     description: cutText(description, DESCRIPTION_CHARS),
-    input: freeDefaults(inputSchema as JsonObject), // it came as JSON
+    input: freeDefaults(inputSchema as JsonObject), // parsed from JSON
     effect,
     trust,
     timeoutMs,
@@ -41,7 +41,7 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
     ...(title !== undefined && { title: title.slice(0, 200) }),
     ...(annotations?.readOnlyHint === true && trust === 'trusted' && { kind: 'read' as const }),
     execute: async (given, context): Promise<unknown> => {
-      // Its schema has validated it.
+      // Validated by its schema.
       const { definition: called, result } = await call(given as JsonObject, context).catch((thrown: unknown) => {
         throw effect === 'once' ? describeLoss(thrown) : thrown
       })
@@ -50,7 +50,10 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
   })
 }
 
-/** Many servers publish the schema of their validator's output. It requires properties with a default, which a caller may leave out. */
+/**
+ * Many servers publish their validator's output schema, which requires properties that have a default. A caller may
+ * omit those.
+ */
 function freeDefaults(schema: JsonObject): JsonObject {
   const { required, properties } = schema
   if (!Array.isArray(required) || typeof properties !== 'object' || properties === null) return schema
@@ -61,20 +64,20 @@ function freeDefaults(schema: JsonObject): JsonObject {
   return required.some(hasDefault) ? { ...schema, required: required.filter((name) => !hasDefault(name)) } : schema
 }
 
-/** Checks a result against the server's output schema, in bounded time, and says what is wrong with it. */
+/** Checks a result against the server's output schema in bounded time, and describes any mismatch. */
 async function checkStructured(
   { outputSchema }: McpTool,
   structured: JsonValue,
   validator: ArgumentValidator,
 ): Promise<string | undefined> {
   if (outputSchema === undefined) return undefined
-  // It came as JSON.
+  // Parsed from JSON.
   const shape = { input: outputSchema as JsonObject, subject: 'the result is' } as const
   const checked = await validator.validate(shape, JSON.stringify(structured))
-  return checked.ok ? undefined : `it does not fit the output schema of the tool: ${checked.issues}`
+  return checked.ok ? undefined : `it does not match the tool's output schema: ${checked.issues}`
 }
 
-/** Baton ignores the hints of an untrusted server: they could make it repeat what must happen once. */
+/** An untrusted server's hints are ignored: they could make Baton repeat what must happen only once. */
 function readEffect({ name, annotations }: McpTool, { effects, trust }: McpToolOptions): EffectClass {
   const said = effects && Object.hasOwn(effects, name) ? effects[name] : undefined
   if (said !== undefined) return said

@@ -1,4 +1,4 @@
-// Opens one connection to an MCP server over the transport that its configuration names: a process, or HTTP of either kind.
+// Opens one connection to an MCP server over its configured transport: a process, or HTTP of either kind.
 import type { Client, ConnectOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
 import {
   SSEClientTransport,
@@ -18,29 +18,29 @@ import { boxWithoutNetwork } from './without-network.ts'
 import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-config.ts'
 import { answerAtStreamEnd, endAtStreamEnd } from './stream-ends.ts'
 
-/** Characters at the end of what a process wrote to its standard error; they go into errors. */
+/** Characters kept from the end of a process's standard error; they are quoted in errors. */
 const TAIL_CHARS = 2_000
-/** Characters of that in an error, which quotes 500 characters in all. */
+/** Characters of that in an error, which quotes 500 characters in total. */
 const WORDS = 400
 
 export interface OpenTransport {
-  /** The end of what a process wrote to its standard error; empty over HTTP. */
+  /** The end of the process's standard error; empty over HTTP. */
   readonly readTail: () => string
-  /** The process; undefined over HTTP. */
+  /** The process id; `undefined` over HTTP. */
   readonly pid: number | undefined
-  /** Brings the user to the login page after the server refused a request. Absent where nobody can log in. */
+  /** Takes the user to the login page after the server refused a request. Absent if there is no user to log in. */
   readonly login?: () => Promise<void>
 }
 
 export interface TransportInit {
   readonly config: McpServerConfig
-  /** A client for one attempt: the SDK connects each one once. */
+  /** Creates a client for one attempt: the SDK connects each client once. */
   readonly createClient: () => Client
-  /** Bytes of one message. */
+  /** Maximum bytes of one message. */
   readonly messageBytes: number
   readonly fetch?: FetchLike
   readonly connect: ConnectOptions
-  /** Says in a log what the server sent that is no right message. */
+  /** Logs messages that violate the protocol. */
   readonly tellOdd: TellOdd
   /** Called with each message before the SDK reads it. */
   readonly onMessage: (message: object) => void
@@ -48,7 +48,9 @@ export interface TransportInit {
 
 export type Connected = OpenTransport & { readonly client: Client }
 
-/** Connects, logs in if the server asks for it, and falls back from streamable HTTP to SSE. @throws what the SDK throws */
+/**
+ * Connects, logs in if the server asks for it, and falls back from streamable HTTP to SSE. @throws what the SDK throws
+ */
 export async function openTransport(init: TransportInit): Promise<Connected> {
   const { config } = init
   return 'command' in config ? openProcess(init, config) : openHttp(init, config)
@@ -73,7 +75,7 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
   try {
     await connect(client, transport, init)
   } catch (thrown) {
-    // A process that dies at once says why on its standard error, and nowhere else.
+    // A process that dies at startup gives the reason only on its standard error.
     const words = withoutStack(tail)
     if (words !== '' && thrown instanceof Error) thrown.message += `; it wrote: ${words}`
     throw thrown
@@ -81,7 +83,10 @@ async function openProcess(init: TransportInit, config: StdioMcpServer): Promise
   return { client, readTail: () => tail, pid: transport.pid ?? undefined }
 }
 
-/** Variables that name a company's own certificate authorities: `npx` and `uvx` may need them to reach a registry. No secrets. */
+/**
+ * Variables that name a company's certificate authorities: `npx` and `uvx` may need them to reach a registry. They are
+ * not secret.
+ */
 function readCertificates(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
   return Object.fromEntries(
@@ -92,11 +97,11 @@ function readCertificates(): Record<string, string> {
   )
 }
 
-/** The end of the text, without stack lines: they would push the error itself out of the quote. */
+/** The end of the text without stack lines, which would push the error itself out of the quote. */
 function withoutStack(text: string): string {
   const lines = text.split('\n').filter((line) => !/^ +at |^Node\.js v/.test(line) && line.trim() !== '')
   const words = lines.join('\n').trim()
-  // Whole lines, where there is more than one.
+  // Starts at a whole line if there are several.
   return words.length <= WORDS ? words : words.slice(-WORDS).replace(/^[^\n]*\n/, '')
 }
 
@@ -110,13 +115,14 @@ async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Con
     try {
       return await connectHttp(init, config, 'sse', login)
     } catch (second) {
-      // A server that answers 404 or 405 and has no event stream either does not speak MCP. Its first answer says that best.
+      // A server that answers 404 or 405 and has no event stream either does not speak MCP. Its first answer describes
+      // that best.
       throw second instanceof SseError ? thrown : second
     }
   }
 }
 
-/** A server of the older transport answers so to a POST at the address of its stream. */
+/** A server of the older transport answers a POST to its stream's address with these statuses. */
 function isOlderServer(thrown: unknown): boolean {
   for (let current = thrown; current instanceof Error; current = current.cause)
     if (SdkHttpError.isInstance(current)) return current.status === 404 || current.status === 405
@@ -179,7 +185,7 @@ async function connect(
   transport: Transport,
   { connect: options, onMessage }: TransportInit,
 ): Promise<void> {
-  // The SDK calls a handler that it finds there before its own, with the same message.
+  // The SDK calls an existing handler before its own, with the same message.
   transport.onmessage = onMessage
   if (transport instanceof StreamableHTTPClientTransport) answerAtStreamEnd(transport)
   const watch = transport instanceof SSEClientTransport ? endAtStreamEnd(transport) : undefined
@@ -188,7 +194,7 @@ async function connect(
     watch?.()
   } catch (thrown) {
     await client.close().catch(() => {
-      // A connection that failed to open may fail to close; the first error matters.
+      // A connection that failed to open may also fail to close; the first error matters.
     })
     throw thrown
   }

@@ -1,5 +1,5 @@
-// Two calls of one session under way at one server over HTTP: the server forgets the session under one of them, while the other runs as
-// a task of 2025-11-25.
+// Two concurrent calls of one session at one HTTP server: the server forgets the session of one of them while the other
+// runs as a task of 2025-11-25.
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end()
 })
 
-/** A session whose model calls these tools at once. */
+/** Starts a session whose model calls these tools at once. */
 async function start(tools: readonly string[], shop: Shop) {
   const { url, read, stop } = await startShop(shop)
   const { servers, pass } = createWaitingServers({ shop: { url } })
@@ -25,7 +25,7 @@ async function start(tools: readonly string[], shop: Shop) {
     () => host.stop(),
   )
   const played = host.session('one').then((session) => play(session))
-  /** The ends of the calls, sorted; time passes for those that poll. */
+  /** Returns the calls' outcomes, sorted; lets time pass for polling calls. */
   const finish = async (): Promise<readonly string[]> => {
     let isOver = false
     const over = played.finally(() => {
@@ -37,7 +37,7 @@ async function start(tools: readonly string[], shop: Shop) {
   return { finish, read }
 }
 
-test('a session that is forgotten under one call is begun anew for it, and a task that runs there is not begun twice', async () => {
+test('a session forgotten during one call is replaced for it, and a task running there does not start twice', async () => {
   const { finish, read } = await start(['print', 'pay'], {
     forgets: async (tool, asked, printed) => tool === 'pay' && asked === 1 && (await printed.then(() => true)),
   })

@@ -1,4 +1,4 @@
-// Which bubblewrap keeps a program off the network: that of the system, and none that a project brings.
+// Chooses the bubblewrap that keeps a program off the network: the system's, never one from a project.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'

@@ -1,28 +1,31 @@
-// A program that is started without the network: bubblewrap gives it a network namespace of its own, which has a loopback interface and
-// nothing else. All else of the machine stays as it is.
+// Starts a program without network access: bubblewrap gives it a network namespace that contains only a loopback
+// interface. Nothing else about the machine changes.
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { BatonError } from '@baton/core'
 
-/** https://github.com/containers/bubblewrap, 0.8: the same file system, no network, and an end when this process ends. */
+/**
+ * https://github.com/containers/bubblewrap, 0.8: the same file system, no network, and the program dies with this
+ * process.
+ */
 const OPTIONS = ['--dev-bind', '/', '/', '--unshare-net', '--die-with-parent', '--'] as const
 /** Milliseconds. */
 const PROBE_MS = 10_000
 
-/** The command line in the box. @throws BatonError `invalid_mcp_server` where bubblewrap cannot be used */
+/** Returns the sandboxed command line. @throws BatonError `invalid_mcp_server` if bubblewrap cannot be used */
 export async function boxWithoutNetwork(words: readonly string[]): Promise<readonly string[]> {
   const program = findBubblewrap(process.env['PATH'] ?? '', process.cwd())
-  const problem = program === undefined ? 'there is no program "bwrap"' : await findProblem(program)
+  const problem = program === undefined ? 'the program "bwrap" was not found' : await findProblem(program)
   if (program !== undefined && problem === undefined) return [program, ...OPTIONS, ...words]
   throw new BatonError({
     code: 'invalid_mcp_server',
-    message: `the server may not use the network, and bubblewrap, which would keep it from doing so, cannot be used: ${problem}`,
-    hint: 'Install bubblewrap (Linux), or allow the network.',
+    message: `the server may not use the network, but bubblewrap, which enforces that, cannot be used: ${problem}`,
+    hint: 'Install bubblewrap (Linux), or allow network access.',
   })
 }
 
-/** npm puts `node_modules/.bin` of the project on the PATH: a package there must not pass for the sandbox. */
+/** npm adds the project's `node_modules/.bin` to PATH: a package must not be able to replace the sandbox. */
 export function findBubblewrap(path: string, folder: string): string | undefined {
   return path
     .split(delimiter)
@@ -31,7 +34,7 @@ export function findBubblewrap(path: string, folder: string): string | undefined
     .find(isProgram)
 }
 
-/** In the root, where services run, everything is inside. */
+/** Services run in the root folder, which contains everything. */
 function isInside(folder: string, place: string): boolean {
   if (dirname(folder) === folder) return false
   const way = relative(folder, place)

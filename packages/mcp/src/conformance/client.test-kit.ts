@@ -1,5 +1,5 @@
-// A client as users build it, which the conformance suite starts as a program: it opens a session, and a scripted model calls every
-// tool that the server has. The address is the last argument; the suite says the rest in variables.
+// A client as users build it, started as a program by the conformance suite: it opens a session, and a scripted model
+// calls every tool of the server. The address is the last argument; the suite passes the rest in variables.
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import type { JsonObject, JsonValue } from '@baton/core'
@@ -25,14 +25,14 @@ interface Context {
 
 const url = process.argv.at(-1) ?? ''
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
-const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context // the suite's own words
+const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context // written by the suite
 
-/** The suite keeps it beside its verdicts. */
+/** The suite stores it with its verdicts. */
 function tell(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-/** Stands in for the user at the login page: it follows the page's redirect. */
+/** Acts as the user at the login page: follows the page's redirect. */
 const follow = async (page: URL): Promise<URLSearchParams> => {
   const response = await fetch(page, { redirect: 'manual' })
   return new URL(response.headers.get('location') ?? 'about:blank').searchParams
@@ -76,7 +76,7 @@ function createEnterpriseLogin(clientId: string, clientSecret: string): CrossApp
   })
 }
 
-/** Arguments that fit a tool's schema, as far as the suite's tools need it. */
+/** Fills in arguments for a tool's schema, enough for the suite's tools. */
 function fill(schema: JsonObject, echoed?: JsonObject): JsonObject {
   const properties = (schema['properties'] ?? {}) as Readonly<Record<string, JsonObject>>
   const values: Readonly<Record<string, JsonValue>> = {
@@ -89,7 +89,7 @@ function fill(schema: JsonObject, echoed?: JsonObject): JsonObject {
   }
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, { type, enum: choices }]) => {
-      // One scenario wants a schema back as the client understood it.
+      // One scenario expects the schema back as the client understood it.
       if (name === 'schema' && echoed) return [[name, echoed] as const]
       const value = Array.isArray(choices) ? choices[0] : values[typeof type === 'string' ? type : '']
       return value === undefined ? [] : [[name, value] as const]
@@ -112,7 +112,7 @@ const agent = defineAgent({ name: 'conformance', model: createScriptedModel({ st
 const host = createHost({ agent })
 const session = await host.session('one')
 for await (const event of session.send('Call every tool.')) {
-  // The suite says which values it expects where a schema has defaults; a user who changes nothing sends these.
+  // If a schema has defaults, the suite expects them: the values of a user who changes nothing.
   if (event.type === 'question-asked')
     void session.answer({ questionId: event.questionId, value: readDefaults(event.schema) })
   if (event.type === 'call' && event.call.result)

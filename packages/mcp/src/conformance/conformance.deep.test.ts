@@ -1,4 +1,5 @@
-// The official conformance suite of MCP against our client and our server, at both revisions of the protocol. Its counts go to the output.
+// Runs the official MCP conformance suite against our client and our server, at both protocol revisions. Its counts go
+// to the output.
 import { spawn } from 'node:child_process'
 import { mkdtemp } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -74,7 +75,7 @@ const NOT_SERVED: readonly { readonly scenarios: RegExp; readonly reason: string
     reason: 'Baton asks no client for a model or for folders',
   },
   { scenarios: /^server-stateless$/, reason: 'two checks want a tool that needs a client’s model; the other 26 pass' },
-  // Extensions, which no revision requires.
+  // Extensions that no revision requires.
   { scenarios: /^http-custom-header-server-validation$/, reason: 'no tool of Baton reads headers' },
   {
     scenarios: /^tasks-(lifecycle|mrtr-composition|required-task-error)$/,

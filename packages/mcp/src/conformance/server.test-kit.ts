@@ -1,4 +1,5 @@
-// A server as users build it, with the tools that the conformance suite wants, as ordinary tools of an agent. It prints its address.
+// A server as users build it, with the tools that the conformance suite needs as ordinary tools of an agent. It prints
+// its address.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '@baton/core'
@@ -18,7 +19,7 @@ const toFile = (mediaType: string, text: string) => {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** The key of a question is the title of its schema. */
+/** The title of a question's schema is its key. */
 const form = (title: string, properties: JsonObject, required: readonly string[] = Object.keys(properties)) => ({
   type: 'object',
   title,
@@ -26,7 +27,7 @@ const form = (title: string, properties: JsonObject, required: readonly string[]
   required,
 })
 
-/** A tool that asks one question after the other, and says what it was told. */
+/** A tool that asks one question after another and reports the answers. */
 const asking = (name: string, questions: readonly { readonly message: string; readonly schema: JsonObject }[]) =>
   tool({
     name,
@@ -219,13 +220,13 @@ const tasks = [
     timeoutMs: TASK_MS,
     execute: async ({ filename }, { ask }) => {
       const schema = form('confirm', { confirm: { type: 'boolean' } })
-      const { confirm } = (await ask({ message: `Delete ${String(filename)}?`, schema })) as JsonObject // as the schema says
+      const { confirm } = (await ask({ message: `Delete ${String(filename)}?`, schema })) as JsonObject // by its schema
       return confirm === true ? `Deleted ${String(filename)}.` : 'Kept.'
     },
   }),
 ]
 
-/** A schema with all that JSON Schema 2020-12 has; as text, because an object with a `then` looks like a promise. */
+/** A schema with everything in JSON Schema 2020-12; as text, because an object with a `then` looks like a promise. */
 const ADDRESSES = JSON.parse(`{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
@@ -248,7 +249,7 @@ const ADDRESSES = JSON.parse(`{
   "then": { "required": ["phone"] },
   "else": { "required": ["email"] },
   "additionalProperties": false
-}`) as JsonObject // the text above
+}`) as JsonObject // parsed from the text above
 
 const others = [
   tool({
@@ -291,7 +292,7 @@ const host = createHost({ agent })
 const handler = createMcpHandler(host, { agent })
 const server = createServer(createNodeListener(handler))
 server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server
   process.stdout.write(`http://localhost:${port}/mcp\n`)
 })
 process.once('SIGTERM', () => {

@@ -1,4 +1,4 @@
-// Baton on both ends, and tools that come and go behind the server.
+// Baton on both ends, and tools that appear and disappear behind the server.
 import type { Tool, ToolSource } from '@baton/core'
 import { defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'

@@ -1,4 +1,4 @@
-// Breaks between a client and its call: a connection, or the whole server. The call is the same one afterwards.
+// Failures between a client and its call: of a connection, or of the whole server. The call is the same afterwards.
 import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ test('a client of 2025-11-25 whose connection breaks in mid-call reads the resul
   expect(runs).toBe(1)
 })
 
-/** The body, which breaks once its time has come. */
+/** A body that breaks at the given time. */
 function cutAfter(body: ReadableStream<Uint8Array>, time: Promise<void>): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream({
@@ -56,7 +56,7 @@ function cutAfter(body: ReadableStream<Uint8Array>, time: Promise<void>): Readab
       const pump = async (): Promise<void> => {
         for (let piece = await reader.read(); !piece.done; piece = await reader.read()) controller.enqueue(piece.value)
       }
-      pump().catch(() => {}) // it was cut
+      pump().catch(() => {}) // the body was cut off
     },
   })
 }

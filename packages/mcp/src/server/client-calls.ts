@@ -1,5 +1,5 @@
-// The calls of one MCP client: the sessions that run them one at a time, the calls by idempotency key, and the conversations with
-// the agent.
+// Manages one MCP client's calls: the sessions that run them one at a time, calls by idempotency key, and conversations
+// with the agent.
 import type { Agent, Host, JsonObject, Principal, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { writeCall } from './direct-agent.ts'
@@ -13,7 +13,7 @@ export interface ClientCallsInit {
   readonly principal: Principal
   /** The agent whose sessions run single calls. */
   readonly direct: Agent
-  /** The calls that the principal's clients began, by their keys. */
+  /** Calls started by the principal's clients, by key. */
   readonly begun: Map<string, Promise<CallPlace>>
 }
 
@@ -25,7 +25,7 @@ export interface CallStart {
   readonly finish: Finish
 }
 
-/** The place at which a call runs. Any process can lead a client that brings it back to the call. */
+/** Identifies a running call. With it, any process can lead a returning client back to the call. */
 export interface CallPlace {
   readonly session: string
   readonly inputId: string
@@ -37,9 +37,9 @@ interface Lane {
   calls: number
 }
 
-/** Calls after which a new session replaces this one. */
+/** Calls before a new session replaces this one. */
 const LANE_CALLS = 256
-/** How many keys are remembered. */
+/** Maximum remembered keys. */
 const KEYS = 1_000
 const CONVERSATION = /^mcp_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -62,7 +62,7 @@ export class ClientCalls {
     return this.#running > 0
   }
 
-  /** @throws BatonError `rate_limited` (too many calls at once), and as `host.session` does */
+  /** @throws BatonError `rate_limited` (too many concurrent calls), and as `host.session` does */
   async call(name: string, input: JsonObject, start: CallStart): Promise<LiveCall> {
     return await this.#begin('tool', `${name}\n${start.key ?? ''}`, start, async (inputId) => {
       const lane = await this.#takeLane()
@@ -73,13 +73,13 @@ export class ClientCalls {
     })
   }
 
-  /** @throws BatonError `invalid_option` for a conversation that cannot be one; as `call` does */
+  /** @throws BatonError `invalid_option` for an invalid conversation; otherwise as `call` does */
   async ask(message: string, conversation: string | undefined, start: CallStart): Promise<LiveCall> {
     if (conversation !== undefined && !CONVERSATION.test(conversation))
       throw new BatonError({
         code: 'invalid_option',
         message: `there is no conversation "${conversation.slice(0, 100)}"`,
-        hint: 'Leave it out to begin a new one, or give the one of an earlier answer.',
+        hint: 'Leave it out to start a new one, or pass the one from an earlier answer.',
       })
     const { host, parts, principal } = this.#init
     return await this.#begin('agent', `\n${start.key ?? ''}`, start, async (inputId) => {
@@ -92,7 +92,7 @@ export class ClientCalls {
     })
   }
 
-  /** A call that began earlier, here or in another process. @throws BatonError as `host.session` does */
+  /** Finds a call that started earlier, here or in another process. @throws BatonError as `host.session` does */
   async find({ session: id, inputId, type }: CallPlace, finish: Finish): Promise<LiveCall> {
     const live = this.#live.get(inputId)
     if (live) return live
@@ -103,7 +103,7 @@ export class ClientCalls {
       this.#running -= 1
       this.#closeSession(session)
     }
-    const interrupt = (): void => void session.interrupt({ reason: 'cancelled' }).catch(() => {}) // it is over
+    const interrupt = (): void => void session.interrupt({ reason: 'cancelled' }).catch(() => {}) // it has ended
     const found = new LiveCall({
       session,
       turn: session.turn(inputId),
@@ -116,7 +116,7 @@ export class ClientCalls {
     return found
   }
 
-  /** The client is gone. Its running calls run to their end. */
+  /** The client has disconnected. Its running calls run to their end. */
   close(): void {
     this.#isClosed = true
     this.closeIdle()
@@ -144,8 +144,8 @@ export class ClientCalls {
     if (this.#running >= calls)
       throw new BatonError({
         code: 'rate_limited',
-        message: `${calls} calls of this client run or wait for a person, which is the limit`,
-        hint: 'Wait for one to end, or raise limits.calls.',
+        message: `this client has ${calls} calls that run or wait for a person, which is the limit`,
+        hint: 'Wait for one to end, or increase limits.calls.',
       })
     this.#running += 1
     const starting = begin(crypto.randomUUID())
@@ -162,7 +162,7 @@ export class ClientCalls {
     const place = starting.then(({ session, inputId }) => ({ session: session.id, inputId, type }))
     const { begun } = this.#init
     begun.set(keyed, place)
-    place.catch(() => begun.delete(keyed)) // it was not begun
+    place.catch(() => begun.delete(keyed)) // it did not start
     const [oldest] = begun.keys()
     if (begun.size > KEYS && oldest !== undefined) begun.delete(oldest)
   }

@@ -1,5 +1,5 @@
-// Clients of 2025-11-25 over HTTP. Each begins with a handshake, gets an id that nobody can guess, and has its own server until it leaves
-// or has been idle for too long.
+// 2025-11-25 clients over HTTP. Each starts with a handshake, gets an unguessable id, and has its own server until it
+// disconnects or has been idle for too long.
 import type { Principal } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Server } from '@modelcontextprotocol/server'
@@ -33,14 +33,14 @@ export class ConnectedClients {
     const id = request.headers.get(SESSION_HEADER)
     if (id !== null) {
       const client = this.#clients.get(id)
-      // Another principal's client does not exist for this one.
+      // Another principal's client is treated as unknown.
       if (!client || client.principal !== principal.id)
-        return answerError(404, -32_001, 'there is no such MCP session; begin a new one')
+        return answerError(404, -32_001, 'there is no such MCP session; start a new one')
       this.#watchIdle(client)
       return await client.transport.handleRequest(request, { parsedBody })
     }
     if (request.method !== 'POST' || !isInitializeRequest(parsedBody))
-      return answerError(400, -32_000, `the header ${SESSION_HEADER} is missing; begin with "initialize"`)
+      return answerError(400, -32_000, `the header ${SESSION_HEADER} is missing; start with "initialize"`)
     try {
       this.#makeRoom(principal.id)
     } catch (cause) {
@@ -68,7 +68,7 @@ export class ConnectedClients {
     const calls = this.#world.createCalls(principal)
     const server = this.#world.createServer(calls, false)
     await server.connect(transport)
-    const tell = (): void => void server.sendToolListChanged().catch(() => {}) // nobody listens
+    const tell = (): void => void server.sendToolListChanged().catch(() => {}) // no listener is connected
     const client: Connected = {
       id,
       principal: principal.id,
@@ -97,13 +97,13 @@ export class ConnectedClients {
       if (!oldest)
         throw new BatonError({
           code: 'rate_limited',
-          message: `${limit} MCP clients are connected, and all are at work`,
+          message: `${limit} MCP clients are connected, and all are busy`,
         })
       void this.#close(oldest)
     }
   }
 
-  /** The map is in the order of last use. */
+  /** The map is ordered by last use. */
   #watchIdle(client: Connected): void {
     const { limits, timers } = this.#world.parts
     client.stopIdle()
@@ -128,7 +128,7 @@ export class ConnectedClients {
   async #close(client: Connected): Promise<void> {
     this.#forget(client)
     await client.server.close().catch((cause: unknown) => {
-      this.#world.parts.log.info('an MCP client could not be left', { cause: String(cause) })
+      this.#world.parts.log.info('the connection to an MCP client could not be closed', { cause: String(cause) })
     })
   }
 }

@@ -1,23 +1,27 @@
-// An agent without a language model: its "model" turns an input that names a tool into exactly that call, and then is silent. Thus
-// a call of an MCP client gets everything that a model's call gets: validation, approval, questions, one settlement, a log.
+// An agent without a language model: its "model" turns an input that names a tool into exactly that call, and then says
+// nothing. This gives an MCP client's call everything that a model's call gets: validation, approval, questions, one
+// settlement, a log.
 import type { Agent, JsonObject, Message, Model, ModelAnswer, ModelCallPart } from '@baton/core'
 import { defineAgent, isJsonObject, parseJson } from '@baton/core'
 import { READ_RESULT, readPiece } from '@baton/runtime'
 
-/** Characters of a call's arguments. */
+/** Maximum characters of a call's arguments. */
 const INPUT_CHARS = 1_048_576
 /** The tool's own time-out ends a call; a turn has no other work. */
 const TURN_MS = 86_400_000
-/** The least characters of a piece of a result, except the last: two pieces may share a character, but none gets lost. */
+/**
+ * Minimum characters of a piece of a result, except the last one. Pieces may overlap by one character, but none is
+ * lost.
+ */
 const PIECE_CHARS = 12_287
 
 export interface DirectAgentInit {
   readonly agent: Agent
-  /** The most characters to read of a text in a result. */
+  /** Maximum characters to read of one text in a result. */
   readonly resultChars: number
 }
 
-/** The agent's tools that the host runs, under the agent's own policy. It does not call `prepareStep`. */
+/** Contains the agent's tools that run on the host, under the agent's own policy. Does not call `prepareStep`. */
 export function createDirectAgent({ agent, resultChars }: DirectAgentInit): Agent {
   const reads = Math.ceil(resultChars / PIECE_CHARS)
   return defineAgent({
@@ -43,7 +47,7 @@ export function createDirectAgent({ agent, resultChars }: DirectAgentInit): Agen
   })
 }
 
-/** The input that stands for this call. */
+/** The input that represents this call. */
 export function writeCall(name: string, input: JsonObject): string {
   return JSON.stringify({ call: name, arguments: input })
 }
@@ -90,7 +94,7 @@ function listOffsets(from: number, end: number): readonly number[] {
   return Array.from({ length: Math.max(0, Math.ceil((end - from) / PIECE_CHARS)) }, (_, n) => from + n * PIECE_CHARS)
 }
 
-/** Beside the input, a message may report late outcomes of earlier calls. */
+/** Next to the input, a message may report late outcomes of earlier calls. */
 function readCall(message: Message | undefined): readonly ModelCallPart[] {
   if (message?.role !== 'user') return []
   for (const part of message.parts.toReversed()) {

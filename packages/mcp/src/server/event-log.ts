@@ -1,4 +1,4 @@
-// Keeps the newest events for a client of 2025-11-25, within a bound, so that the client can read on after its connection broke.
+// Stores the newest events for a 2025-11-25 client, up to a limit, so that it can continue after its connection broke.
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server'
 
 const EVENTS = 512
@@ -21,7 +21,7 @@ export class EventLog implements EventStore {
     const chars = JSON.stringify(message).length
     this.#events.push({ id, stream, message, chars })
     this.#chars += chars
-    // The newest stays, however large: it may be the result that the client waits for.
+    // The newest event is always kept, whatever its size: it may be the result that the client waits for.
     while (this.#events.length > EVENTS || (this.#chars > CHARS && this.#events.length > 1))
       this.#chars -= this.#events.shift()?.chars ?? 0
     return Promise.resolve(id)
@@ -31,7 +31,7 @@ export class EventLog implements EventStore {
     return Promise.resolve(this.#events.find((event) => event.id === id)?.stream)
   }
 
-  /** Empty if the event is no longer known. */
+  /** Resolves with an empty string if the event is no longer stored. */
   async replayEventsAfter(
     lastId: string,
     { send }: { readonly send: (id: string, message: JSONRPCMessage) => Promise<void> },

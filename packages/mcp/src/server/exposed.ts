@@ -1,4 +1,4 @@
-// The offer of an agent to MCP clients: its tools under names that MCP knows, and the tool that asks the agent itself.
+// Lists an agent's tools for MCP clients: each under a name that MCP allows, and the tool that asks the agent itself.
 import type { JsonObject, Tool, ToolSource } from '@baton/core'
 import { toJsonSchema } from '@baton/core'
 import { SourceTools } from '@baton/runtime'
@@ -8,11 +8,11 @@ import { cutText } from '../shared/platform.ts'
 
 export type Offered = {
   readonly listed: McpTool
-  /** It may take long: it runs as a task where the client can. */
+  /** It may take long, so it runs as a task if the client supports tasks. */
   readonly isLong: boolean
 } & ({ readonly type: 'tool'; readonly tool: Tool } | { readonly type: 'agent' })
 
-/** Characters of a name that MCP allows; others become `_`. */
+/** Maximum characters of a name in MCP. Illegal characters become `_`. */
 const NAME_CHARS = 128
 const DESCRIPTION_CHARS = 16_384
 
@@ -21,7 +21,7 @@ export class Exposed {
   readonly #parts: ServerParts
   readonly #listeners = new Set<() => void>()
   #sources: Promise<SourceTools> | undefined
-  /** Describing tools is expensive: it happens once for each list of them. */
+  /** Describing tools is expensive, so it happens once per list. */
   #described: { readonly tools: readonly Tool[]; readonly offered: readonly Offered[] } | undefined
   #isClosed = false
 
@@ -29,7 +29,7 @@ export class Exposed {
     this.#parts = parts
   }
 
-  /** In a stable order while the tools stay the same. */
+  /** The order is stable while the tools stay the same. */
   async list(): Promise<readonly Offered[]> {
     const tools = await this.#listTools()
     if (this.#described?.tools !== tools) this.#described = { tools, offered: this.#describe(tools) }
@@ -48,7 +48,7 @@ export class Exposed {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#listeners.clear()
-    const sources = await this.#sources?.catch(() => undefined) // nothing was opened
+    const sources = await this.#sources?.catch(() => undefined) // nothing to close
     await sources?.close()
   }
 
@@ -69,7 +69,7 @@ export class Exposed {
     return offered
   }
 
-  /** The same list until the tools change. */
+  /** Returns the same list until the tools change. */
   async #listTools(): Promise<readonly Tool[]> {
     const { agent, expose } = this.#parts
     return agent.sources.length === 0 || expose === 'agent' ? agent.tools : (await this.#openSources()).tools()
@@ -78,13 +78,13 @@ export class Exposed {
   #openSources(): Promise<SourceTools> {
     if (this.#sources) return this.#sources
     const { agent, timers, log } = this.#parts
-    // Each session closes the sources that it opened. Here they only give their lists.
+    // Sessions close the sources that they opened. Here sources only provide their lists.
     const sources = agent.sources.map(withoutClose)
     const opening = SourceTools.open({ session: 'mcp', agent, sources, always: [], timers, log })
     this.#sources = opening
     opening.then(
       (opened) => opened.onChange(() => this.#tell()),
-      () => (this.#sources = undefined), // asked again at the next list
+      () => (this.#sources = undefined), // tried again at the next list
     )
     return opening
   }
@@ -117,7 +117,7 @@ function describeTool(tool: Tool, name: string, isLong: boolean): McpTool {
     name,
     ...(tool.title !== undefined && { title: tool.title }),
     description: cutText(tool.description, DESCRIPTION_CHARS),
-    inputSchema: tool.inputSchema as McpTool['inputSchema'], // its root is an object, which `tool()` has checked
+    inputSchema: tool.inputSchema as McpTool['inputSchema'], // `tool()` has checked that its root is an object
     ...(output && { outputSchema: output }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
     ...(isLong && { execution: { taskSupport: 'optional' as const } }),
@@ -133,19 +133,19 @@ function describeEffect({ title, effect, kind }: Tool): ToolAnnotations {
   }
 }
 
-/** Undefined for a schema whose root is not an object: a text result has no structured value. */
+/** Returns `undefined` for a schema whose root is not an object: a text result has no structured value. */
 function describeOutput({ output }: Tool): McpTool['outputSchema'] | undefined {
   if (!output) return undefined
   try {
     const schema: JsonObject = toJsonSchema(output)
-    return schema['type'] === 'object' ? (schema as McpTool['outputSchema']) : undefined // an object, as it says
+    return schema['type'] === 'object' ? (schema as McpTool['outputSchema']) : undefined // its root is an object
   } catch {
-    return undefined // it cannot describe itself as JSON Schema
+    return undefined // it cannot be converted to JSON Schema
   }
 }
 
 function describeAgent({ name, instructions }: ServerParts['agent'], toolName: string): McpTool {
-  const about = instructions.trim() === '' ? '' : ` What it was told: ${instructions.trim().slice(0, 500)}`
+  const about = instructions.trim() === '' ? '' : ` Its instructions: ${instructions.trim().slice(0, 500)}`
   return {
     name: toolName,
     title: `Ask ${name}`,
@@ -153,10 +153,10 @@ function describeAgent({ name, instructions }: ServerParts['agent'], toolName: s
     inputSchema: {
       type: 'object',
       properties: {
-        message: { type: 'string', description: 'What is asked or told.' },
+        message: { type: 'string', description: 'The message to the agent.' },
         conversation: {
           type: 'string',
-          description: 'From an earlier answer, to go on with that conversation. Absent: a new one begins.',
+          description: 'From an earlier answer, to continue that conversation. If absent, a new one starts.',
         },
       },
       required: ['message'],

@@ -1,11 +1,11 @@
-// Answers before a request reaches a client: refusals as JSON-RPC errors, and CORS for web pages.
+// Responses sent before a request reaches a client: refusals as JSON-RPC errors, and CORS for web pages.
 import type { McpHttpOptions } from './options.ts'
 
 export function answerError(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
 }
 
-/** RFC 9110, 11.6.1: a 401 names a scheme. */
+/** RFC 9110, 11.6.1: a 401 names an authentication scheme. */
 export function answerUnauthorized(message: string): Response {
   const response = answerError(401, -32_000, message)
   response.headers.set('www-authenticate', 'Bearer')
@@ -14,18 +14,20 @@ export function answerUnauthorized(message: string): Response {
 
 const LOCAL: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
-/** Why the request is refused before anybody asks who sends it. */
+/** Why the request is refused before it is authenticated, or `undefined` if it is allowed. */
 export function refusePage(request: Request, options: McpHttpOptions): string | undefined {
   const { hosts, authenticate } = options
   const url = new URL(request.url)
-  // The host as the client wrote it, if a server passes it on: a page can make a name of its own lead to this machine.
+  // The host as written by the client, if the server passes it on: a page can make its own domain name resolve to this
+  // machine.
   const { hostname, host } = URL.parse(`http://${request.headers.get('host') ?? url.host}`) ?? url
   const names = hosts ?? (authenticate ? undefined : LOCAL)
-  if (names && !names.includes(hostname)) return `the server does not answer under the name ${hostname.slice(0, 200)}`
+  if (names && !names.includes(hostname))
+    return `the server does not accept requests for the host ${hostname.slice(0, 200)}`
   const origin = request.headers.get('origin')
   if (origin === null || isAllowed(origin, request, options)) return undefined
   if (URL.parse(origin)?.host === host) return undefined
-  return `pages of the origin ${origin.slice(0, 200)} may not use this server`
+  return `pages from the origin ${origin.slice(0, 200)} may not send requests to this server`
 }
 
 function isAllowed(origin: string, request: Request, { origins, authenticate }: McpHttpOptions): boolean {
@@ -34,7 +36,7 @@ function isAllowed(origin: string, request: Request, { origins, authenticate }: 
   return !authenticate && LOCAL.includes(URL.parse(origin)?.hostname ?? '')
 }
 
-/** Call it only for a page that may ask. */
+/** Call it only for an allowed page. */
 export function addCors(request: Request, response: Response): Response {
   const origin = request.headers.get('origin')
   if (origin === null) return response

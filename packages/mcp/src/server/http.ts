@@ -1,4 +1,5 @@
-// An agent for MCP clients over HTTP: one function from a web-standard request to its response, for both revisions of the protocol.
+// Offers an agent to MCP clients over HTTP: one function from a web-standard request to its response, for both protocol
+// revisions.
 import type { Host, Principal } from '@baton/core'
 import { BatonError, isBatonError, parseJson } from '@baton/core'
 import { describeThrown, within } from '@baton/runtime'
@@ -12,16 +13,16 @@ import { readOptions } from './options.ts'
 /** Mount it with `createNodeListener` of `@baton/server/http`, or in any server for web-standard requests. */
 export interface McpHandler {
   (request: Request): Promise<Response>
-  /** Ends all connections. Running calls go on in the host. Never rejects. */
+  /** Ends all connections. Running calls continue in the host. Never rejects. */
   readonly close: () => Promise<void>
 }
 
-/** Milliseconds that `authenticate` has. */
+/** Milliseconds that `authenticate` may take. */
 const IDENTITY_MS = 10_000
 const ANONYMOUS: Principal = { id: 'anonymous' }
 
 /**
- * Serves the tools of an agent, or the agent itself, to MCP clients of 2025-11-25 and 2026-07-28 at one address.
+ * Serves an agent's tools, or the agent itself, to MCP clients of 2025-11-25 and 2026-07-28 at one address.
  * @throws BatonError `invalid_option`, `invalid_agent`
  */
 export function createMcpHandler(host: Host, options: McpHttpOptions): McpHandler {
@@ -68,20 +69,20 @@ export function createMcpHandler(host: Host, options: McpHttpOptions): McpHandle
   return Object.assign(handle, { close })
 }
 
-/** The body has been read already. */
+/** The body has already been read. */
 function bare(request: Request): Request {
   if (request.body === null) return request
   const { method, headers, signal, url } = request
   return new Request(url, { method, headers, signal })
 }
 
-/** The JSON of a message; undefined for a request without a body. */
+/** The JSON of a message, or `undefined` for a request without a body. */
 async function readBody(request: Request, { limits }: ServerParts): Promise<unknown> {
   if (request.method !== 'POST') return undefined
   const isJson = /^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '')
   if (!isJson) return answerError(415, -32_000, 'the content type must be application/json')
   const read = await readRequestBody(request, limits.messageBytes)
-  if (read.tooLarge) return answerError(413, -32_000, `a message has at most ${limits.messageBytes} bytes`)
+  if (read.tooLarge) return answerError(413, -32_000, `a message may have at most ${limits.messageBytes} bytes`)
   const parsed = parseJson(read.text)
   return parsed.ok ? parsed.value : answerError(400, -32_700, 'the message is not JSON')
 }
@@ -110,7 +111,7 @@ async function identify(
   }
 }
 
-const NOBODY = 'the server does not know who you are'
+const NOBODY = 'authentication failed'
 
 /** @throws BatonError `invalid_option` */
 export function checkHost(host: Host, what: string): void {

@@ -1,5 +1,5 @@
-// Tools and agents of Baton for MCP clients: `createMcpHandler(host, { agent })` over HTTP, `serveMcpOverStdio(host, { agent })` for the
-// program that started this one.
+// Offers Baton's tools and agents to MCP clients: `createMcpHandler(host, { agent })` over HTTP,
+// `serveMcpOverStdio(host, { agent })` for the program that started this one.
 export { createMcpHandler } from './http.ts'
 export type { McpHandler } from './http.ts'
 export type { McpHttpOptions, McpIdentity, McpServerLimits, McpServerOptions } from './options.ts'

@@ -1,4 +1,5 @@
-// Clients that leave in mid-call, and calls of the agent itself: what runs is run once, and what nobody waits for is taken back.
+// Clients that disconnect during a call, and calls of the agent itself: a call runs once, and a call that no client
+// waits for is withdrawn.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, expect, test } from 'vitest'
@@ -9,7 +10,7 @@ import { ERAS, serveAgent, serveTools, tell } from './mcp-client.test-kit.ts'
 let served: Served | undefined
 afterEach(() => served?.end())
 
-/** A tool that runs until it is let go. */
+/** A tool that runs until it is released. */
 function createGate(effect: 'once' | 'pure') {
   const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
@@ -143,7 +144,7 @@ function createShop() {
 }
 
 test.each(ERAS)(
-  'the agent is a tool for a client of %s: it asks for approvals, and a conversation goes on',
+  'the agent is a tool for a client of %s: it asks for approvals, and a conversation continues',
   async (era) => {
     const { agent, host } = createShop()
     served = serveAgent(agent, { expose: 'agent' }, host)

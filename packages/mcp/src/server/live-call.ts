@@ -1,5 +1,5 @@
-// A running call, or a running turn of the agent. It reads the events once; everybody who waits for the call (a request, its retry, a
-// task) sees its state.
+// A running call, or a running turn of the agent. It reads the events once and shares its state with everything that
+// waits for the call: a request, its retry, a task.
 import type { Answer, CallView, JsonValue, Session, SessionEvent, Turn } from '@baton/core'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Waiting } from './questions.ts'
@@ -7,13 +7,13 @@ import type { Waiting } from './questions.ts'
 export interface LiveCallInit {
   readonly session: Session
   readonly turn: Turn
-  /** Whether the steps of the turn count as progress too, or only the notes of its tool. */
+  /** Whether the turn's steps count as progress too, or only its tool's notes. */
   readonly tellsSteps: boolean
   /** Withdraws or interrupts the call. */
   readonly cancel: () => void
-  /** Makes the client's result at the end. Never rejects. */
+  /** Creates the client's result at the end. Never rejects. */
   readonly finish: Finish
-  /** Called once, when the turn is over. */
+  /** Called once, when the turn has ended. */
   readonly onEnd: () => void
 }
 
@@ -22,7 +22,7 @@ export type Ended = { readonly answer: Answer } | { readonly cause: unknown }
 /** `calls`: all calls of the turn, in the order in which they were made. */
 export type Finish = (session: Session, calls: readonly CallView[], ended: Ended) => Promise<CallToolResult>
 
-/** Characters of what a call is doing. */
+/** Maximum characters of a progress note. */
 const NOTE_CHARS = 1_000
 
 export class LiveCall {
@@ -50,12 +50,12 @@ export class LiveCall {
     return [...this.#waiting.values()]
   }
 
-  /** Present once the turn is over. */
+  /** Present once the turn has ended. */
   get result(): CallToolResult | undefined {
     return this.#result
   }
 
-  /** How many notes there were, and the newest one. */
+  /** The number of notes so far, and the newest one. */
   get progress(): { readonly count: number; readonly note: JsonValue } {
     return { count: this.#notes, note: this.#note }
   }
@@ -65,16 +65,16 @@ export class LiveCall {
     return this.#wake.promise
   }
 
-  /** Settles when the turn is over. Never rejects. */
+  /** Settles when the turn has ended. Never rejects. */
   async over(): Promise<CallToolResult> {
     while (!this.#result) await this.changed()
     return this.#result
   }
 
-  /** Runs acts in sequence: if two answers to one question arrive, the second sees the effect of the first. */
+  /** Runs actions in sequence: if two answers to one question arrive, the second sees the effect of the first. */
   inOrder<Value>(act: () => Promise<Value>): Promise<Value> {
     const done = this.#acts.then(act)
-    this.#acts = done.catch(() => {}) // whoever waits for it gets the error
+    this.#acts = done.catch(() => {}) // the caller gets the error
     return done
   }
 

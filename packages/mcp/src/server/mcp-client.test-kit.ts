@@ -1,4 +1,4 @@
-// An agent behind the handler, and stock clients of the MCP SDK that reach it without a network, at either revision.
+// An agent behind the handler, and stock MCP SDK clients that reach it without a network, at either revision.
 import type { Agent, Host, JsonObject } from '@baton/core'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -20,9 +20,9 @@ export interface Served {
 }
 
 export interface ClientInit {
-  /** Shown as a bearer token. */
+  /** Sent as a bearer token. */
   readonly token?: string
-  /** Answers what the server asks; without it the client cannot be asked. */
+  /** Answers the server's questions; without it the client cannot be asked. */
   readonly elicit?: (message: string, schema: JsonObject) => object | Promise<object>
   readonly fetch?: (request: Request) => Promise<Response>
 }
@@ -52,7 +52,7 @@ export function serveAgent(
   return { host, agent, handler, connect, end }
 }
 
-/** Whoever shows a token is called by it. */
+/** Uses each bearer token as the principal's id. */
 export const byToken: NonNullable<McpHttpOptions['authenticate']> = ({ headers }) => {
   const id = headers.get('authorization')?.replace('Bearer ', '')
   return id === undefined ? undefined : { id }
@@ -73,8 +73,8 @@ async function connectClient(
   )
   if (elicit)
     client.setRequestHandler('elicitation/create', async ({ params }) => {
-      const schema = 'requestedSchema' in params ? (params.requestedSchema as JsonObject) : {} // it came as JSON
-      return (await elicit(params.message, schema)) as { action: 'accept' } // the test says what is legal
+      const schema = 'requestedSchema' in params ? (params.requestedSchema as JsonObject) : {} // parsed from JSON
+      return (await elicit(params.message, schema)) as { action: 'accept' } // the test gives a valid answer
     })
   const transport = new StreamableHTTPClientTransport(new URL(ADDRESS), {
     ...(token !== undefined && { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
@@ -84,7 +84,7 @@ async function connectClient(
   return client
 }
 
-/** The text of a result, after `error: ` where it is one. */
+/** The text of a result, after `error: ` if it is one. */
 export function tell(result: { readonly content?: unknown; readonly isError?: unknown }): string {
   const [part] = (result.content ?? []) as readonly { readonly text?: string; readonly type: string }[]
   return `${result.isError === true ? 'error: ' : ''}${part?.text ?? part?.type ?? ''}`

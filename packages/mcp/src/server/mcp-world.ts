@@ -1,4 +1,4 @@
-// State that one server of an agent shares between all its clients: its offer, their tasks, and the calls of each principal.
+// State shared by all clients of one agent's server: its tools, their tasks, and the calls of each principal.
 import type { Host, Principal } from '@baton/core'
 import type { Server } from '@modelcontextprotocol/server'
 import type { CallPlace } from './client-calls.ts'
@@ -39,7 +39,7 @@ export class McpWorld {
     this.#tasks = new Tasks(parts.limits, parts.timers)
   }
 
-  /** For a client with a connection of its own. Its keys are its principal's, who may come back over another connection. */
+  /** For a client with its own connection. Its keys belong to its principal, who may return over another connection. */
   createCalls(principal: Principal): ClientCalls {
     return this.#create(principal, this.#know(principal).begun)
   }
@@ -49,7 +49,7 @@ export class McpWorld {
     return createSdkServer({ parts, exposed: this.exposed, calls, tasks: this.#tasks, isModern, secret })
   }
 
-  /** The calls of all requests of a principal whose clients have no connection of their own. */
+  /** The calls of all requests of a principal whose clients have no connection. */
   callsOf(principal: Principal): ClientCalls {
     return this.#know(principal).calls
   }

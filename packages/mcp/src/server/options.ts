@@ -1,4 +1,4 @@
-// The options of a program that offers an agent to MCP clients, and their checks.
+// Options for offering an agent to MCP clients, and their validation.
 import type { Agent, Logger, Principal, Timers } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
 import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
@@ -6,54 +6,66 @@ import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
 export interface McpServerOptions {
   /** The agent whose tools are offered, or who answers. */
   readonly agent: Agent
-  /** `tools`: each tool of the agent that the server runs. `agent`: one tool that asks the agent. `tools` by default. */
+  /**
+   * `tools`: each of the agent's tools that runs on the server. `agent`: one tool that asks the agent. Default:
+   * `tools`.
+   */
   readonly expose?: 'tools' | 'agent' | 'both'
-  /** Name and version that clients see; the agent's name and `0.1.0` by default. */
+  /** Name and version shown to clients. Default: the agent's name, and `0.1.0`. */
   readonly name?: string
   readonly version?: string
   /** Instructions that clients may pass to their model. */
   readonly instructions?: string
   readonly limits?: Partial<McpServerLimits>
   readonly log?: Logger
-  /** The process's by default. */
+  /** Default: the process's timers. */
   readonly timers?: Timers
 }
 
 export interface McpServerLimits {
-  /** Concurrent calls of one client, including those that wait for a person. 16. */
+  /** Concurrent calls of one client, including calls that wait for a person. Default: 16. */
   readonly calls: number
-  /** Connected clients of 2025-11-25 over HTTP: in all, and of one principal. 1,000 and 100. */
+  /** Connected 2025-11-25 clients over HTTP: in total, and per principal. Default: 1,000 and 100. */
   readonly clients: number
   readonly clientsPerPrincipal: number
-  /** Milliseconds after which Baton forgets an idle client. 30 minutes. */
+  /** Milliseconds until an idle client is forgotten. Default: 30 minutes. */
   readonly idleMs: number
-  /** Tasks that Baton keeps: in all, and of one principal. 1,000 and 64. */
+  /** Stored tasks: in total, and per principal. Default: 1,000 and 64. */
   readonly tasks: number
   readonly tasksPerPrincipal: number
-  /** The longest that Baton keeps a task, in milliseconds from its beginning. An hour. */
+  /** Maximum milliseconds that a task is stored, from its start. Default: one hour. */
   readonly taskMs: number
-  /** Tools whose own time-out is longer than this many milliseconds run as tasks where the client can. 60,000. */
+  /** Tools with a time-out above this many milliseconds run as tasks if the client supports tasks. Default: 60,000. */
   readonly taskFromMs: number
-  /** Bytes of one message of a client. 4 MiB. */
+  /** Maximum bytes of one message from a client. Default: 4 MiB. */
   readonly messageBytes: number
-  /** Characters of a text in a result; a client gets the beginning of a longer one. 524,288. */
+  /** Maximum characters of a text in a result; a client gets the beginning of a longer one. Default: 524,288. */
   readonly resultChars: number
 }
 
-/** Who asks. The result of `createTokenVerifier` of `@baton/server/auth` fits. */
+/** The authenticated principal. The result of `createTokenVerifier` of `@baton/server/auth` can be returned as is. */
 export type McpIdentity = Principal | { readonly principal: Principal; readonly expiresAtMs?: number }
 
 export interface McpHttpOptions extends McpServerOptions {
-  /** If it returns undefined or throws, the request gets a 401. Without it, everybody is one principal, `anonymous`. */
+  /**
+   * If it returns `undefined` or throws, the request gets a 401. Without it, every client is one principal,
+   * `anonymous`.
+   */
   readonly authenticate?: (request: Request) => McpIdentity | undefined | Promise<McpIdentity | undefined>
   /**
-   * Origins of web pages that may ask, `*` for all; a function decides for each page. By default pages of this machine if there is no
-   * `authenticate`, else none.
+   * Origins of web pages that may send requests, or `*` for all; a function decides per page. Default: pages of this
+   * machine if there is no `authenticate`, otherwise none.
    */
   readonly origins?: readonly string[] | ((origin: string, request: Request) => boolean)
-  /** Names under which clients may reach the server, without a port. By default those of this machine without `authenticate`, else all. */
+  /**
+   * Host names that clients may use for the server, without a port. Default: those of this machine if there is no
+   * `authenticate`, otherwise all.
+   */
   readonly hosts?: readonly string[]
-  /** Signs the state that a client brings back; at least 32 characters. Servers behind one address need the same. Random by default. */
+  /**
+   * Signs the state that a client sends back; at least 32 characters. Servers behind one address need the same secret.
+   * Default: random.
+   */
   readonly secret?: string
 }
 
@@ -90,7 +102,7 @@ export function readOptions(what: string, options: McpServerOptions, isHttp: boo
     what,
     code: 'invalid_option',
     fields: new Set<string>(isHttp ? [...FIELDS, ...HTTP_FIELDS] : FIELDS),
-    elsewhere: { tools: 'give the agent that has them: agent: defineAgent({ tools })' },
+    elsewhere: { tools: 'pass an agent that has them: agent: defineAgent({ tools })' },
   })
   checkKinds(options, {
     what,
@@ -112,9 +124,9 @@ export function readOptions(what: string, options: McpServerOptions, isHttp: boo
     throw new BatonError({
       code: 'invalid_option',
       message: `${what}: agent must be made by defineAgent`,
-      hint: `Write ${what}(host, { agent }), with the agent whose tools clients are to have.`,
+      hint: `Write ${what}(host, { agent }) with the agent whose tools to offer.`,
     })
-  const { secret } = options as McpHttpOptions // undefined elsewhere
+  const { secret } = options as McpHttpOptions // undefined except over HTTP
   if (secret !== undefined && secret.length < SECRET_CHARS)
     throw new BatonError({
       code: 'invalid_option',

@@ -1,14 +1,14 @@
-// Sends the progress of a call to a client that asked for it: at most 50 notes a second, the newest ones.
+// Sends a call's progress to a client that asked for it: at most 50 notes a second, the newest ones.
 import type { JsonValue, Timers } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { LiveCall } from './live-call.ts'
 
-/** Milliseconds between two notes; of the notes in between, the client gets the newest. */
+/** Milliseconds between two notes; the client gets the newest of several. */
 const PAUSE_MS = 20
 const WORDS = 1_000
 
-/** `end` sends the newest note, if it was not sent. */
+/** `end` sends the newest note if it was not sent yet. */
 export function relayProgress(live: LiveCall, context: ServerContext, timers: Timers): { end(): Promise<void> } {
   const token = context.mcpReq._meta?.progressToken
   if (token === undefined) return { end: () => Promise.resolve() }
@@ -20,11 +20,11 @@ export function relayProgress(live: LiveCall, context: ServerContext, timers: Ti
     if (count === told) return
     told = count
     const read = readNote(note, last + 1)
-    // MCP requires it to grow.
+    // MCP requires progress to increase.
     if (read.progress <= last) return
     last = read.progress
     const params = { progressToken: token, ...read }
-    await context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {}) // the client is gone
+    await context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {}) // the client has disconnected
   }
   const run = async (): Promise<void> => {
     while (!isOver && !live.result) {
@@ -38,7 +38,7 @@ export function relayProgress(live: LiveCall, context: ServerContext, timers: Ti
     end: async () => {
       isOver = true
       await tell()
-      void running // it ends at the next change
+      void running // ends at the next change
     },
   }
 }
@@ -49,7 +49,7 @@ interface Note {
   readonly message?: string
 }
 
-/** Tools report `{ progress, total, message }`, a text, or a shape of their own. */
+/** Tools report `{ progress, total, message }`, a string, or any other JSON. */
 function readNote(note: JsonValue, next: number): Note {
   if (typeof note === 'string') return { progress: next, message: note.slice(0, WORDS) }
   if (!isJsonObject(note)) return { progress: next, message: JSON.stringify(note).slice(0, WORDS) }

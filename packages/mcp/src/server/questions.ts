@@ -1,4 +1,5 @@
-// Approvals and questions that a call waits for, as elicitations of MCP: each becomes a form, and the client's answer decides it.
+// Turns approvals and questions of a call into MCP elicitations: each becomes a form, and the client's answer decides
+// it.
 import type { CallView, JsonObject, JsonValue, Session } from '@baton/core'
 import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
@@ -13,12 +14,12 @@ export type Waiting = {
   | { readonly type: 'question'; readonly message: string; readonly schema: JsonObject }
 )
 
-/** Characters of a call's input, and of its title, in an approval. */
+/** Maximum characters of a call's input and of its title in an approval. */
 const INPUT_CHARS = 4_000
 const REASON_CHARS = 1_000
 const KEY = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
-/** A name for the request, unique in its call: the title of a question's schema, if that is a name. */
+/** A name for the request, unique in its call: the title of a question's schema, if it is a valid name. */
 export function nameRequest(waiting: Waiting): string {
   const title = waiting.type === 'question' ? waiting.schema['title'] : undefined
   const usual = waiting.type === 'question' ? 'answer' : 'approval'
@@ -30,7 +31,7 @@ export function toElicitation(waiting: Waiting): ElicitRequestFormParams {
   if (waiting.type === 'approval')
     return { mode: 'form', message: describeApproval(waiting.call), requestedSchema: APPROVAL }
   const { message, schema } = waiting
-  // `toForm` has checked its properties, which the SDK's type cannot know.
+  // `toForm` has checked its properties, which the SDK's type cannot express.
   return { mode: 'form', message, requestedSchema: toForm(schema) as ElicitRequestFormParams['requestedSchema'] }
 }
 
@@ -38,7 +39,7 @@ const APPROVAL: ElicitRequestFormParams['requestedSchema'] = {
   type: 'object',
   properties: {
     approve: { type: 'boolean', title: 'Allow the call' },
-    reason: { type: 'string', title: 'Why, if you say no', maxLength: REASON_CHARS },
+    reason: { type: 'string', title: 'Reason, if you deny it', maxLength: REASON_CHARS },
   },
   required: ['approve'],
 }
@@ -53,13 +54,16 @@ function describeApproval({ name, title, input, diff }: CallView): string {
   return lines.join('\n')
 }
 
-/** Returns what is wrong with the answer if the client may answer again. Undefined: it was accepted, or came too late. */
+/**
+ * Returns what is wrong with the answer if the client may answer again, and `undefined` if it was accepted or
+ * arrived too late.
+ */
 export async function decideWaiting(session: Session, waiting: Waiting, answer: unknown): Promise<string | undefined> {
   const { action, content } = isJsonObject(answer) ? answer : {}
   const given = action === 'accept' && isJsonObject(content) ? content : undefined
   if (action === 'accept' && !given) return 'the answer has no content'
   if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
-    return 'the action of an answer is "accept", "decline" or "cancel"'
+    return 'the action of an answer must be "accept", "decline" or "cancel"'
   try {
     if (waiting.type === 'approval') await decideApproval(session, waiting.id, given, action)
     else await answerQuestion(session, waiting, given, action)
@@ -114,7 +118,7 @@ function readJsonField({ json }: JsonObject): JsonValue {
   throw new BatonError({ code: 'question_refused', message: 'the field "json" is not JSON' })
 }
 
-/** The schema fields that MCP allows in a form. The others are left out; Baton checks the answer against the whole schema. */
+/** Schema keywords that MCP allows in a form. Others are dropped; Baton checks the answer against the whole schema. */
 const FORM_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'title',
@@ -144,7 +148,7 @@ function toForm(schema: JsonObject): JsonObject {
         json: {
           type: 'string',
           title: 'The answer as JSON',
-          description: `It fits this schema: ${JSON.stringify(schema).slice(0, INPUT_CHARS)}`,
+          description: `Must match this schema: ${JSON.stringify(schema).slice(0, INPUT_CHARS)}`,
         },
       },
       required: ['json'],
@@ -169,7 +173,7 @@ function isForm(schema: JsonObject): boolean {
   return readProperties(schema) !== undefined
 }
 
-/** Undefined if a property is not text, a number, a boolean or a choice. */
+/** Returns `undefined` if a property is not text, a number, a boolean or a choice. */
 function readProperties({ properties = {} }: JsonObject): Readonly<Record<string, JsonObject>> | undefined {
   if (!isJsonObject(properties)) return undefined
   const found: Record<string, JsonObject> = {}

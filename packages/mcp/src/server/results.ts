@@ -1,23 +1,23 @@
-// The outcome of a call, as an MCP client gets it: whole texts, images, files and the value, or an error with its code.
+// Converts a call's outcome for an MCP client: complete texts, images, files and the value, or an error with its code.
 import type { CallView, JsonObject, JsonValue, StoredPart } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { READ_RESULT, describeThrown, readPiece } from '@baton/runtime'
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
 
-/** The bytes of a picture or a file of the session, as base64. */
+/** Reads the bytes of an image or file of the session, as base64. */
 export type ReadMedia = (handle: string) => Promise<string | undefined>
 
 export interface ResultPlace {
   readonly media: ReadMedia
-  /** Whether the tool's output schema promises a value. */
+  /** Whether the tool's output schema requires a value. */
   readonly needsValue: boolean
 }
 
-/** `calls`: the call, then the calls that read on in its result. Never rejects. */
+/** `calls`: the call, then the calls that read the rest of its result. Never rejects. */
 export async function toMcpResult(calls: readonly CallView[], place: ResultPlace): Promise<CallToolResult> {
   const [call, ...reads] = calls
   const result = call?.result
-  if (!call || !result) return tellError('cancelled', 'the call was taken back before it ended')
+  if (!call || !result) return tellError('cancelled', 'the call was withdrawn before it ended')
   if (result.type !== 'ok') return tellError(result.code, result.message)
   try {
     const content = joinPieces(call, result.content, reads)
@@ -27,7 +27,7 @@ export async function toMcpResult(calls: readonly CallView[], place: ResultPlace
     const blocks: ContentBlock[] = []
     for (const [index, part] of content.entries())
       blocks.push(await toBlock(part, `baton://${call.callId}/${index}`, place.media))
-    // The type says object. For clients of 2025-11-25 the SDK wraps any other value in one.
+    // Typed as an object, but for 2025-11-25 clients the SDK wraps any other value in one.
     return { content: blocks, ...(value !== undefined && { structuredContent: value as JsonObject }) }
   } catch (cause) {
     return toMcpError(cause)
@@ -83,7 +83,7 @@ async function toBlock(part: StoredPart, uri: string, media: ReadMedia): Promise
   const name = part.type === 'file' ? part.name : undefined
   if (source.type === 'url') return { type: 'resource_link', uri: source.url, name: name ?? source.url, mimeType }
   const data = source.type === 'base64' ? source.data : await media(source.handle)
-  if (data === undefined) return { type: 'text', text: `[The ${part.type} (${mimeType}) is no longer kept.]` }
+  if (data === undefined) return { type: 'text', text: `[The ${part.type} (${mimeType}) is no longer stored.]` }
   if (part.type === 'image') return { type: 'image', data, mimeType }
   if (mimeType.startsWith('audio/')) return { type: 'audio', data, mimeType }
   const resource = { uri: name === undefined ? uri : `${uri}/${encodeURIComponent(name)}`, mimeType }

@@ -1,4 +1,5 @@
-// The SDK's server for one client, or for one request of 2026-07-28: it lists what an agent offers, and passes on calls and tasks.
+// Creates the SDK's server for one client, or for one request of 2026-07-28: it lists what an agent offers, and passes
+// on calls and tasks.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type {
@@ -35,7 +36,7 @@ export interface SdkServerInit {
   readonly calls: ClientCalls
   readonly tasks: Tasks
   readonly isModern: boolean
-  /** Signs what a client brings back. */
+  /** Signs the state that a client sends back. */
   readonly secret: string
 }
 
@@ -48,7 +49,7 @@ const NoParams = z.looseObject({})
 
 export function createSdkServer(init: SdkServerInit): Server {
   const { parts, exposed, calls, tasks, isModern, secret } = init
-  // Only the principal that was asked can use the state.
+  // Only the asked principal can use the state.
   const codec = createRequestStateCodec<CallPlaceState>({
     key: secret,
     ttlSeconds: STATE_SECONDS,
@@ -59,7 +60,8 @@ export function createSdkServer(init: SdkServerInit): Server {
     ...(parts.instructions !== undefined && { instructions: parts.instructions }),
     requestState: { verify: (state, context) => codec.verify(state, context) },
   })
-  server.onerror = (cause) => parts.log.info('an MCP client made an error', { cause: cause.message.slice(0, 500) })
+  server.onerror = (cause) =>
+    parts.log.info('an MCP client sent an invalid message', { cause: cause.message.slice(0, 500) })
   const toolCalls = new ToolCalls({
     parts,
     exposed,
@@ -70,7 +72,7 @@ export function createSdkServer(init: SdkServerInit): Server {
   })
   server.setRequestHandler('tools/list', async () => ({
     tools: (await exposed.list()).map(({ listed: { execution, ...listed } }) =>
-      // In 2026-07-28 the server alone decides about tasks.
+      // In 2026-07-28 only the server decides about tasks.
       execution && !isModern ? { ...listed, execution } : listed,
     ),
   }))
@@ -116,7 +118,7 @@ function addTaskMethods(server: Server, { calls, tasks, isModern, toolCalls }: T
   server.setRequestHandler('tasks/cancel', { params: TaskParams }, ({ taskId }, context) => {
     const task = find(taskId, context)
     if (!isModern && task.isOver)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `the task is ${task.status} already`)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `the task is already ${task.status}`)
     task.cancel()
     return isModern ? {} : writeTask(task, false)
   })
@@ -124,7 +126,7 @@ function addTaskMethods(server: Server, { calls, tasks, isModern, toolCalls }: T
     server.setRequestHandler('tasks/update', { params: TaskParams }, async ({ taskId }, context) => {
       const { live } = find(taskId, context)
       const named = nameWaiting(live.waiting)
-      // The SDK takes them out of the parameters.
+      // The SDK removes them from the parameters.
       for (const [name, response] of Object.entries(context.mcpReq.inputResponses ?? {})) {
         const waiting = named[name]
         if (waiting) await live.inOrder(() => decideWaiting(live.session, waiting, response))
@@ -143,7 +145,9 @@ function addTaskMethods(server: Server, { calls, tasks, isModern, toolCalls }: T
   })
 }
 
-/** The SDK validates tool results and allows no task among them, so the task replaces the result after that check. */
+/**
+ * The SDK validates tool results and does not allow tasks among them, so the task replaces the result after that check.
+ */
 class TaskServer extends Server {
   protected override _wrapHandler(
     method: string,
@@ -166,7 +170,7 @@ function describeCapabilities(isModern: boolean): ServerCapabilities {
 }
 
 function readCapabilities(server: Server, isModern: boolean, context: ServerContext): ClientCapabilities | undefined {
-  // Fields of the request itself, which the SDK has validated.
+  // Fields of the request itself, validated by the SDK.
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
   return isModern
     ? (envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined)

@@ -1,4 +1,4 @@
-// Stock clients of the MCP SDK that start an agent as a program.
+// Stock MCP SDK clients that start an agent as a program.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
@@ -39,6 +39,6 @@ test('the program ends when its client leaves, after nonsense too', { timeout: 6
   while (!said.includes('\n')) await new Promise((resolve) => child.stdout.once('data', resolve))
   child.stdin.end()
   expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0)
-  // Nothing but the protocol stands on the output.
+  // The output contains only protocol messages.
   for (const line of said.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' })
 })

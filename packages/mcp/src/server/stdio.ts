@@ -1,4 +1,5 @@
-// An agent for the one MCP client that started this process: messages come in on standard input and go out on standard output.
+// Offers an agent to the one MCP client that started this process: messages arrive on standard input and leave on
+// standard output.
 import type { Host, Principal } from '@baton/core'
 import type { Readable, Writable } from 'node:stream'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -8,15 +9,15 @@ import type { McpServerOptions } from './options.ts'
 import { readOptions } from './options.ts'
 
 export interface McpStdioOptions extends McpServerOptions {
-  /** The owner of the calls' sessions; `local` by default. */
+  /** The owner of the calls' sessions. Default: `local`. */
   readonly principal?: Principal
-  /** The streams of the process by default. */
+  /** Default: the process's streams. */
   readonly input?: Readable
   readonly output?: Writable
 }
 
 export interface McpStdioServer {
-  /** Settles when the client has left. Never rejects. */
+  /** Settles when the client has disconnected. Never rejects. */
   readonly ended: Promise<void>
   /** Cancels running calls, and ends. Never rejects. */
   close(): Promise<void>
@@ -41,7 +42,7 @@ export function serveMcpOverStdio(host: Host, options: McpStdioOptions): McpStdi
   const server = serveStdio(
     ({ era }) => {
       const made = world.createServer(calls, era === 'modern')
-      const tell = (): void => void made.sendToolListChanged().catch(() => {}) // it is not connected any more
+      const tell = (): void => void made.sendToolListChanged().catch(() => {}) // no longer connected
       const leave = world.exposed.onChange(tell)
       made.onclose = leave
       return made
@@ -60,11 +61,14 @@ export function serveMcpOverStdio(host: Host, options: McpStdioOptions): McpStdi
   }
   const left = ended
     .then(close)
-    .catch((cause: unknown) => parts.log.warn('the MCP server could not end', { cause: String(cause) }))
+    .catch((cause: unknown) => parts.log.warn('the MCP server could not be closed', { cause: String(cause) }))
   return { ended: left, close }
 }
 
-/** Closes when the client has left, and when a message is over the bound. `serveStdio` uses `onclose` itself, hence `onEnd`. */
+/**
+ * Closes when the client has disconnected, and when a message is too large. `serveStdio` uses `onclose` itself, so this
+ * adds `onEnd`.
+ */
 class EndingTransport extends StdioServerTransport {
   onEnd: () => void = () => {}
 

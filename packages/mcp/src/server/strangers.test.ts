@@ -1,4 +1,4 @@
-// Two principals behind one handler, and clients that mean no good: what is not theirs they neither see nor reach.
+// Two principals behind one handler, and malicious clients: they neither see nor reach what belongs to others.
 import { tool } from '@baton/host'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -83,7 +83,7 @@ interface Answered {
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-/** Asks for a task until it is as it is to be. */
+/** Polls a task until it has this status. */
 async function untilTask(taskId: string, status: string): Promise<Answered> {
   for (;;) {
     const task = await ask('ann', 'tasks/get', { taskId })
@@ -100,7 +100,7 @@ interface AskedFor {
   readonly inputResponses?: object
 }
 
-/** A request of 2026-07-28. */
+/** Sends a request of 2026-07-28. */
 async function ask(token: string, method: string, params: AskedFor): Promise<Answered> {
   const name = params.name ?? params.taskId
   const { text } = await send({
@@ -112,7 +112,7 @@ async function ask(token: string, method: string, params: AskedFor): Promise<Ans
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: MODERN } }),
   })
-  // One message, alone or as the last event of a stream.
+  // One message, by itself or as the last event of a stream.
   const json = text.startsWith('{')
     ? text
     : (text
@@ -155,7 +155,7 @@ test('a state of somebody else, of another tool, or made up is refused, and the 
   expect(right.result?.content?.[0]?.text).toBe('paid')
 })
 
-test('a state that is brought back twice answers once, and both hear the result', async () => {
+test('a state that is returned twice answers once, and both requests get the result', async () => {
   const first = await ask('ann', 'tools/call', { name: 'pay', arguments: { to: 'bob' } })
   const call = {
     name: 'pay',
@@ -192,7 +192,7 @@ test('the same key is the same call', async () => {
   await ask('eve', 'tools/call', { ...call, requestState: other.result?.requestState, inputResponses: { answer: yes } })
   expect(paid).toEqual(['ann to bob', 'eve to bob'])
   for (const wrong of ['', 7, 'k'.repeat(1_025)])
-    expect((await keyed('ann', wrong)).error?.message).toMatch(/must be a text of 1 to 1024 characters/)
+    expect((await keyed('ann', wrong)).error?.message).toMatch(/must be a string of 1 to 1024 characters/)
 })
 
 test('a task is its owner’s alone, and bounded in number', async () => {
@@ -209,7 +209,7 @@ test('a task is its owner’s alone, and bounded in number', async () => {
 
   await ask('ann', 'tools/call', { name: 'bake', arguments: {} })
   const third = await ask('ann', 'tools/call', { name: 'bake', arguments: {} })
-  expect(third.result?.content?.[0]?.text).toMatch(/^rate_limited: 2 tasks/)
+  expect(third.result?.content?.[0]?.text).toMatch(/^rate_limited: this client already has 2 running tasks/)
 
   const task = await untilTask(taskId, 'input_required')
   expect(Object.keys(task.result?.inputRequests ?? {})).toEqual(['answer'])
@@ -268,7 +268,7 @@ test('a client that has been silent longest makes room for the next one of its p
   await end()
 })
 
-test('nobody gets in without a token', async () => {
+test('no client is accepted without a token', async () => {
   const { status, headers } = await send({ token: '', body: '{}' })
   expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
 })

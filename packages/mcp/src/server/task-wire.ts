@@ -1,5 +1,5 @@
-// A task in the format of either revision: nested and with `tasks/result` (2025-11-25), or flat and with its result inside (the
-// extension of 2026-07-28).
+// A task in the format of either revision: nested, with `tasks/result` (2025-11-25), or flat, with its result inside
+// (the extension of 2026-07-28).
 import type { JsonObject } from '@baton/core'
 import type { Task } from './tasks.ts'
 import { POLL_MS } from './tasks.ts'
@@ -34,7 +34,7 @@ function describeTask(task: Task, isModern: boolean): JsonObject {
   }
 }
 
-/** The SDK's types guarantee that it is JSON. */
+/** JSON, as the SDK's types guarantee. */
 function toJson(value: unknown): JsonObject {
   return value as JsonObject
 }

@@ -1,4 +1,4 @@
-// Long calls as tasks of 2025-11-25; those of 2026-07-28 stand in strangers.test.ts.
+// Long calls as tasks of 2025-11-25; those of 2026-07-28 are in strangers.test.ts.
 import { tool } from '@baton/host'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -42,9 +42,9 @@ test('a client of 2025-11-25 begins a task, is asked while it waits for the resu
   const { tasks } = await client.request({ method: 'tasks/list', params: {} }, TaskList)
   expect(tasks.map(({ status }) => status)).toEqual(['completed'])
   const again = client.request({ method: 'tasks/cancel', params: { taskId } }, Task)
-  await expect(again).rejects.toThrow('the task is completed already')
+  await expect(again).rejects.toThrow('the task is already completed')
   const wrong = client.request({ method: 'tools/call', params: { ...params, name: 'quick' } }, CreateTask)
-  await expect(wrong).rejects.toThrow('"quick" does not run as a task')
+  await expect(wrong).rejects.toThrow('"quick" cannot run as a task')
 })
 
 test('a cancelled task of 2025-11-25 has no result', async () => {

@@ -1,11 +1,12 @@
-// Calls that run as tasks: kept for the principal that began them, under ids that nobody can guess, with bounds on time and number.
+// Calls that run as tasks, stored for the principal that started them under unguessable ids, with limits on time and
+// number.
 import type { Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { LiveCall } from './live-call.ts'
 import type { McpServerLimits } from './options.ts'
 
-/** Milliseconds after which a client may poll a task again. */
+/** Milliseconds before a client may poll a task again. */
 export const POLL_MS = 500
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled'
@@ -52,7 +53,7 @@ export class Task {
     return this.#isCancelled ? undefined : this.live.result
   }
 
-  /** Does nothing if the task is over. */
+  /** Does nothing if the task has ended. */
   cancel(): void {
     if (this.isOver) return
     this.#isCancelled = true
@@ -78,14 +79,14 @@ export class Tasks {
   }
 
   /**
-   * Checked before the call is made. Tasks that are over make room, the oldest first.
+   * Call it before the call is made. Drops ended tasks, oldest first.
    * @throws BatonError `rate_limited`
    */
   makeRoom(owner: string): void {
     const { tasks, tasksPerPrincipal } = this.#limits
     const own = [...this.#tasks.values()].filter((task) => task.owner === owner)
     if (own.length >= tasksPerPrincipal && !this.#dropOldest(own)) throw tooMany(tasksPerPrincipal, 'this client')
-    if (this.#tasks.size >= tasks && !this.#dropOldest([...this.#tasks.values()])) throw tooMany(tasks, 'all clients')
+    if (this.#tasks.size >= tasks && !this.#dropOldest([...this.#tasks.values()])) throw tooMany(tasks, 'the server')
   }
 
   create(owner: string, live: LiveCall, ttlMs = this.#limits.taskMs): Task {
@@ -99,7 +100,7 @@ export class Tasks {
     return task
   }
 
-  /** Undefined for another owner's task, as for one that does not exist. */
+  /** Returns `undefined` for an unknown task and for another owner's. */
   find(owner: string, id: string): Task | undefined {
     const task = this.#tasks.get(id)
     return task?.owner === owner ? task : undefined
@@ -131,7 +132,7 @@ export class Tasks {
 function tooMany(limit: number, whose: string): BatonError {
   return new BatonError({
     code: 'rate_limited',
-    message: `${limit} tasks of ${whose} run, which is the limit`,
+    message: `${whose} already has ${limit} running tasks, which is the limit`,
     hint: 'Wait for one to end, or cancel one.',
   })
 }

@@ -1,5 +1,6 @@
-// `tools/call`: one call of one client, over both revisions of the protocol. A question in mid-call goes out on the call's own stream
-// (2025-11-25), or back to the client with a signed state, which leads its answer to the same call again (2026-07-28).
+// `tools/call`: one call of one client, for both protocol revisions. A question during the call is sent on the call's
+// own stream (2025-11-25), or returned to the client with a signed state that leads its answer back to the same call
+// (2026-07-28).
 import type { JsonObject, Session } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
@@ -16,7 +17,7 @@ import type { Task, Tasks } from './tasks.ts'
 
 export interface CallPlaceState extends CallPlace {
   readonly tool: string
-  /** Ids of the approvals and questions, by the names that the client got for them. */
+  /** Ids of approvals and questions, by the names given to the client. */
   readonly asked: Readonly<Record<string, string>>
 }
 
@@ -26,17 +27,17 @@ export interface ToolCallsInit {
   readonly calls: ClientCalls
   readonly tasks: Tasks
   readonly isModern: boolean
-  /** Signs the state for a client that comes back. */
+  /** Signs the state for a returning client. */
   readonly sign: (state: CallPlaceState, context: ServerContext) => Promise<string>
 }
 
 export interface ToolRequest {
   readonly name: string
   readonly arguments: JsonObject
-  /** Capabilities that the client declares. */
+  /** Capabilities declared by the client. */
   readonly canBeAsked: boolean
   readonly knowsTasks: boolean
-  /** In protocol 2025-11-25: the client wants a task, kept for so many milliseconds. */
+  /** In protocol 2025-11-25: the client wants a task, stored for this many milliseconds. */
   readonly task?: { readonly ttl?: number | undefined } | undefined
 }
 
@@ -46,11 +47,11 @@ interface CallFrame {
   readonly context: ServerContext
 }
 
-/** Times that an answer which does not fit is asked for again within one request. */
+/** Times that an invalid answer is requested again within one request. */
 const ASKED_AGAIN = 3
-/** The longest that the SDK lets a question wait; the question's own deadline ends it. */
+/** The SDK's maximum wait for a question; the question's own deadline ends it. */
 const QUESTION_MS = 2_147_483_647
-/** Characters of a key that a client gives; Baton's own has the ids of a session and a call in it. */
+/** Maximum characters of a client's key. Baton's own keys contain the ids of a session and a call. */
 const KEY_CHARS = 1_024
 
 export class ToolCalls {
@@ -60,14 +61,14 @@ export class ToolCalls {
     this.#init = init
   }
 
-  /** @throws ProtocolError for an unknown tool, and for the state of another tool */
+  /** @throws ProtocolError for an unknown tool, and for another tool's state */
   async run(request: ToolRequest, context: ServerContext): Promise<CallToolResult | InputRequiredResult | Task> {
     const { exposed, isModern, tasks, calls } = this.#init
     const offered = await exposed.find(request.name)
     if (!offered) throw invalid(`there is no tool "${request.name.slice(0, 200)}"`)
     const wantsTask = offered.isLong && (isModern ? request.knowsTasks : request.task !== undefined)
     if (!offered.isLong && request.task && !isModern)
-      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool "${request.name}" does not run as a task`)
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool "${request.name}" cannot run as a task`)
     try {
       const state = context.mcpReq.requestState<CallPlaceState>()
       if (state !== undefined) return await this.#goOn(offered, request, state, context)
@@ -81,7 +82,7 @@ export class ToolCalls {
     }
   }
 
-  /** Waits for a task's end, and passes its questions on over this stream. */
+  /** Waits for a task's end, and sends its questions over this stream. */
   async attendTask(task: Task, context: ServerContext): Promise<CallToolResult> {
     const related = { 'io.modelcontextprotocol/related-task': { taskId: task.id } }
     await this.#ask(task.live, context, related, () => task.isOver)
@@ -99,14 +100,14 @@ export class ToolCalls {
     if (offered.type === 'tool') return await calls.call(offered.tool.name, request.arguments, start)
     const { message, conversation } = request.arguments
     if (typeof message !== 'string' || message.trim() === '')
-      throw new BatonError({ code: 'invalid_arguments', message: '"message" must be a text' })
+      throw new BatonError({ code: 'invalid_arguments', message: '"message" must be a non-empty string' })
     if (conversation !== undefined && typeof conversation !== 'string')
-      throw new BatonError({ code: 'invalid_arguments', message: '"conversation" must be a text' })
+      throw new BatonError({ code: 'invalid_arguments', message: '"conversation" must be a string' })
     parts.log.info('an MCP client asks the agent', { agent: parts.agent.name, principal: calls.principal.id })
     return await calls.ask(message, conversation, start)
   }
 
-  /** The client is back with answers: the same call goes on. */
+  /** The client is back with answers: the same call continues. */
   async #goOn(
     offered: Offered,
     request: ToolRequest,
@@ -119,7 +120,7 @@ export class ToolCalls {
     for (const [name, id] of Object.entries(state.asked)) {
       const response = inputResponses[name]
       if (response === undefined) continue
-      // Ask again for an answer that does not fit.
+      // An invalid answer is requested again.
       await live.inOrder(async () => {
         const waiting = await findWaiting(live, id)
         return waiting && (await decideWaiting(live.session, waiting, response))
@@ -137,7 +138,7 @@ export class ToolCalls {
     const { signal } = context.mcpReq
     const { timers } = this.#init.parts
     const leave = (): void => {
-      // A tool that must not be stopped goes on: its outcome is in the log, and a client with the key finds it.
+      // A tool that must not be stopped continues: its outcome is in the log, and a client with the key finds it.
       const isAsking = live.waiting.length > 0
       const goesOn = offered.type === 'tool' && offered.tool.onInterrupt !== 'cancel' && !isAsking
       if (!goesOn) live.cancel()
@@ -176,7 +177,7 @@ export class ToolCalls {
     })
   }
 
-  /** Asks every question of the call on this stream until the call is over. Never rejects. */
+  /** Asks each question of the call on this stream until the call has ended. Never rejects. */
   async #ask(live: LiveCall, context: ServerContext, meta: JsonObject, isOver: () => boolean): Promise<void> {
     const asking = new Map<string, AbortController>()
     while (!live.result && !isOver() && !context.mcpReq.signal.aborted) {
@@ -213,13 +214,13 @@ export class ToolCalls {
         )
         const issue = await decideWaiting(session, waiting, answer)
         if (issue === undefined) return
-        log.info('an MCP client gave an answer that does not fit', { session: session.id, issue })
+        log.info('an MCP client gave an invalid answer', { session: session.id, issue })
       }
     } catch (cause) {
       if (signal.aborted) return
       log.info('an MCP client could not be asked', { session: session.id, cause: String(cause) })
     }
-    await decideWaiting(session, waiting, { action: 'cancel' }).catch(() => {}) // the call is over
+    await decideWaiting(session, waiting, { action: 'cancel' }).catch(() => {}) // the call has ended
   }
 }
 
@@ -236,7 +237,7 @@ export function nameWaiting(waiting: readonly Waiting[]): Readonly<Record<string
   return Object.fromEntries(waiting.map((one) => [nameRequest(one), one]))
 }
 
-/** Filters the requests that still wait: a call that was found again also reports those answered long ago. */
+/** Keeps the requests that still wait: a call that was found again also reports those answered long ago. */
 async function listOpen({ session, waiting }: LiveCall): Promise<readonly Waiting[]> {
   if (waiting.length === 0) return []
   const questions = (await session.questions()).map(({ questionId }) => questionId)
@@ -245,7 +246,7 @@ async function listOpen({ session, waiting }: LiveCall): Promise<readonly Waitin
   return waiting.filter(({ id }) => open.has(id))
 }
 
-/** Undefined for what waits no more. The call's events tell of it once they have come so far. */
+/** Returns `undefined` for a request that no longer waits, once the call's events have caught up. */
 async function findWaiting(live: LiveCall, id: string): Promise<Waiting | undefined> {
   const { session } = live
   for (;;) {
@@ -284,8 +285,8 @@ export function readArguments(given: unknown): JsonObject {
   return isJsonObject(given) ? given : {}
 }
 
-/** Ignoring a malformed key would let a repeated call run twice. @throws ProtocolError */
+/** Ignoring a malformed key could let a repeated call run twice. @throws ProtocolError */
 function readKey(given: unknown): string | undefined {
   if (given === undefined || (typeof given === 'string' && given !== '' && given.length <= KEY_CHARS)) return given
-  throw invalid(`_meta["baton/idempotencyKey"] must be a text of 1 to ${KEY_CHARS} characters`)
+  throw invalid(`_meta["baton/idempotencyKey"] must be a string of 1 to ${KEY_CHARS} characters`)
 }

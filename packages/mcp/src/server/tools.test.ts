@@ -137,7 +137,7 @@ describe.each(ERAS)('a client of %s', (era) => {
     expect(runs).toEqual([])
   })
 
-  test('answers two questions of one call; what does not fit is asked for again', async () => {
+  test('answers two questions of one call; an invalid answer is requested again', async () => {
     const asked: string[] = []
     const client = await served.connect(era, {
       elicit: (message, { properties }) => {

@@ -1,4 +1,4 @@
-// Shared by client and server: defaults where the caller gives nothing, the check of limits, the name of an extension.
+// Shared by client and server: defaults, the check of limits, the name of an extension.
 import type { Logger, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 
@@ -18,16 +18,16 @@ export function checkLimits(what: string, limits: object): void {
     if (!Number.isSafeInteger(value) || Number(value) < 1)
       throw new BatonError({
         code: 'invalid_option',
-        message: `${what}limits.${name} must be a whole number above 0, not ${String(value)}`,
+        message: `${what}limits.${name} must be a whole number of at least 1, not ${String(value)}`,
       })
 }
 
-/** The text, or its beginning and how much is left out. Never half of a character. */
+/** The text, or its beginning and how much was cut. Never splits a character. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text
-  const note = ` […${text.length - most} characters left out]`
+  const note = ` […${text.length - most} characters omitted]`
   return text.slice(0, Math.max(0, most - note.length)).toWellFormed() + note
 }
 
-/** The extension of 2026-07-28 by which a call may be a task (SEP-2663). */
+/** The extension of 2026-07-28 that lets a call be a task (SEP-2663). */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'

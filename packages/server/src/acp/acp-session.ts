@@ -44,7 +44,7 @@ export class AcpSession {
   #cursor: EventCursor | 'now' = 'now'
   #isAway = false
   #thinking: string
-  /** Rejects when the client is gone, because a client that does not read must not keep a session open. */
+  /** Rejects when the client has disconnected, because a client that does not read must not keep a session open. */
   readonly #gone = Promise.withResolvers<never>()
   #isClosed = false
 
@@ -205,7 +205,7 @@ export class AcpSession {
     await this.leave()
   }
 
-  /** Rejects when the connection is gone. */
+  /** Rejects when the connection is lost. */
   async tell(update: Update): Promise<void> {
     await Promise.race([this.#init.wire.tell(update), this.#gone.promise])
   }
@@ -280,7 +280,7 @@ export class AcpSession {
     await session.describe({ meta: { ...meta, ...more } })
   }
 
-  /** Never rejects; ends when the connection is gone. */
+  /** Never rejects; ends when the connection is lost. */
   async #follow(events: EventStream): Promise<void> {
     const { parts, session } = this.#init
     try {

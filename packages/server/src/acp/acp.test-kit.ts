@@ -1,5 +1,5 @@
-// An editor in this process: the SDK's own client, connected to an agent of ours, with every message checked against the SDK's JSON
-// Schemas.
+// An editor in this process: the SDK's own client, connected to an agent, with every message checked against the SDK's
+// JSON Schemas.
 import type { Agent, Store } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type {
@@ -20,13 +20,13 @@ import { createSchemaChecks } from './schema-checks.test-kit.ts'
 export interface EditorParts {
   readonly agent: Agent
   readonly store?: Store
-  /** One that other editors use too; it goes on after this one. */
+  /** A host shared with other editors; it outlives this editor. */
   readonly host?: ReturnType<typeof createHost>
   readonly capabilities?: ClientCapabilities
   readonly options?: Partial<AcpOptions>
-  /** Adds what the editor does for the agent. */
+  /** Adds the editor's own services for the agent. */
   readonly app?: (app: ClientApp) => ClientApp
-  /** A person's choice; by default the first option. */
+  /** A person's choice. Default: the first option. */
   readonly permit?: (asked: RequestPermissionRequest, signal: AbortSignal) => Promise<object> | object
 }
 
@@ -130,12 +130,12 @@ export async function startEditor(parts: EditorParts): Promise<TestEditor> {
 
 type See = (from: 'client' | 'agent', message: AnyMessage) => void
 
-/** Two ends of a wire; each message is JSON in between. */
+/** Two ends of a wire; each message is copied through JSON. */
 export function createStreams(see: See): readonly [agent: Stream, client: Stream] {
   const open = (from: 'client' | 'agent') =>
     new TransformStream<AnyMessage, AnyMessage>({
       transform: (message, controller) => {
-        const copy = JSON.parse(JSON.stringify(message)) as AnyMessage // what was written
+        const copy = JSON.parse(JSON.stringify(message)) as AnyMessage // the message just written
         see(from, copy)
         controller.enqueue(copy)
       },

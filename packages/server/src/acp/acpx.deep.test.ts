@@ -1,4 +1,4 @@
-// Flows of acpx 0.19, a client of the protocol that others wrote, with an agent of `baton acp` in a process of its own.
+// Flows of acpx 0.19, a third-party client of the protocol, with an agent of `baton acp` in a separate process.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +11,7 @@ const HOST = import.meta.resolve('@baton/host')
 const TESTING = import.meta.resolve('@baton/core/testing')
 const WORKSPACE = import.meta.resolve('@baton/tools/workspace')
 
-/** Its model does what the question says. */
+/** The agent's model follows the question. */
 const AGENT = `import { writeFileSync } from 'node:fs'
 import { BatonError, defineAgent, tool } from ${JSON.stringify(HOST)}
 import { createScriptedModel } from ${JSON.stringify(TESTING)}
@@ -106,7 +106,7 @@ test('thoughts arrive as thoughts', LONG, async () => {
   expect(run.updates).toContainEqual(expect.objectContaining({ sessionUpdate: 'agent_thought_chunk' }))
 })
 
-test('a permission that is given', LONG, async () => {
+test('a granted permission', LONG, async () => {
   const run = await ask('act')
   expect(asksOf(run, 'session/request_permission')).toHaveLength(1)
   expect(findCall(run, 'act')).toMatchObject({ status: 'completed' })
@@ -118,7 +118,7 @@ test('a permission that is refused', LONG, async () => {
   expect(run.text).toContain('failed')
 })
 
-test('a permission that nobody can give is refused', LONG, async () => {
+test('a permission without a person to grant it is refused', LONG, async () => {
   const run = await ask('act', ['--non-interactive-permissions', 'deny'])
   expect(findCall(run, 'act')).toMatchObject({ status: 'failed' })
 })
@@ -266,7 +266,7 @@ test('a turn that is cancelled, while another editor works over the same store',
   await world.run(['sessions', 'new', '--name', 'cancelled'])
   const running = world.run(['--approve-all', 'prompt', ...name, 'slow'])
   while (!existsSync(join(world.folder, 'started'))) await new Promise((resolve) => void setTimeout(resolve, 50))
-  // Its agent is another process, which only passes messages on.
+  // Its agent is a separate process that only forwards messages.
   expect((await ask('Hello')).text).toBe('You said: Hello')
   await world.run(['cancel', ...name])
   expect((await running).stop).toBe('cancelled')
@@ -277,7 +277,7 @@ test('sessions are listed by the agent', LONG, async () => {
   expect(run.code).toBe(0)
 })
 
-/** Only those of this world: its store names them. */
+/** Kills only the agents of this world, found by the path of its store. */
 function killAgents(): void {
   const store = join(world.folder, '..', 's.db')
   const lines = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n')

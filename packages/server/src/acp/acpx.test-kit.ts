@@ -1,5 +1,5 @@
-// acpx, an unmodified client of the protocol, with an agent of `baton acp`: each run gives the messages of the connection, checked against
-// the SDK's JSON Schemas.
+// acpx, an unmodified client of the protocol, with an agent of `baton acp`: each run returns the connection's messages,
+// checked against the SDK's JSON Schemas.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -24,7 +24,7 @@ export interface AcpxRun {
 
 export interface AcpxWorld {
   readonly folder: string
-  /** Words before the command, as `--approve-all`, then the command. */
+  /** Options before the command, such as `--approve-all`, then the command. */
   run(words: readonly string[], more?: { readonly acp?: readonly string[]; readonly input?: string }): Promise<AcpxRun>
   count(): number
   stop(): void
@@ -87,7 +87,7 @@ function start(init: {
 function readRun({ code, output, errors }: Said): AcpxRun {
   const lines = output.split('\n').filter((line) => line.startsWith('{'))
   const messages = lines
-    .map((line) => JSON.parse(line) as AnyMessage) // what acpx printed
+    .map((line) => JSON.parse(line) as AnyMessage) // printed by acpx
     .filter((message) => 'jsonrpc' in message)
   const checks = createSchemaChecks(1)
   // Both ends count their requests from 0, and acpx prints messages of both.
@@ -100,7 +100,7 @@ function readRun({ code, output, errors }: Said): AcpxRun {
   checks.expectValid()
   const updates = messages.flatMap((message) =>
     'method' in message && message.method === 'session/update'
-      ? [(message.params as { readonly update: Readonly<Record<string, unknown>> }).update] // it was checked
+      ? [(message.params as { readonly update: Readonly<Record<string, unknown>> }).update] // already checked
       : [],
   )
   const chunks = updates.filter(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk')

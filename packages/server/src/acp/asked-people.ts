@@ -30,7 +30,7 @@ export class AskedPeople {
     this.#init = init
   }
 
-  /** Shows the requests that were open before this client connected. Never rejects. */
+  /** Shows requests opened before this client connected. Never rejects. */
   async askAgain(): Promise<void> {
     const { session, log } = this.#init
     try {

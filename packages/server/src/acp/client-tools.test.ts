@@ -1,4 +1,4 @@
-// The tools of an editor while it leaves: nothing is renewed, and no result is told that nobody waits for.
+// An editor's tools while it leaves: no lease is renewed, and no result is sent that has no recipient.
 import type { CallView, LeaseClient, Session } from '@baton/core'
 import { expect, test } from 'vitest'
 import { ClientTools } from './client-tools.ts'
@@ -9,7 +9,7 @@ const CALL = {
   runs: 'client',
   status: 'waiting',
   holder: 'editor',
-} as unknown as CallView // the fields that are looked at
+} as unknown as CallView // the fields in use
 
 async function createWorld(callTool: (call: CallView, signal: AbortSignal) => Promise<never>) {
   const asked: string[] = []

@@ -1,4 +1,5 @@
-// Services of an editor for an agent: questions as forms, tools of its own, files and terminals; and a model that begins again.
+// An editor's services for an agent: questions as forms, client tools, files and terminals; and a model that starts
+// over.
 import { methods } from '@agentclientprotocol/sdk'
 import type { ClientApp } from '@agentclientprotocol/sdk'
 import { BatonError, defineAgent, tool } from '@baton/core'
@@ -157,7 +158,7 @@ test('tools use the files and the terminals of the editor, and the editor shows 
   await editor.stop()
 })
 
-test('an editor that offers nothing is asked for nothing', async () => {
+test('an editor without capabilities is asked for nothing', async () => {
   let given: Editor | undefined
   const agent = defineAgent({ name: 'coder', model: NO_MODEL([{ text: 'Hi.' }]) })
   const editor = await startEditor({
@@ -216,7 +217,7 @@ test('an editor sees the plan and how full the window is', async () => {
 })
 
 test.each([null, 5, [], {}, { content: null }, { content: { length: Number.MAX_SAFE_INTEGER } }])(
-  'what an editor answers for a file, such as %j, is no text',
+  'an editor’s answer for a file such as %j is not text',
   async (answer) => {
     const { readTextFile } = createEditor({
       client: { request: () => Promise.resolve(answer as never) },
@@ -300,7 +301,7 @@ test.each([true, false])('limits are told only to an editor that shows notices: 
   const model = NO_MODEL([{ calls: [{ name: 'look', arguments: {} }] }, { text: 'Enough.' }])
   const editor = await startEditor({
     agent: defineAgent({ name: 'shop', model, tools: [look], limits: { toolRounds: 1 } }),
-    ...(shows && { capabilities: { session: { notices: {} } } as never }), // of the draft
+    ...(shows && { capabilities: { session: { notices: {} } } as never }), // from the draft
   })
   await editor.prompt(await editor.open(), 'Look')
   expect(editor.told.some(({ update }) => String(update.sessionUpdate) === 'notice')).toBe(shows)

@@ -132,7 +132,7 @@ async function runCommand(init: EditorInit, command: EditorCommand): Promise<Edi
   } finally {
     stopTimer()
     signal.removeEventListener('abort', kill)
-    client.request(methods.client.terminal.release, terminal).catch(() => {}) // the connection is gone, and the terminal with it
+    client.request(methods.client.terminal.release, terminal).catch(() => {}) // the connection is lost, and the terminal with it
   }
 }
 

@@ -1,5 +1,6 @@
-// Results for a call that an editor runs count from the connection that was asked. Over this protocol a client answers
-// requests, so nobody else is asked for a claimed `once` call, and what others bring by other ways is foreign.
+// Results for a call that an editor runs are only accepted from the asked connection. In this protocol a
+// client answers requests, so a claimed `once` call goes to no other client, and results submitted by other ways
+// are foreign.
 import { methods } from '@agentclientprotocol/sdk'
 import type { Agent, CallView, EffectClass, Session, Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -36,7 +37,7 @@ function serve(effect: EffectClass, store: Store, isFirst = true): Served {
 }
 
 interface Connected extends TestEditor {
-  /** Calls that it was asked to run; each is answered with the output. */
+  /** Calls sent to it; calling one answers with the output. */
   readonly calls: ((output: string) => void)[]
 }
 
@@ -76,7 +77,7 @@ interface Asked {
   readonly id: string
 }
 
-/** An editor was asked for the call, and has not answered yet. */
+/** An editor has the call and has not answered yet. */
 async function ask(effect: EffectClass): Promise<Asked> {
   const store = createMemoryStore()
   const served = serve(effect, store)
@@ -87,7 +88,7 @@ async function ask(effect: EffectClass): Promise<Asked> {
   return { served, store, editor, id }
 }
 
-/** Events since then; the host that has the session now. */
+/** Events since then, each with the host that has the session afterwards. */
 const PLACES: Readonly<Record<string, (asked: Asked) => Promise<Served>>> = {
   'the editor is connected': ({ served }) => Promise.resolve(served),
   'its connection is lost, and its lease over': async ({ served, editor }) => {
@@ -139,7 +140,7 @@ for (const [place, move] of Object.entries(PLACES))
     await expect.poll(() => findCall(session)).toMatchObject({ result: { type: 'ok', value: 'red' } })
   })
 
-test('a call that may run again is offered anew: the next editor’s result counts, and the first one’s comes too late', async () => {
+test('a repeatable call is offered again: the next editor’s result counts, and the first one’s is too late', async () => {
   const { served, editor, id } = await ask('pure')
   const next = await connect(served)
   await load(next, id)

@@ -1,4 +1,4 @@
-// The conversation so far as updates, for an editor that loads a session.
+// The conversation as updates, for an editor that loads a session.
 import type { ChatMessage, Session } from '@baton/core'
 import { nameText, nameThought, showParts } from './projection.ts'
 import type { CallPlace } from './shown-call.ts'

@@ -1,5 +1,5 @@
 // Messages as lines of JSON over two byte streams. A line that is not a message is answered with an error and skipped.
-// While a client does not read its answers, no more of its messages are read.
+// While a client does not read its answers, its messages are not read either.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
 import type { Timers } from '@baton/core'

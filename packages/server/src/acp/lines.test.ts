@@ -1,4 +1,4 @@
-// A client that knows nothing but lines of JSON, and ones that send nonsense, too much, or nothing any more.
+// A client that only knows lines of JSON, and clients that send nonsense, too much, or nothing.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
@@ -75,7 +75,7 @@ test('a client that writes its requests and closes its output gets the answers',
   const [requests, answers] = [new PassThrough(), new PassThrough()]
   const agent = defineAgent({ name: 'coder', model: createScriptedModel({ steps: [] }) })
   const host = createHost({ agent })
-  // It is made long after the input has ended.
+  // The agent is created long after the input has ended.
   const agentOf = async () => {
     await once(requests, 'end')
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => void setImmediate(resolve))
@@ -99,7 +99,7 @@ test('a client that writes its requests and closes its output gets the answers',
   await host.stop()
 })
 
-test('lines that are not messages are answered, and the connection goes on', async () => {
+test('lines that are not messages are answered, and the connection stays open', async () => {
   const { say, write, until, messages, stop } = start()
   expect((await say(0, 'session/new', PLACE)).error?.code).toBe(-32_600)
   await say('first', 'initialize', { protocolVersion: 1 })
@@ -178,13 +178,13 @@ test('a client that leaves in mid-turn lets the server end, and the session is w
   const second = start({}, first.store)
   await second.say(0, 'initialize', { protocolVersion: 1 })
   expect((await second.say(1, 'session/load', { sessionId: id, ...PLACE })).result).toBeDefined()
-  // A request that the client's leaving cut off is sent again, and can be cancelled.
+  // A request that was cut off by the client's leaving is sent again, and can be cancelled.
   second.write(JSON.stringify({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: id } }))
   expect((await second.say(2, 'session/prompt', textPrompt(id, 'Hi'))).result).toEqual({ stopReason: 'end_turn' })
   await second.stop()
 })
 
-test('a client that does not read is not read either, and keeps nobody from ending', async () => {
+test('a client that does not read is not read from either, and does not delay the end', async () => {
   const { input, server, host, output } = start()
   output.pause()
   output.removeAllListeners('data')

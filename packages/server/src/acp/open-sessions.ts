@@ -172,7 +172,7 @@ export class OpenSessions {
     await this.#host.remove(id, this.#parts.principal)
   }
 
-  /** Releases all sessions of a client that is gone; their turns continue. Never rejects. */
+  /** Releases all sessions of a disconnected client; their turns continue. Never rejects. */
   async leaveAll(): Promise<void> {
     await Promise.all([...this.#opening.values()].map((opening) => opening.catch(() => {})))
     const open = [...this.#open.values()]

@@ -222,7 +222,7 @@ function readLimits(what: string, given: Partial<AcpLimits> = {}): AcpLimits {
     if (!(Number.isSafeInteger(limit) && limit > 0))
       throw new BatonError({
         code: 'invalid_option',
-        message: `${what}: limits.${name} must be a whole number above 0, not ${String(limit).slice(0, 40)}`,
+        message: `${what}: limits.${name} must be a whole number of at least 1, not ${String(limit).slice(0, 40)}`,
       })
   return { ...LIMITS, ...given }
 }

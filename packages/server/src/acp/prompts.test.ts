@@ -1,4 +1,4 @@
-// Prompts of an editor: the SDK's own client drives an agent, and every message fits the SDK's JSON Schemas.
+// An editor's prompts: the SDK's own client drives an agent, and every message fits the SDK's JSON Schemas.
 import { methods } from '@agentclientprotocol/sdk'
 import type { Tool } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
@@ -45,7 +45,7 @@ test('a prompt is answered by chunks that are deltas, and ends with the turn', a
   expect(await editor.prompt(session, 'Hi')).toBe('end_turn')
   expect(editor.text()).toBe('Hello from Baton.')
   expect(editor.text('agent_thought_chunk')).toBe('Hmm.')
-  // The editor's own messages are not sent again.
+  // The editor's own messages are not sent back.
   expect(editor.text('user_message_chunk')).toBe('')
   await editor.stop()
 })
@@ -80,7 +80,7 @@ test('a call is reported as it begins and ends, with its places, its change and 
   await editor.stop()
 })
 
-test('a call that a person rejects fails, and the model goes on', async () => {
+test('a call rejected by a person fails, and the model continues', async () => {
   const calls = [{ name: 'write', arguments: { path: 'a' } }]
   const editor = await start([{ calls }, { text: 'Then not.' }], {
     permit: () => ({ outcome: { outcome: 'selected', optionId: 'reject' } }),
@@ -149,7 +149,7 @@ test('the reasons to stop are those of the turn', async () => {
   await editor.stop()
 })
 
-test('an unknown tool and a tool that fails are failed calls, and the turn goes on', async () => {
+test('an unknown tool and a failing tool are failed calls, and the turn continues', async () => {
   const broken = tool({
     name: 'broken',
     description: 'Fails.',

@@ -1,4 +1,4 @@
-// Every message of a connection against the SDK's JSON Schemas: requests, answers and notifications, by their methods.
+// Checks every message of a connection against the SDK's JSON Schemas: requests, answers and notifications, by method.
 import type { AnyMessage } from '@agentclientprotocol/sdk'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { createRequire } from 'node:module'
@@ -10,16 +10,16 @@ interface MethodSchema {
 
 export interface SchemaChecks {
   check(from: 'client' | 'agent', message: AnyMessage): void
-  /** For a wire that does not name the sender: the answer must be one to one of these methods. */
+  /** For a wire that does not name the sender: the answer must fit one of these methods. */
   checkAnswer(methods: readonly string[], result: unknown): void
-  /** @throws Error that lists what does not fit */
+  /** @throws Error that lists the violations */
   expectValid(): void
-  /** How many messages were checked. */
+  /** Number of messages checked. */
   count(): number
 }
 
 export function createSchemaChecks(version: 1 | 2): SchemaChecks {
-  // A file of the package, as its schema says.
+  // A file of the package, with the type of its schema.
   const schema = createRequire(import.meta.url)(`@agentclientprotocol/sdk/schema/v${version}/schema.json`) as {
     readonly $defs: Readonly<Record<string, MethodSchema>>
   }

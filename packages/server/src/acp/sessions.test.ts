@@ -1,4 +1,4 @@
-// Sessions of an editor: listed, loaded, resumed, closed and deleted, with what was chosen for them.
+// An editor's sessions: listed, loaded, resumed, closed and deleted, with the choices made for them.
 import { methods } from '@agentclientprotocol/sdk'
 import { defineAgent, tool } from '@baton/core'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -53,7 +53,7 @@ test('a loaded session is sent again, with images, calls and thoughts', async ()
   const second = await startEditor({ agent: createAgent(), store })
   const loaded = await second.agent.request(at.load, { sessionId: session, cwd: '/home/ann/shop', mcpServers: [] })
   const told = second.told.map(({ update }) => update)
-  // All of it stands before the answer, which is what a client waits for.
+  // Everything precedes the answer that a client waits for.
   expect(
     second.wire.findIndex(({ message }) => 'result' in message && 'method' in message === false && message.id === 1),
   ).toBe(second.wire.length - 1)
@@ -90,7 +90,7 @@ test('a resumed session sends nothing of the past', async () => {
   await second.stop()
 })
 
-test('lists have folders; a deleted session is gone, and an unknown one is an error', async () => {
+test('lists have folders; a deleted session is removed, and an unknown one is an error', async () => {
   const editor = await startEditor({ agent: createAgent() })
   const shop = await editor.open('/home/ann/shop')
   const garden = await editor.open('/home/ann/garden')
@@ -162,7 +162,7 @@ test('a session that another process asks for goes there when it rests, and come
   expect(second.text('user_message_chunk')).toBe('From one')
   expect(await second.prompt(session, 'From two')).toBe('end_turn')
   await expect.poll(() => codeOf(first.prompt(session, 'Again from one'))).toBe('done')
-  // It is told what was said meanwhile.
+  // It receives what was sent meanwhile.
   expect(first.text('user_message_chunk')).toContain('From two')
   await first.stop()
   await second.stop()

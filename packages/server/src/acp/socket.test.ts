@@ -1,4 +1,4 @@
-// An editor over a WebSocket of the server: the SDK's own client, and sessions of one principal alone.
+// An editor over a WebSocket of the server: the SDK's own client, and sessions of one principal only.
 import { client, methods } from '@agentclientprotocol/sdk'
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client'
 import { defineAgent } from '@baton/core'
@@ -46,7 +46,7 @@ test('a turn over a WebSocket; another principal has other sessions', async () =
         cwd: '/work',
         mcpServers: [],
       })
-      // Strangers may not make choices that cost the server's money.
+      // Remote users must not make choices that affect the server's costs.
       expect(configOptions?.map(({ id }) => id)).toEqual(['mode', 'model'])
       const prompt = [{ type: 'text' as const, text: 'Hi' }]
       expect(await agent.request(methods.agent.session.prompt, { sessionId, prompt })).toEqual({

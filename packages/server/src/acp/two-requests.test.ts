@@ -1,5 +1,5 @@
-// Concurrent requests about one session, and sessions that end during them: openings, prompts, permissions and questions, client tools and
-// terminals. The test plays the session and the editor.
+// Concurrent requests for one session, and sessions that end during them: openings, prompts, permissions and questions,
+// client tools and terminals. The test plays the session and the editor.
 import type { CallView, Session, SessionEvent } from '@baton/core'
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -21,7 +21,7 @@ const HELD = new BatonError({ code: 'session_held', message: 'held' })
 const PLACE = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
 const WIRE: Wire = { tell: async () => {}, askPermission: async () => ({}) }
 
-/** Time that moves by hand, and the sessions that a host gives. */
+/** Time controlled by the test, and the host's sessions. */
 function createWorld(limits: { readonly sessions?: number; readonly prompts?: number } = {}) {
   const timers = new Set<() => void>()
   const done: string[] = []
@@ -55,7 +55,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
       interrupt: async () => {},
       connect: () => ({ say: () => said() }),
       close: async () => void done.push('close'),
-    }) as unknown as Session // no more of it is used
+    }) as unknown as Session // the parts in use
   const host = {
     has: async () => true,
     session: async () => {
@@ -77,7 +77,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
     done,
     timers,
     createSession,
-    /** Takes the place of the next opening of the host. */
+    /** Replaces the host's next opening. */
     next: (opening: () => Promise<unknown>) => void openings.push(opening),
     answer: (answer: () => Promise<object>) => void (said = answer),
     meta: () => meta,
@@ -88,7 +88,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
         fire()
       }
     },
-    /** An open session that the host has let go of since. */
+    /** An open session that the host has released since. */
     lose: async () => {
       const opened = await sessions.open('s', PLACE)
       await opened.start('now')
@@ -102,7 +102,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
   }
 }
 
-test('requests at once for a session that the host has let go of open it again once, where its client was', async () => {
+test('simultaneous requests for a released session reopen it once, with its client attached', async () => {
   const { sessions, done, lose } = createWorld()
   const lost = await lose()
   const reached = await Promise.all(['one', 'two', 'three'].map(() => sessions.reach('s')))
@@ -111,7 +111,7 @@ test('requests at once for a session that the host has let go of open it again o
   expect(done).toEqual(['close', 'open', 'events {"pos":7}'])
 })
 
-test('where the session cannot be opened again the request fails, and the others try it once', async () => {
+test('if the session cannot be reopened the request fails, and the others try it once', async () => {
   const { sessions, done, next, lose } = createWorld()
   await lose()
   next(() => Promise.reject(HELD))
@@ -122,7 +122,7 @@ test('where the session cannot be opened again the request fails, and the others
   expect(done.filter((what) => what === 'open')).toHaveLength(2)
 })
 
-test('a prompt that is cancelled while its session is being opened again is never said; one that is not, is', async () => {
+test('a prompt cancelled while its session is being reopened is never sent; others are', async () => {
   const { sessions, next, lose } = createWorld()
   await lose()
   const gate = Promise.withResolvers<void>()
@@ -140,7 +140,7 @@ test('a prompt that is cancelled while its session is being opened again is neve
   expect(await stays).toBe(sessions.find('s'))
 })
 
-test('two openings of one session come one after the other, and the first one lets go of it', async () => {
+test('two simultaneous opens of one session run in sequence, and the first one is released', async () => {
   const { sessions, done, next } = createWorld({ sessions: 1 })
   const gate = Promise.withResolvers<void>()
   next(() => gate.promise)
@@ -165,7 +165,7 @@ test('a client that goes while a session is being opened leaves none open', asyn
   expect(sessions.all()).toEqual([])
 })
 
-test('a prompt that is refused makes room for the next one, and one that waits when the session goes is told', async () => {
+test('a refused prompt makes room for the next one, and a waiting one fails when the session closes', async () => {
   const { sessions, answer, tell } = createWorld({ prompts: 1 })
   const opened = await sessions.open('s', PLACE)
   await opened.start('now')
@@ -179,7 +179,7 @@ test('a prompt that is refused makes room for the next one, and one that waits w
   expect(opened.isBusy).toBe(false)
 })
 
-test('a prompt that waits when its client leaves is told, and a mode that was chosen stays', async () => {
+test('a waiting prompt fails when its client disconnects, and a chosen mode stays', async () => {
   const { sessions, meta } = createWorld()
   const opened = await sessions.open('s', PLACE)
   await opened.start('now')
@@ -192,7 +192,7 @@ test('a prompt that waits when its client leaves is told, and a mode that was ch
   expect((await sessions.open('s', PLACE)).mode).toBe('read')
 })
 
-test('a turn that does not end is left after five seconds, and its prompt is told as cancelled', async () => {
+test('a turn that does not end is abandoned after five seconds, and its prompt counts as cancelled', async () => {
   const { sessions, pass } = createWorld()
   const opened = await sessions.open('s', PLACE)
   await opened.start('now')
@@ -215,7 +215,7 @@ const CALL = {
 } as unknown as CallView
 const asked = (call: Partial<CallView>) => ({ type: 'call', call: { ...CALL, ...call } }) as unknown as SessionEvent
 
-test('all that a call asks of a person is taken back when it is over, and nothing is asked twice', async () => {
+test('all requests of a call to a person are withdrawn when it has ended, and none is sent twice', async () => {
   const signals: AbortSignal[] = []
   const ask = (_what: unknown, signal: AbortSignal) => {
     signals.push(signal)
@@ -227,7 +227,7 @@ test('all that a call asks of a person is taken back when it is over, and nothin
     questions: async () => [{ questionId: 'q1', callId: 'c1', message: '', schema: {} }],
   }
   const people = new AskedPeople({
-    session: session as unknown as Session, // no more of it is used
+    session: session as unknown as Session, // the parts in use
     wire: { ...WIRE, askPermission: ask, askForm: ask },
     log: { info: () => {}, warn: () => {} },
     allows: () => false,
@@ -240,7 +240,7 @@ test('all that a call asks of a person is taken back when it is over, and nothin
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
 })
 
-test('a call of a client tool that was over and is offered again runs again, and one that runs is not begun twice', async () => {
+test('an ended client tool call that is offered again runs again, and a running one does not start twice', async () => {
   const done: string[] = []
   const lease = {
     client: 'acp-1',
@@ -292,7 +292,7 @@ function createTerminal() {
         asked.push(method)
         return await answers[method]?.()
       },
-    } as never, // no more of it is used
+    } as never, // the parts in use
     session: 's',
     capabilities: { terminal: true },
     fileMs: 1000,
@@ -333,7 +333,7 @@ test.each([
   expect([timers.size, getEventListeners(user.signal, 'abort')]).toEqual([0, []])
 })
 
-test('a command over its time is killed and says so; one that ends listens for nothing more', async () => {
+test('a command that runs too long is killed and says so; a finished one keeps no listeners', async () => {
   const { asked, made, exit, user, ended, timers } = createTerminal()
   made.resolve({ terminalId: 't' })
   await settle()
@@ -348,7 +348,7 @@ test('a command over its time is killed and says so; one that ends listens for n
   expect(asked.at(-1)).toBe('terminal/release')
 })
 
-test('a session whose client has left takes no more of what was being told', async () => {
+test('a session whose client has disconnected receives no further events', async () => {
   const { createSession, parts } = createWorld()
   const never = new Promise<never>(() => {})
   const session = new AcpSession({

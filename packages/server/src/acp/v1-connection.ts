@@ -196,7 +196,7 @@ class V1Connection implements AcpConnection {
       const update = { sessionUpdate: 'available_commands_update', availableCommands } as const
       this.#peer()
         .notify(methods.client.session.update, { sessionId: opened.session.id, update })
-        .catch(() => {}) // the connection is gone
+        .catch(() => {}) // the connection is lost
     })
   }
 

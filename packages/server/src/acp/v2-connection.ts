@@ -214,7 +214,7 @@ class V2Connection implements AcpConnection {
       const { message } = toRequestError(cause, this.#init)
       await opened
         .tell({ type: 'ended', end: { stop: 'failed', error: { code: 'illegal_input', message } } })
-        .catch(() => {}) // the connection is gone
+        .catch(() => {}) // the connection is lost
     }
   }
 

@@ -1,4 +1,5 @@
-// Version 2, a draft: the SDK's own client of it drives an agent, and every message fits the SDK's JSON Schemas of it.
+// Version 2, a draft: the SDK's own client drives an agent, and every message fits the SDK's JSON Schemas of that
+// version.
 import type { AnyMessage } from '@agentclientprotocol/sdk'
 import { client as createV1Client, methods as v1 } from '@agentclientprotocol/sdk'
 import type { ClientApp, SessionUpdate } from '@agentclientprotocol/sdk/experimental/v2'
@@ -67,7 +68,7 @@ async function start(
   }
 }
 
-/** The messages as a client has them that applies the updates in their order. */
+/** The messages of a client that applies the updates in order. */
 function fold(told: readonly SessionUpdate[]): ReadonlyMap<string, string> {
   const messages = new Map<string, string>()
   for (const update of told) {
@@ -100,7 +101,7 @@ test('a prompt is acknowledged with its id, and its turn is reported as states',
   await editor.stop()
 })
 
-test('what a failed attempt has said is taken back', async () => {
+test('the text of a failed attempt is withdrawn', async () => {
   const overloaded = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
   const editor = await start(
     scripted([{ text: 'The wrong beginning', error: overloaded }, { text: 'The capital is Oslo.' }], {
@@ -201,7 +202,7 @@ test('a failed turn is idle with an error, and a command is answered here', asyn
   await editor.stop()
 })
 
-test('a client of version 1 is served beside it, and without the option nobody speaks version 2', async () => {
+test('version 1 clients are served too, and version 2 requires the option', async () => {
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
   const agent = scripted([])
   const host = createHost({ environment, agent })

@@ -5,7 +5,7 @@ import type { PermissionAsked } from './permissions.ts'
 import type { Update } from './updates.ts'
 
 export interface Wire {
-  /** Resolves when it is written. Rejects when the connection is gone. */
+  /** Resolves when it is written. Rejects when the connection is lost. */
   tell(update: Update): Promise<void>
   /** Resolves with the client's answer, unchecked. `signal` aborts when the answer is no longer needed. */
   askPermission(asked: PermissionAsked, signal: AbortSignal): Promise<unknown>

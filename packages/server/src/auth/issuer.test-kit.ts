@@ -1,4 +1,4 @@
-// An issuer of tokens on this machine, as OpenID Connect has it: its configuration and its keys over HTTP.
+// A token issuer on this machine, following OpenID Connect: its configuration and its keys over HTTP.
 import type { JWK, JWTPayload } from 'jose'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ export interface SigningKey {
   sign(claims: JWTPayload): Promise<string>
 }
 
-/** `id` undefined: a key, and a token, that name none. */
+/** Without `id`, neither the key nor its tokens name a key. */
 export async function createSigningKey(id?: string, algorithm = 'ES256'): Promise<SigningKey> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true })
   const header = { alg: algorithm, ...(id !== undefined && { kid: id }) }
@@ -44,7 +44,7 @@ export async function startIssuer(keys: readonly JWK[]) {
     server.closeAllConnections()
     await new Promise((resolve) => void server.close(resolve))
   }
-  /** Claims of a token that is right in everything. */
+  /** Claims of a fully valid token. */
   const claims = { iss: url, aud: 'shop', sub: 'ann', exp: NOW_MS / 1000 + 60 }
   return { url, state, asked, claims, close }
 }

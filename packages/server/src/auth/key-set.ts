@@ -25,7 +25,7 @@ export interface KeySet {
   load(options?: { readonly isMissing?: boolean }): Promise<JWTVerifyGetKey>
 }
 
-/** Milliseconds after which keys are fetched again. */
+/** Milliseconds until keys are fetched again. */
 const FRESH_MS = 600_000
 /** Milliseconds that old keys stay valid while their address does not answer. */
 const STALE_MS = 86_400_000

@@ -1,4 +1,4 @@
-// Tokens that are right and wrong in every way, and an issuer whose keys change, fail and come back, over real HTTP.
+// Valid and invalid tokens of every kind, and an issuer whose keys change, fail and recover, over real HTTP.
 import { isBatonError } from '@baton/core'
 import type { JWTPayload } from 'jose'
 import type { CryptoKey as CryptoKeyOfJose } from 'jose'
@@ -22,7 +22,7 @@ async function start(more: Partial<TokenVerifierInit> = {}, algorithm = 'ES256')
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
   const log = { info: note, warn: note }
   const verifier = createTokenVerifier({ issuer: issuer.url, audience: 'shop', clock, log, ...more })
-  /** Who a token stands for, or why it is refused. */
+  /** The principal of a token, or why it is refused. */
   const ask = async (token: string): Promise<unknown> => {
     try {
       const { principal } = await verifier.verify(token)
@@ -55,9 +55,9 @@ test.each<[string, (claims: JWTPayload) => JWTPayload, string]>([
   ['for another service', (claims) => ({ ...claims, aud: ['desk'] }), 'the token is for another service'],
   ['for no service', (claims) => leaveOut(claims, 'aud'), 'the token is for another service'],
   ['of another issuer', (claims) => ({ ...claims, iss: 'https://a' }), 'the token comes from another issuer'],
-  ['that names nobody', (claims) => leaveOut(claims, 'sub'), 'the token does not say who you are'],
-  ['that names nobody in words', (claims) => ({ ...claims, sub: '' }), 'the token does not say who you are'],
-  ['for anonymous', (claims) => ({ ...claims, sub: 'anonymous' }), 'the token does not say who you are'],
+  ['that names nobody', (claims) => leaveOut(claims, 'sub'), 'the token does not name a principal'],
+  ['that names nobody in words', (claims) => ({ ...claims, sub: '' }), 'the token does not name a principal'],
+  ['for anonymous', (claims) => ({ ...claims, sub: 'anonymous' }), 'the token does not name a principal'],
 ])('a token %s is refused in words that say so', async (_what, change, message) => {
   const { key, issuer, ask, logged } = await start()
   const token = await key.sign(change(issuer.claims))
@@ -74,7 +74,7 @@ test('a token without a signature, by a secret that everybody knows, or of anoth
   const { key, issuer, ask, logged } = await start({}, 'RS256')
   const { claims } = issuer
   const none = new UnsecuredJWT(claims).encode()
-  // The public key as a secret: the classic confusion of algorithms.
+  // The public key as a secret: the classic algorithm confusion.
   const pem = await exportSPKI((await importJWK(key.open, 'RS256', { extractable: true })) as CryptoKeyOfJose)
   const confused = await new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256', kid: 'one' })
@@ -85,8 +85,8 @@ test('a token without a signature, by a secret that everybody knows, or of anoth
   expect(await Promise.all([none, confused, await stranger.sign(claims), changed, 'abc', ''].map(ask))).toEqual([
     'unauthorized: the algorithm of the token is not allowed here',
     'unauthorized: the algorithm of the token is not allowed here',
-    'unauthorized: the signature of the token is wrong',
-    'unauthorized: the signature of the token is wrong',
+    "unauthorized: the token's signature is invalid",
+    "unauthorized: the token's signature is invalid",
     'unauthorized: the token cannot be read',
     'unauthorized: the token cannot be read',
   ])
@@ -109,21 +109,21 @@ test('after a change of keys a token by the new one is taken, one by the old one
   const next = await createSigningKey('two')
   issuer.state.keys = [next.open]
   const token = await next.sign({ ...issuer.claims, exp: NOW_MS / 1000 + 3600 })
-  // Not more often than every 30 seconds, whatever keys tokens name.
-  expect(await ask(token)).toBe('unauthorized: the token was signed with a key that its issuer does not have')
+  // At most every 30 seconds, whatever keys tokens name.
+  expect(await ask(token)).toBe('unauthorized: the token was signed with a key that its issuer does not publish')
   expect(issuer.asked).toHaveLength(2)
   pass(30_000)
   expect(await ask(token)).toBe('ann')
-  expect(await ask(old)).toBe('unauthorized: the token was signed with a key that its issuer does not have')
+  expect(await ask(old)).toBe('unauthorized: the token was signed with a key that its issuer does not publish')
   expect(issuer.asked).toHaveLength(4)
 })
 
-test('of keys without names each is tried', async () => {
+test('each key without a name is tried', async () => {
   const [one, other, stranger] = [await createSigningKey(), await createSigningKey(), await createSigningKey()]
   const { issuer, ask } = await start()
   issuer.state.keys = [one.open, other.open]
   expect(await ask(await other.sign(issuer.claims))).toBe('ann')
-  expect(await ask(await stranger.sign(issuer.claims))).toBe('unauthorized: the signature of the token is wrong')
+  expect(await ask(await stranger.sign(issuer.claims))).toBe("unauthorized: the token's signature is invalid")
 })
 
 test('while the issuer does not answer nobody new is let in; its old keys are believed for a day', async () => {
@@ -182,7 +182,7 @@ test.each<[string, Partial<Awaited<ReturnType<typeof startIssuer>>['state']>, st
   expect(answer).toContain(words)
 })
 
-test('keys that are no keys refuse the token, not the server', async () => {
+test('invalid keys refuse the token, not the server', async () => {
   const { key, issuer, ask } = await start()
   issuer.state.body = '{"keys":[{"kty":"EC","kid":"one","crv":"P-256"},null,7]}'
   expect(await ask(await key.sign(issuer.claims))).toMatch(/^unauthorized/)

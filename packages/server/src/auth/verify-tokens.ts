@@ -28,7 +28,7 @@ export interface TokenVerifierInit extends Partial<Pick<ServerWorld, 'clock' | '
   readonly claim?: string
   /** Finds the principal, instead of `claim`. If it returns `undefined`, the request gets 401. */
   readonly findPrincipal?: (claims: JWTPayload) => Principal | undefined
-  /** Milliseconds by which clocks may differ. Default: 5,000. */
+  /** Maximum milliseconds between clocks. Default: 5,000. */
   readonly toleranceMs?: number
   readonly fetch?: typeof fetch
 }
@@ -54,7 +54,7 @@ export interface TokenVerifier {
 const PUBLIC_ALGORITHMS: readonly string[] =
   'ES256 ES384 ES512 RS256 RS384 RS512 PS256 PS384 PS512 EdDSA Ed25519'.split(' ')
 const SECRET_ALGORITHMS: readonly string[] = ['HS256', 'HS384', 'HS512']
-/** RFC 7518, 3.2: as many as the shortest hash has. */
+/** RFC 7518, 3.2: the length of the shortest hash. */
 const SECRET_BYTES = 32
 const TOKEN_CHARS_MAX = 16 * 1024
 const TOLERANCE_MS = 5000
@@ -91,7 +91,7 @@ export function createTokenVerifier(init: TokenVerifierInit): TokenVerifier {
     try {
       const claims = await read(token)
       const principal = find(claims)
-      if (!principal) throw refuse('the token does not say who you are')
+      if (!principal) throw refuse('the token does not name a principal')
       const expiresAtMs = ((claims.exp ?? 0) + options.clockTolerance) * 1000 // `exp` is required
       return { principal, expiresAtMs }
     } catch (cause) {
@@ -111,7 +111,7 @@ export function createTokenVerifier(init: TokenVerifierInit): TokenVerifier {
   }
 }
 
-const NO_TOKEN = 'a token is needed: Authorization: Bearer <token>, or ?token=<token> in the address'
+const NO_TOKEN = 'a token is required: Authorization: Bearer <token>, or ?token=<token> in the address'
 
 type VerifyOptions = NonNullable<Parameters<typeof jwtVerify>[2]>
 
@@ -191,14 +191,14 @@ const CLAIMS: Readonly<Record<string, string>> = {
 const REFUSALS: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'the token has expired',
   ERR_JOSE_ALG_NOT_ALLOWED: 'the algorithm of the token is not allowed here',
-  [UNKNOWN_KEY]: 'the token was signed with a key that its issuer does not have',
-  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'the signature of the token is wrong',
+  [UNKNOWN_KEY]: 'the token was signed with a key that its issuer does not publish',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "the token's signature is invalid",
 }
 
 /** Uses our own words, because the library's may repeat parts of a token. */
 function describeRefusal(cause: unknown): string {
   const code = readCode(cause)
   const { claim } = cause as { readonly claim?: unknown } // of ERR_JWT_CLAIM_VALIDATION_FAILED
-  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED') return CLAIMS[String(claim)] ?? 'a claim of the token is wrong'
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED') return CLAIMS[String(claim)] ?? 'a claim of the token is invalid'
   return REFUSALS[String(code)] ?? 'the token cannot be read'
 }

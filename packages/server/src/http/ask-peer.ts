@@ -18,7 +18,7 @@ export interface PeerQuestion {
   /** Aborts when the client leaves. A GET ends at once, any other request only after the peer has begun to answer. */
   readonly signal: AbortSignal
   readonly timers: Timers
-  /** Milliseconds of silence after which a started answer counts as broken. */
+  /** Milliseconds of silence until a started answer counts as broken. */
   readonly silenceMs: number
   /** Called once, when the connection has ended. */
   readonly onClose: () => void
@@ -154,7 +154,7 @@ function readBody(
           else controller.enqueue(piece.value)
         } catch (cause) {
           answer.destroy()
-          throw isBatonError(cause) ? cause : createBroken('broke off its answer', cause)
+          throw isBatonError(cause) ? cause : createBroken('ended its answer early', cause)
         }
       },
       cancel() {

@@ -1,4 +1,4 @@
-// A page that leaves while its client is being attached or renewed: nothing of it stays, and nothing is attached again.
+// A page that leaves while its client is being attached or renewed: nothing remains, and nothing is attached again.
 import type { CallView, LeaseClient, Session, SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
 import { ChatAnswer } from './chat-answer.ts'
@@ -11,12 +11,12 @@ const OFFERED = {
   status: 'proposed',
   waitsForClient: true,
   effect: 'once',
-} as unknown as CallView // the fields that the answer looks at
+} as unknown as CallView // the fields that the answer uses
 
 const event = (call: CallView) =>
   ({ type: 'call', call, cursor: { pos: 2 }, time: 0, turn: 1, message: 'a1', step: 1 }) as unknown as SessionEvent
 
-/** Answers of the session come when the test gives them; time passes when it says so. */
+/** The session answers when the test says so, and time passes when it says so. */
 function createWorld() {
   const asked: string[] = []
   const timers: (() => void)[] = []
@@ -49,7 +49,7 @@ function createWorld() {
     answer,
     asked,
     timers,
-    /** Gives the answer to the oldest question. */
+    /** Answers the oldest request. */
     settle: async () => {
       pending.shift()?.()
       await new Promise((resolve) => void setImmediate(resolve))
@@ -74,7 +74,7 @@ test('a renewal that is under way when its page leaves is the last one', async (
   expect([asked, timers]).toEqual([['attach', 'renew', 'release'], []])
 })
 
-test('a page that leaves while it is being attached is let go of once it is', async () => {
+test('a page that leaves while being attached is released afterwards', async () => {
   const { answer, asked, timers, settle } = createWorld()
   const told = answer.take(event(OFFERED))
   await answer.leave()

@@ -1,4 +1,4 @@
-// Who runs a client tool when pages come and go, and what is asked of people beside approvals.
+// Which page runs a client tool as pages come and go, and what people are asked other than approvals.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -60,7 +60,7 @@ test.each(['pure', 'idempotent'] as const)('after a reload a call that is %s is 
   })
 })
 
-test('of two pages that decide differently the later one shows what counted', async () => {
+test('of two pages that decide differently, the later one shows the decision that counted', async () => {
   const pay = tool({
     name: 'pay',
     description: 'pay',
@@ -86,7 +86,7 @@ test('of two pages that decide differently the later one shows what counted', as
     expect(findTool(page, 'pay')).toMatchObject({ state: 'output-available', output: 'paid', approval })
 })
 
-test('a page that reads again what is settled is nobody’s client: nothing is added to the log', async () => {
+test('a page that only reads settled parts is not a client: nothing is added to the log', async () => {
   const { openPage, host } = start(createAgent('once'))
   const first = openPage('r0', {
     onToolCall: ({ toolCall: { toolName, toolCallId } }) =>
@@ -235,7 +235,7 @@ test.each([
   await settled(page, ({ status }) => status === 'ready' && readTexts(page).at(-1) === 'In Rome.')
 })
 
-test('a tool asks: the page shows it, and answers by an endpoint of its own', async () => {
+test('a tool asks: the page shows it, and answers through its own endpoint', async () => {
   const sizes = { type: 'object', properties: { size: { enum: ['S', 'M'] } }, required: ['size'] } as const
   const order = tool({
     name: 'order',
@@ -298,7 +298,7 @@ test('arguments are edited by an endpoint; the page shows what ran', async () =>
   expect(readTexts(page).at(-1)).toBe('Paid.')
 })
 
-test('what a person says while the agent works stands in the answer that heard it', async () => {
+test('a message sent while the agent works is in the answer that read it', async () => {
   const { slow, open } = createSlowTool()
   const steps = [{ calls: [{ name: 'slow', arguments: {} }] }, { text: 'Both.' }]
   const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [slow] })

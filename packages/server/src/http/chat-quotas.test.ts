@@ -1,4 +1,4 @@
-// Quotas of one principal and of one address for chats at once and in a minute, over the handler and over its socket.
+// Quotas of a principal and of an address for chats, concurrent and per minute, over the handler and its socket.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -63,7 +63,7 @@ test('too many requests of a principal get 429, which says after how long they p
   expect([(await ask('ann')).status, (await ask('ann')).status]).toEqual([200, 429])
 })
 
-test('too many requests of an address get 429 before anybody asks who sends them; useChat is told in text', async () => {
+test('too many requests from an address get 429 before authentication; useChat gets the reason as text', async () => {
   const { ask, say } = start({ addressRequestsPerMinute: 1 })
   expect((await ask('ann', '/sessions', { address: '2001:db8::1' })).status).toBe(200)
   const refused = await say('bob', 'c', '2001:db8::2')
@@ -72,7 +72,7 @@ test('too many requests of an address get 429 before anybody asks who sends them
   expect(refused.response.headers.get('x-baton-error')).toBe('rate_limited')
 })
 
-test('who has no name counts by the address alone', async () => {
+test('anonymous callers are counted by address only', async () => {
   const { ask } = start({ principalRequestsPerMinute: 1 })
   expect([(await ask('anonymous')).status, (await ask('anonymous')).status]).toEqual([200, 200])
 })
@@ -87,7 +87,7 @@ test('too many bytes of a principal or of an address are not even parsed', async
   expect((await send('eve')).status).toBe(400)
 })
 
-test('a turn counts until it ends, also when nobody reads it any more; a session at work takes more', async () => {
+test('a turn counts until it ends, even if it is no longer read; a busy session accepts more', async () => {
   const { slow, open } = createSlowTool()
   const model = createScriptedModel({
     steps: (_, at) => (at === 0 ? { calls: [{ name: 'slow', arguments: {} }] } : { text: 'Done.' }),

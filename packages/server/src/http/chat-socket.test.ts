@@ -1,4 +1,4 @@
-// The AI SDK's chats over its own WebSocket transport, unmodified, on the port of the server.
+// The AI SDK's chats over its own WebSocket transport, unmodified, on the server's port.
 import { Chat } from '@ai-sdk/react'
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
@@ -65,7 +65,7 @@ test('text, a client tool, another answer and an edit', async () => {
   expect(asked).toEqual(['place'])
 })
 
-test('another page reads the whole answer while it is written; nothing to resume is said', async () => {
+test('another page reads the whole answer while it is written; with nothing to resume it stays ready', async () => {
   const { slow, open } = createSlowTool()
   const steps = [{ text: 'Wait.', calls: [{ name: 'slow', arguments: {} }] }, { text: 'Here.' }]
   const { openPage } = await start(defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [slow] }))
@@ -84,7 +84,7 @@ test('another page reads the whole answer while it is written; nothing to resume
   expect(readTexts(first)).toEqual(['go', 'Wait.Here.'])
 })
 
-test('what is refused is an error of its request; the connection lives on', async () => {
+test('a refused request gets an error; the connection stays open', async () => {
   const { openPage } = await start(
     defineAgent({ name: 'a', model: createScriptedModel({ steps: [{ text: 'Fine.' }] }) }),
   )

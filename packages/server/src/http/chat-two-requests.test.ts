@@ -1,4 +1,4 @@
-// A second request of a chat while the turn of the first one runs, waits, or stands behind others: what its page is told.
+// A second request of a chat while the first one's turn is running, waiting, or queued: what its page receives.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -42,7 +42,7 @@ test('a server that drains takes the result that a turn waits for, and no new me
   await settled(page, ({ status }) => status === 'ready' && readTexts(page).at(-1) === 'In Rome.')
 })
 
-test('with cancelWaiting a message does not end what runs beside the call that waits', async () => {
+test('with cancelWaiting a message does not end calls that run next to the waiting one', async () => {
   const { slow, open } = createSlowTool()
   const pay = tool({
     name: 'pay',
@@ -69,7 +69,7 @@ test('with cancelWaiting a message does not end what runs beside the call that w
   expect(JSON.stringify(model.requests[1]?.messages)).toMatch(/ready.*paid/)
 })
 
-test('a message that is taken back before the model reads it ends its stream, and the turn goes on', async () => {
+test('a message withdrawn before the model reads it ends its stream, and the turn continues', async () => {
   const { slow, open } = createSlowTool()
   const model = createScriptedModel({ steps: [{ calls: [call('slow')] }, { text: 'First.' }] })
   const { post, host } = start(defineAgent({ name: 'a', model, tools: [slow] }))
@@ -84,7 +84,7 @@ test('a message that is taken back before the model reads it ends its stream, an
 })
 
 test.each([
-  // It stays on the page, and the next one is answered without it.
+  // It stays on the page, and the next message is answered without it.
   ['of more characters than an input may have', 'x'.repeat(200), 200],
   // It may pass later, so nothing behind it passes before it.
   ['for which the queue has no room', 'x'.repeat(90), 429],
@@ -126,7 +126,7 @@ test('an answer cannot be edited as if the user had said it', async () => {
   expect((await (await host.session('d7')).messages()).messages.map(({ id }) => id)).toEqual(['m1', 't1'])
 })
 
-test('a preliminary output of a page is no result of the call yet', async () => {
+test('a preliminary output of a page is not yet the result of the call', async () => {
   const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once' })
   const model = createScriptedModel({ steps: [{ calls: [call('place')] }, { text: 'In Rome.' }, { text: 'Yes.' }] })
   const { openPage, post, host } = start(defineAgent({ name: 'a', model, tools: [place] }))

@@ -1,4 +1,4 @@
-// A page that knows the types of its chat: the tools of the agent, and what Baton adds. For the types `tsc` is the test.
+// A page that knows the types of its chat: the agent's tools, and Baton's additions. For the types, `tsc` is the test.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { Chat } from '@ai-sdk/react'
@@ -59,7 +59,7 @@ test('a page reads inputs, outputs, plans, questions and metadata with their typ
       })
       // @ts-expect-error the output has another name
       void (() => chat.addToolOutput({ tool: 'place', toolCallId: '', output: { town: '' } }))
-      // @ts-expect-error there is no such tool
+      // @ts-expect-error no such tool
       void (() => chat.addToolOutput({ tool: 'plaec', toolCallId: '', output: { section: '' } }))
     },
     onData: (part) => {

@@ -32,7 +32,7 @@ export interface ChatMetadata {
   readonly waits?: boolean
 }
 
-/** Data of Baton's own parts, by the suffix of their type after `data-`. */
+/** Data of Baton's parts, by the suffix of their type after `data-`. */
 // A type, not an interface: the AI SDK wants an index signature.
 export type ChatData = {
   /** A question of a tool. The part is sent again with `value` or `declined` once it is answered. */

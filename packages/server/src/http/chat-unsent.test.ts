@@ -1,4 +1,4 @@
-// Chats whose page holds more than the session: messages whose requests failed, and messages in place of a decision.
+// Chats whose page has more than the session: messages whose requests failed, and messages sent instead of a decision.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -56,7 +56,7 @@ test('messages that the session knows, that say nothing or that were edited are 
     return response.status
   }
   expect(await post(user('a', 'first'))).toBe(200)
-  // Its answer is lost on the way.
+  // Its answer is lost in transit.
   expect(await post(user('a', 'first'), user('b', ''))).toBe(400)
   expect(await post(user('a', 'first'), user('b', ''), user('c', 'third'))).toBe(200)
   expect(await post(user('a', 'first'), user('b', ''), user('c', 'third'))).toBe(200)
@@ -112,7 +112,10 @@ function payBy(by: 'approval' | 'client') {
     : tool({ ...shared, approval: true, execute: () => Promise.reject(new Error('it must not run')) })
 }
 
-/** Which of the messages each request to the model holds for the first time, when the page sends all of them with its newest one. */
+/**
+ * The messages that each model request contains for the first time, when the page sends all of them with its newest
+ * one.
+ */
 async function sendAtOnce(chat: string, texts: readonly string[]): Promise<readonly string[]> {
   const model = createScriptedModel({ steps: () => ({ text: 'Yes.' }) })
   const { fetch } = start(defineAgent({ name: 'a', model }))

@@ -1,4 +1,4 @@
-// A page of the AI SDK in this process, unmodified: its `Chat` and its transport, over a handler of ours.
+// A page of the AI SDK in this process, unmodified: its `Chat` and its transport, over a handler.
 import { Chat } from '@ai-sdk/react'
 import type { Agent, Store, Tool } from '@baton/core'
 import { tool } from '@baton/core'
@@ -25,7 +25,7 @@ export function startChats({ agent, store, handler: options }: PageParts) {
   const logged: string[] = []
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
   const handler = createHandler(host, { log: { info: note, warn: note }, ...options })
-  /** Aborts the request, as a page that goes away does. */
+  /** Aborts the request, like a page that is closed. */
   const fetch = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request =
       address instanceof Request ? new Request(address, init) : new Request(new URL(address, 'http://localhost'), init)
@@ -33,7 +33,7 @@ export function startChats({ agent, store, handler: options }: PageParts) {
     const body = response.body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal: request.signal })
     return new Response(body ?? null, response)
   }
-  /** A page with this chat; `id` is the session's. */
+  /** Opens a page with this chat; `id` is the session's. */
   const openPage = (
     id: string,
     more: Partial<ChatInit<UIMessage>> & { readonly body?: object } = {},
@@ -50,7 +50,7 @@ export function startChats({ agent, store, handler: options }: PageParts) {
   return { host, handler, fetch, openPage, logged, environment, stop: () => host.stop() }
 }
 
-/** The page has all that it asked for. */
+/** Resolves when the page is done. */
 export async function settled(chat: Chat<UIMessage>, isDone: (chat: Chat<UIMessage>) => boolean): Promise<void> {
   const say = (): string => `the page is ${chat.status}: ${JSON.stringify(chat.messages.at(-1))}`
   await expect.poll(() => isDone(chat) || say(), { interval: 5 }).toBe(true)

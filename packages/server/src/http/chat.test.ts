@@ -1,4 +1,4 @@
-// Stock chats of the AI SDK over the handler: what their users see, and what the session says of it.
+// Stock chats of the AI SDK over the handler: what their users see, and what the session records.
 import type { Agent, AnswerVerdict, Model } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -24,7 +24,7 @@ function scripted(steps: Parameters<typeof createScriptedModel>[0]['steps']): Mo
 
 const empty = { type: 'object', properties: {}, additionalProperties: false } as const
 
-test('text, reasoning and metadata; a second message goes on', async () => {
+test('text, reasoning and metadata; a second message continues the chat', async () => {
   const model = scripted([{ reasoning: 'Hm.', text: 'Good morning.' }, { text: 'And again.' }])
   const { openPage, host } = start(defineAgent({ name: 'a', model }))
   const page = openPage('c1')
@@ -74,7 +74,7 @@ test('a server tool and a client tool in one step; the client tool runs once', a
   expect(JSON.stringify(results)).toContain('Rome')
 })
 
-test('parallel client calls, one of which fails', async () => {
+test('parallel client calls with a failing one', async () => {
   const one = tool({ name: 'one', description: 'one', input: empty, effect: 'pure' })
   const two = tool({ name: 'two', description: 'two', input: empty, effect: 'once' })
   const model = scripted([{ calls: [call('one'), call('two')] }, { text: 'Done.' }])
@@ -124,11 +124,11 @@ test.each([
   expect(findTool(page, 'pay')).toMatchObject({ state })
   expect(ran).toBe(approved ? 1 : 0)
   expect(page.messages).toHaveLength(2)
-  // The answer to a decision goes on until the turn ends, and is not asked for twice.
+  // The answer to a decision continues until the turn ends, and is not requested twice.
   expect(asked).toBe(2)
 })
 
-test('a page tool behind approvals: what was decided before stays as it ended', async () => {
+test('a page tool after approvals: earlier decisions keep their outcome', async () => {
   const pay = tool({
     name: 'pay',
     description: 'pay',
@@ -170,7 +170,7 @@ test('another answer, and an edit; the session has what the page shows', async (
   const [first] = page.messages
   await page.sendMessage({ text: 'first, changed', messageId: first?.id ?? '' })
   expect(readTexts(page)).toEqual(['first, changed', 'Four.'])
-  // The page knows the message by the id that it gave it; the session has another one since.
+  // The page knows the message by its original id; the session has given it another one since.
   await page.sendMessage({ text: 'changed again', messageId: first?.id ?? '' })
   expect(readTexts(page)).toEqual(['changed again', 'Five.'])
   const { messages } = await (await host.session('c5')).messages()
@@ -242,7 +242,7 @@ test('an answer that is not taken is taken back, and an answer that a person mus
   expect(readTexts(page)).toEqual(['may I?', 'Yes.'])
 })
 
-test('stop is an endpoint: the answer keeps what was said', async () => {
+test('stop is an endpoint: the answer keeps its text', async () => {
   const model = scripted([{ text: 'A long story', hangs: 'until-aborted' }])
   const { openPage, fetch } = start(defineAgent({ name: 'a', model }))
   const page = openPage('c10')
@@ -271,7 +271,7 @@ test.each([['in a text'], ['after it']])('a page that resumes %s shows the thoug
   }
   const { openPage, host } = start(defineAgent({ name: 'a', model }))
   void openPage('c12').sendMessage({ text: 'write' })
-  // The log has the text by then, and not the thought.
+  // By then the log has the text, but not the reasoning.
   const session = await host.session('c12', { principal: { id: 'anonymous' } })
   await expect.poll(async () => (await session.info()).head.pos).toBeGreaterThan(2)
   if (when === 'after it') ended.resolve()
@@ -298,7 +298,7 @@ test('an image in', async () => {
   const [picture] = messages[0]?.parts.filter((part) => part.url !== undefined) ?? []
   const media = await fetch(picture?.url ?? '')
   expect(media.headers.get('content-type')).toBe('image/png')
-  // A page or a script that somebody sent does not run in the app's origin, whatever the address says.
+  // An uploaded page or script does not run in the app's origin, whatever the address says.
   const asPage = await fetch((picture?.url ?? '').replace(/type=[^&]*/, 'type=text%2Fhtml'))
   expect(asPage.headers.get('content-type')).toBe('application/octet-stream')
   for (const { headers } of [media, asPage]) {
@@ -322,7 +322,7 @@ test.each([
   expect(model.requests[0]?.messages[0]?.parts).toContainEqual({ type: 'image', mediaType: 'image/jpeg', source })
 })
 
-test('what the session refuses is an answer with its status', async () => {
+test('a refusal by the session is a response with its status', async () => {
   const { fetch } = start(defineAgent({ name: 'a', model: scripted([{ text: 'x' }]) }))
   const post = async (body: object): Promise<[number, string]> => {
     const headers = { 'content-type': 'application/json' }

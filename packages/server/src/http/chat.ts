@@ -171,7 +171,7 @@ async function sendEarlier(session: Session, { id, earlier }: Of<'send'>): Promi
   }
 }
 
-/** Messages after the last one that the session knows. */
+/** Messages after the last known one. */
 async function findUnknown(session: Session, said: readonly Said[]): Promise<readonly Said[]> {
   for (let before: string | undefined; ;) {
     const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
@@ -275,7 +275,7 @@ async function askAgain(
     reader.leave()
     throw cause
   }
-  // The end of a turn that was interrupted for this comes first.
+  // A turn interrupted for this ends first.
   const events = skipUntil(reader, ({ type }) => type === 'messages-removed')
   return { answer: createAnswer(session, world, { livePos: head.pos }), events }
 }

@@ -1,9 +1,10 @@
-// A response of server-sent events and its reader: signs of life, a reader that is slow or never comes, and an end that leaves nothing.
+// A response of server-sent events and its reader: keep-alive comments, a reader that is slow or absent, and a clean
+// end.
 import { expect, test } from 'vitest'
 import type { EventWriter } from './event-response.ts'
 import { answerEvents, findEventSource } from './event-response.ts'
 
-/** A response whose reader takes bytes when the test says so, in a world whose time moves by hand. */
+/** A response whose reader takes bytes when the test says so, with time controlled by the test. */
 function createWorld() {
   let nowMs = 0
   const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()
@@ -65,7 +66,7 @@ function createWorld() {
   }
 }
 
-test('a silent response gives a sign of life within each time of its own, and none where something is written', async () => {
+test('a silent response sends a comment in each interval, and an active one does not', async () => {
   const world = createWorld()
   world.open()
   for (let half = 0; half < 6; half += 1) await world.pass(5000)
@@ -120,7 +121,7 @@ test.each<[string, (world: ReturnType<typeof createWorld>) => unknown]>([
   expect([world.left(), world.timers.size, world.written]).toEqual([true, 0, []])
 })
 
-test('what was written last is there before the response ends', async () => {
+test('the last write arrives before the response ends', async () => {
   const world = createWorld()
   world.open()
   world.write('data: last\n\n')

@@ -1,5 +1,5 @@
 // Answers with server-sent events. Everything written in one turn of the event loop is sent together. The writer waits
-// for a slow reader; one that reads nothing for a while is disconnected, and resumes.
+// for a slow reader; a reader that is stuck for a while is disconnected, and resumes.
 import type { Timers } from '@baton/core'
 
 export interface EventWriter {
@@ -15,7 +15,7 @@ export interface EventResponseInit {
   readonly headers: Readonly<Record<string, string>>
   /** Unsent bytes above which `waitForRoom` waits. */
   readonly waitingBytes: number
-  /** Milliseconds of silence after which a comment keeps the connection open. */
+  /** Milliseconds of silence until a comment keeps the connection open. */
   readonly keepAliveMs: number
   /** Writes the events. The response ends when it resolves; it never rejects. */
   readonly run: (writer: EventWriter) => Promise<void>

@@ -1,4 +1,5 @@
-// Results for a call that a page runs count from the page that was asked, wherever it is, and never from another one.
+// Results for a call that a page runs are accepted from the asked page, over any connection, and never from
+// another.
 import type { CallView, Session, Store } from '@baton/core'
 import { createMemoryStore, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
@@ -17,7 +18,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.stop()))
 })
 
-/** Requests are of the principal in their header; the server runs over `store`. */
+/** Requests act for the principal in their header; the server runs over `store`. */
 function start(store: Store, isFirst = true) {
   const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once', timeoutMs: 60_000 })
   const { slow, open } = createSlowTool()
@@ -36,7 +37,7 @@ type World = ReturnType<typeof start>
 
 interface Asked {
   readonly world: World
-  /** The page that was asked for the call. */
+  /** The page that runs the call. */
   readonly page: Page
 }
 
@@ -145,13 +146,13 @@ for (const [place, move] of Object.entries(PLACES))
     },
   )
 
-test('offered anew to a device of another kind: the device’s result counts, and the page’s does not', async () => {
+test('offered again to a device of another kind: the device’s result counts, and the page’s does not', async () => {
   const look = tool({ name: 'place', description: 'place', input: empty, effect: 'pure', timeoutMs: 60_000 })
   const model = createScriptedModel({ steps: [{ calls: [{ name: 'place', arguments: {} }] }, { text: 'Well.' }] })
   const chats = startChats({ agent: defineAgent({ name: 'a', model, tools: [look] }) })
   running.push(chats)
   let answered = 0
-  // The response begins when the request has done all that it does to the session.
+  // The response begins after the request has changed the session.
   const counting: typeof fetch = async (...given) => {
     const response = await chats.fetch(...given)
     answered += 1

@@ -20,7 +20,7 @@ export interface HttpLimits extends QuotaLimits {
   readonly bodyBytes: number
   /** Unsent bytes of a response; if the reader then reads nothing for a minute, the response ends. Default: 4 MiB. */
   readonly waitingBytes: number
-  /** Milliseconds of silence after which a comment keeps a response open. Default: 15,000. */
+  /** Milliseconds of silence until a comment keeps a response open. Default: 15,000. */
   readonly keepAliveMs: number
   /** Milliseconds after its end during which an answer is sent again to a page that resumes. Default: 300,000. */
   readonly replayMs: number
@@ -45,7 +45,7 @@ export interface HandlerOptions extends Partial<ServerWorld> {
   /** True while the server drains: no new turns start, and running ones are streamed until they end. */
   readonly isDraining?: () => boolean
   /**
-   * Host names under which the server may be reached, such as `app.example` or `localhost`; requests for others get
+   * Host names that requests may use for the server, such as `app.example` or `localhost`; requests for others get
    * 403. Set it on a server without tokens: otherwise, a page could reach it through its own domain name resolving to
    * the server. Default: all names.
    */

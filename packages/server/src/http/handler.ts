@@ -122,7 +122,7 @@ async function answer(parts: HandlerParts, request: Request, found: Found): Prom
       return await answerElsewhere(parts, call, cause)
     }
   }
-  // A chat message is answered only once because of its own id, and its answer streams.
+  // A chat message is answered only once because of its id, and its answer streams.
   const isChat = names.length === 1 && names[0] === 'chat'
   return isChat ? await run() : await parts.repeated.answer(call, call.principal.id, run)
 }

@@ -1,4 +1,4 @@
-// Whatever comes of a request, it leaves nothing open: no handle of its session, no place among those that stream, no timer.
+// However a request ends, it leaves nothing open: no session handle, no counted stream, no timer.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -13,7 +13,10 @@ afterEach(async () => {
   await Promise.all(stops.splice(0).map((stop) => stop()))
 })
 
-/** A handler and a socket over one host, whose open handles and waiting timers are counted; `idle` has an answer, `empty` has none. */
+/**
+ * A handler and a socket over one host, with counts of open handles and pending timers; session `idle` has an answer,
+ * `empty` has none.
+ */
 async function start(limits = { principalStreams: 1, addressStreams: 1, streams: 1 }) {
   const { slow, open } = createSlowTool()
   const place = tool({ name: 'place', description: 'place', input: { type: 'object' }, effect: 'once' })
@@ -120,7 +123,7 @@ test.each<[string, string, object | undefined, number]>([
   await next.body?.cancel()
 })
 
-test('a page that leaves in mid-answer keeps no place among those that stream, and its handle until the turn has ended', async () => {
+test('a page that leaves during an answer gives up its stream, but keeps its handle until the turn has ended', async () => {
   const { ask, left, open } = await start()
   const response = await ask('/chat', say('new', 'slowly'))
   await response.body?.cancel()
@@ -142,7 +145,7 @@ test('over a socket, one request that is aborted leaves the others and their con
   send({ type: 'resume', requestId: 'b', id: 'new' })
   await expect.poll(() => sent.join()).toContain('"requestId":"b","sequence":')
   send({ type: 'abort', requestId: 'b' })
-  // A handle is left of the turn that the first one began; who only reads it leaves none.
+  // One handle remains for the turn that the first one began; a reader leaves none.
   await expect.poll(left).toEqual({ handles: 1, timers: 0 })
   expect(closed()).toBeUndefined()
   open()
@@ -151,7 +154,7 @@ test('over a socket, one request that is aborted leaves the others and their con
   await expect.poll(() => sent.join()).toContain('{"type":"end","requestId":"b"}')
 })
 
-test('a socket that is gone leaves all of its requests', async () => {
+test('a closed socket ends all of its requests', async () => {
   const { connect, left, open } = await start({ principalStreams: 3, addressStreams: 3, streams: 3 })
   const { send, sent, drop } = connect()
   send({ type: 'send', requestId: 'a', ...say('new', 'slowly') })

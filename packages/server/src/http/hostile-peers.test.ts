@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const MARK = { 'x-baton-answer': '1', 'content-type': 'application/json' }
 
-/** A handler that passes everything on to what stands in the place of a peer. */
+/** A handler that passes everything on to a stand-in for a peer. */
 async function stand(answer: RequestListener, options: HandlerOptions = {}) {
   const stranger = await startStranger(answer)
   closers.push(stranger.stop)
@@ -38,32 +38,29 @@ const ROUTES: readonly (readonly [string, string])[] = [
   ['PATCH', '/api/sessions/s'],
 ]
 
-test.each(ROUTES)(
-  'what a client sends with %s %s is a body at the peer, and no second request',
-  async (method, path) => {
-    const heard: (readonly [string | undefined, string | undefined, string])[] = []
-    const garbled: Error[] = []
-    const { ask, server } = await stand((request, response) => {
-      const pieces: Buffer[] = []
-      request.on('data', (piece: Buffer) => void pieces.push(piece))
-      request.on('end', () => {
-        heard.push([request.method, request.url, Buffer.concat(pieces).toString()])
-        response.writeHead(200, MARK).end('{"ok":true}')
-      })
+test.each(ROUTES)('a request with %s %s becomes a body at the peer, not a second request', async (method, path) => {
+  const heard: (readonly [string | undefined, string | undefined, string])[] = []
+  const garbled: Error[] = []
+  const { ask, server } = await stand((request, response) => {
+    const pieces: Buffer[] = []
+    request.on('data', (piece: Buffer) => void pieces.push(piece))
+    request.on('end', () => {
+      heard.push([request.method, request.url, Buffer.concat(pieces).toString()])
+      response.writeHead(200, MARK).end('{"ok":true}')
     })
-    server.on('clientError', (cause: Error, socket) => {
-      garbled.push(cause)
-      socket.destroy()
-    })
-    const body = 'GET /api/sessions/other HTTP/1.1\r\nhost: a\r\n\r\n'
-    const headers = { 'content-type': 'application/json' }
-    // A body that is read before it is passed on must be JSON.
-    const sent = method === 'DELETE' ? body : JSON.stringify({ body })
-    const answered = await ask(path, { method, body: sent, headers })
-    expect([answered.status, await answered.text()]).toEqual([200, '{"ok":true}'])
-    expect([heard, garbled]).toEqual([[[method, path, sent]], []])
-  },
-)
+  })
+  server.on('clientError', (cause: Error, socket) => {
+    garbled.push(cause)
+    socket.destroy()
+  })
+  const body = 'GET /api/sessions/other HTTP/1.1\r\nhost: a\r\n\r\n'
+  const headers = { 'content-type': 'application/json' }
+  // A body that is read before it is passed on must be JSON.
+  const sent = method === 'DELETE' ? body : JSON.stringify({ body })
+  const answered = await ask(path, { method, body: sent, headers })
+  expect([answered.status, await answered.text()]).toEqual([200, '{"ok":true}'])
+  expect([heard, garbled]).toEqual([[[method, path, sent]], []])
+})
 
 test('a peer that answers with a status of which no response can be made is none', async () => {
   const { ask } = await stand((_, response) => void response.writeHead(205, MARK).end())
@@ -89,7 +86,7 @@ test.each([
   await gone.promise
 })
 
-test('who has left before it is passed on holds no place among those that stream', async () => {
+test('a client that leaves before its request is passed on frees its stream', async () => {
   const limits = { streams: 1 }
   const { ask } = await stand((_, response) => void response.writeHead(200, MARK).end('{}'), { limits })
   const left = AbortSignal.abort()
@@ -97,7 +94,7 @@ test('who has left before it is passed on holds no place among those that stream
   await expect.poll(async () => (await ask('/api/sessions/s')).status).toBe(200)
 })
 
-test('what changes something reaches the peer although its client has left, and what only reads ends', async () => {
+test('a changing request reaches the peer although its client has left, and a reading one ends', async () => {
   const asked = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()
   const { ask } = await stand((request, response) => {

@@ -62,7 +62,7 @@ export async function identify(
   }
 }
 
-const NOBODY = 'the server does not know who you are'
+const NOBODY = 'authentication failed'
 const ANONYMOUS: Principal = { id: 'anonymous' }
 
 /** RFC 9110, 11.6.1: a 401 names a scheme. */

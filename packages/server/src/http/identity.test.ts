@@ -1,4 +1,5 @@
-// Who asks over HTTP: refusals in words, keys that cannot be fetched, and streams that end with the token that opened them.
+// Identity over HTTP: explained refusals, keys that cannot be fetched, and streams that end with the token that opened
+// them.
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// How small pieces of a fast answer are joined, in time that the test moves.
+// How small pieces of a fast answer are joined, with time controlled by the test.
 import type { SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createPieceJoiner } from './join-pieces.ts'

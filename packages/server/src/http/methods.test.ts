@@ -1,4 +1,4 @@
-// Methods and forms of addresses that few clients send: each gets a plain answer, over real connections.
+// Unusual methods and forms of addresses: each gets a plain answer, over real connections.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -24,7 +24,7 @@ async function start(handler: HandlerOptions = {}) {
   const front = createWebSocketFront({ ...chats.environment, host: chats.host, port: 0, requests })
   const { port } = await front.listen()
   closers.push(front.close)
-  /** The status, and the headers in one text. */
+  /** The status, and the headers as one string. */
   const ask = async (line: string, host = 'localhost'): Promise<readonly [number, string]> => {
     const socket = connect(port, '127.0.0.1').setEncoding('utf8')
     socket.write(`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)

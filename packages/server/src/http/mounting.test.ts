@@ -1,4 +1,4 @@
-// The handler where others mount it: behind Express, for pages of other origins, and for pages as `useChat` begins them.
+// The handler mounted elsewhere: behind Express, for pages of other origins, and for pages started by `useChat`.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { Chat } from '@ai-sdk/react'
@@ -30,7 +30,7 @@ const body = JSON.stringify({
 })
 const headers = { 'content-type': 'application/json' }
 
-/** As Express does it: a parser reads the body first, and a mount takes its path off the address. */
+/** As in Express: a parser reads the body first, and a mount removes its path from the address. */
 async function readFirst(request: IncomingMessage): Promise<void> {
   const pieces: Buffer[] = []
   for await (const piece of request) pieces.push(piece as Buffer)
@@ -65,7 +65,7 @@ test('useChat gets every refusal as text, and a page of another origin may read 
   }
   expect(await post('https://app.example')).toEqual([
     401,
-    'the server does not know who you are',
+    'authentication failed',
     'unauthorized',
     'x-baton-error, retry-after, idempotency-replayed',
   ])
@@ -140,7 +140,7 @@ test('a chat whose id no address can name is refused before there is one', async
   expect(await (await fetch('/api/sessions')).json()).toEqual({ sessions: [] })
 })
 
-test('on Node a handler learns that its client has left, and hears nothing of one that got its answer', async () => {
+test('on Node a handler learns that its client has left, but not of a client that got its answer', async () => {
   const asked = new Map<string, AbortSignal>()
   const listener = createNodeListener(async ({ url, signal }) => {
     asked.set(new URL(url).pathname, signal)

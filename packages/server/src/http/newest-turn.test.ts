@@ -1,9 +1,9 @@
-// The order in which a page that resumes reads the past of an answer: the thoughts of each step before its text.
+// The order in which a resuming page reads the past of an answer: each step's reasoning before its text.
 import type { EventStream, SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
 import { chain } from './newest-turn.ts'
 
-const REST = { nextBatch: async () => undefined, leave: () => {} } as unknown as EventStream // nothing follows
+const REST = { nextBatch: async () => undefined, leave: () => {} } as unknown as EventStream // no events follow
 
 test.each<[string, string, string]>([
   ['a thought after its text', 'S1 T1 T2 R1', 'S1 R1 T1 T2'],
@@ -14,6 +14,6 @@ test.each<[string, string, string]>([
 ])('%s', async (_what, told, shown) => {
   const types = { S: 'step-started', T: 'text', R: 'reasoning' } as const
   const past = told.split(' ').map((name) => ({ type: types[name[0] as keyof typeof types], name }))
-  const events = await chain(past as unknown as readonly SessionEvent[], REST).nextBatch() // the fields that are looked at
+  const events = await chain(past as unknown as readonly SessionEvent[], REST).nextBatch() // the fields in use
   expect(events?.map((event) => (event as unknown as { readonly name: string }).name).join(' ')).toBe(shown)
 })

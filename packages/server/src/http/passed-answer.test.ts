@@ -1,4 +1,4 @@
-// A front's reading of a peer's answer to a chat, however the network cuts it.
+// Reading a peer's answer to a chat, however the network splits it.
 import type { JsonValue } from '@baton/core'
 import { expect, test } from 'vitest'
 import { readPassedChunks } from './passed-answer.ts'
@@ -43,7 +43,7 @@ test.each([
     })
 })
 
-test('a long event in pieces of four bytes is read to its end', async () => {
+test('a long event in pieces of four bytes is read completely', async () => {
   const text = 'x'.repeat(400_000)
   const { chunks } = await read(`data: ${JSON.stringify(text)}\n\n`, 4, 2 * text.length)
   expect(chunks).toEqual([text])

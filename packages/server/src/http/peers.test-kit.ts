@@ -1,4 +1,4 @@
-// Two servers over one store, with a host, a handler and a port each, and strangers in the place of one.
+// Two servers over one store, with a host, a handler and a port each, and stand-ins for one of them.
 import type { Agent, Store } from '@baton/core'
 import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ export interface PeerParts {
 
 export type StartedPeer = Awaited<ReturnType<typeof startPeer>>
 
-/** A server that keeps what it was asked, with a handler over `store`. */
+/** A server over `store` that records its requests. */
 export async function startPeer({ agent, store = createMemoryStore(), secret = SECRET, handler }: PeerParts) {
   const heard: IncomingMessage[] = []
   let answer: RequestListener = (_, response) => void response.writeHead(503).end()
@@ -40,7 +40,7 @@ export async function startPeer({ agent, store = createMemoryStore(), secret = S
   answer = createNodeListener(handle)
   const url = `http://127.0.0.1:${port}`
   const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(`${url}${path}`, init)
-  /** Body that `useChat` sends. */
+  /** The body sent by `useChat`. */
   const say = (chat: string, text: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     postJson(ask, '/api/chat', createMessage(chat, text), headers)
   const stop = async (): Promise<void> => {
@@ -65,7 +65,7 @@ export function postJson(
   return ask(path, { method: 'POST', headers: all, body: JSON.stringify(body) })
 }
 
-/** In the place of a peer. */
+/** A stand-in for a peer. */
 export async function startStranger(answer: RequestListener) {
   const server = createServer(answer)
   const port = await listen(server)

@@ -1,4 +1,4 @@
-// Servers over one store: a request whose session the other one holds is answered by it, whatever it asks for.
+// Servers over one store: any request whose session is held by the other one is answered by it.
 import { Chat } from '@ai-sdk/react'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const authenticate = ({ headers }: Request) => ({ id: headers.get('x-user') ?? 'ann' })
 
-/** The first one has the session `s`, in a turn that waits for its tool. */
+/** The first server holds the session `s`, in a turn that waits for its tool. */
 async function startPair(handler: HandlerOptions = {}) {
   const { slow, open } = createSlowTool()
   const model = createScriptedModel({
@@ -102,7 +102,7 @@ test('every route that opens the session is answered by the peer that holds it',
   expect((await holder.ask('/api/sessions/s')).status).toBe(404)
 })
 
-test('events go on at the other server from the cursor that a browser sends', async () => {
+test('events continue on the other server from the cursor sent by a browser', async () => {
   const { holder, other } = await startPair()
   const events = await readUntil(await holder.ask('/api/sessions/s/events?from=start'), '"live"')
   const ids = [...events.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? '')
@@ -134,7 +134,7 @@ test('neither a client’s headers nor the secret are passed on but between peer
   expect(other.logged.join()).toContain('a request was passed on to the server that holds its session')
 })
 
-test('a client that leaves ends its request at the peer, and the turn goes on', async () => {
+test('a client that leaves ends its request at the peer, and the turn continues', async () => {
   const { holder, other, open } = await startPair()
   const leaving = new AbortController()
   const response = await other.ask('/api/chat/s/stream', { signal: leaving.signal })
@@ -149,7 +149,7 @@ test('a client that leaves ends its request at the peer, and the turn goes on', 
   expect(readTexts(page).at(-1)).toBe('Wait. Done.')
 })
 
-test('a large message is passed on whole, and one that is too large is refused before', async () => {
+test('a large message is passed on completely, and one above the limit is refused first', async () => {
   const { holder, other } = await startPair({ limits: { bodyBytes: 1_000_000 } })
   const text = 'x'.repeat(900_000)
   const heard = holder.heard.length
@@ -166,11 +166,11 @@ test('requests count at the server that the client reached, and not at the peer'
   const statuses = []
   for (let at = 0; at < 4; at++) statuses.push((await other.ask('/api/sessions/s')).status)
   expect(statuses).toEqual([200, 200, 429, 429])
-  // One came to it by itself: a second one may.
+  // The holder has counted one direct request, so a second one may pass.
   expect((await holder.ask('/api/sessions/s')).status).toBe(200)
 })
 
-test('streams count at the server that the client reached, and count no more when they end', async () => {
+test('streams count on the server that the client reached, until they end', async () => {
   const { other } = await startPair({ limits: { principalStreams: 2 } })
   const streams = [await other.ask('/api/chat/s/stream'), await other.ask('/api/chat/s/stream')]
   expect(streams.map(({ status }) => status)).toEqual([200, 200])
@@ -198,7 +198,7 @@ test('a key gives the answer of a request that was passed on once more, and does
   expect(holder.heard.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
 })
 
-test('after the lease of its holder has lapsed the session is opened where it is asked for', async () => {
+test('after the lease of its holder has expired, the session is opened by the server that gets the request', async () => {
   const { holder, other, open, store } = await startPair()
   holder.server.closeAllConnections()
   holder.server.close()
@@ -231,7 +231,7 @@ async function openSocketPage({ host, environment, options }: StartedPeer, id: s
   return new Chat<UIMessage>({ id, transport })
 }
 
-test('over the AI SDK’s WebSocket a chat goes on at the other server, and takes a message', async () => {
+test('over the AI SDK’s WebSocket a chat continues on the other server, and accepts a message', async () => {
   const { other, open } = await startPair()
   const page = await openSocketPage(other, 's')
   void page.resumeStream()
@@ -253,7 +253,7 @@ test('over it, a peer that dies in mid-answer is a broken connection for the pag
   expect(page.messages.at(-1)?.parts.some((part) => part.type === 'text' && part.text.includes('Done'))).toBe(false)
 })
 
-test('over it, a peer that cannot be reached is a lost connection too: the page comes back', async () => {
+test('over it, an unreachable peer is a lost connection too: the page reconnects', async () => {
   const { holder, other } = await startPair()
   holder.server.closeAllConnections()
   holder.server.close()
@@ -263,7 +263,7 @@ test('over it, a peer that cannot be reached is a lost connection too: the page 
   expect(other.logged.join()).toContain('the server that holds a session cannot be reached')
 })
 
-test('over it, what the peer refuses is told', async () => {
+test('over it, refusals by the peer are delivered', async () => {
   const { other } = await startPair()
   const page = await openSocketPage(other, 's')
   page.messages = [{ id: 'unknown', role: 'assistant', parts: [] }]
@@ -271,7 +271,7 @@ test('over it, what the peer refuses is told', async () => {
   expect([page.status, page.error?.message]).toEqual(['error', expect.stringContaining('no message "unknown"')])
 })
 
-/** Reads a response until it has said this, and leaves it. */
+/** Reads a response until it contains this text, and leaves it. */
 async function readUntil(response: Response, text: string): Promise<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let read = ''

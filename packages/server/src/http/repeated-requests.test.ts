@@ -1,4 +1,4 @@
-// Requests with a key that come again: over a handler with sessions behind it, and over a stand-in that counts.
+// Repeated requests with a key, over a handler with sessions and over a stand-in that counts.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
@@ -65,7 +65,7 @@ test('a body that turns out empty is one', async () => {
   expect([told.status, await told.text()]).toEqual([200, ''])
 })
 
-test('a session that was deleted by a key is told deleted again, and not missing', async () => {
+test('a session deleted with a key is reported as deleted again, not as missing', async () => {
   const { ask } = await start()
   const first = await ask('/api/sessions/s', { method: 'DELETE', key: 'k' })
   expect(await ask('/api/sessions/s', { method: 'DELETE', key: 'k' })).toEqual({ ...first, replayed: 'true' })
@@ -126,7 +126,7 @@ function createRepeated() {
   return { repeated, ask, pass, countRuns: () => ran }
 }
 
-test('a request that comes again while the first runs gets 409', async () => {
+test('a repeated request gets 409 while the first one runs', async () => {
   const { repeated } = createRepeated()
   const [gate, begun] = [Promise.withResolvers<Response>(), Promise.withResolvers<void>()]
   const create = () => new Request('http://a/b', { method: 'POST', headers: { 'idempotency-key': 'k' } })
@@ -135,7 +135,7 @@ test('a request that comes again while the first runs gets 409', async () => {
     return gate.promise
   }
   const first = repeated.answer(incoming(create()), 'ann', run)
-  // The digest of a body is made in another thread: the second request could otherwise be faster.
+  // A body is hashed on another thread, so the second request could otherwise be faster.
   await begun.promise
   await expect(repeated.answer(incoming(create()), 'ann', run)).rejects.toMatchObject({ code: 'request_in_flight' })
   gate.resolve(new Response('done'))
@@ -166,7 +166,7 @@ test('answers are kept for a day, the newest ones, and none that are too long', 
   expect(await ask('old')).toBe('200 ran')
   await ask('long', 200, 'x'.repeat(256 * 1024 + 1))
   await expect(ask('long')).rejects.toThrow('too long to keep')
-  // 16 MiB of answers push the oldest out.
+  // 16 MiB of answers evict the oldest.
   for (let at = 0; at < 64; at++) await ask(`k${at}`, 200, 'x'.repeat(256 * 1024))
   expect([await ask('k63'), await ask('old')]).toEqual(['200 true', '200 ran'])
   expect(countRuns()).toBe(2 + 1 + 64 + 1)

@@ -141,7 +141,7 @@ async function showEvents({ parts, call, session }: Routing): Promise<Response> 
           }
         }
       } catch (cause) {
-        world.log.warn('an event stream broke off', { session: session.id, cause: describeThrown(cause) })
+        world.log.warn('an event stream was interrupted', { session: session.id, cause: describeThrown(cause) })
       } finally {
         stopExpiry()
         release()

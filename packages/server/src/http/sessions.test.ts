@@ -1,4 +1,4 @@
-// Sessions over HTTP: each principal its own.
+// Sessions over HTTP, each visible to its own principal only.
 import type { Principal, SessionEvent } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -45,7 +45,7 @@ interface Named {
   readonly id: string
 }
 
-/** Fields of all answers together. */
+/** The fields of all answers combined. */
 interface Told extends Named {
   readonly sessions: readonly Named[]
   readonly cursor: string
@@ -53,7 +53,7 @@ interface Told extends Named {
   readonly more: boolean
 }
 
-const readJson = async (response: Promise<Response>): Promise<Told> => (await (await response).json()) as Told // which of them a test knows
+const readJson = async (response: Promise<Response>): Promise<Told> => (await (await response).json()) as Told // a test knows which it uses
 const listIds = (named: readonly Named[]): readonly string[] => named.map(({ id }) => id)
 
 test('a form of messages that does not exist is refused', async () => {
@@ -177,7 +177,7 @@ test('an export has all messages, the oldest first, however many there are', asy
   expect([ids.length, ids[0], ids[2], ids.at(-2)]).toEqual([222, 's1-first', 'm0', 'm109'])
 })
 
-test('events go on after any of them, by the id that a browser sends back', async () => {
+test('events continue after any of them, by the id that a browser sends', async () => {
   const { ask, say } = start()
   await say('s1', 'one')
   const all = await readEvents(ask('/api/sessions/s1/events?from=start'), 'live')
@@ -185,10 +185,10 @@ test('events go on after any of them, by the id that a browser sends back', asyn
   for (const [index, event] of all.slice(0, -1).entries()) {
     const headers = { 'last-event-id': JSON.stringify(event.cursor) }
     const rest = await readEvents(ask('/api/sessions/s1/events', { headers }), 'live')
-    // The place of `live` moves: each opening of a session that rested is a record.
+    // The position of `live` moves, because each opening of a session at rest is a record.
     expect(rest.slice(0, -1)).toEqual(all.slice(index + 1, -1))
   }
-  // A browser that connects again asks for the same address.
+  // A reconnecting browser requests the same address.
   const last = { 'last-event-id': JSON.stringify(all.at(-2)?.cursor) }
   expect(await readEvents(ask('/api/sessions/s1/events?from=start', { headers: last }), 'live')).toHaveLength(1)
   expect((await ask('/api/sessions/s1/events?from=yesterday')).status).toBe(400)
@@ -224,7 +224,7 @@ test('pages of other origins, and names of others', async () => {
   expect((await fetch('http://evil.example/api/sessions')).status).toBe(403)
 })
 
-/** Events up to the first of this type. */
+/** Reads events up to the first of this type. */
 async function readEvents(asked: Promise<Response>, last: SessionEvent['type']): Promise<readonly SessionEvent[]> {
   const events: SessionEvent[] = []
   let text = ''

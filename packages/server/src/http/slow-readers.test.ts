@@ -1,4 +1,4 @@
-// Pages that read slowly, or not at all, over the socket of chats: an answer longer than what may wait is told all the same.
+// Pages that read slowly or not at all over the chat socket: an answer longer than the buffer is still delivered.
 import type { Timers } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** A session whose newest answer has so many steps, each with so much text. */
+/** A session whose newest answer has this many steps, each with this much text. */
 async function createLongAnswer(steps: number, chars: number) {
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
   const nod = tool({ name: 'nod', description: 'nod', input: { type: 'object' }, effect: 'pure', execute: () => 'yes' })
@@ -79,7 +79,7 @@ function readText(frames: readonly string[]): string {
 const STEPS = 8
 const CHARS = 2000
 
-test('an answer longer than what may wait is told whole to a slow reader', async () => {
+test('an answer longer than the buffer reaches a slow reader completely', async () => {
   const { host } = await createLongAnswer(STEPS, CHARS)
   const pipe = createPipe()
   createChatSocket(host, { limits: { waitingBytes: 1000 } })(pipe.socket, { id: 'anonymous' })
@@ -94,7 +94,7 @@ test('an answer longer than what may wait is told whole to a slow reader', async
     )
     .toContain('"end"')
   expect(readText(pipe.read)).toHaveLength(STEPS * CHARS)
-  // The bound of waiting data, and one event on top of it.
+  // The limit on unsent data, plus one event.
   expect(pipe.most()).toBeLessThan(1000 + 2 * CHARS)
   expect(pipe.closed()).toBeUndefined()
 })
@@ -128,7 +128,7 @@ test('a reader that reads nothing for a minute is let go', async () => {
   await expect.poll(() => connection.isBusy()).toBe(false)
 })
 
-test('refusals that nobody reads do not pile up', async () => {
+test('unread refusals do not accumulate', async () => {
   const { host } = await createLongAnswer(1, 1)
   const pipe = createPipe()
   createChatSocket(host, { limits: { waitingBytes: 1000 } })(pipe.socket, { id: 'anonymous' })
@@ -161,7 +161,7 @@ test('over a real connection that is paused, nothing is lost', async () => {
   })
   socket.pause()
   socket.send(JSON.stringify({ type: 'resume', requestId: 'r', id: 's' }))
-  // The answer is being told, and waits: the network holds no more of it.
+  // The answer is being sent and waits, because the network accepts nothing further.
   await expect.poll(() => looks).toBeGreaterThan(2)
   socket.resume()
   await ended

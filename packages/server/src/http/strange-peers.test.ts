@@ -1,4 +1,4 @@
-// Strangers and bad peers: strangers that claim to be one, and peers that answer nonsense, slowly, or half.
+// Strangers that claim to be peers, and bad peers that answer nonsense, slowly, or incompletely.
 import type { Host, Timers } from '@baton/core'
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -20,7 +20,7 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 const ANN = encode({ principal: { id: 'ann' }, client: '10.0.0.9' })
 const OWN = { address: 'ws://127.0.0.1:1', secret: SECRET }
 
-/** A handler whose host finds every session held at this address. */
+/** A handler whose host reports every session as held at this address. */
 function startAt(address: string, options: HandlerOptions = {}) {
   const held = new BatonError({ code: 'session_held', message: `held at ${address}`, data: { owner: 'h', address } })
   const host: Host = { session: () => Promise.reject(held), stop: () => Promise.resolve() }
@@ -58,7 +58,7 @@ test.each<[string, RequestListener]>([
     expect([answered.status, answered.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await answered.json()).toMatchObject({ error: { code: 'session_held' } })
   }
-  // Once a minute, with what is to be checked.
+  // Logged once a minute, with what to check.
   expect(warnings()).toEqual([expect.stringContaining('--peer-address')])
 })
 
@@ -84,7 +84,7 @@ test('its own address, as of the process before it, is not asked', async () => {
   expect(logged.join()).not.toContain('cannot be reached')
 })
 
-/** Timers that end when the test says so, by their delay. */
+/** Timers that fire when the test says so, by delay. */
 function createTimers() {
   const waiting = new Set<{ readonly delayMs: number; readonly callback: () => void }>()
   const timers: Timers = {
@@ -109,7 +109,7 @@ test('a peer that takes no connection has 3 seconds', async () => {
   await once(deaf, 'listening')
   closers.push(() => deaf.close())
   const { timers, end } = createTimers()
-  // It takes the socket, and never says a word of TLS.
+  // It accepts the socket, but never speaks TLS.
   const { ask, warnings } = startAt(`wss://127.0.0.1:${(deaf.address() as AddressInfo).port}`, { timers })
   const answered = ask('/api/sessions/s')
   await end(3000)
@@ -158,10 +158,10 @@ test('an answer that is cut breaks, and does not end', async () => {
   await reader?.read()
   const next = reader?.read()
   cut.resolve()
-  await expect(next).rejects.toThrow('broke off its answer')
+  await expect(next).rejects.toThrow('ended its answer early')
 })
 
-test('an answer that is cut while nobody reads it does no harm', async () => {
+test('an unread answer that is cut off does no harm', async () => {
   const closed = Promise.withResolvers<void>()
   const begin: RequestListener = ({ socket }, response) => {
     socket.on('close', () => closed.resolve())
@@ -170,10 +170,10 @@ test('an answer that is cut while nobody reads it does no harm', async () => {
   const { ask } = await stand(begin)
   const answered = await ask('/api/chat/s/stream')
   await closed.promise
-  await expect(answered.text()).rejects.toThrow('broke off its answer')
+  await expect(answered.text()).rejects.toThrow('ended its answer early')
 })
 
-/** Bytes that sockets and streams may hold between a peer and a reader that reads nothing. */
+/** Maximum bytes that sockets and streams may buffer between a peer and a stalled reader. */
 const WRITTEN_MAX = 32 * 1024 * 1024
 const STILL_TURNS = 500
 
@@ -191,7 +191,8 @@ test('a slow reader holds the peer back', async () => {
   }
   const { ask } = await stand(begin)
   const answered = await ask('/api/chat/s/stream')
-  // Sockets take some of it; then nothing more, in however many turns of the event loop, which moves the bytes of both ends.
+  // Sockets buffer some of it; then nothing more is read, over many turns of the event loop, which moves the bytes of
+  // both ends.
   for (let still = 0, before = -1; still < STILL_TURNS && written < WRITTEN_MAX; before = written) {
     await new Promise((resolve) => void setImmediate(resolve))
     still = written > 0 && written === before ? still + 1 : 0
@@ -237,7 +238,7 @@ test('a guess of the secret counts as a request of its address', async () => {
   expect(statuses).toEqual([401, 401, 401, 429, 429])
 })
 
-test('a server without peers takes nobody for one', async () => {
+test('a server without peers accepts no one as a peer', async () => {
   const { ask } = startAt('ws://127.0.0.1:1')
   const alone = createHandler({ session: () => Promise.reject(new Error('asked')), stop: () => Promise.resolve() })
   const headers = { 'x-baton-peer': SECRET, 'x-baton-client': ANN }

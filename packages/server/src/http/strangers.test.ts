@@ -34,7 +34,7 @@ function start(handler: HandlerOptions = {}) {
   return { ...chats, post, say }
 }
 
-/** Sessions that are asked for wait until the gate opens; what is opened and closed is counted. */
+/** Openings of sessions wait for the gate; opened and closed sessions are counted. */
 function holdSessions(host: ReturnType<typeof startChats>['host']) {
   const seen = { asked: 0, opened: 0, closed: 0 }
   let gate = Promise.withResolvers<void>()
@@ -75,7 +75,7 @@ test.each([
   expect([response.status, await response.text()]).toEqual([400, expect.stringMatching(/.{10}/)])
 })
 
-test('a file that is no base64 is refused', async () => {
+test('a file with invalid base64 is refused', async () => {
   const { post } = start()
   const parts = [{ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,!!!!' }]
   expect((await post('/api/chat', { id: 's1', messages: [{ id: 'm1', role: 'user', parts }] })).status).toBe(400)
@@ -87,7 +87,7 @@ test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('there is 
   expect((await post(`/api/chat/s1/${act}`, {})).status).toBe(404)
 })
 
-test('a conversation without an answer has none that goes on, or is given again', async () => {
+test('a conversation without an answer cannot continue or repeat one', async () => {
   const { post, host } = start()
   const messages = [{ id: 'q', role: 'assistant', parts: [] }]
   const regenerate = async (id: string): Promise<readonly [number, string]> => {
@@ -115,7 +115,7 @@ test('all responses that stream are counted, from the moment they are asked for'
       refused += response.status === 200 ? 0 : 1
       return response
     })
-    // Each has been counted by now, or will be as soon as it has its session.
+    // Each has been counted by now, or will be when it gets its session.
     await expect.poll(() => seen.asked + refused, { timeout: 20_000 }).toBe(10)
     sessions.open()
     const answered = await Promise.all(responses)
@@ -143,13 +143,13 @@ test('after a body that was refused its connection takes the next request', asyn
   expect(told.match(/HTTP\/1\.1 401/g)).toHaveLength(2)
 })
 
-test('who leaves before the answer begins leaves nothing open', async () => {
+test('a client that leaves before the answer begins leaves nothing open', async () => {
   const { say, handler, host } = start()
   await (await say('s1', 'm1')).text()
   const sessions = holdSessions(host)
   const { seen } = sessions
   const { port, server } = await listen(handler)
-  const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close')) // as Node documents it
+  const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close')) // as documented by Node
   const socket = connect(port, '127.0.0.1')
   socket.write('GET /api/sessions/s1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await expect.poll(() => seen.asked, { timeout: 20_000 }).toBe(1)
@@ -168,7 +168,7 @@ async function listen(handler: (request: Request) => Promise<Response>) {
       await new Promise((resolve) => void server.close(resolve))
     },
   })
-  return { ...(server.address() as AddressInfo), server } // of a port
+  return { ...(server.address() as AddressInfo), server } // it listens on a port
 }
 
 test('a model and settings that are not allowed get 400, and nothing is asked', async () => {

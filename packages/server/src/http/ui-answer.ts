@@ -26,7 +26,7 @@ export interface KnownAnswer {
   readonly calls: ReadonlyMap<string, string>
   /** Calls that another client runs. */
   readonly elsewhere: ReadonlySet<string>
-  /** The page's decisions by call; they may have come too late. */
+  /** The page's decisions by call; they may be too late. */
   readonly decisions: ReadonlyMap<string, boolean>
   /** Calls that ended differently from the page's view, because another page was faster. */
   readonly endedOtherwise?: ReadonlySet<string>

@@ -1,4 +1,4 @@
-// A misspelt option of a front is refused: ignored, it would leave the server open.
+// A misspelt option of a front is refused: ignoring it would leave the server open.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -49,7 +49,7 @@ test.each<[object, RegExp]>([
 })
 
 test('createWebSocketFront refuses a limit that does not exist', () => {
-  const limits: object = { heldMS: 4 } // what the compiler would refuse
+  const limits: object = { heldMS: 4 } // refused by the compiler
   expect(() => createWebSocketFront({ host, limits })).toThrow(/no field "heldMS"; it is called "heldMs" here/)
 })
 
@@ -83,25 +83,25 @@ test.each([NaN, -1, 0.5, '1', null])(
   'proxies that are no count would let clients choose their address: %o',
   (trustedProxies) => {
     const message = /trustedProxies must be a whole number, 0 or more/
-    const proxies = trustedProxies as number // what the compiler would refuse
+    const proxies = trustedProxies as number // refused by the compiler
     expect(() => createNodeListener(createHandler(host), { trustedProxies: proxies })).toThrow(message)
     expect(() => createWebSocketFront({ host, trustedProxies: proxies })).toThrow(message)
   },
 )
 
 test.each([null, 'x', 5])('options that are none are refused: %o', (options) => {
-  const create = createHandler as (...given: unknown[]) => unknown // what the compiler would refuse
+  const create = createHandler as (...given: unknown[]) => unknown // refused by the compiler
   expect(() => create(host, options)).toThrow('createHandler: the options must be an object')
 })
 
 test('createNodeListener refuses what is no handler, and a misspelt option', () => {
-  const listen = createNodeListener as (...given: unknown[]) => unknown // what the compiler would refuse
+  const listen = createNodeListener as (...given: unknown[]) => unknown // refused by the compiler
   expect(() => listen(host)).toThrow(/needs the function of createHandler/)
   expect(() => listen(createHandler(host), { trustProxies: 1 })).toThrow(/it is called "trustedProxies" here/)
 })
 
 test('a front without a host is refused, and what belongs to the environment is taken', () => {
-  const missing = {} as { host: typeof host } // what the compiler would refuse
+  const missing = {} as { host: typeof host } // refused by the compiler
   expect(() => createWebSocketFront(missing)).toThrow(/needs a host/)
   expect(() => createHandler(missing.host)).toThrow(/needs a host/)
   expect(() => createChatSocket(missing.host)).toThrow(/needs a host/)

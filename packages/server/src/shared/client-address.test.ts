@@ -1,11 +1,11 @@
-// The address that counts, by the network and the headers.
+// The client address derived from the network and the headers.
 import { expect, test } from 'vitest'
 import { findClientAddress } from './client-address.ts'
 import { deriveLimitKey } from './limit-key.ts'
 
 function findAddress(peer: string, forwarded: string | undefined, proxies: number): string {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
-  // The two fields that are read of a request.
+  // The two fields of a request in use.
   return findClientAddress(
     { headers, socket: { remoteAddress: peer } } as Parameters<typeof findClientAddress>[0],
     proxies,

@@ -1,4 +1,4 @@
-// A wait for a moment of the wall clock that is longer than a timer, or whose clock is set meanwhile.
+// A wait for a moment of the wall clock that is longer than a timer, or during which the clock is set.
 import { expect, test } from 'vitest'
 import { startExpiry } from './expiry.ts'
 
@@ -22,7 +22,7 @@ function start(atMs: number | undefined) {
   )
   const pass = (ms: number): void => {
     state.nowMs += ms
-    // A timer that one of them sets waits for the next call.
+    // A timer set by one of them waits for the next call.
     const due = [...timers]
     timers.clear()
     for (const fire of due) fire()
@@ -30,7 +30,7 @@ function start(atMs: number | undefined) {
   return { state, timers, stop, pass }
 }
 
-test('it is told once, at its moment, after looks in between', () => {
+test('it expires once, at its moment, despite checks before', () => {
   const { state, timers, pass } = start(3 * HOUR_MS)
   pass(HOUR_MS)
   pass(HOUR_MS)
@@ -47,7 +47,7 @@ test('a clock that is set back makes it wait longer', () => {
   expect(state.expired).toBe(1)
 })
 
-test('who stops it hears nothing, also after a look', () => {
+test('after a stop nothing is reported, even after a check', () => {
   const { state, timers, stop, pass } = start(3 * HOUR_MS)
   pass(HOUR_MS)
   stop()
@@ -56,6 +56,6 @@ test('who stops it hears nothing, also after a look', () => {
   expect(state.expired).toBe(0)
 })
 
-test('what never expires waits for nothing', () => {
+test('a value that never expires starts no timer', () => {
   expect(start(undefined).timers.size).toBe(0)
 })

@@ -1,4 +1,4 @@
-// Who `authenticate` names: a principal without an id is nobody, and is shown nothing.
+// Identities returned by `authenticate`: a principal without an id is refused, and sees nothing.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost } from '@baton/host'
@@ -11,7 +11,7 @@ import { readIdentity } from './identity.ts'
 
 const WRONG = [{ userId: 'ann' }, { principal: undefined }, { principal: { name: 'ann' } }, { id: 7 }, 'ann'] as const
 
-test.each(WRONG)('%j is no principal, and the error says what to return', (found) => {
+test.each(WRONG)('%j is not a valid principal, and the error says what to return', (found) => {
   expect(() => readIdentity(found as never)).toThrow(
     expect.objectContaining({ code: 'invalid_option', hint: expect.stringContaining('{ id: userId }') }),
   )
@@ -37,7 +37,7 @@ test.each(WRONG)('both fronts answer 401 where authenticate returns %j', async (
   const front = createWebSocketFront({ host, port: 0, authenticate })
   const { url } = await front.listen()
   const app = new WebSocket(url, 'baton.v2')
-  const [refused] = (await once(app, 'error')) as [Error] // what ws gives for an answer that is no upgrade
+  const [refused] = (await once(app, 'error')) as [Error] // what `ws` gives for an answer that is not an upgrade
   expect(refused.message).toContain('401')
   await front.close()
   await host.stop()

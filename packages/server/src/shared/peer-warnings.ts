@@ -39,7 +39,7 @@ export class PeerWarnings {
   /** Logs that a peer at this address identified its client in a form that this server does not know. */
   noteUnreadable(address: string): void {
     const data = { address, check: CHECKS.client }
-    this.#tell(`from ${address} client`, 'a peer was refused, because its header for the client cannot be read', data)
+    this.#tell(`from ${address} client`, 'a peer was refused because its header for the client cannot be read', data)
   }
 
   #tell(key: string, message: string, data: object): void {

@@ -1,4 +1,4 @@
-// A token bucket on a clock of its own.
+// A token bucket with its own clock.
 import { expect, test } from 'vitest'
 import { createRateLimit } from './rate-limit.ts'
 
@@ -13,7 +13,7 @@ function setUp(perMinute: number, keysMax?: number) {
   }
 }
 
-test('a burst of a minute passes, then one at a time as tokens come back', () => {
+test('the burst of a minute passes, then one at a time as tokens are refilled', () => {
   const { limit, pass } = setUp(3)
   expect([limit.take('a'), limit.take('a'), limit.take('a'), limit.take('a')]).toEqual([0, 0, 0, 20_000])
   pass(5000)

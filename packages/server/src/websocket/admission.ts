@@ -54,7 +54,7 @@ export function refuse(stream: Duplex, { status, message, headers = [] }: Refusa
 
 const UNAUTHORIZED: Refusal = {
   status: '401 Unauthorized',
-  message: 'a valid token is needed: Authorization: Bearer <token>, or ?token=<token> in the address',
+  message: 'a valid token is required: Authorization: Bearer <token>, or ?token=<token> in the address',
   headers: ['www-authenticate: Bearer'],
 }
 
@@ -100,7 +100,7 @@ export const UNREADABLE_CLIENT: Refusal = {
 /** For a caller that the program does not know. */
 export const UNKNOWN_PRINCIPAL: Refusal = {
   status: '401 Unauthorized',
-  message: 'the server does not know who you are',
+  message: 'authentication failed',
 }
 
 /** RFC 6585, 4. */

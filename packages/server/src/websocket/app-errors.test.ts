@@ -1,4 +1,4 @@
-// Errors on their way to an app of version 1: nothing of the server's machine goes with them.
+// Errors sent to an app of version 1 reveal nothing about the server's machine.
 import type { ErrorCode, Host } from '@baton/core'
 import { BatonError, ERROR_CODES } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
@@ -13,14 +13,14 @@ const SECRETS = [
   'session s is held by host h1 at ws://10.0.0.5:8080',
   'INSERT INTO baton.records violates "records_pkey" (postgres://baton@db.internal/baton)',
 ]
-/** About the machine, the store or the provider, or about the program. */
+/** Codes about the machine, the store, the provider or the program. */
 const UNTOLD = [
   ...(['store_failed', 'store_gone', 'store_locked', 'store_conflict', 'session_held', 'log_damaged'] as const),
   ...(['log_version_unknown', 'clock_implausible', 'connection_failed', 'host_stopped', 'internal'] as const),
   ...(['invalid_agent', 'invalid_tool', 'invalid_option', 'context_overflow', 'model_auth_failed'] as const),
 ] satisfies readonly ErrorCode[]
 
-test.each(UNTOLD)('what a %s says stays at the server, the code goes to the app', async (code) => {
+test.each(UNTOLD)('the text of a %s stays on the server, the code goes to the app', async (code) => {
   for (const message of SECRETS) {
     const host: Host = {
       session: () => Promise.reject(new BatonError({ code, message })),
@@ -44,7 +44,7 @@ test.each(UNTOLD)('what a %s says stays at the server, the code goes to the app'
   }
 })
 
-test('what the app did wrong is told with its values; a code that nobody knows is no detail', () => {
+test('mistakes of the app are reported with their values; an unknown code gets no detail', () => {
   const tooMuch = { code: 'quota_exceeded', message: 'an address may have 3 turns at once' }
   expect(encodeAppError(tooMuch)).toEqual(tooMuch)
   expect(encodeAppError({ code: 'toString', message: '/etc/passwd' })).toEqual({

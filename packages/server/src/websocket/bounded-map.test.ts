@@ -1,4 +1,4 @@
-// The bounded map that a connection keeps names and bodies in.
+// The map of limited size where a connection keeps names and bodies.
 import { expect, test } from 'vitest'
 import { BoundedMap } from './bounded-map.ts'
 
@@ -10,7 +10,7 @@ test('past its bound the oldest entry gives way', () => {
   expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([undefined, 2, 3])
 })
 
-test('an entry that is taken is there no more, and makes room', () => {
+test('an entry that was taken is removed, and makes room', () => {
   const map = new BoundedMap<number>(2)
   expect(map.take('a')).toBeUndefined()
   map.set('a', 1)

@@ -1,4 +1,4 @@
-// Servers over one store: who counts as a peer, and what becomes of a connection that was passed on to one.
+// Servers over one store: who counts as a peer, and what happens to a connection that was passed on.
 import type { Host, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { once } from 'node:events'
@@ -65,7 +65,7 @@ test.each([
 test('an app whose peer does not answer any more is told to connect again', async () => {
   const { link, app, due } = await passOn({ autoPong: false })
   if ('why' in link) throw new Error(link.why)
-  due() // it is asked
+  due() // it is pinged
   expect(app.closed()).toBeUndefined()
   due() // it has not answered
   await expect.poll(app.closed).toEqual({ code: 1012, reason: 'connect again' })
@@ -98,12 +98,12 @@ test.each([
   expect(await connectToPeer(createInit(refusing))).toEqual({ why: `it answered with status ${status}`, problem })
 })
 
-test('a peer with the secret whose client cannot be read is told the right cause, once', async () => {
+test('a peer with the secret but an unreadable client is refused with the right reason, logged once', async () => {
   const holder = await startServer({ peers: PEERS })
   const headers = { 'x-baton-peer': SECRET, 'x-baton-client': 'e30x' }
   for (let tries = 0; tries < 3; tries++) {
     const peer = new WebSocket(holder.url, { headers })
-    peer.on('error', () => {}) // its close follows
+    peer.on('error', () => {}) // `close` follows
     const [, answer] = (await once(peer, 'unexpected-response')) as [unknown, IncomingMessage]
     expect(answer.statusCode).toBe(422)
     peer.terminate()
@@ -160,7 +160,7 @@ async function startPeers({ holderSecret, token }: { readonly holderSecret: stri
   return { holder, asked, stop }
 }
 
-test('peers with different secrets say so once on both sides, and their apps come back', async () => {
+test('peers with different secrets log it once on both sides, and their apps reconnect', async () => {
   for (const token of [undefined, 'a-token-of-apps']) {
     const { holder, asked, stop } = await startPeers({
       holderSecret: 'another-secret-of-peers',
@@ -197,7 +197,7 @@ test('a connection of version 2 is passed on while its session is elsewhere, and
   const cursor = app.cursor()
   await app.request('session.close', {})
   expect(await app.request('ping', {})).toEqual({})
-  // Over another connection to the other server it goes on where it was.
+  // Over another connection to the other server, it continues where it was.
   const direct = await connectApp2(holder.url)
   await direct.request('session.open', { session: 's', ...(cursor && { from: cursor }) })
   await direct.event('live')
@@ -206,7 +206,7 @@ test('a connection of version 2 is passed on while its session is elsewhere, and
   await stop()
 })
 
-test('a session that a peer holds is renamed and deleted by who does not follow it, and its refusals come through', async () => {
+test('a session held by a peer can be renamed and deleted without following it, and refusals are passed on', async () => {
   const { holder, asked, stop } = await startPeers({ holderSecret: SECRET })
   const direct = await connectApp2(holder.url)
   await direct.request('session.open', { session: 's' })
@@ -261,7 +261,7 @@ test('a peer is left when the app went while it was asked', async () => {
   await expect.poll(() => link.isLeft).toBe(true)
 })
 
-test('a problem of a peer is told of once a minute', () => {
+test('a problem with a peer is logged once a minute', () => {
   const told: string[] = []
   let nowMs = 0
   const write = (message: string, data?: object): void => void told.push(`${message} ${JSON.stringify(data)}`)

@@ -26,7 +26,7 @@ export interface PeerLinkInit extends PeerClient {
 export interface PeerLink {
   /** Passes a client's frame on. */
   send(text: string): void
-  /** Closes the link when the client is gone or has left the session; the client's own connection stays open. */
+  /** Closes the link when the client has disconnected or left the session; the client's own connection stays open. */
   close(): void
 }
 
@@ -51,7 +51,7 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
   })
 }
 
-/** Milliseconds between pings to a peer; one that has not answered the previous ping by then is disconnected. */
+/** Milliseconds between pings to a peer; a peer that has not answered the previous ping is disconnected. */
 const PEER_LIVES_MS = 4000
 
 function joinSockets(peer: WebSocket, { socket, limits, timers, isPassed }: PeerLinkInit): PeerLink {

@@ -49,7 +49,7 @@ function checkSize(bytes: number, most: number, isTranscript: boolean): Problem 
   return { code, message: `the frame has ${bytes} bytes; at most ${most} are accepted` }
 }
 
-/** Always lets a result through that the app was asked for, because its turn waits for it. */
+/** Always accepts a requested result, because its turn waits for it. */
 export function checkRates(
   { init, follower, sessionId }: CheckedConnection,
   frame: ClientFrame | undefined,

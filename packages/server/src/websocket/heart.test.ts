@@ -1,4 +1,5 @@
-// The heartbeat of a connection: who answers each time stays, who does not is ended, and an end leaves no timer.
+// The heartbeat of a connection: a client that answers each ping stays, a silent one is disconnected, and no timer
+// remains.
 import { EventEmitter } from 'node:events'
 import type { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
@@ -13,7 +14,7 @@ function start() {
     terminate: () => void (counts.ends += 1),
   })
   const heart = new Heart(
-    socket as unknown as WebSocket, // no more of it is used
+    socket as unknown as WebSocket, // the parts in use
     {
       start: (_ms, callback) => {
         timers.add(callback)
@@ -23,7 +24,7 @@ function start() {
     DEFAULT_CONNECTION_LIMITS,
   )
   const beat = (): void => {
-    // A timer that one of them sets waits for the next call.
+    // A timer set by one of them waits for the next call.
     const due = [...timers]
     timers.clear()
     for (const fire of due) fire()
@@ -31,7 +32,7 @@ function start() {
   return { socket, heart, timers, counts, beat }
 }
 
-test('a connection that answers each time stays, and one that stops answering is ended at the next beat', () => {
+test('a connection that answers each ping stays, and one that stops is closed at the next beat', () => {
   const { socket, counts, beat } = start()
   for (let round = 0; round < 3; round += 1) {
     beat()
@@ -44,7 +45,7 @@ test('a connection that answers each time stays, and one that stops answering is
   expect(counts).toEqual({ pings: 4, ends: 1 })
 })
 
-test('after its end it beats no more, however often it has', () => {
+test('after its end it never beats again', () => {
   const { heart, socket, timers, beat } = start()
   beat()
   socket.emit('pong')

@@ -1,4 +1,4 @@
-// A connection that is silent for its time is told so; how late the wall clock says it is does not matter.
+// An idle connection is reported after its time, whatever the wall clock says.
 import { expect, test } from 'vitest'
 import { IdleWatch } from './idle-watch.ts'
 
@@ -27,7 +27,7 @@ function start() {
   return { state, watch, pass }
 }
 
-test('it is told once nothing came for its time', () => {
+test('it reports idleness once after its time', () => {
   const { state, watch, pass } = start()
   pass(IDLE_MS - 1)
   watch.touch()
@@ -37,7 +37,7 @@ test('it is told once nothing came for its time', () => {
   expect(state.idle).toBe(1)
 })
 
-test('while something goes on, it counts as if something came', () => {
+test('busy time counts as activity', () => {
   const { state, pass } = start()
   state.isBusy = true
   pass(IDLE_MS)

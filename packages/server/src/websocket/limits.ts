@@ -22,7 +22,7 @@ export interface ConnectionLimits {
   /** Milliseconds between pings; a connection that did not answer the previous one is closed. Default: 30,000. */
   readonly heartbeatMs: number
   /**
-   * Milliseconds without a frame from the app after which its connection is closed, unless a turn is running. Default:
+   * Milliseconds without a frame from the app until its connection is closed, unless a turn is running. Default:
    * 600,000.
    */
   readonly idleMs: number

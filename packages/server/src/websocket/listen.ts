@@ -18,7 +18,7 @@ export function createServer(
   { startMs, connections }: Pick<ConnectionLimits, 'startMs' | 'connections'>,
   answer: RequestListener,
 ): Server {
-  // A socket without a request is closed like one that starts no session.
+  // A socket without a request is closed like a connection without a session.
   const deadlines = {
     headersTimeout: startMs,
     requestTimeout: startMs,

@@ -7,9 +7,9 @@ export interface MemorySocket {
   readonly sent: readonly string[]
   /** Set by the side that closed it. */
   readonly closed: () => { readonly code: number; readonly reason: string } | undefined
-  /** Delivers a message from the other side; `undefined` for one that is not text, with its size. */
+  /** Delivers a message from the other side; `undefined` for a non-text message, with its size. */
   deliver(text: string | undefined, bytes?: number): void
-  /** Ends the connection as if the other side were gone. */
+  /** Ends the connection as if the other side had disappeared. */
   drop(): void
   /** Stops delivering sent messages, without either side noticing. */
   jam(bufferedBytes?: number): void

@@ -1,4 +1,5 @@
-// A session that another process holds: its holder is asked once, and looked for until it is free, the time is over or the app is gone.
+// A session held by another process: its holder is contacted once, then the session is retried until it is free, time
+// is up or the app has disconnected.
 import type { Host, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -6,12 +7,12 @@ import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 
-/** Opens a session that these owners hold, one after the other; then it is free. Time passes at once. */
+/** Opens a session that these owners hold one after another; then it is free. Time passes at once. */
 async function open(owners: readonly string[], { goneAfter = Infinity, isReached = false } = {}) {
   const asked: string[] = []
   let tries = 0
   let links = 0
-  const session = { id: 's' } as Session // no more of it is used
+  const session = { id: 's' } as Session // the parts in use
   const opened = await openHeldSession(
     {
       host: {
@@ -59,7 +60,7 @@ test('after its time it is told as held', async () => {
   expect([opened, tries]).toEqual(['session_held', DEFAULT_CONNECTION_LIMITS.heldMs / 500 + 1])
 })
 
-test('for an app that is gone nobody waits, and no link to a holder stays', async () => {
+test('a disconnected app is not waited for, and leaves no link to a holder', async () => {
   expect(await open(Array<string>(100).fill('dead'), { goneAfter: 2 })).toMatchObject({
     opened: 'session_held',
     tries: 3,

@@ -12,7 +12,7 @@ export type OpenedSession =
   | { readonly type: 'elsewhere'; readonly link: PeerLink }
 
 export interface HeldSessionInit {
-  /** Whether the app is gone. */
+  /** Whether the app has disconnected. */
   readonly isGone: () => boolean
   /** Description of a new session. */
   readonly description?: SessionDescription
@@ -41,7 +41,7 @@ type HeldConnection = Pick<
 /** Milliseconds between checks for whether the session is free. */
 const LOOK_MS = 500
 
-/** @throws BatonError `session_held` after `heldMs` or when the app is gone, and any error of `Host.session` */
+/** @throws BatonError `session_held` after `heldMs` or if the app disconnects, and any error of `Host.session` */
 export async function openHeldSession(
   init: HeldConnection,
   sessionId: string,
@@ -64,7 +64,7 @@ export async function openHeldSession(
         dialled.add(owner)
         const link = await passOn(init, address, more)
         if (link && !isGone()) return { type: 'elsewhere', link }
-        // The app is gone: an open link would keep its place at the peer, which would offer its device calls.
+        // The app has disconnected: an open link would keep its place at the peer, which would offer its device calls.
         link?.close()
       }
       if (leftMs <= 0 || isGone()) throw cause

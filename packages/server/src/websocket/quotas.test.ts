@@ -1,4 +1,5 @@
-// Counts of connections and turns by address and by principal: a connection that ends counts nowhere, and a session counts once.
+// Counts of connections and turns by address and principal: an ended connection is not counted, and a session is
+// counted once.
 import { expect, test } from 'vitest'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { Quotas } from './quotas.ts'

@@ -13,7 +13,7 @@ export interface Origin {
   readonly principal: string | undefined
 }
 
-/** A connection, as far as it is counted. */
+/** The counted properties of a connection. */
 export interface Counted {
   /** The session with a running turn that this connection follows. */
   busySession(): string | undefined

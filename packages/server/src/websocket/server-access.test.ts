@@ -1,4 +1,4 @@
-// Who gets in, over real connections: tokens, TLS, addresses behind a proxy; and what the server says of itself.
+// Access over real connections: tokens, TLS, addresses behind a proxy; and what the server reports about itself.
 import type { Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -25,7 +25,7 @@ test.each([
   const refusal = await refusedWith(url + query, { headers })
   expect([refusal.status, refusal.headers['www-authenticate']]).toEqual([401, 'Bearer'])
   expect(logged).toEqual([
-    'a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized","why":"a valid token is needed: Authorization: Bearer <token>, or ?token=<token> in the address"}',
+    'a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized","why":"a valid token is required: Authorization: Bearer <token>, or ?token=<token> in the address"}',
   ])
   expect(refusal.body).not.toContain(TOKEN)
 })
@@ -42,13 +42,13 @@ test.each([
   app.socket.terminate()
 })
 
-test('of several tokens each opens', async () => {
+test('each of several tokens is accepted', async () => {
   const { url } = await startForTest({ token: [TOKEN, 'second'] })
   for (const token of [TOKEN, 'second']) (await connectApp(`${url}?token=${token}`)).socket.terminate()
   expect(await refusedWith(`${url}?token=third`)).toMatchObject({ status: 401 })
 })
 
-test('who the program does not know gets 401, and the server goes on', async () => {
+test('an unknown caller gets 401, and the server keeps running', async () => {
   const authenticate = ({ headers }: IncomingMessage) => {
     if (headers.authorization === undefined) throw new Error('no session cookie')
     return { id: headers.authorization }
@@ -71,7 +71,7 @@ test('health and readiness need no token', async () => {
   expect((await ask(port, '/'))[0]).toBe(404)
 })
 
-test('numbers are for who has the token, where one is asked for', async () => {
+test('metrics require the token, if there is one', async () => {
   const metrics = (): string => 'baton_open_calls 0\n'
   const { port } = await startForTest({ token: TOKEN, metrics })
   expect((await ask(port, '/metrics'))[0]).toBe(401)
@@ -91,7 +91,7 @@ test('a server that cannot take sessions lives, and says why it is not ready', a
   expect(await ask(port, '/readyz?probe=1')).toEqual([200, '{"status":"ready"}'])
 })
 
-test('a readiness check that fails is no readiness', async () => {
+test('a failing readiness check means not ready', async () => {
   const { port } = await startForTest({ unreadyReason: () => Promise.reject(new Error('broken')) })
   expect(await ask(port, '/readyz')).toEqual([503, '{"status":"not ready","reason":"unknown"}'])
 })
@@ -110,7 +110,7 @@ test('a server that drains lives and is not ready, takes no new turn and no new 
   expect((await app.ended)[0]).toBe(1001)
 })
 
-test('a drain waits until the app has been told its whole turn', async () => {
+test('a drain waits until the app has received its whole turn', async () => {
   let say = (): void => {}
   const held = new Promise<void>((resolve) => {
     say = resolve
@@ -194,7 +194,7 @@ test('with a certificate the server speaks wss', async () => {
   app.socket.terminate()
 })
 
-test('with TLS sockets and connections are counted apart too, and one that never shakes hands is closed', async () => {
+test('with TLS, sockets and connections are counted separately too, and one that never completes a handshake is closed', async () => {
   const tls = await certificate()
   const { url, port } = await startForTest({ tls, limits: { addressConnections: 2, startMs: 300 } })
   const apps = [await connectApp(url, { ca: tls.cert }), await connectApp(url, { ca: tls.cert, session: 't' })]

@@ -1,4 +1,4 @@
-// Clients whose identity takes a moment to find out, or ends while they are connected.
+// Clients whose identity takes a moment to determine, or expires while they are connected.
 import { BatonError } from '@baton/core'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -8,7 +8,7 @@ import type { Identity } from '../shared/identity.ts'
 import { connectApp, environment, refusedWith, startForTest } from './test-server.test-kit.ts'
 import { encodeTextFrames } from './text-frames.ts'
 
-/** Says who it is when the test says so. */
+/** Identifies the client when the test says so. */
 function createGate() {
   const gate = Promise.withResolvers<Identity | undefined>()
   let asked = 0
@@ -21,7 +21,7 @@ function createGate() {
 
 const ANN: Identity = { principal: { id: 'ann' } }
 
-/** A frame as an app sends it: masked, with a mask of zeros. */
+/** A frame as sent by an app: masked, with a mask of zeros. */
 function maskFrame(text: string): Buffer {
   const frame = encodeTextFrames([text])
   const headBytes = frame.length - Buffer.byteLength(text)
@@ -30,7 +30,7 @@ function maskFrame(text: string): Buffer {
   return Buffer.concat([head, Buffer.alloc(4), frame.subarray(headBytes)])
 }
 
-test('what an app sends before it is let in is taken in, in order', async () => {
+test('frames sent before a connection is accepted are read in order', async () => {
   const gate = createGate()
   const { port } = await startForTest({ authenticate: gate.authenticate })
   const client = connect(port, '127.0.0.1')
@@ -38,7 +38,7 @@ test('what an app sends before it is let in is taken in, in order', async () => 
     maskFrame(JSON.stringify({ id, type, sessionId: 's', timestamp: '2026-01-01T00:00:00Z', payload }))
   const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
   const key = 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
-  // In one write with the request, and in another one.
+  // In the same write as the request, and in a separate one.
   client.write(
     Buffer.concat([
       Buffer.from(`GET /ws HTTP/1.1\r\nhost: localhost\r\n${upgrade}${key}\r\n`),
@@ -58,8 +58,8 @@ test('what an app sends before it is let in is taken in, in order', async () => 
 })
 
 test.each<[string, unknown, number, string]>([
-  ['nobody', undefined, 401, 'the server does not know who you are'],
-  ['an error', new Error('cookie of ann'), 401, 'the server does not know who you are'],
+  ['nobody', undefined, 401, 'authentication failed'],
+  ['an error', new Error('cookie of ann'), 401, 'authentication failed'],
   [
     'a refusal',
     new BatonError({ code: 'unauthorized', message: 'the token has expired' }),
@@ -100,7 +100,7 @@ test('a program that never says who it is has 10 seconds', async () => {
   expect((await refused).status).toBe(503)
 })
 
-test('places that are gone when a client is known at last are not given twice', async () => {
+test('the last places are not given out twice when clients are authenticated late', async () => {
   const gate = createGate()
   const { url } = await startForTest({ authenticate: gate.authenticate, limits: { principalConnections: 1 } })
   const sockets = [new WebSocket(url), new WebSocket(url)]
@@ -117,7 +117,7 @@ test('places that are gone when a client is known at last are not given twice', 
   for (const socket of sockets) socket.terminate()
 })
 
-test('a server that closes does not wait for clients that nobody knows yet', async () => {
+test('a closing server does not wait for unauthenticated clients', async () => {
   const gate = createGate()
   const { url, front } = await startForTest({ authenticate: gate.authenticate })
   const socket = new WebSocket(url)
@@ -152,7 +152,7 @@ test('a connection ends with the token that opened it', async () => {
   expect([code, String(reason)]).toEqual([1008, 'the token has expired'])
 })
 
-test('numbers may have a token of their own', async () => {
+test('metrics may have a separate token', async () => {
   const { port } = await startForTest({
     authenticate: () => ANN,
     metrics: () => 'n 0\n',

@@ -1,4 +1,4 @@
-// Frames that come too often and connections over which nothing comes, at a server whose clock is the test's.
+// Frames that are sent too often and idle connections, at a server whose clock belongs to the test.
 import type { Agent } from '@baton/core'
 import { tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -12,7 +12,7 @@ afterEach(async () => {
   stops = []
 })
 
-/** Time stands still for the front until it is moved; the host has its own. */
+/** The front's clock only moves by hand; the host has its own clock. */
 async function start(
   limits: Partial<ConnectionLimits>,
   more: { readonly agent?: Agent; readonly trustedProxies?: number } = {},
@@ -56,7 +56,7 @@ async function untilFrames(app: Awaited<ReturnType<typeof connectApp>>, count: n
 test('a session that sends too many frames is told when to go on, and its connection stays', async () => {
   const { url, moveTime } = await start({ sessionFramesPerMinute: 2 })
   const app = await connectApp(url)
-  // The first frame of a connection is not yet one of a session.
+  // The first frame of a connection does not belong to a session yet.
   for (let count = 0; count < 3; count++) app.send('session.start', { sessionId: 's' })
   await untilFrames(app, 4)
   expect([started(app), listErrors(app)]).toEqual([
@@ -130,7 +130,7 @@ test('the results of calls are taken from a session that may send nothing else',
   app.send('tool.result', { callId: call.payload['callId'], result: 'a cat' })
   await app.until(({ type }) => type === 'assistant.speech.final')
   expect(listErrors(app)).toEqual([])
-  // Once it is there, the same result is a frame like any other.
+  // After it was submitted, the same result is a frame like any other.
   app.send('tool.result', { callId: call.payload['callId'], result: 'a cat' })
   await app.until(({ type }) => type === 'error')
   expect(listErrors(app)[0]).toContain('rate_limited')

@@ -26,7 +26,7 @@ async function start(timeoutMs: number) {
 const readName = ({ payload }: App['frames'][number]): string => payload['name'] ?? ''
 const isIdle = ({ payload }: App['frames'][number]): boolean => payload['arguments'] === '{"state":"idle"}'
 
-/** Asks, and gives the id of the call that the app is asked to run. */
+/** Sends a question, and returns the id of the call sent to the app. */
 async function findCall(app: App): Promise<string> {
   app.send('user.audio.transcript.final', { text: 'Look' })
   const { payload } = await app.until((frame) => readName(frame) === 'look')
@@ -57,11 +57,11 @@ test('a repeated and an unknown result', async () => {
   app.socket.terminate()
 })
 
-test('a result that comes after its time', async () => {
+test('a late result', async () => {
   const { url, untilLogged, results } = await start(1)
   const app = await connectApp(url)
   const callId = await findCall(app)
-  // The clock of a call starts when the app has come to it.
+  // The clock of a call starts when the app has reached it.
   for (const frame of app.frames.filter((one) => readName(one).startsWith('convo.')))
     app.send('tool.result', { callId: frame.payload['callId'], result: 'ok' })
   await app.until(isIdle)

@@ -1,4 +1,4 @@
-// The server over real connections of `ws`: a conversation, what it refuses, and how it ends.
+// The server over real connections of `ws`: a conversation, refusals, and shutdown.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -85,8 +85,8 @@ test.each([
   socket.terminate()
 })
 
-// A page can give itself any name that leads to the server's address (DNS rebinding): its origin and the host that it
-// asks for are then the same, and prove nothing.
+// A page can use any name that resolves to the server's address (DNS rebinding): its origin and the requested host are
+// then the same, and prove nothing.
 test.each([
   ['its own name on an address of others', '0.0.0.0', 'http://rebound.example:8080', 'rebound.example:8080'],
   ['its own name on the loopback address', '127.0.0.1', 'http://rebound.example:8080', 'rebound.example:8080'],

@@ -61,7 +61,7 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
   readonly port?: number
   /**
    * Web pages whose scripts may connect, such as `https://app.example`, or `*` for all. Default: pages of this machine
-   * if the server only listens on this machine, otherwise none. The name under which a page found the server never
+   * if the server only listens on this machine, otherwise none. The name that a page used for the server never
    * counts: any page a person visits could reach a server on that person's machine or network through its own domain
    * name resolving to it.
    */
@@ -78,13 +78,13 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
    */
   readonly authenticate?: (request: IncomingMessage) => Found | Promise<Found>
   /**
-   * Tokens, one of which every connection must present as `Authorization: Bearer` or `?token=`; others get 401. Without
+   * Tokens. Every connection must present one as `Authorization: Bearer` or `?token=`; others get 401. Without
    * it no token is required, so the address must only be reachable by trusted clients.
    */
   readonly token?: string | readonly string[]
   /**
    * Whether the host's store has a session of this name. With it, an app that only connects creates no session; its
-   * first message does. Use it only if everything that uses the sessions comes through this front.
+   * first message does. Use it only if all access to the sessions goes through this front.
    */
   readonly hasSession?: (session: string) => Promise<boolean>
   /** Enables TLS: `wss`. */

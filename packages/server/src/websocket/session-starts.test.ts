@@ -1,4 +1,4 @@
-// Notices of servers over one store about a session that begins at another one.
+// Servers over one store detect a session that starts at another one.
 import type { Timers } from '@baton/core'
 import { expect, test } from 'vitest'
 import { SessionStarts } from './session-starts.ts'
@@ -6,7 +6,7 @@ import { SessionStarts } from './session-starts.ts'
 function setUp(hasSession: (session: string) => Promise<boolean>) {
   let timers: (() => void)[] = []
   const start: Timers['start'] = (delayMs, callback) => {
-    if (delayMs > 2000) return () => {} // the deadline of a question
+    if (delayMs > 2000) return () => {} // the deadline of a check
     timers.push(callback)
     return () => {
       timers = timers.filter((other) => other !== callback)
@@ -42,7 +42,7 @@ test('all who wait for a session are woken by one question', async () => {
   expect([asked, woken, pending()]).toEqual([['s', 's'], 50, 0])
 })
 
-test('who has left meanwhile is not woken', async () => {
+test('a caller that has left meanwhile is not woken', async () => {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const { starts, look, pending } = setUp(() => promise)
   let woken = 0
@@ -54,7 +54,7 @@ test('who has left meanwhile is not woken', async () => {
   expect([woken, pending()]).toEqual([0, 0])
 })
 
-test('of many sessions a hundred are asked for in a look, each in its turn', async () => {
+test('of many sessions a hundred are checked per look, in turn', async () => {
   const { starts, asked, look } = setUp(() => Promise.resolve(false))
   for (let count = 0; count < 250; count++) starts.wait(`s${count}`, () => {})
   await look()
@@ -63,7 +63,7 @@ test('of many sessions a hundred are asked for in a look, each in its turn', asy
   expect(new Set(asked).size).toBe(250)
 })
 
-test('a store that fails is told of once, and asked for one session at a look', async () => {
+test('a failing store is logged once, and asked about one session per look', async () => {
   let fails = true
   const { starts, asked, warnings, look } = setUp(() =>
     fails ? Promise.reject(new Error('away')) : Promise.resolve(false),

@@ -1,5 +1,5 @@
-// Strangers at a server: what one address or principal takes is bounded and refused with a code, costs little, leaves nothing
-// behind, and does not fill the log.
+// Strangers at a server: what one address or principal uses is limited and refused with a code, costs little, leaves
+// nothing behind, and does not flood the log.
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { once } from 'node:events'
@@ -60,7 +60,7 @@ test('an address has so many connections and no more; another one has its own, a
   console.log('strangers: 3 connections of an address, 20 more refused')
 })
 
-test('a principal has so many connections, from wherever they come; nobody counts who is not told apart', async () => {
+test('a principal may have a limited number of connections from any address; anonymous callers are not counted', async () => {
   const authenticate = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => ({
     id: String(headers['x-user']),
   })
@@ -118,7 +118,7 @@ test('what is too large, too much or too often is not even parsed', async () => 
   parse.mockClear()
   for (const frame of frames) app.socket.send(frame)
   await app.until(() => app.frames.length === frames.length + 1)
-  // The test's own client parses what the server tells it, which is short.
+  // The test's own client parses the server's messages, which are short.
   const parsed = parse.mock.calls.filter(([text]) => text.length > 10_000)
   const codes = app.frames.slice(1).map(({ payload }) => payload['code'] ?? '')
   const count = (code: string): number => codes.filter((one) => one === code).length
@@ -126,14 +126,14 @@ test('what is too large, too much or too often is not even parsed', async () => 
     `strangers: ${frames.length} frames, ${parsed.length} parsed, ${count('rate_limited')} rate_limited, ` +
       `${count('quota_exceeded')} quota_exceeded, ${count('invalid_transcript')} too large`,
   )
-  // Refused frames count as well: the first one is more than the bytes of a minute.
+  // Refused frames count as well: the first one exceeds the bytes of a minute.
   expect(count('invalid_transcript')).toBe(1)
   expect(count('rate_limited')).toBeGreaterThan(60)
   expect(count('quota_exceeded')).toBeGreaterThan(30)
   expect(parsed.length).toBeLessThan(10)
 })
 
-test('bytes that are no text count like others', async () => {
+test('bytes that are not text count like others', async () => {
   const { url } = await start({ limits: { addressBytesPerMinute: 200_000 } })
   const app = await join(url)
   for (let count = 0; count < 4; count++) app.socket.send(Buffer.alloc(60_000))
@@ -173,7 +173,7 @@ test('a socket that says nothing is closed after its time, before a request and 
   await Promise.all([once(silent, 'close'), once(half, 'close'), once(app, 'close')])
 })
 
-test('an address has so many sockets that ask for nothing; connections are counted by themselves', async () => {
+test('an address may have a limited number of idle sockets; connections are counted separately', async () => {
   const { url, port, logged } = await start({ limits: { addressConnections: 5 } })
   const apps = await Promise.all([1, 2, 3].map((n) => join(url, { session: `s${n}` })))
   const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'))
@@ -187,7 +187,7 @@ test('an address has so many sockets that ask for nothing; connections are count
   await expect.poll(() => closed.size).toBe(30)
   expect(logged.filter((line) => line.startsWith('a socket was closed'))).toHaveLength(30)
   for (const socket of sockets) socket.destroy()
-  // Those that are gone make room.
+  // Closed sockets make room.
   await expect
     .poll(() =>
       join(url, { session: 'more' }).then(
@@ -218,7 +218,7 @@ test('sockets of a proxy, and of a peer, are not those of one address', async ()
   }
 })
 
-/** A WebSocket over which nothing is said, and which answers no close. */
+/** A WebSocket that sends nothing and answers no close. */
 async function refusedApp(url: string) {
   const { port, hostname } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -254,7 +254,7 @@ test('an app that only connects leaves no record; the first words make the sessi
       payload: { text: 'Good morning.' },
     })
   expect(await names()).toEqual(['s'])
-  // One that comes later finds it.
+  // A later connection finds it.
   const three = await join(url)
   await three.until(({ type }) => type === 'assistant.speech.final')
   console.log(`strangers: ${silent.length} silent connections left ${(await names()).length - 1} sessions`)

@@ -66,12 +66,12 @@ export async function connectApp(url: string, options: ClientOptions & { readonl
   let wake = (): void => {}
   let sent = 0
   socket.on('message', (data: Buffer) => {
-    // The server's frames are JSON of an envelope.
+    // The server's frames are JSON envelopes.
     frames.push(JSON.parse(data.toString()) as Told)
     wake()
   })
   await once(socket, 'open')
-  const ended = once(socket, 'close') as Promise<[number, Buffer]> // as `ws` documents it
+  const ended = once(socket, 'close') as Promise<[number, Buffer]> // as documented by `ws`
   const send = (type: string, payload: object): void => {
     const timestamp = '2026-01-01T00:00:00Z'
     socket.send(JSON.stringify({ id: `${session}-${++sent}`, type, sessionId: session, timestamp, payload }))
@@ -90,7 +90,7 @@ export async function connectApp(url: string, options: ClientOptions & { readonl
   return { socket, frames, send, until, ended }
 }
 
-/** The status with which a connection was refused, and what was said. */
+/** The status and body with which a connection was refused. */
 export async function refusedWith(url: string, options: ClientOptions = {}) {
   const socket = new WebSocket(url, options)
   socket.on('error', () => {})

@@ -1,4 +1,4 @@
-// Written frames arrive at `ws` as they were, whatever their length, and in their order.
+// Written frames reach `ws` unchanged and in order, whatever their length.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ test('texts of every kind of length arrive as they are', async () => {
   expect(heard).toEqual(texts)
 })
 
-/** Writes the bytes to an app that is connected by `ws`. */
+/** Writes the bytes to an app connected by `ws`. */
 async function deliver(bytes: Buffer, count: number): Promise<readonly string[]> {
   const sockets = new WebSocketServer({ noServer: true })
   const http = createServer()

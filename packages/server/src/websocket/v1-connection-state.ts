@@ -16,7 +16,7 @@ export interface ConnectionState {
   readonly writer: V1Writer
   /** Cancels the timeout for the first `session.start`. */
   readonly stopWaiting: () => void
-  /** Whether the app is gone. */
+  /** Whether the app has disconnected. */
   readonly isGone: () => boolean
   follower: SessionFollower | undefined
   /** Set if a peer has the session; the peer then handles its turns and idle time. */
@@ -25,7 +25,7 @@ export interface ConnectionState {
   refused: number
   /** The frame that started the session. */
   startText: string
-  /** Set by the first `session.start`; the connection belongs to this session from then on. */
+  /** Set by the first `session.start`, which binds the connection to this session. */
   sessionId: string | undefined
   /** Called when another connection has opened the session. */
   readonly wake: () => void

@@ -1,11 +1,11 @@
-// A connection whose session went on without this process, as after a store that stood still.
+// A connection whose session continued without this process, as after a store that hung.
 import type { EventBatch, EventStream, Host } from '@baton/core'
 import { createHost } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { connectApp, createAgent, environment, startServer } from './test-server.test-kit.ts'
 
-test('an app whose session was not followed without a gap is told to come back, and not that it reads too slowly', async () => {
+test('an app whose session has a gap is asked to reconnect, and not told that it reads too slowly', async () => {
   const inner = createHost({ environment, agent: createAgent(createScriptedModel({ steps: () => ({ text: 'Hi.' }) })) })
   let isLagging = true
   const host: Host = {

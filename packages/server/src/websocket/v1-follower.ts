@@ -86,12 +86,12 @@ export class SessionFollower {
     this.#state.pendingResults.set(callId, true)
   }
 
-  /** The tool of a model's call that is open, or was recently written to this connection. */
+  /** The tool of an open call, or of one recently written to this connection. */
   findToolName(callId: string): string | undefined {
     return this.session.openCall(callId)?.name ?? this.#state.tools.get(callId)
   }
 
-  /** Whether the app was asked for this result, or the session waits for it. */
+  /** Whether this result was requested from the app, or the session waits for it. */
   awaits(callId: string): boolean {
     return this.#state.calls.has(callId) || this.session.openCall(callId)?.settled === false
   }
@@ -134,7 +134,7 @@ interface FollowerState {
   /** Names for the log, also for late or repeated results. */
   readonly tools: BoundedMap<string>
   left: boolean
-  /** Whether the app was told of a turn's start, but not yet of its end. */
+  /** Whether the app got a turn's start, but not yet its end. */
   inTurn: boolean
   timer: { readonly atMs: number; readonly stop: () => void } | undefined
 }

@@ -1,5 +1,5 @@
 // The text of a running turn as version 1 shows it: the whole answer so far, at a limited rate. Time is passed in. A
-// piece of text costs no more than its own length: the whole is only assembled when it is shown.
+// piece of text only costs its own length: the whole is only assembled when it is shown.
 
 interface WrittenStep {
   readonly step: number

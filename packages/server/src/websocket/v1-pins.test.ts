@@ -1,4 +1,5 @@
-// Every situation of version 1 frame by frame: the traces of packages/protocol/traces, played again and compared as text.
+// Every situation of version 1, frame by frame: replays the traces in packages/protocol/traces and compares them as
+// text.
 import { playTrace } from '@baton/testing/v1-traces'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

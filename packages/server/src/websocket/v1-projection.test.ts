@@ -1,4 +1,4 @@
-// The projection alone: events of facts and of pieces of text in, frames out, with time in our hand.
+// The projection in isolation: events in, frames out, with time controlled by the test.
 import { SessionProjection } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
 import { expect, test } from 'vitest'
@@ -138,7 +138,7 @@ test('logs of two servers that forgot each other do not share ids', () => {
   expect(ids[0]).not.toEqual(ids[1])
 })
 
-test('the voice begins with display-written; what comes before it waits', () => {
+test('the voice begins with display-written; earlier sentences wait', () => {
   const { record, delta } = start()
   record(0, accepted('b', 'More'), turnStarted(1), modelStarted(1))
   const told = record(1, finished(1, 'Yes.'), turnStarted(2), entered('b'), modelStarted(2))
@@ -155,7 +155,7 @@ test('the voice begins with display-written; what comes before it waits', () => 
   ])
 })
 
-test('an interrupt that comes before display-written takes the voice away', () => {
+test('an interrupt before display-written removes the voice', () => {
   const { record } = start()
   record(0, turnStarted(1))
   expect(inShort(record(1, finished(1, 'Yes.')))).toEqual(SPOKEN)
@@ -221,14 +221,14 @@ test('an answer that is only code is shown and not spoken', () => {
   ])
 })
 
-test('who connects in the middle of a turn gets no partial of an unknown beginning, but the whole answer', () => {
+test('a client that connects during a turn gets the whole answer, and no partial without its beginning', () => {
   const { record, delta } = start()
   record(0, modelStarted(4))
   expect(delta(0, 4, 0, 'half')).toEqual([])
   expect(inShort(record(1, stepFinished(4, 'half an answer'), finished(1, 'Yes.')))).toEqual(SPOKEN)
 })
 
-test('what is left of an interrupted answer is not shown again', () => {
+test('the rest of an interrupted answer is not shown again', () => {
   const { record, delta } = start()
   record(0, turnStarted(1), modelStarted(1))
   delta(0, 1, 0, 'A long')

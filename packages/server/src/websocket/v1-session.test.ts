@@ -1,4 +1,4 @@
-// Version 1 as its apps see it: whole conversations over the real host, every frame a literal.
+// Version 1 as its apps see it: whole conversations over the real host, with every frame as a literal.
 import type { Agent, Model, Timers } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -21,7 +21,7 @@ function objectSchema() {
   return { type: 'object' } as const
 }
 
-/** A server in a box: time stands still until it is moved. */
+/** A complete server in memory, with a clock that only moves by hand. */
 function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<ConnectionLimits> = {}) {
   let nowMs = NOW_MS
   let ids = 0
@@ -75,7 +75,7 @@ function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<Conne
   return { host, store, connect, logged, moveTime }
 }
 
-/** Long enough for everything that waits on nothing but promises. */
+/** Long enough for everything that only waits for promises. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -94,7 +94,7 @@ function createApp(memory: ReturnType<typeof createMemorySocket>) {
     send: (type: string, payload: object, sessionId = 's'): Promise<void> =>
       sendText(JSON.stringify({ id: `app-${++frames}`, type, sessionId, timestamp: NOW, payload })),
     frames: () => memory.sent.map((text): Frame => JSON.parse(text) as Frame),
-    /** Each frame in short: what a reader of the order wants to see. */
+    /** Each frame in short form, for checks of their order. */
     story: () => memory.sent.map((text) => tell(JSON.parse(text) as Frame)),
     callIds: (name: string) =>
       memory.sent.flatMap((text) => {
@@ -111,7 +111,7 @@ function tell({ type, payload }: Frame): string {
 }
 
 function scripted(steps: readonly ScriptedStep[], init: Partial<Parameters<typeof defineAgent>[0]> = {}) {
-  // Each text in one piece: pieces that wait for their reader are joined, so how many it sees is a matter of chance.
+  // Each text is one piece: pieces waiting for their reader are joined, so their number would depend on timing.
   const whole = steps.map((step) => ({ ...(step.text !== undefined && { pieces: [step.text] }), ...step }))
   const model = createScriptedModel({ steps: whole })
   return { model, agent: createAgent(model, init) }
@@ -121,7 +121,7 @@ function createAgent(model: Model, init: Partial<Parameters<typeof defineAgent>[
   return defineAgent({ name: 'conductor', model, tools: [spawn, list], ...init })
 }
 
-test('a whole turn, frame by frame as it stands on the wire', async () => {
+test('a whole turn, frame by frame as on the wire', async () => {
   const { connect } = setUp(scripted([{ text: 'It is **5**.' }]).agent)
   const app = connect('one')
   await app.sendText(
@@ -332,7 +332,7 @@ test('a legal silence leaves the app idle, without an answer', async () => {
   ])
 })
 
-test('who speaks over the voice ends the running answer', async () => {
+test('speaking over the voice ends the running answer', async () => {
   const { model, agent } = scripted([{ text: 'A long story', hangs: 'until-aborted' }, { text: 'Yes?' }])
   const { connect } = setUp(agent)
   const app = connect('one')
@@ -462,7 +462,7 @@ test('a call that could not be written goes to the app that connects next', asyn
   expect(app.story().at(-1)).toBe('convo.setState {"state":"idle"}')
 })
 
-test('an app stays the one that runs the calls when its session begins anew after its store failed', async () => {
+test('an app still runs the calls when its session is reopened after a store failure', async () => {
   const { agent } = scripted([{ calls: [{ name: 'agent.list', arguments: {} }] }, { text: 'Done.' }])
   const { connect, store, moveTime } = setUp(agent)
   const app = connect('one')

@@ -146,7 +146,7 @@ const NOT_TEXT: Decoded<ClientFrame> = {
   error: { code: 'invalid_event', message: 'a message must be text, not bytes' },
 }
 
-/** Consecutive frames refused before parsing, after which a connection is closed. */
+/** Consecutive frames refused before parsing until a connection is closed. */
 const REFUSED_MAX = 500
 
 async function takeMessage(state: ConnectionState, message: Message): Promise<void> {

@@ -6,7 +6,7 @@ export interface EndedTurn {
   readonly session: string
   readonly outcome: string
   readonly causes: readonly string[]
-  /** As in the record; apps are told less. */
+  /** As in the record; apps get less. */
   readonly error?: { readonly code: string; readonly message: string }
 }
 

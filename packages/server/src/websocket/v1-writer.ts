@@ -33,7 +33,7 @@ export class V1Writer {
     this.#init = init
   }
 
-  /** Called when the app's frames carry a version: ours do too from now on. */
+  /** Called when the app's frames carry a version: ours then do too. */
   echoVersion(): void {
     this.#version = PROTOCOL_VERSION
   }

@@ -28,7 +28,7 @@ export function openV2Connection(init: V2ConnectionInit): V2Connection {
 /** Requests that only read and need not wait for others, up to READS_MAX at a time. */
 const READERS: ReadonlySet<RequestType> = new Set(['ping', 'session.info', 'session.messages', 'session.list'])
 const READS_MAX = 16
-/** Consecutive frames refused without parsing, after which a connection is closed. */
+/** Consecutive frames refused without parsing until a connection is closed. */
 const REFUSED_MAX = 500
 
 class Connection implements V2Connection {

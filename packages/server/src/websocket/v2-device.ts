@@ -65,7 +65,7 @@ export class V2Device {
     return this.#client.result(...given)
   }
 
-  /** Called when the connection is gone: the lease ends, unless the device reconnects. */
+  /** Called when the connection is lost: the lease ends, unless the device reconnects. */
   leave(): void {
     this.#isLeft = true
     this.#stopTimer?.()

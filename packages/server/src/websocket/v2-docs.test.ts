@@ -1,4 +1,4 @@
-// The conversations of docs/protocol-2.md, played: the page shows each frame as the server sends it.
+// The conversations of docs/protocol-2.md, replayed: the page shows each frame as the server sends it.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -19,7 +19,7 @@ async function quiet(): Promise<void> {
 }
 
 interface Talk {
-  /** Sends a frame of the app, and notes it with what the server says then. */
+  /** Sends a frame of the app, and notes it along with the server's replies. */
   readonly say: (frame: object) => Promise<void>
   readonly sent: readonly string[]
   readonly lines: readonly string[]
@@ -85,7 +85,7 @@ async function playCall(): Promise<readonly string[]> {
   return lines
 }
 
-/** From the question on. */
+/** Starts with the question. */
 async function playSpeech(): Promise<readonly string[]> {
   const pieces = ['The **first** train ', 'leaves at 9.40. Ano', 'ther one leaves at 10. Or ta']
   const model = createScriptedModel({ id, steps: [{ pieces, hangs: 'until-aborted' }] })

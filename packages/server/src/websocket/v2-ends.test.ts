@@ -1,5 +1,5 @@
-// One connection of version 2 over a session and a peer that the test plays: what it holds (leases, names, models, handles, lists, links)
-// and what is left of that when a request fails, a device changes, and the connection ends.
+// A version 2 connection over a session and a peer played by the test: what it holds (leases, names, models, handles,
+// lists, links), and what remains when a request fails, a device changes, or the connection ends.
 import type { ClientModel, LeaseClientInit, Session, SessionChange, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
@@ -13,13 +13,13 @@ import { waitForRoom } from './v2-follow.ts'
 import { listTold } from './v2-spoken-events.ts'
 import type { V2ConnectionInit, V2State } from './v2-state.ts'
 
-/** Time that moves by hand, and what was done to sessions, devices, models, lists and peers, in order. */
+/** Time controlled by the test, and everything done to sessions, devices, models, lists and peers, in order. */
 function createWorld() {
   let nowMs = 0
   let ids = 0
   const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()
   const done: string[] = []
-  /** A failure of the next act of this name. */
+  /** Failures for the next call of each name. */
   const failures = new Map<string, BatonError>()
   const pending = new Map<string, Promise<void>>()
   const act = async (what: string): Promise<void> => {
@@ -71,7 +71,7 @@ function createWorld() {
       return createLease(init)
     },
     connect: () => ({ say: () => act('say').then(() => ({ type: 'accepted' })) }),
-  } as unknown as Session // no more of it is used
+  } as unknown as Session // the parts in use
   const createModel = (id: string) =>
     ({
       id,
@@ -121,7 +121,7 @@ function createWorld() {
       clientModels: [createModel('m/one'), createModel('m/two')],
       ...more,
     })
-    /** `ok`, or the code of the refusal. */
+    /** Returns `ok`, or the code of the refusal. */
     const request = async <Type extends RequestType>(type: Type, given: Requests[Type]['given']): Promise<string> => {
       const id = `r${(ids += 1)}`
       rest.deliver(JSON.stringify({ id, type, ...given }))
@@ -141,7 +141,7 @@ function createWorld() {
     settle,
     timers,
     tell: (event: object) => {
-      for (const push of streams) push(event as SessionEvent) // the fields that are looked at
+      for (const push of streams) push(event as SessionEvent) // the fields in use
     },
     pass: async (ms: number) => {
       nowMs += ms
@@ -161,7 +161,7 @@ const RUNNING = { type: 'session', activity: 'running', cursor: { pos: 1 } }
 const RESTING = { type: 'session', activity: 'idle', cursor: { pos: 1 } }
 const REFUSED = new BatonError({ code: 'invalid_option', message: 'no' })
 
-test('a lease is renewed while something goes on, and not at rest; what begins renews it at once', async () => {
+test('a lease is renewed while work is in progress, and not at rest; new work renews it at once', async () => {
   const { connect, done, tell, pass, settle } = createWorld()
   const { request } = connect()
   expect(await request('session.open', { ...OPEN, device: phone() })).toBe('ok')
@@ -216,13 +216,13 @@ test.each<[string, (world: ReturnType<ReturnType<typeof createWorld>['connect']>
     for (let round = 0; round < 5; round += 1) await pass(2000)
     expect(done.toSorted()).toEqual([...expected, 'model m/one left'].toSorted())
     expect(app.sent.join()).not.toContain('session.closed')
-    // Nobody is taken the name from.
+    // The name is not taken from any connection.
     expect(await connect().request('session.open', { ...OPEN, device: phone() })).toBe('ok')
     expect(app.closed()?.code).not.toBe(4409)
   },
 )
 
-test('after its release a connection is no device; under the same name it may be one again', async () => {
+test('after its release a connection is not a device, but may become one again under the same name', async () => {
   const { connect } = createWorld()
   const { request } = connect()
   await request('session.open', { ...OPEN, device: phone() })
@@ -269,7 +269,7 @@ test('a session that cannot be followed with its device is left open nowhere', a
   expect(await request('session.open', OPEN)).toBe('ok')
 })
 
-test('of three connections of one device the newest has the name, also once the first one has ended', async () => {
+test('of three connections of one device the newest has the name, even after the first one has ended', async () => {
   const { connect, settle } = createWorld()
   const [first, second, third] = [connect(), connect(), connect()]
   await first.request('session.open', { ...OPEN, device: phone() })
@@ -283,13 +283,13 @@ test('of three connections of one device the newest has the name, also once the 
 test('two sessions may have a device of one name each', async () => {
   const names = new DeviceNames()
   const taken: string[] = []
-  const take = (session: string) => names.take(session, { name: 'phone' } as never, () => void taken.push(session)) // by its name
+  const take = (session: string) => names.take(session, { name: 'phone' } as never, () => void taken.push(session)) // only its name is used
   take('s')
   take('t')
   expect(taken).toEqual([])
 })
 
-test('a list is watched once however often it is asked for, and until the connection ends', async () => {
+test('a list is watched once however often it is requested, until the connection ends', async () => {
   const { connect, done, settle } = createWorld()
   const { request, drop } = connect()
   expect([await request('session.watch', {}), await request('session.watch', {})]).toEqual(['ok', 'ok'])
@@ -406,14 +406,14 @@ test.each<[string, (text: string) => Requests['call.result']['given']['outcome']
   ])
 })
 
-test('of an offer that was taken back and made anew, an app that reads the past hears once', () => {
+test('an app that reads the past gets a withdrawn and repeated offer once', () => {
   const offer = (status: string, at: number) => ({ type: 'call', call: { callId: 'c1', status }, cursor: { pos: at } })
-  const events = [offer('waiting', 1), offer('waiting', 2), offer('running', 3)] as unknown as readonly SessionEvent[] // its fields
+  const events = [offer('waiting', 1), offer('waiting', 2), offer('running', 3)] as unknown as readonly SessionEvent[] // the fields in use
   const told = listTold({ events, next: { pos: 4 } })
   expect(told.map(({ next }) => next)).toEqual([{ pos: 2 }, { pos: 4 }])
 })
 
-test('a reader that takes a little now and then is waited for, and one that takes nothing for a minute is not', async () => {
+test('a reader that reads a little now and then is waited for, and one that reads nothing for a minute is not', async () => {
   let waiting = 10_000
   let looks = 0
   const state = (takes: boolean) =>
@@ -431,7 +431,7 @@ test('a reader that takes a little now and then is waited for, and one that take
         },
       },
       isGone: () => false,
-    }) as unknown as V2State // what is looked at
+    }) as unknown as V2State // the parts in use
   expect(await waitForRoom(state(true))).toBe(true)
   waiting = 10_000
   expect(await waitForRoom(state(false))).toBe(false)

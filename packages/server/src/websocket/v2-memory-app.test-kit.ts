@@ -1,4 +1,4 @@
-// An app of version 2 on a connection without a network, for tests: what the server writes is read from a list.
+// An app of version 2 on a connection without a network, for tests: the server's messages are read from a list.
 import type { Agent, Store } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { RequestType, Requests, ServerFrame2 } from '@baton/protocol'
@@ -12,10 +12,10 @@ import { DeviceNames } from './v2-device-names.ts'
 const ajv = new Ajv2020({ allErrors: false, strict: false })
 const isServerFrame = ajv.compile(SERVER_FRAME_2_SCHEMA)
 
-/** Milliseconds after which a test that waits has failed. */
+/** Milliseconds until a waiting test fails. */
 const DEADLINE_MS = 60_000
 
-/** Lets what is ready happen, so many times. */
+/** Runs everything that is ready, for this many turns of the event loop. */
 export async function turnLoop(times: number): Promise<void> {
   for (let time = 0; time < times; time++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -57,7 +57,7 @@ function createApp(memory: ReturnType<typeof createMemorySocket>) {
   return {
     send: <Type extends RequestType>(type: Type, given: Requests[Type]['given']): void =>
       memory.deliver(JSON.stringify({ id: `r${++requests}`, type, ...given })),
-    /** The next frame that was written, if there is one. */
+    /** The next written frame, if there is one. */
     next: (): ServerFrame2 | undefined => {
       const text = memory.sent[read]
       if (text === undefined) return undefined
@@ -70,7 +70,7 @@ function createApp(memory: ReturnType<typeof createMemorySocket>) {
 
 export type MemoryApp = ReturnType<typeof createApp>
 
-/** Frames up to the one that is looked for. `step`: called while there are none. */
+/** Returns frames up to the wanted one. `step` is called while there are none. */
 export async function readUntil(
   app: MemoryApp,
   isLast: (frame: ServerFrame2) => boolean,

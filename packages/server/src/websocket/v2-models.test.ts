@@ -1,5 +1,5 @@
-// Frames of an app about its model, whatever they hold: a frame that cannot be read ends the call, one that brings nothing is
-// not free, and a call that is over is not begun.
+// An app's frames about its model, whatever they contain: an unreadable frame ends the call, an empty one is counted,
+// and an ended call is not started.
 import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ServerFrame2 } from '@baton/protocol'
@@ -17,7 +17,7 @@ const REQUEST: ModelRequest = {
 }
 const ANSWER: ModelAnswer = { parts: [], finish: 'end', usage: {}, model: 'tiny' }
 
-/** A device with one model, and what the host asks it by. */
+/** A device with one model, and the host's handle to it. */
 function openDevice() {
   const runners: ModelRunner[] = []
   const known = {
@@ -26,7 +26,7 @@ function openDevice() {
       runners.push(runner)
       return () => {}
     },
-  } as Partial<ClientModel> as ClientModel // no more of it is used
+  } as Partial<ClientModel> as ClientModel // the parts in use
   const frames: ServerFrame2[] = []
   let ids = 0
   const models = new V2Models(
@@ -69,7 +69,7 @@ test.each([
   expect(models.awaits({ id: '1', ...frame, run: 'run-1' } as never)).toBe(false)
 })
 
-test('a call that is over before it began is not put to the app', async () => {
+test('a call that ended before it began is not offered to the app', async () => {
   const { models, frames, abort, ask } = openDevice()
   abort.abort()
   await expect(ask()).rejects.toMatchObject({ code: 'cancelled' })
@@ -94,7 +94,7 @@ test('a frame with more than 1,000 pieces is refused, and the call goes on', asy
   expect(await answered).toEqual(ANSWER)
 })
 
-test('a call that is cancelled while the app runs it is taken back once, and what the app brings then is late', async () => {
+test('a call cancelled while the app runs it is withdrawn once, and the app’s result is late', async () => {
   const { models, frames, abort, ask } = openDevice()
   const asked = ask()
   abort.abort()
@@ -103,7 +103,7 @@ test('a call that is cancelled while the app runs it is taken back once, and wha
   expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({ ignored: 'late' })
 })
 
-test('an answered call listens for its end no more', async () => {
+test('an answered call no longer listens for its end', async () => {
   const { models, frames, abort, ask } = openDevice()
   const asked = ask()
   expect(models.finish({ run: 'run-1', outcome: { answer: ANSWER } })).toEqual({})
@@ -112,7 +112,7 @@ test('an answered call listens for its end no more', async () => {
   expect([frames.map(({ type }) => type), getEventListeners(abort.signal, 'abort')]).toEqual([['model.run'], []])
 })
 
-test('of several models none is left attached where one of them takes no more apps', () => {
+test('if one of several models has no room for an app, none stays attached', () => {
   const left: string[] = []
   const create = (id: string, isFull = false): ClientModel =>
     ({
@@ -121,7 +121,7 @@ test('of several models none is left attached where one of them takes no more ap
         if (isFull) throw new BatonError({ code: 'rate_limited', message: 'full' })
         return () => void left.push(id)
       },
-    }) as Partial<ClientModel> as ClientModel // no more of it is used
+    }) as Partial<ClientModel> as ClientModel // the parts in use
   const known = [create('m/one'), create('m/two'), create('m/full', true)]
   const init = { session: 's', known, newId: () => 'r', write: () => {} }
   expect(() => new V2Models(init, ['m/one', 'm/two', 'm/full'])).toThrow('full')

@@ -88,7 +88,7 @@ export class V2Models {
     return {}
   }
 
-  /** Called when the device is gone or changes its list of models. */
+  /** Called when the device disconnects or changes its list of models. */
   leave(): void {
     for (const detach of this.#detach) detach()
   }

@@ -1,4 +1,4 @@
-// Every refusal that docs/protocol-2-reference.md promises of a request, played: an app tells by its code what to do.
+// Plays every refusal that docs/protocol-2-reference.md lists for a request: the code tells an app what to do.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
@@ -41,7 +41,7 @@ const choose = tool({
 })
 const CARD = { type: 'object', properties: { card: { type: 'string' } }, required: ['card'] } as const
 
-/** An app that has spoken once, over a model that then calls what its input names, and calls nothing else. */
+/** An app that has sent one message, over a model that then calls exactly the tools named by its input. */
 async function begin(): Promise<{ readonly app: App2; readonly other: () => Promise<App2> }> {
   const named = new Set(['camera', 'pay', 'choose'])
   const model = createScriptedModel({
@@ -76,7 +76,7 @@ async function codeOf(app: App2, type: RequestType, given: object): Promise<stri
   }
 }
 
-/** The codes that the page lists for a request, and those of all requests. */
+/** The codes that the page lists for a request, and those for all requests. */
 function listCodes(type: RequestType): readonly string[] {
   const section = (title: string): string => PAGE.split(`### ${title}\n`)[1]?.split(/\n##+ /)[0] ?? ''
   const rows = `${section(`\`${type}\``)}\n${section('Refusals of every request')}`
@@ -91,7 +91,7 @@ function listCodes(type: RequestType): readonly string[] {
 
 const LONG = 'x'.repeat(3000)
 
-/** Refusals for an app that has had one answer, `t1` to `first`, and whose session rests. */
+/** Refusals for an app that has had one answer, `t1` to `first`, and whose session is at rest. */
 const AT_REST: readonly (readonly [RequestType, object, code: string | undefined])[] = [
   ['ping', { more: 1 }, 'invalid_event'],
   ['session.open', { session: 'other' }, 'illegal_input'],
@@ -181,7 +181,7 @@ test('without a session or a device each request says so', async () => {
   }
 })
 
-test('a refused claim says whether the call is over or not for this device', async () => {
+test('a refused claim says whether the call has ended for this device', async () => {
   const { app, other } = await begin()
   await app.request('input.send', { input: 'i', content: 'camera' })
   const { call } = await app.event('call', ({ call: { status } }) => status === 'waiting')
@@ -204,7 +204,7 @@ test('while a turn runs, what it does not allow is refused', async () => {
   const rewind = { input: 'r', message: 'first', replace: 'Hi again' }
   expect(await codeOf(app, 'input.rewind', { ...rewind, interrupt: false })).toBe('turn_in_progress')
   expect(listCodes('input.rewind')).toContain('turn_in_progress')
-  // The request that ends the turn is accepted, and the same again is answered as before.
+  // The request that ends the turn is accepted, and its repetition gets the same answer.
   expect(await app.request('input.rewind', { ...rewind, interrupt: true })).toEqual({ turn: 'r' })
   expect(await app.request('input.rewind', { ...rewind, interrupt: true })).toEqual({ turn: 'r' })
   await app.event('turn-finished', ({ message }) => message === 't3')

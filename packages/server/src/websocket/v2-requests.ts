@@ -12,7 +12,7 @@ import type { V2Models } from './v2-models.ts'
 import { leaveFollowed, takeDevice } from './v2-follow.ts'
 import type { Followed, V2State } from './v2-state.ts'
 
-/** All but the one that the connection answers itself. */
+/** All except the request that the connection answers itself. */
 export type AnsweredType = Exclude<RequestType, 'session.open'>
 type Given<Type extends RequestType> = Requests[Type]['given']
 type Answer<Type extends RequestType> = AnswerOf<Type> | Promise<AnswerOf<Type>>

@@ -1,5 +1,5 @@
-// A connection of version 2 that is cut after any event, and comes back with its cursor: nothing is told twice, nothing is
-// missed, and no effect happens twice. Also where the server is another one meanwhile, over the same store.
+// A version 2 connection that is cut after any event and reconnects with its cursor: nothing is repeated or missed, and
+// no effect happens twice, even if another server over the same store takes over.
 import type { Agent, SessionEvent, Store } from '@baton/core'
 import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ interface Effects {
   pay: number
 }
 
-/** A device handles its frames; it remembers over its connections what it has begun. */
+/** A device that handles its frames, and remembers across connections what it has started. */
 class Device {
   readonly events: SessionEvent[] = []
   readonly #effects: Effects
@@ -28,7 +28,7 @@ class Device {
     this.#effects = effects
   }
 
-  /** Until the turn has ended, or so many events were told in all. Gives false where the turn has ended. */
+  /** Plays until the turn has ended (returns false) or this many events were received in all. */
   async play(app: App2, most: number): Promise<boolean> {
     this.#read = 0
     for (;;) {
@@ -45,7 +45,7 @@ class Device {
     if (event.type === 'call' && event.call.runs === 'client' && event.call.holder === 'phone') {
       const { callId, status } = event.call
       if (status !== 'waiting' && status !== 'running') return
-      // Refused: what was told is past, and the call is over or somebody else's.
+      // Refused: the event is from the past, and the call has ended or belongs to another device.
       const isOwn = await app.request('call.claim', { callId }).then(
         () => true,
         (cause: unknown) => passOverSettled(cause),
@@ -63,15 +63,15 @@ class Device {
   }
 }
 
-/** The first connection has said it already. */
+/** The first connection has already submitted it. */
 function passOverSettled(cause: unknown): void {
   if (!/approval_refused|question_refused|call_over|call_not_offered|approval\b/.test(String(cause))) throw cause
 }
 
 interface Play {
-  /** Events after which the connection is cut, counted over all connections. */
+  /** Event counts, over all connections, at which the connection is cut. */
   readonly cuts: readonly number[]
-  /** Another server takes over at each cut. */
+  /** Whether another server takes over at each cut. */
   readonly restarts: boolean
 }
 
@@ -102,7 +102,7 @@ async function playTurn({ cuts, restarts }: Play) {
   await app.request('input.send', { input: 'i1', content: 'A picture, please' })
   for (const most of [...cuts, Infinity]) {
     if (!(await device.play(app, most))) break
-    // A device goes on where it has read, not where the last frame ended.
+    // A device continues where it has read, not where the last frame ended.
     const from = device.events.at(-1)?.cursor
     if (!from) throw new Error('nothing was told')
     app.cut()
@@ -112,7 +112,7 @@ async function playTurn({ cuts, restarts }: Play) {
     }
     app = await connectApp2(server.url)
     await app.request('session.open', { session: 's', from, device: { name: 'phone' } })
-    // Requests that it had got and had not answered.
+    // Requests that it had received but not answered.
     for (const event of device.events.slice(-1)) await device.answer(app, event)
   }
   const all = await connectApp2(server.url)
@@ -132,7 +132,7 @@ function listKinds(events: readonly SessionEvent[]): readonly string[] {
   })
 }
 
-/** Demands that one play gives the events of the log, in its order, each once. */
+/** Checks that one play received the events of the log, in order, each once. */
 function checkTold({ told, past }: Awaited<ReturnType<typeof playTurn>>): void {
   expect(listKinds(told)).toEqual(listKinds(past))
   expect([...joinTexts(told)]).toEqual([...joinTexts(past)])

@@ -49,7 +49,7 @@ async function begin(url: string, session = 's', given: object = {}): Promise<Ap
 
 const device = (name: string) => ({ device: { name } })
 
-test('a conversation: what is said is acknowledged, and the session’s events come', async () => {
+test('a conversation: messages are acknowledged, and the session’s events arrive', async () => {
   const { url } = await start([{ text: 'Good morning.' }])
   const app = await begin(url)
   expect(app.frames[0]).toMatchObject({ type: 'hello', protocol: 2 })
@@ -57,7 +57,7 @@ test('a conversation: what is said is acknowledged, and the session’s events c
   const finished = await app.event('turn-finished')
   expect(finished).toMatchObject({ message: 't1', stop: 'end', text: 'Good morning.' })
   expect(joinTexts(app.events).get('t1/1')).toBe('Good morning.')
-  // The same again is answered, and does nothing.
+  // A repeated input is answered, and does nothing.
   await app.request('input.send', { input: 'i1', content: 'Hello' })
   const { messages } = await app.request('session.messages', {})
   expect(messages.map(({ role, id }) => [role, id])).toEqual([
@@ -77,7 +77,7 @@ test('a call is offered to a device, claimed before it acts, and its result is t
     call: { callId, name: 'camera', input: { room: 'hall' } },
   })
   await app.event('call', (event) => event.call.status === 'running')
-  // Claimed again by the device that has it, as after an answer that was lost.
+  // Claimed again by the device that has it, as if an answer was lost.
   expect(await app.request('call.claim', { callId })).toMatchObject({ again: true, call: { callId } })
   await app.request('call.result', { callId, outcome: { output: { people: 0 } } })
   const { text } = await app.event('turn-finished')
@@ -121,7 +121,7 @@ test('a result that changes nothing is answered with the reason', async () => {
   expect(await holder.request('call.result', { callId, outcome })).toEqual({ ignored: 'duplicate' })
 })
 
-/** A client as the page describes it in one sentence: it claims what is offered to it, and runs what it has claimed. */
+/** A client as described by the page in one sentence: it claims what it is offered, and runs what it has claimed. */
 async function runNaively(app: App2, from: number, ran: string[]): Promise<void> {
   for (const event of app.events.slice(from)) {
     if (event.type !== 'call' || event.call.status !== 'waiting' || event.call.holder !== 'one') continue
@@ -196,7 +196,7 @@ test('a claim outlives the connection and the lease: a result of another device 
   expect(settled).toMatchObject({ call: { result: { value: { people: 0 } } } })
 })
 
-test('a claimed call stays with its device over a lost connection, and one that is not moves to another', async () => {
+test('a claimed call stays with its device during a lost connection, and an unclaimed one moves to another', async () => {
   const { url } = await start([
     {
       calls: [
@@ -226,7 +226,7 @@ test('a claimed call stays with its device over a lost connection, and one that 
   await desk.request('call.claim', { callId: moved.call.callId })
   await desk.request('call.result', { callId: moved.call.callId, outcome: { error: 'it is dark' } })
   await again.event('turn-finished')
-  // Nothing twice over both connections, and nothing missed.
+  // Nothing was repeated or missed over both connections.
   const told = [...phone.events, ...again.events].filter(({ type }) => type !== 'live')
   const direct = await begin(url, 's', { from: 'start' })
   await direct.event('turn-finished')
@@ -257,7 +257,7 @@ test('an approval is decided, also with other arguments', async () => {
   expect(paid).toBe(7)
 })
 
-test('a turn is interrupted with what was heard, and the history holds no more', async () => {
+test('a turn is interrupted with the heard text, and the history keeps only that', async () => {
   const { url } = await start([{ text: 'One two three four.' }, { text: 'Yes?' }])
   const app = await begin(url)
   await app.request('input.send', { input: 'i1', content: 'Count' })
@@ -269,7 +269,7 @@ test('a turn is interrupted with what was heard, and the history holds no more',
   expect(messages[1]).toMatchObject({ steps: [{ text: 'One two' }] })
 })
 
-test('an answer of which nothing was heard is the same for who saw it and who comes later', async () => {
+test('an unheard answer is the same for early and late readers', async () => {
   const { url } = await start([{ text: 'Well, hello', hangs: 'until-aborted' }])
   const app = await begin(url)
   await app.request('input.send', { input: 'i1', content: 'Hi' })
@@ -362,7 +362,7 @@ test.each([
   app.sendText(text)
   const error = await app.until(() => app.frames.find(({ type }) => type === 'error'))
   expect(error).toMatchObject({ message: expect.stringContaining(message) as string })
-  // The connection goes on.
+  // The connection stays open.
   expect(await app.request('ping', {})).toEqual({})
 })
 
@@ -378,21 +378,21 @@ test('another principal’s session is not opened', async () => {
   expect((await bob.request('session.list', {})).sessions).toEqual([])
 })
 
-test('a result under the name of a device that is there takes nothing from it', async () => {
+test('a result under the name of a present device does not affect it', async () => {
   const { host, url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'Nobody.' }])
   const app = await begin(url, 's', device('phone'))
   const other = await begin(url, 's')
   const before = await host.session('s')
   const { pos } = (await before.info()).head
   await other.request('call.result', { callId: 'none', outcome: { output: 1 }, device: 'phone' })
-  // The result alone stands in the log: the device was not attached anew.
+  // The log only gains the result: the device was not attached again.
   expect((await before.info()).head.pos).toBe(pos + 1)
   await app.request('input.send', { input: 'i1', content: 'Who is there?' })
   const { call } = await app.event('call', (event) => event.call.status === 'waiting')
   expect(call.holder).toBe('phone')
 })
 
-test('a device that attaches again is what it says now: its tools, and those that it brings', async () => {
+test('a device that attaches again has only its newly named tools', async () => {
   const steps = ['camera', 'look', 'camera'].flatMap((name) => [
     { calls: [{ name, arguments: {} }] },
     { text: 'Done.' },
@@ -458,7 +458,7 @@ test.each([
   await app.request('input.send', { input: 'i1', content: 'Who is there?' })
   const { callId } = (await app.event('call', (event) => event.call.status === 'waiting')).call
   await app.request('call.claim', { callId })
-  const wrong = outcome as unknown as { output: number } // as a client of another language writes it
+  const wrong = outcome as unknown as { output: number } // as a client in another language may write it
   await expect(app.request('call.result', { callId, outcome: wrong })).rejects.toThrow(told)
   await app.request('call.result', { callId, outcome: { output: { people: 0 } } })
   const settled = await app.event('call', (event) => event.call.status === 'settled')
@@ -485,7 +485,7 @@ test('a session that does not exist is refused with words that say what to do', 
   })
 })
 
-test('a result of what is no name of a call is refused', async () => {
+test('a result with an invalid call id is refused', async () => {
   const { url } = await start([{ text: 'Hello.' }])
   const app = await connectApp2(url, { isLoose: true })
   await app.request('session.open', { session: 's', ...device('phone') })
@@ -493,7 +493,7 @@ test('a result of what is no name of a call is refused', async () => {
   await expect(app.request('call.result', { callId, outcome: { output: 1 } })).rejects.toThrow('callId must be string')
 })
 
-test('an app that reads too slowly is worked for no more', async () => {
+test('an app that reads too slowly is disconnected', async () => {
   const { host, url } = await start([{ text: 'x'.repeat(4000) }], { limits: { outgoingBytes: 6000 } })
   let reads = 0
   const open = host.session.bind(host)
@@ -517,7 +517,7 @@ test('an app that reads too slowly is worked for no more', async () => {
 test('names of sessions and requests have bounds, and none that an address would lose', async () => {
   const { url } = await start([])
   const app = await connectApp2(url)
-  // As text: the requests of this app must fit the schema.
+  // As text, because this app's requests must fit the schema.
   const tell = async (frame: object): Promise<string | undefined> => {
     const { length } = app.frames
     app.sendText(JSON.stringify(frame))
@@ -540,7 +540,7 @@ test('every opening gives `live` once, behind the past', async () => {
     const reader = await begin(url, 's', given)
     await reader.event('live')
     const past = reader.events.length
-    // Another opening over the same connection has its own.
+    // Opening again over the same connection sends another `live`.
     await reader.request('session.close', {})
     await reader.request('session.open', { session: 's', from: 'turn' })
     await expect.poll(() => reader.events.slice(past).filter(({ type }) => type === 'live').length).toBe(1)

@@ -1,5 +1,5 @@
-// Sentences over connections that break anywhere, also where another server goes on: each is said once, in order, as one
-// connection that never breaks would have said it.
+// Sentences over connections that break anywhere, even if another server takes over: each is received once, in order,
+// as over a connection that never breaks.
 import type { Store } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -42,23 +42,23 @@ const PIECES = [
 ]
 
 interface Script {
-  /** Texts of the steps, each in its pieces; after each but the last one a tool is called. */
+  /** Texts of the steps, each in its pieces; a tool is called after each step but the last. */
   readonly steps: readonly (readonly string[])[]
-  /** Steps whose first attempt breaks off behind so many pieces. */
+  /** Steps whose first attempt breaks off after this many pieces. */
   readonly broken: Readonly<Record<number, number>>
 }
 
 interface Cuts {
-  /** Frames after which the connection breaks, one after another. */
+  /** Numbers of frames until the connection breaks, one after another. */
   readonly frames: readonly number[]
   /** Pieces that the model writes while there is no connection. */
   readonly away: number
-  /** At so many of the first cuts another server takes over: a turn that loses its model more often is given up. */
+  /** Number of first cuts where another server takes over: a turn that loses its model more often is given up. */
   readonly restarts: number
   readonly only: boolean
 }
 
-/** Writes a piece whenever it is told to. */
+/** Writes a piece each time it is released. */
 class Gate {
   #waiting: (() => void)[] = []
   readonly timers = {
@@ -103,7 +103,7 @@ function createScripted({ steps, broken }: Script, gate: Gate) {
   return defineAgent({ name: 'voice', model, tools: [look], retry: { baseMs: 1 } })
 }
 
-/** The memory of an app with a voice: it drops what is void, and notices what comes twice or not at all. */
+/** The memory of an app with a voice: drops void sentences, and detects repeated or missing ones. */
 class Voice {
   readonly sentences: SentenceFrame[] = []
   cursor: Cursor2 | undefined
@@ -129,7 +129,7 @@ class Voice {
         this.wholeText = event.text
         this.stop = event.stop
       }
-      // A tool is not called before what was said until then.
+      // A tool is not called before the sentences preceding it were received.
       if (event.type === 'call' && event.call.status === 'proposed') this.text += `<${this.sentences.length}>`
     }
     this.isOver ||= isAt(frame, 'idle') && this.stop !== undefined
@@ -229,9 +229,9 @@ test('sentences over broken connections are those of one that never breaks, and 
   )
 })
 
-/** Sentences of a step must stand one behind another, and each say what it covers. */
+/** Sentences of a step must be contiguous, and state what they cover. */
 function findUncovered({ sentences, wholeText, stop }: Voice): readonly SentenceFrame[] {
-  // A turn whose last step has only blanks fails, and has no text.
+  // A turn whose last step is blank fails, and has no text.
   if (stop !== 'end') return []
   return sentences.filter(({ start, end, text, step }, index) => {
     const before = sentences[index - 1]

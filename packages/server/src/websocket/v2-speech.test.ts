@@ -1,4 +1,4 @@
-// A voice app of version 2 over real connections: what it is told to say, and what it says that was heard.
+// A voice app of version 2 over real connections: the sentences it receives, and what it reports as heard.
 import type { SessionEvent } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -35,7 +35,7 @@ async function say(app: App2, input: string): Promise<void> {
   await app.event('session', ({ activity, cursor }) => activity === 'idle' && cursor.pos > 1)
 }
 
-/** Sentences, what is void, and the events of the given kinds, in their order. */
+/** Sentences, voided ones, and the events of the given kinds, in order. */
 function listTold({ frames }: App2, ...kinds: readonly string[]): readonly string[] {
   return frames.flatMap((frame) => {
     if (frame.type === 'sentence') return `${frame.message}/${frame.index} ${frame.start}-${frame.end} ${frame.text}`
@@ -68,7 +68,7 @@ test('sentences come without marks, before the call that follows them, and say w
   expect(app.events.some(({ type }) => type === 'text')).toBe(true)
 })
 
-test('of an agent with an output schema the words before a tool are said, and the value is not', async () => {
+test('with an output schema the words before a tool are spoken, and the value is not', async () => {
   const output = { type: 'object', properties: { verdict: { type: 'string' } }, required: ['verdict'] } as const
   const steps = [
     { text: 'I look.', calls: [{ name: 'look', arguments: {} }] },
@@ -81,7 +81,7 @@ test('of an agent with an output schema the words before a tool are said, and th
   expect(listTold(app, 'turn-finished')).toEqual(['t1/0 0-7 I look.', 'turn-finished'])
 })
 
-test('an app that only speaks is told everything but the text', async () => {
+test('an app that only speaks gets everything but the text', async () => {
   const { url } = await start(STEPS)
   const [whole, only] = [await begin(url), await begin(url, { speech: 'only' })]
   await say(only, 'i1')
@@ -151,7 +151,7 @@ test('after the cursor of any event that is in the log, no sentence comes twice 
   const nexts = whole.frames.flatMap((frame) => ('next' in frame && frame.next ? frame.next : []))
   const refused = new Set<string>()
   for (const from of [undefined, { pos: 0 }, ...nexts]) {
-    // It may be told the rest of a text in one piece, and other cursors.
+    // It may receive the rest of a text in one piece, with other cursors.
     const reader = from ? await begin(url, { speech: true, from }) : whole
     await reader.event('live')
     for (const { type, cursor } of reader.events) {
@@ -170,11 +170,11 @@ test('after the cursor of any event that is in the log, no sentence comes twice 
     }
     if (reader !== whole) reader.close()
   }
-  // Only where a text is half written.
+  // Only in the middle of a text.
   expect(refused).toEqual(new Set(['text']))
 })
 
-test('who interrupts is told nothing more of the answer', async () => {
+test('an interrupt stops the answer for its sender', async () => {
   const { url } = await start([{ pieces: ['One. Two. ', 'Thr'], hangs: 'until-aborted' }])
   const app = await begin(url)
   await app.request('input.send', { input: 'i1', content: 'Speak' })
@@ -184,7 +184,7 @@ test('who interrupts is told nothing more of the answer', async () => {
   expect(listTold(app)).toEqual(['t1/0 0-4 One.', 't1/1 4-9 Two.'])
 })
 
-test('sentences of an attempt that was discarded are void, and their numbers come again', async () => {
+test('sentences of a discarded attempt are void, and their numbers are reused', async () => {
   const error = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
   const { url } = await start([{ text: 'One. Two. Three', error }, { text: 'Uno. Due.' }])
   const app = await begin(url)
@@ -219,7 +219,7 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
   await expect(loose.request('turn.interrupt', { heard: { type: 'chars', message, chars: -1 } })).rejects.toThrow(
     'must be a number of 0 or more',
   )
-  // The voice is still at the first answer: of the second one nothing was heard.
+  // The voice is still at the first answer, so nothing of the second one was heard.
   await app.request('turn.interrupt', { heard: { type: 'chars', message, chars: 2 } })
   expect(await texts()).toEqual(['One. Two.', ''])
   for (const other of ['t9', 'i1', ''])
@@ -228,7 +228,7 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
     ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
 })
 
-test('who reports what was played keeps that much, also where somebody else interrupts', async () => {
+test('reporting the played part keeps that much, even if another app interrupts', async () => {
   const steps = [{ text: 'One *two* three. Four five.', hangs: 'until-aborted' as const }, { text: 'Well.' }]
   const { url, host } = await start(steps)
   const app = await begin(url, { speech: true }, true)

@@ -42,7 +42,7 @@ export async function openSpoken(
 }
 
 /**
- * Determines from the log how far the turn was spoken at a cursor without `speech`.
+ * Reads the spoken part of the turn from the log, at a cursor without `speech`.
  * @throws BatonError `invalid_event` in the middle of a text, which may not be logged, so that the start of its
  * sentence is unknown
  */

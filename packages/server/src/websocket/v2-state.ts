@@ -25,7 +25,7 @@ export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
 export interface V2State {
   readonly init: V2ConnectionInit
   readonly writer: V2Writer
-  /** Whether the app is gone. */
+  /** Whether the app has disconnected. */
   readonly isGone: () => boolean
   followed: Followed | undefined
   /** Set if a peer has the session: its frames are passed on. */
@@ -107,7 +107,7 @@ export class V2Writer {
   }
 }
 
-/** UTF-16 units of events after which a frame ends. */
+/** UTF-16 units of events before a frame ends. */
 const FRAME_CHARS = 256 * 1024
 
 /** Requests that refer to the session the connection follows. */

@@ -1,4 +1,5 @@
-// An app of version 2 over a real connection, for tests. Every frame of either side is held against the exported schemas.
+// An app of version 2 over a real connection, for tests. Every frame of either side is checked against the exported
+// schemas.
 import type { EventCursor, SessionEvent, SessionEventOf, SessionEventType } from '@baton/core'
 import type { AnswerOf, ErrorFrame2, RequestType, Requests, ServerFrame2 } from '@baton/protocol'
 import { CLIENT_FRAME_2_SCHEMA, SERVER_FRAME_2_SCHEMA, SUBPROTOCOL } from '@baton/protocol'
@@ -11,7 +12,7 @@ const isClientFrame = ajv.compile(CLIENT_FRAME_2_SCHEMA)
 const isServerFrame = ajv.compile(SERVER_FRAME_2_SCHEMA)
 
 export interface App2Options {
-  /** Hook for frames of the app that are wrong on purpose. */
+  /** Allows frames of the app that are wrong on purpose. */
   readonly isLoose?: boolean
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -45,7 +46,7 @@ export async function connectApp2(url: string, { isLoose = false, headers }: App
     for (const one of waiting) one()
   })
   await once(socket, 'open')
-  const ended = once(socket, 'close') as Promise<[number, Buffer]> // as `ws` documents it
+  const ended = once(socket, 'close') as Promise<[number, Buffer]> // as documented by `ws`
   ended.then(() => wake.forEach((one) => one())).catch(() => {})
 
   const until = async <Found>(find: () => Found | undefined): Promise<Found> => {
@@ -80,9 +81,9 @@ export async function connectApp2(url: string, { isLoose = false, headers }: App
     until,
     cursor: () => next,
     close: () => socket.close(),
-    /** Without a word, as a network does. */
+    /** Cuts the connection without a close, as a network does. */
     cut: () => socket.terminate(),
-    /** The first event of the kind that passes, from `from` on. */
+    /** The first event of the type that matches, starting at `from`. */
     event: <Type extends SessionEventType>(
       type: Type,
       isIt: (event: SessionEventOf<Type>) => boolean = () => true,
@@ -93,7 +94,7 @@ export async function connectApp2(url: string, { isLoose = false, headers }: App
 
 export type App2 = Awaited<ReturnType<typeof connectApp2>>
 
-/** The text of each answer, as its pieces say: each piece must go on where the text ends. */
+/** The text of each answer, assembled from its pieces: each piece must continue where the text ends. */
 export function joinTexts(events: readonly SessionEvent[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   for (const event of events) {

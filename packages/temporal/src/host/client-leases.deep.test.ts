@@ -1,5 +1,5 @@
-// Clients of gateways over a real service: those of one that lives are there when they are asked, those of one that died are
-// away after their lease.
+// Clients of gateways over a real service: those of a live gateway are attached when they are needed, those of a dead
+// one expire with their lease.
 import type { Host, Session } from '@baton/core'
 import { tool } from '@baton/core'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
@@ -19,7 +19,7 @@ const LEASE_MS = 1500
 const spawn = tool({ name: 'spawn', description: 's', input: { type: 'object' }, effect: 'once', timeoutMs: 60_000 })
 const say = (text: string) => ({ type: 'ok', content: [{ type: 'text', text }] }) as const
 
-/** Events after `one` has claimed the call; each gives the host through which results come then. */
+/** Events after `one` has claimed the call; each returns the host that later results go through. */
 const PLACES: Readonly<Record<string, (world: TemporalWorld, id: string) => Promise<Host>>> = {
   'its gateway lives': ({ host }) => Promise.resolve(host),
   'its lease is over': async (world, id) => {
@@ -48,7 +48,7 @@ async function listFacts(world: TemporalWorld, session: string): Promise<readonl
 }
 
 describe.skipIf(!server)('clients of gateways over Temporal', { timeout: 60_000 }, () => {
-  test('a client that was given up while its session rested is asked as soon as somebody speaks', async () => {
+  test('a client given up while its session rested is asked at the next input', async () => {
     await playInWorld(server, { steps, tools: [look], host: { clientLeaseMs: LEASE_MS } }, async (world) => {
       const session = await world.host.session(randomUUID())
       await session.attach({ look: () => 'a tree' } as never)
@@ -100,7 +100,7 @@ describe.skipIf(!server)('clients of gateways over Temporal', { timeout: 60_000 
       const dying = await createTemporalHost({ ...place, clientLeaseMs: LEASE_MS })
       const id = randomUUID()
       await (await dying.session(id)).attach({ look: () => 'nobody is there' } as never)
-      // It lets go of everything without a word to the session, as a process that is killed.
+      // It releases everything without notifying the session, like a killed process.
       await dying.stop()
       const session = await world.host.session(id)
       const turn = session.send('look')

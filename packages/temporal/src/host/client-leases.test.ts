@@ -1,4 +1,4 @@
-// When a gateway renews the leases of its clients, and when it leaves them alone.
+// When a gateway renews the leases of its clients, and when it does not.
 import type { Input } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { ClientLeases } from './client-leases.ts'
@@ -102,7 +102,7 @@ test('a turn that begins elsewhere after a rest has the clients at once', async 
   expect(updates.slice(1).map(listNames)).toEqual([['phone']])
 })
 
-test('a renewal that failed is tried again with whatever comes next', async () => {
+test('a failed renewal is repeated with the next update', async () => {
   const { leases, updates, pass, fail } = createWorld()
   await leases.submit([attach('phone')])
   pass(LEASE_MS)
@@ -116,7 +116,7 @@ test('a renewal that failed is tried again with whatever comes next', async () =
   ])
 })
 
-test('a client that left, that attaches in this very Update or has a lease of its own is not renewed', async () => {
+test('a client that left, attaches in this very Update or has its own lease is not renewed', async () => {
   const { leases, updates, pass, need } = createWorld()
   await leases.submit([attach('gone'), attach('again'), attach('own', 5000)])
   await leases.submit([{ type: 'client-detached', connection: 'gone' }])
@@ -127,7 +127,7 @@ test('a client that left, that attaches in this very Update or has a lease of it
   expect(updates.slice(2).map(listNames)).toEqual([['again'], ['again']])
 })
 
-test('nothing is renewed after the gateway has let go of the session', async () => {
+test('nothing is renewed after the gateway has released the session', async () => {
   const { leases, updates, pass, need, timers } = createWorld()
   await leases.submit([attach('phone')])
   need(true)

@@ -1,5 +1,5 @@
-// Clients that are attached through this gateway hold their place by a lease: a gateway that died takes its clients along. A
-// lease is renewed while a client may be asked for something; a session that rests costs nothing.
+// Leases of clients attached through this gateway, so that a dead gateway's clients expire. A lease is renewed while
+// its client may be needed; a session at rest costs nothing.
 import type { Environment, Logger } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { Input, InputOf } from '@baton/core/machine'
@@ -8,15 +8,15 @@ import type { Answers } from '../contract.ts'
 export interface ClientLeasesInit extends Pick<Environment, 'clock' | 'timers'> {
   readonly leaseMs: number
   readonly submit: (inputs: readonly Input[]) => Promise<Answers>
-  /** A turn runs, or a call waits for a client. */
+  /** Whether a turn is running or a call waits for a client. */
   readonly isNeeded: () => boolean
   readonly log: Logger
 }
 
 interface Attached {
-  /** The report that attached it, with the lease to renew. */
+  /** The report that attached it, including the lease to renew. */
   readonly input: InputOf<'client-attached'>
-  /** When its lease was asked for last. */
+  /** When its lease was last requested. */
   readonly askedMs: number
 }
 
@@ -30,7 +30,9 @@ export class ClientLeases {
     this.#init = init
   }
 
-  /** Hands in inputs. Leases that grow old are renewed by the same Update, so the clients are there for what follows. */
+  /**
+   * Submits inputs. Leases due for renewal go into the same Update, so that the clients are attached for what follows.
+   */
   async submit(inputs: readonly Input[]): Promise<Answers> {
     const own = this.#addLeases(inputs)
     const renewals = this.#takeOld(new Set(own.flatMap((input) => ('connection' in input ? [input.connection] : []))))
@@ -43,7 +45,7 @@ export class ClientLeases {
     }
   }
 
-  /** Called after every record: somebody else may have begun a turn. */
+  /** Called after every record, because a turn may have been started elsewhere. */
   notice(): void {
     if (this.#stopTimer || this.#isClosed || this.#attached.size === 0 || !this.#init.isNeeded()) return
     this.#renew()
@@ -63,7 +65,7 @@ export class ClientLeases {
     this.#attached.clear()
   }
 
-  /** A client that has a lease of its own renews it itself. */
+  /** Adds a lease to clients without one; others renew their own. */
   #addLeases(inputs: readonly Input[]): readonly Input[] {
     return inputs.map((input) => {
       if (input.type === 'client-detached') this.#attached.delete(input.connection)
@@ -74,10 +76,13 @@ export class ClientLeases {
     })
   }
 
-  /** Attached again under the same name, a client keeps what it has; one that was given up meanwhile is there again. */
+  /**
+   * Returns attach reports that are due again. A client attached again under the same name keeps what it has; an
+   * expired one is restored.
+   */
   #takeOld(besides: ReadonlySet<string> = new Set()): readonly InputOf<'client-attached'>[] {
     const askedMs = this.#nowMs()
-    // Less than the time between two renewals, so that each one finds all of them.
+    // Less than the time between two renewals, so that each one includes all leases.
     const beforeMs = askedMs - this.#init.leaseMs / 4
     const old = [...this.#attached].filter(
       ([connection, known]) => known.askedMs < beforeMs && !besides.has(connection),
@@ -95,7 +100,7 @@ export class ClientLeases {
     })
   }
 
-  /** They are asked for again with whatever comes next. */
+  /** Marks renewals as due, so that they are sent with the next Update. */
   #noteFailure(renewals: readonly InputOf<'client-attached'>[]): void {
     for (const input of renewals)
       if (this.#attached.has(input.connection)) this.#attached.set(input.connection, { input, askedMs: -Infinity })

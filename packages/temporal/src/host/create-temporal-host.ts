@@ -1,4 +1,5 @@
-// The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway serves any session.
+// The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway can serve any
+// session.
 import type { Agent, Host, Logger, SessionDirectory } from '@baton/core'
 import type { AgentChoice, CatalogInit } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
@@ -22,43 +23,46 @@ import { TemporalEngine } from './temporal-engine.ts'
 export interface TemporalHostOptions<A extends Agent = Agent>
   extends AgentChoice, Tuning, Pick<CatalogInit, 'modelOf' | 'defaultModel'> {
   readonly agent?: A
-  /** Address of the service's frontend; `localhost:7233` by default. */
+  /** Address of the service's frontend. Default: `localhost:7233`. */
   readonly address?: string
-  /** An open connection in place of `address`; whoever opened it closes it. */
+  /** An open connection, instead of `address`; the caller that opened it closes it. */
   readonly connection?: Connection
-  /** `default` by default. */
+  /** Default: `default`. */
   readonly namespace?: string
-  /** Task queue of the workers; `baton` by default. */
+  /** Task queue of the workers. Default: `baton`. */
   readonly taskQueue?: string
-  /** The store into which the workers put the records of sessions. */
+  /** The store where the workers put the records of sessions. */
   readonly logStore: SessionLog
-  /** `redis://…`, the same as the workers'; a bus of one process by default. */
+  /** `redis://…`, the same as for the workers. Default: a bus within one process. */
   readonly redis?: string | LiveBus
   readonly log?: Logger
   /**
-   * Milliseconds after which the clients of a gateway that died count as gone; 90 s by default. A gateway renews its clients
-   * three times in it while a turn runs, and with the first input after a rest.
+   * Milliseconds until the clients of a dead gateway count as disconnected. A gateway renews its clients three times in
+   * this period while a turn is running, and with the first input after a rest. Default: 90,000.
    */
   readonly clientLeaseMs?: number
-  /** The same as the workers'. */
+  /** The same as for the workers. */
   readonly dataConverter?: DataConverter
   readonly newId?: () => string
 }
 
 export interface TemporalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {
-  /** Undefined while it works; else why not, in words for whoever runs it. */
+  /** `undefined` while the host works; otherwise the reason why not, in words for its operator. */
   problem(): Promise<string | undefined>
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }
-/** A renewal costs an Update, of all clients of a session together. */
+/** One renewal costs an Update for all clients of a session together. */
 const CLIENT_LEASE_MS = 90_000
-/** The most milliseconds that a stop waits for the connection to close; calls to a service that does not answer end later. */
+/**
+ * Maximum milliseconds that stopping waits for the connection to close; calls to a hanging service take longer to end.
+ */
 const CLOSE_MS = 5000
 
 /**
- * The agents are those of the workers, by name: what is decided and done is decided and done there.
- * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it has no such namespace
+ * Creates the host. Agents are those of the workers, by name: the workers make all decisions and do all work.
+ * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it has no such
+ * namespace
  */
 export async function createTemporalHost<A extends Agent = Agent>(
   options: TemporalHostOptions<A>,
@@ -89,14 +93,16 @@ export async function createTemporalHost<A extends Agent = Agent>(
     } finally {
       if (typeof options.redis !== 'object') await bus.close()
       const closing = calls.end().then(() => (options.connection ? undefined : connection.close()))
-      closing.catch((cause: unknown) => log.warn('the connection to Temporal did not close', { cause: String(cause) }))
+      closing.catch((cause: unknown) =>
+        log.warn('the connection to Temporal could not be closed', { cause: String(cause) }),
+      )
       await Promise.race([closing, wait(CLOSE_MS, undefined, { ref: false })])
     }
   }
   let stopped: Promise<void> | undefined
   const stop: Host['stop'] = (how) => (stopped ??= endHost(how))
   return {
-    session: host.session as Host<A>['session'], // the same session, with the types of its agent
+    session: host.session as Host<A>['session'], // the same session, typed for its agent
     sessions: directory.sessions,
     has: directory.has,
     watch: directory.watch,

@@ -1,4 +1,4 @@
-// Removes a session: its workflow is ended, its records go, and Temporal is told to forget its histories.
+// Removes a session: terminates its workflow, removes its records, and has Temporal delete its histories.
 import type { Logger, Principal } from '@baton/core'
 import { createForeignError, readOpening } from '@baton/runtime'
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
@@ -17,20 +17,23 @@ export interface RemovalInit {
 }
 
 export interface TemporalRemovalOptions {
-  /** Address of the service's frontend; `localhost:7233` by default. */
+  /** Address of the service's frontend. Default: `localhost:7233`. */
   readonly address?: string
-  /** `default` by default. */
+  /** Default: `default`. */
   readonly namespace?: string
   readonly logStore: SessionLog
-  /** `redis://…`: those who have the session open hear of it at once; else with their next input. */
+  /**
+   * `redis://…`. With it, processes that have the session open are notified at once; otherwise they notice with their
+   * next input.
+   */
   readonly redis?: string
   readonly log?: Logger
 }
 
 /**
- * Removes a session as `remove` of a host does, for programs that have no host and no agent.
- * @throws BatonError `store_failed`, `connection_failed` when the service cannot be reached, `invalid_option` when it has no such namespace; Error
- * when it does not end the workflow
+ * Removes a session like a host's `remove`, for programs without a host or an agent.
+ * @throws BatonError `store_failed`, `connection_failed` when the service cannot be reached, `invalid_option` when it
+ * has no such namespace; Error when it does not terminate the workflow
  */
 export async function removeTemporalSession(options: TemporalRemovalOptions, session: string): Promise<void> {
   const { address, namespace = 'default', logStore: store, redis } = options
@@ -46,12 +49,13 @@ export async function removeTemporalSession(options: TemporalRemovalOptions, ses
 }
 
 /**
- * Gives the birth of the session that was removed, where its log could be read.
- * @throws BatonError `unauthorized`, `store_failed`; Error when the service does not end the workflow
+ * Returns the birth of the removed session, if its log could be read.
+ * @throws BatonError `unauthorized`, `store_failed`; Error when the service does not terminate the workflow
  */
 export async function removeSession(init: RemovalInit, session: string, by?: Principal): Promise<string | undefined> {
   const { client, store, bus, log } = init
-  // Nobody is told that a session is there whose it is not; what is damaged can be removed, but by nobody in particular.
+  // A principal must not learn of another's session. A damaged session can be removed, but not on behalf of a
+  // principal.
   const opening = await readOpening(store, session).catch((cause: unknown) => {
     if (by) throw cause
     return undefined
@@ -63,19 +67,19 @@ export async function removeSession(init: RemovalInit, session: string, by?: Pri
   const removed = { type: 'removed', session, ...about } as const
   bus.publish(session, removed)
   await store.remove(session)
-  // Once more, for those who have opened it in between.
+  // Published again for processes that opened it meanwhile.
   bus.publish(session, removed)
   bus.publish(EVERY_SESSION, removed)
   try {
     await deleteHistories(client, session, runs)
   } catch (cause) {
-    const kept = 'histories of a removed session stay with Temporal until their retention ends'
+    const kept = 'Temporal keeps the histories of a removed session until their retention period ends'
     log.warn(kept, { session, cause: String(cause) })
   }
   return opening?.birth
 }
 
-/** The run that was ended, if there was one. */
+/** Terminates the running workflow, and returns its run id, if there is one. */
 async function endWorkflow(client: Client, session: string): Promise<readonly string[]> {
   const handle = client.workflow.getHandle(session)
   try {
@@ -93,7 +97,7 @@ async function deleteHistories(client: Client, session: string, ended: readonly 
   const runIds = new Set(ended)
   const id = session.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
   for await (const { runId, status } of client.workflow.list({ query: `WorkflowId = "${id}"` }))
-    // One that runs is of a new session of this name.
+    // A running one belongs to a new session of this name.
     if (status.name !== 'RUNNING') runIds.add(runId)
   for (const runId of runIds)
     await client.connection.workflowService.deleteWorkflowExecution({

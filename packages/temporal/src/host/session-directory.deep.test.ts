@@ -16,7 +16,7 @@ afterAll(() => server?.close())
 interface Parts extends TemporalWorld {
   readonly one: TemporalHost
   readonly other: TemporalHost
-  /** Hears nothing of what the others do. */
+  /** Gets no news from the others. */
   readonly deaf: TemporalHost
 }
 
@@ -90,7 +90,7 @@ describe.skipIf(!server)('the sessions of a Temporal service', { timeout: 90_000
     })
   })
 
-  test('are removed with their workflow, its history and their records, and those who have them open are told', async () => {
+  test('are removed with their workflow, its history and their records, and their holders are notified', async () => {
     await play(async ({ one, other, handle, records, client }) => {
       const id = randomUUID()
       const session = await one.session(id, { principal: ann })
@@ -120,7 +120,7 @@ describe.skipIf(!server)('the sessions of a Temporal service', { timeout: 90_000
     })
   })
 
-  test('that were removed take nothing from a gateway that has not heard of it, whoever has the name now', async () => {
+  test('that were removed take nothing from a gateway that does not know yet, whoever has the name now', async () => {
     await play(async ({ one, deaf, records }) => {
       const [taken, free] = [randomUUID(), randomUUID()]
       const stale = [await deaf.session(taken, { principal: ann }), await deaf.session(free, { principal: ann })]

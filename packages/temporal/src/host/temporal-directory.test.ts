@@ -1,4 +1,4 @@
-// Lists and changes of sessions, by a log that others write and a bus that may be away.
+// Lists and changes of sessions, from a log written by others and a bus that may be unavailable.
 import type { SessionChange, SessionInfo } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -62,7 +62,7 @@ test('a change that the bus tells is folded from where the session was left', as
   expect(await changes.next()).toMatchObject({ done: true })
 })
 
-test('a session that has begun anew under its name is folded from its beginning', async () => {
+test('a session started again under its name is folded from its beginning', async () => {
   const { directory, disk, write } = createWorld()
   await write('trip', 'first')
   await write('trip', 'and on')
@@ -72,7 +72,7 @@ test('a session that has begun anew under its name is folded from its beginning'
   expect((await directory.sessions()).sessions).toMatchObject([{ title: 'anew' }])
 })
 
-test('what was written while the bus was away is told when it is back', async () => {
+test('changes written while the bus was down are reported when it is back', async () => {
   const { directory, gaps, write } = createWorld()
   const changes = directory.watch()[Symbol.asyncIterator]()
   await write('trip', 'unheard')
@@ -80,7 +80,7 @@ test('what was written while the bus was away is told when it is back', async ()
   expect(await readNext(changes)).toMatchObject({ id: 'trip', title: 'unheard' })
 })
 
-test('a removal is told to those whose session it was', async () => {
+test('a removal is reported to the owners of the session', async () => {
   const { directory, bus } = createWorld()
   const [own, others] = ['ann', 'bob'].map((principal) => directory.watch({ principal })[Symbol.asyncIterator]())
   bus.publish(EVERY_SESSION, { type: 'removed', session: 'nobody knows whose' })
@@ -90,12 +90,12 @@ test('a removal is told to those whose session it was', async () => {
   expect(await others?.next()).toMatchObject({ done: true })
 })
 
-test('a bus that cannot be listened to is told, and lists work on', async () => {
+test('a bus that cannot be listened to is logged, and lists still work', async () => {
   const { directory, bus, warnings, write } = createWorld()
   bus.subscribe = () => Promise.reject(new Error('no bus'))
   directory.watch()
   await write('trip', 'first')
   expect((await directory.sessions()).sessions).toMatchObject([{ id: 'trip', title: 'first' }])
-  expect(warnings).toEqual(['changes of sessions cannot be heard of'])
+  expect(warnings).toEqual(['changes of sessions cannot be watched'])
   directory.close()
 })

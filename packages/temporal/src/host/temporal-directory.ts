@@ -1,4 +1,4 @@
-// The sessions of all gateways and workers as lists show them: their logs tell, and the bus says which of them have changed.
+// Lists the sessions of all gateways and workers from their logs; the bus reports which have changed.
 import type { Logger, SessionDirectory } from '@baton/core'
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
@@ -13,16 +13,16 @@ export interface TemporalDirectoryInit {
   readonly log: Logger
 }
 
-/** States that are remembered as they were folded last; a change then costs what is new. */
+/** Folded states to remember, so that a change only costs reading the new records. */
 const FOLDED_MAX = 256
-/** Milliseconds by which the clocks of those who write may differ, when changes are looked for that nobody has told. */
+/** Maximum milliseconds between writers' clocks, for finding unreported changes. */
 const APART_MS = 60_000
 
 export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'has' | 'watch'> {
   readonly #init: TemporalDirectoryInit
   readonly #directory: Directory
   readonly #folded = new Map<string, State>()
-  /** Sessions whose change is being told; `again`: it has changed once more. */
+  /** Sessions whose change is being reported; `again` if another change arrived meanwhile. */
   readonly #telling = new Map<string, 'once' | 'again'>()
   #unsubscribe: Promise<() => void> | undefined
   #heardMs = Date.now()
@@ -33,7 +33,7 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
     this.#directory = new Directory({
       store,
       log,
-      // A replica may be behind the changes that watchers hear of; the log is not.
+      // A replica may lag behind the changes reported to watchers; the log does not.
       findOpen: () => undefined,
       fold: (session, first) => this.#fold(session, first),
     })
@@ -43,13 +43,13 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
 
   has: SessionDirectory['has'] = async (session) => await this.#directory.has(session)
 
-  /** The bus is listened to from the first one who watches on. */
+  /** Subscribes to the bus when the first watcher arrives. */
   watch: SessionDirectory['watch'] = (query) => {
     const { bus, log } = this.#init
     const hear = (message: BusMessage): void => this.#hear(message)
     this.#unsubscribe ??= bus.subscribe(EVERY_SESSION, hear, () => void this.#findMissed())
     this.#unsubscribe.catch((cause: unknown) => {
-      log.warn('changes of sessions cannot be heard of', { cause: String(cause) })
+      log.warn('changes of sessions cannot be watched', { cause: String(cause) })
     })
     return this.#directory.watch(query)
   }
@@ -57,7 +57,7 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
   close(): void {
     this.#unsubscribe?.then(
       (unsubscribe) => unsubscribe(),
-      () => {}, // it was told
+      () => {}, // it was logged
     )
     this.#directory.close()
   }
@@ -70,7 +70,7 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
     this.#directory.noteRemoval(message.session, message.principal)
   }
 
-  /** One look at a time for each session: what changes meanwhile is seen by the next one. */
+  /** One look at a time per session: changes made meanwhile are seen by the next one. */
   #tell(session: string): void {
     if (this.#telling.has(session)) {
       this.#telling.set(session, 'again')
@@ -84,7 +84,7 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
     })
   }
 
-  /** Redis was away: what was written meanwhile is told now. Removals of that time are not. */
+  /** Reports sessions written while Redis was unavailable. Removals during that time are not detected. */
   async #findMissed(): Promise<void> {
     const sinceMs = this.#heardMs - APART_MS
     try {

@@ -1,4 +1,5 @@
-// Handles of one session through one gateway, without a service: who comes while another one leaves, and what a failure leaves.
+// Handles of one session through one gateway, without a service: opening while another handle leaves, and what remains
+// after a failure.
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -16,7 +17,7 @@ const model = createScriptedModel({ steps: () => ({ text: 'hello' }) })
 const agent = defineAgent({ name: 'one', model })
 const other = defineAgent({ name: 'other', model })
 
-/** A session that a local host has written, behind a service whose Updates the test answers. */
+/** A session written by a local host, behind a service whose Updates the test answers. */
 async function createWorld() {
   const store = createMemoryStore()
   const host = createHost({ store, agent })
@@ -75,14 +76,14 @@ async function createWorld() {
   return { engine, updates, news, listening: () => listening }
 }
 
-test('a session stays open for who comes while the last one leaves', async () => {
+test('a session stays open for a caller who arrives while the last one leaves', async () => {
   const { engine, updates, news, listening } = await createWorld()
   const first = await engine.open('s', { principal: ANN })
   const coming = engine.open('s', { principal: ANN })
   first.leave()
   const second = await coming
   expect(listening()).toBe(1)
-  // Also while its agent is changed, which takes an Update.
+  // Also while its agent is being changed, which takes an Update.
   const changing = engine.open('s', { principal: ANN, agent: other })
   await expect.poll(() => updates.length).toBe(1)
   second.leave()
@@ -98,7 +99,7 @@ test('a session stays open for who comes while the last one leaves', async () =>
   expect(listening()).toBe(0)
 })
 
-test('who could not change the agent holds nothing, and takes nothing from the others', async () => {
+test('a caller who may not change the agent holds nothing, and takes nothing from the others', async () => {
   const { engine, updates, listening } = await createWorld()
   const first = await engine.open('s', { principal: ANN })
   const changing = engine.open('s', { principal: ANN, agent: other })
@@ -108,7 +109,7 @@ test('who could not change the agent holds nothing, and takes nothing from the o
   expect(listening()).toBe(1)
   first.leave()
   expect(listening()).toBe(0)
-  // Nor does it where it was the only one.
+  // The same if it was the only one.
   const alone = engine.open('s', { principal: ANN, agent: other })
   await expect.poll(() => updates.length).toBe(2)
   updates[1]?.answer.reject(new BatonError({ code: 'invalid_agent', message: 'no worker has it' }))

@@ -1,4 +1,4 @@
-// Sessions whose one writer is a workflow: inputs go out as Updates, records come back through the log.
+// Sessions whose only writer is a workflow: inputs are sent as Updates, and records arrive through the log.
 import type { Agent, JsonObject, Logger } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Input, State } from '@baton/core/machine'
@@ -30,11 +30,11 @@ export interface TemporalEngineInit {
   readonly bus: LiveBus
   readonly log: Logger
   readonly tuning: Tuning
-  /** Milliseconds after which the clients of a gateway that died count as gone. */
+  /** Milliseconds until the clients of a dead gateway count as disconnected. */
   readonly leaseMs: number
 }
 
-/** Milliseconds for which the first record of a session is waited for: a worker that dies with it is missed after ten seconds. */
+/** Milliseconds to wait for a session's first record; a worker that dies during it is detected after ten seconds. */
 const OPEN_MS = 60_000
 
 export class TemporalEngine implements Engine {
@@ -56,7 +56,7 @@ export class TemporalEngine implements Engine {
 
   async open(session: string, opening: SessionOpening): Promise<OpenedSession> {
     const held = this.#open.get(session) ?? this.#hold(session, opening)
-    // Counted before it is waited for: who leaves meanwhile must not close it.
+    // Counted before the wait: a caller that leaves meanwhile must not close it.
     held.users += 1
     let hasLeft = false
     const leave = (): void => {
@@ -83,7 +83,7 @@ export class TemporalEngine implements Engine {
       (gateway) => {
         held.gateway = gateway
       },
-      // One that could not be opened is tried again by the next request.
+      // After a failed opening, the next request tries again.
       () => this.#open.get(session) === held && this.#open.delete(session),
     )
     return held
@@ -99,7 +99,7 @@ export class TemporalEngine implements Engine {
     for (const gateway of gateways) this.#close(gateway.view.replica.session, gateway)
   }
 
-  /** The session is gone: handles that are open here are told so, and the next who asks for it gets a new one. */
+  /** Called when the session was removed: handles open here are notified, and the next request opens a new session. */
   drop(session: string, birth: string | undefined): void {
     const known = this.#known.get(session)
     if (known && (birth === undefined || birth === findBirth(known))) this.#forget(session, known.view)
@@ -111,7 +111,7 @@ export class TemporalEngine implements Engine {
     void world.dispose()
   }
 
-  /** There may be another one of this name already. */
+  /** Another session of this name may already exist. */
   #forget(session: string, view: SessionView): void {
     view.close()
     if (this.#known.get(session)?.view !== view) return
@@ -129,7 +129,7 @@ export class TemporalEngine implements Engine {
       try {
         return await leases.submit(inputs)
       } catch (cause) {
-        // It was removed, and nobody could say so: the next who opens it here gets what is there now.
+        // It was removed without notice: the next request here opens whatever exists now.
         if (isBatonError(cause) && cause.code === 'session_closed') this.#forget(session, view)
         throw cause
       }
@@ -149,7 +149,7 @@ export class TemporalEngine implements Engine {
         await this.#start(session)
         await view.reach(0, OPEN_MS)
       } else if (view.replica.state().turn !== null)
-        // A session whose workflow was terminated continues its outstanding work before anybody says something.
+        // Restarts a terminated workflow, so that outstanding work continues without waiting for an input.
         this.#start(session).catch((cause: unknown) => {
           log.warn('the workflow of a session with an open turn could not be started', {
             session,
@@ -166,7 +166,7 @@ export class TemporalEngine implements Engine {
     }
   }
 
-  /** The workflow goes on with the agent of this name, which its workers must have. */
+  /** Switches the workflow to the agent of this name, which its workers must have. */
   async #adopt({ world, view, engine }: Gateway, agent: Agent): Promise<void> {
     const before = view.replica.state().agent
     await world.adopt(agent, () => view.replica.state())
@@ -181,7 +181,7 @@ export class TemporalEngine implements Engine {
     await calls.run(() => client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session)))
   }
 
-  /** True also if the service does not answer: only "not found" means that it does not run. */
+  /** Also true if the service does not answer: only "not found" means that the workflow is not running. */
   async #isWorkflowRunning(session: string): Promise<boolean> {
     const { client, calls } = this.#init
     try {
@@ -192,7 +192,7 @@ export class TemporalEngine implements Engine {
     }
   }
 
-  /** A session whose log is gone must not begin anew by what somebody says to the old one. */
+  /** A removed session must not be started again by an input for the old one. */
   async #createStart(session: string): Promise<WithStartWorkflowOperation<() => Promise<void>>> {
     const known = this.#known.get(session)
     const opening = await readOpening(this.#init.store, session)
@@ -225,12 +225,12 @@ export class TemporalEngine implements Engine {
   }
 }
 
-/** Undefined as long as it has no record. */
+/** `undefined` until it has a record. */
 function findBirth(known: KnownSession | undefined): string | undefined {
   return known?.view.replica.state().birth || undefined
 }
 
-/** A client may be asked for something, or has been. */
+/** Whether a client may be needed, or has been. */
 function isAtWork({ turn, step, queue }: State): boolean {
   return turn !== null || step !== null || queue.length > 0
 }
@@ -249,12 +249,12 @@ interface Gateway {
 
 interface HeldGateway {
   readonly opened: Promise<Gateway>
-  /** Present once it is open. */
+  /** Set once it is open. */
   gateway: Gateway | undefined
   users: number
 }
 
-/** The replica, with what only a host over a log can do. */
+/** The replica, plus what only a host over a log can do. */
 function createEngine(view: SessionView, store: SessionLog): CopyingEngine {
   const { replica } = view
   return {

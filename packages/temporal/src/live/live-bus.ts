@@ -1,49 +1,49 @@
-// News of a session between processes, beside its log: that there are new records, and a model's live text. A bus
-// may lose anything: records are in the log, and live text comes again with its step.
+// News of a session between processes, alongside its log: new records, and a model's live text. A bus may lose
+// anything: records are in the log, and live text is repeated with its step.
 import type { LiveFrame } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 
 export type BusMessage =
   | { readonly type: 'records'; readonly records: readonly SessionRecord[] }
-  /** There are records up to here; they are too large to be sent along. */
+  /** Records up to this position exist; they are too large to send. */
   | { readonly type: 'pos'; readonly pos: number }
   | { readonly type: 'live'; readonly frames: readonly LiveFrame[] }
-  /** To those who listen to `EVERY_SESSION`: a list shows this session otherwise. */
+  /** Sent to listeners of `EVERY_SESSION`: the session's entry in lists has changed. */
   | { readonly type: 'listed'; readonly session: string }
-  /** To those who have it open, and to those who listen to `EVERY_SESSION`. */
+  /** Sent to processes that have the session open, and to listeners of `EVERY_SESSION`. */
   | { readonly type: 'removed'; readonly session: string; readonly principal?: string; readonly birth?: string }
 
-/** In place of a session's name, which is never empty: what concerns lists of sessions. */
+/** Used instead of a session's name, which is never empty, for news about lists of sessions. */
 export const EVERY_SESSION = ''
 
 export interface LiveBus {
-  /** Never throws and never waits for long: what cannot be sent is dropped. */
+  /** Never throws or blocks: messages that cannot be sent are dropped. */
   publish(session: string, message: BusMessage): void
-  /** Calls `onMessage` for what is published from now on, and `onGap` when something may have been missed. */
+  /** Calls `onMessage` for each later message, and `onGap` when messages may have been missed. */
   subscribe(session: string, onMessage: (message: BusMessage) => void, onGap: () => void): Promise<() => void>
-  /** Live text of the newest attempt of a session, as far as it is kept. */
+  /** The stored live text of a session's newest attempt. */
   readAttempt(session: string): Promise<readonly LiveFrame[]>
-  /** Keeps pieces of the running attempt for those who come later. */
+  /** Stores pieces of the running attempt for late readers. */
   keepAttempt(session: string, attempt: number, frames: readonly LiveFrame[]): void
-  /** Undefined while it works; else why not, in words for whoever runs the server. */
+  /** `undefined` while the bus works; otherwise the reason why not, in words for the server's operator. */
   problem(): string | undefined
   close(): Promise<void>
 }
 
-/** Frames of an attempt that are kept at most; a reader that comes later than that waits for the step. */
+/** Maximum frames of an attempt to store; later readers wait for the step. */
 const KEPT_MAX = 10_000
-/** Sessions whose newest attempt is kept; the oldest give way. */
+/** Maximum number of sessions with a stored attempt; the oldest are dropped. */
 const SESSIONS_MAX = 1000
 
-/** For workers and hosts of one process, as in tests and small programs. */
+/** A bus for workers and hosts in one process, as in tests and small programs. */
 export function createMemoryBus(): LiveBus {
   const listeners = new Map<string, Set<(message: BusMessage) => void>>()
   const attempts = new Map<string, { readonly attempt: number; readonly frames: LiveFrame[] }>()
   return {
     publish: (session, message) => {
-      // As a network would: plain data, later, nothing shared.
+      // As over a network: plain data, delivered later, nothing shared.
       const text = JSON.stringify(message)
-      for (const listener of listeners.get(session) ?? []) setImmediate(() => listener(JSON.parse(text) as BusMessage)) // what was published
+      for (const listener of listeners.get(session) ?? []) setImmediate(() => listener(JSON.parse(text) as BusMessage)) // published above
     },
     subscribe: async (session, onMessage) => {
       const own = listeners.get(session) ?? new Set()

@@ -1,9 +1,9 @@
-// Streams an activity's output: pieces are gathered for a moment, so that a fast model costs the network one message and not a
-// hundred.
+// Streams an activity's output. Pieces are collected briefly, so that a fast model sends one message over the network
+// instead of a hundred.
 import type { LiveFrame } from '@baton/core'
 import type { LiveBus } from './live-bus.ts'
 
-/** Milliseconds for which pieces are gathered. */
+/** Milliseconds to collect pieces. */
 const GATHER_MS = 20
 
 export class LiveWriter {
@@ -15,7 +15,7 @@ export class LiveWriter {
   /** The text of the answer so far. */
   said = ''
 
-  /** `attempt`: of a model, whose pieces are kept for readers that come later. */
+  /** `attempt` is set for a model, whose pieces are stored for late readers. */
   constructor(bus: LiveBus, session: string, attempt?: number) {
     this.#bus = bus
     this.#session = session

@@ -1,4 +1,4 @@
-// Which bus an option means.
+// Opens the bus selected by an option.
 import type { Logger } from '@baton/core'
 import type { LiveBus } from './live-bus.ts'
 import { createMemoryBus } from './live-bus.ts'

@@ -1,5 +1,4 @@
-// The bus over Redis: a channel for each session, and one text for each attempt that is being written. It holds nothing that
-// cannot be lost.
+// The bus over Redis: a channel per session, and one value per attempt being written. Everything in it can be lost.
 import type { LiveFrame, Logger } from '@baton/core'
 import { createClient } from 'redis'
 import type { BusMessage, LiveBus } from './live-bus.ts'
@@ -7,16 +6,16 @@ import type { BusMessage, LiveBus } from './live-bus.ts'
 export interface RedisBusInit {
   /** `redis://host:6379`, or `rediss://` over TLS. */
   readonly url: string
-  /** Before every channel and key; `baton` by default. */
+  /** Prefix of every channel and key. Default: `baton`. */
   readonly prefix?: string
   readonly log: Logger
 }
 
-/** Seconds that the text of an attempt is kept after its newest piece. */
+/** Seconds to keep the text of an attempt after its newest piece. */
 const KEPT_SECONDS = 900
-/** Bytes of the text that is kept of one attempt. */
+/** Maximum bytes of text stored per attempt. */
 const KEPT_BYTES = 4 * 1024 * 1024
-/** Milliseconds between two tries to connect, at most, and of one try. */
+/** Maximum milliseconds between connection attempts, and per attempt. */
 const RECONNECT_MAX_MS = 2000
 const CONNECT_MS = 5000
 
@@ -25,7 +24,7 @@ interface Listener {
   readonly onGap: () => void
 }
 
-/** Goes on without Redis where there is none, and comes back to it: then live text is what is lost. */
+/** Works without Redis if it is unavailable, and reconnects later; live text is lost meanwhile. */
 export async function connectRedisBus(init: RedisBusInit): Promise<LiveBus> {
   const bus = new RedisBus(init)
   await bus.connect()
@@ -36,7 +35,7 @@ type RedisClient = ReturnType<typeof openClient>
 
 function openClient(url: string, drops: boolean) {
   const reconnectStrategy = (tries: number): number => Math.min(50 * 2 ** tries, RECONNECT_MAX_MS)
-  // News that cannot be sent now is of no use later; a subscription is, once Redis is back.
+  // A message that cannot be sent now is useless later, but a subscription is needed once Redis is back.
   return createClient({ url, socket: { reconnectStrategy, connectTimeout: CONNECT_MS }, disableOfflineQueue: drops })
 }
 
@@ -60,7 +59,7 @@ class RedisBus implements LiveBus {
     })
   }
 
-  /** The first connection is waited for, so that a start says what is wrong; it is no reason not to start. */
+  /** Waits for the first connection, so that startup can report a problem, without failing because of it. */
   async connect(): Promise<void> {
     const connecting = [this.#writer.connect(), this.#reader.connect()]
     for (const one of connecting) one.catch(ignore)
@@ -128,14 +127,14 @@ class RedisBus implements LiveBus {
       if (message) for (const one of own) one.onMessage(message)
     })
     subscribed.catch(ignore)
-    // Without Redis it is subscribed as soon as that is back.
+    // If Redis is unavailable, the subscription takes effect when it is back.
     if (this.#reader.isReady) await subscribed.catch(ignore)
   }
 
   #noteLoss(cause: unknown): void {
     const why = cause instanceof Error ? cause.message : String(cause)
     if (this.#problem === undefined)
-      this.#log.warn('Redis cannot be reached: live text is lost until it is back', { cause: why })
+      this.#log.warn('Redis cannot be reached; live text is lost until it is back', { cause: why })
     this.#problem = `Redis cannot be reached: ${why}`
   }
 
@@ -161,7 +160,7 @@ function ignore(): void {}
 
 function parseMessage(text: string): BusMessage | undefined {
   try {
-    return JSON.parse(text) as BusMessage // published by a worker or gateway of this prefix
+    return JSON.parse(text) as BusMessage // published by a worker or gateway with this prefix
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-// The activities of a worker: decisions, model calls, tools, and what brings records into the log.
+// A worker's activities: decisions, model calls, tools, and publishing records to the log.
 import type { Logger } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Fact, SessionRecord } from '@baton/core/machine'
@@ -28,15 +28,15 @@ export interface ActivitiesInit extends DecisionInit {
   readonly log: Logger
 }
 
-/** Records as JSON that are announced with their content; longer ones are read from the log. */
+/** Characters of records, as JSON, that are announced with their content; longer ones are read from the log. */
 const ANNOUNCED_CHARS = 128 * 1024
-/** Milliseconds that an activity waits for the log to take or to have what must be in it before it begins. */
+/** Milliseconds that an activity waits for the log to accept or contain the records it needs before it begins. */
 const BEGIN_MS = 10_000
-/** Milliseconds between two signs of life; the service hears of fewer. */
+/** Milliseconds between heartbeats; the SDK forwards fewer to the service. */
 const BEAT_MS = 1000
-/** Milliseconds for which the end of a tool waits for the plans that it has reported. */
+/** Milliseconds that the end of a tool waits for its reported plans. */
 const REPORT_MS = 5000
-/** Milliseconds that aborted work has to end; then it is left to itself. */
+/** Milliseconds for aborted work to end before it is abandoned. */
 const ABORT_MS = 5000
 
 export function createActivities(init: ActivitiesInit): BatonActivities {
@@ -50,7 +50,7 @@ export function createActivities(init: ActivitiesInit): BatonActivities {
   }
 }
 
-/** With its code as the failure's type. An agent that is not there is somebody's mistake, and no try mends it. */
+/** Uses the error's code as the failure's type. Some failures, such as a missing agent, cannot be fixed by retrying. */
 async function tellFailure<Value>(act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()
@@ -62,7 +62,7 @@ async function tellFailure<Value>(act: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** Heartbeats while it acts, so that a slow store does not look like a dead worker. */
+/** Sends heartbeats while it acts, so that a slow store does not look like a dead worker. */
 async function beatWhile<Value>(act: () => Promise<Value>): Promise<Value> {
   const beat = setInterval(() => heartbeat(), BEAT_MS)
   try {
@@ -72,7 +72,7 @@ async function beatWhile<Value>(act: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** No try mends them. `store_conflict`: another writer has the log. */
+/** Codes that retrying cannot fix. `store_conflict`: another writer has the log. */
 const FINAL_CODES: readonly string[] = ['invalid_agent', 'log_damaged', 'log_version_unknown', 'store_conflict']
 
 async function putRecords(
@@ -90,7 +90,7 @@ async function putRecords(
   if (isListedOtherwise) bus.publish(EVERY_SESSION, { type: 'listed', session })
 }
 
-/** After these a list shows the session otherwise. */
+/** Facts that change a session's entry in lists. */
 const LISTED: ReadonlySet<string> = new Set<Fact['type']>([
   'session-opened',
   'session-described',
@@ -102,7 +102,7 @@ const LISTED: ReadonlySet<string> = new Set<Fact['type']>([
   'turn-finished',
 ])
 
-/** Undefined: there is nothing to report. @throws ApplicationFailure of type `baton.not_begun` */
+/** Returns `undefined` if there is nothing to report. @throws ApplicationFailure of type `baton.not_begun` */
 async function performWork(init: ActivitiesInit, job: WorkJob): Promise<HostReport | undefined> {
   const place = await beatWhile(() => begin(init, job))
   try {
@@ -125,7 +125,7 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
       if (job.birth !== undefined && place.view.replica.state().birth !== job.birth) {
         // The known session of this name was removed.
         init.places.forget(identity.session)
-        throw new BatonError({ code: 'store_failed', message: `session ${identity.session} has begun anew` })
+        throw new BatonError({ code: 'store_failed', message: `session ${identity.session} was started again` })
       }
       await place.view.completeHistory()
       return place
@@ -135,7 +135,7 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
       if (isBatonError(cause) && cause.code === 'store_conflict')
         throw ApplicationFailure.nonRetryable(message, cause.code)
       if (performance.now() > untilMs || cancellationSignal().aborted)
-        throw ApplicationFailure.create({ type: NOT_BEGUN, message: `it could not begin: ${message}` })
+        throw ApplicationFailure.create({ type: NOT_BEGUN, message: `it could not start: ${message}` })
       await wait(200)
     }
   }
@@ -152,10 +152,10 @@ async function perform(
   const cancellation = new AbortController()
   const writer = new LiveWriter(bus, job.identity.session, effect.type === 'call-model' ? effect.attempt : undefined)
   let isOver = false
-  /** Its plans: what it reports with its end must not overtake them. */
+  /** Reported plans, which the final report must not overtake. */
   const reports = new Set<Promise<unknown>>()
   const cancelled = Promise.withResolvers<undefined>()
-  // A model call that fails aborts the signal too.
+  // A failing model call aborts the signal too.
   let isCancelled = false
   let outliving: Promise<void> | undefined
   const cancel = (): void => {
@@ -166,7 +166,7 @@ async function perform(
   const cancelIfOver = (): void => {
     if (!outstanding(replica.state()).some((owed) => effectKey(owed) === key)) cancel()
   }
-  // The news of an interrupt comes with its record; the service's own way takes as long as a heartbeat.
+  // An interrupt arrives with its record; the service's own cancellation takes as long as a heartbeat.
   const stopListening = view.onRecords(cancelIfOver)
   const signal = cancellationSignal()
   signal.addEventListener('abort', cancel, { once: true })
@@ -224,10 +224,10 @@ function waitForEnd(): Promise<undefined> {
   return wait(ABORT_MS, undefined, { ref: false })
 }
 
-/** UTF-16 units of what was said that a heartbeat tells. */
+/** UTF-16 units of the text so far in a heartbeat. */
 const SAID_MAX = 65_536
 
-/** Work that ends because its worker does is lost, and is done again where it may be. @throws ApplicationFailure */
+/** Work that ends because its worker shuts down is lost, and repeated if allowed. @throws ApplicationFailure */
 function dropIfShutDown(report: HostReport | undefined, signal: AbortSignal): HostReport | undefined {
   const reason = signal.aborted && signal.reason instanceof Error ? signal.reason.message : ''
   if (report === undefined && reason === 'WORKER_SHUTDOWN')

@@ -1,5 +1,5 @@
-// A worker: it runs the workflows of sessions and goals, and their activities. It keeps nothing: any worker of its task queue
-// goes on where it stops.
+// A worker: runs the workflows of sessions and goals, and their activities. It keeps no state: any worker of its task
+// queue can continue where it stops.
 import type { Agent, Clock, Logger, NeededServices } from '@baton/core'
 import { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
@@ -30,58 +30,60 @@ import type { WorkerCatalog } from './places.ts'
 import { Places } from './places.ts'
 
 export interface TemporalWorkerOptions extends WorkerCatalog {
-  /** Address of the service's frontend; `localhost:7233` by default. */
+  /** Address of the service's frontend. Default: `localhost:7233`. */
   readonly address?: string
-  /** An open connection in place of `address`; whoever opened it closes it. */
+  /** An open connection, instead of `address`; the caller that opened it closes it. */
   readonly connection?: NativeConnection
-  /** `default` by default. */
+  /** Default: `default`. */
   readonly namespace?: string
-  /** `baton` by default. */
+  /** Default: `baton`. */
   readonly taskQueue?: string
-  /** The store of the sessions' records: the same for all workers and hosts. */
+  /** The store of the sessions' records, the same for all workers and hosts. */
   readonly logStore: SessionLog
-  /** `redis://…`, where live text and news of sessions go through; a bus of one process by default. */
+  /** `redis://…`, for live text and news of sessions. Default: a bus within one process. */
   readonly redis?: string | LiveBus
   readonly log?: Logger
-  /** Chooses the task queue and the time limits of a model call or a tool. Called when it begins; the answer is recorded. */
+  /**
+   * Chooses the task queue and time limits of a model call or a tool. Called when it begins; the result is recorded.
+   */
   readonly timesOf?: (about: WorkAbout) => WorkTimes | undefined
   /**
    * Search attributes to write (`BatonAgent`, `BatonPrincipal`, `BatonActivity`, `BatonTitle`), which must be
-   * registered as keywords. By default those that are registered when the worker starts; `[]` for none.
+   * registered as keywords. Default: those registered when the worker starts. Use `[]` for none.
    */
   readonly searchAttributes?: readonly SearchField[]
-  /** Milliseconds that running work has to end at a shutdown; then it counts as lost. 10 s. */
+  /** Milliseconds for running work to end at shutdown before it counts as lost. Default: 10,000. */
   readonly drainMs?: number
-  /** Activities of your own, beside those of Baton. */
+  /** Your own activities, in addition to Baton's. */
   readonly activities?: Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
-  /** A module with workflows of your own; it must export those of `@baton/temporal/workflows` too. */
+  /** A module with your own workflows; it must also export those of `@baton/temporal/workflows`. */
   readonly workflowsPath?: string
-  /** The result of `bundleWorkflows`, so that a start needs no bundler; wins over `workflowsPath`. */
+  /** The result of `bundleWorkflows`, so that startup needs no bundler. Overrides `workflowsPath`. */
   readonly workflowBundle?: WorkflowBundleWithSourceMap
-  /** For encryption: as Temporal's SDK takes it. Long payloads go to the blob store either way. */
+  /** A data converter of Temporal's SDK, for encryption. Long payloads go to the blob store either way. */
   readonly dataConverter?: DataConverter
-  /** Random ids: a new session's calls begin with the first eight letters and digits of one. UUIDs by default. */
+  /** Creates random ids: a new session's calls begin with the first eight letters and digits of one. Default: UUIDs. */
   readonly newId?: () => string
-  /** Wall clock for records, beside the session's time, which is the service's; the machine's by default. */
+  /** Wall clock for records; the session's time is the service's. Default: the machine's. */
   readonly clock?: Clock
-  /** Further options of Temporal's worker, such as `workerDeploymentOptions`; they win. */
+  /** Further options of Temporal's worker, such as `workerDeploymentOptions`; they take precedence. */
   readonly temporal?: Partial<WorkerOptions>
 }
 
 export interface TemporalWorker {
-  /** Resolves when the worker has been shut down. @throws Error when it fails for good */
+  /** Resolves when the worker has shut down. @throws Error when it fails permanently */
   run(): Promise<void>
-  /** Takes nothing new, lets what runs end for `drainMs`, and ends `run`. */
+  /** Accepts no new work, lets running work end within `drainMs`, and ends `run`. */
   shutdown(): void
-  /** Undefined while it works; else why not, in words for whoever runs it. */
+  /** `undefined` while the worker works; otherwise the reason why not, in words for its operator. */
   problem(): Promise<string | undefined>
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }
 
 /**
- * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` for a namespace that it does not have and for search
- * attributes that are not registered; Error when the workflows cannot be bundled
+ * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it lacks the
+ * namespace, or search attributes are not registered; Error when the workflows cannot be bundled
  */
 export async function createTemporalWorker<A extends Agent = Agent>(
   options: TemporalWorkerOptions & { readonly agent?: A } & NeededServices<A>,
@@ -134,7 +136,7 @@ export async function createTemporalWorker<A extends Agent = Agent>(
 }
 
 /**
- * The code of workflows as a worker runs it: those of Baton, or of a module that has more of them. Takes a second or two.
+ * Bundles the code of workflows for a worker: Baton's, or those of a module that adds more. Takes a second or two.
  * @throws Error when the module cannot be bundled
  */
 export function bundleWorkflows(workflowsPath = findWorkflows()): Promise<WorkflowBundleWithSourceMap> {
@@ -146,7 +148,8 @@ export function bundleWorkflows(workflowsPath = findWorkflows()): Promise<Workfl
 const DRAIN_MS = 10_000
 
 /**
- * Sends what Temporal's SDK has to say to this log, from warnings on. Called once in a process, before anything else of it.
+ * Sends messages of Temporal's SDK to this log, from warnings up. Call it once per process, before anything else in
+ * this package.
  * @throws Error when the SDK was used before
  */
 export function sendTemporalLogs(log: Logger): void {
@@ -160,10 +163,10 @@ export function sendTemporalLogs(log: Logger): void {
   })
 }
 
-/** UTF-16 units of what the SDK says beside its message. */
+/** UTF-16 units of the SDK's data beyond its message. */
 const META_CHARS = 2000
 
-/** Beside this file: as source where it is run from source. */
+/** The workflows next to this file, as source if it runs from source. */
 function findWorkflows(): string {
   const own = import.meta.url
   const extension = own.endsWith('.ts') ? 'ts' : 'js'
@@ -172,7 +175,7 @@ function findWorkflows(): string {
 
 type WebpackHook = NonNullable<NonNullable<WorkerOptions['bundlerOptions']>['webpackConfigHook']>
 
-/** Packages of Baton that stand as source are bundled from it, as Node runs them. */
+/** Bundles Baton's packages from their source if present, as Node runs them. */
 const resolveSources: WebpackHook = (config) => {
   if (!import.meta.url.endsWith('.ts')) return config
   return { ...config, resolve: { ...config.resolve, conditionNames: ['@baton/source', 'import', 'default'] } }

@@ -1,4 +1,4 @@
-// Policy as a local activity: what it decides is recorded, so that another policy changes no session that runs.
+// Policy as a local activity: its decisions are recorded, so that another policy does not affect running sessions.
 import type { Clock, JsonValue, Tool } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 import type { HostReport, Input, SessionRecord, State } from '@baton/core/machine'
@@ -27,11 +27,14 @@ export interface WorkAbout {
 }
 
 export interface WorkTimes {
-  /** Another task queue than the session's. */
+  /** A task queue other than the session's. */
   readonly taskQueue?: string
-  /** Milliseconds; the machine's own deadlines settle a call before. Seven days for a tool, a day for a model call. */
+  /**
+   * Milliseconds; the machine's own deadlines settle a call earlier. Default: seven days for a tool, a day for a model
+   * call.
+   */
   readonly startToCloseMs?: number
-  /** Milliseconds without a sign of life after which the work counts as lost. 10 s. */
+  /** Milliseconds without a heartbeat until the work counts as lost. Default: 10,000. */
   readonly heartbeatMs?: number
 }
 
@@ -49,7 +52,7 @@ const DAY_MS = 86_400_000
 const MODEL_MS = DAY_MS
 const TOOL_MS = 7 * DAY_MS
 const HEARTBEAT_MS = 10_000
-/** Milliseconds that somebody's own activity has beyond its tool's time-out. */
+/** Milliseconds that a custom activity has beyond its tool's time-out. */
 const GRACE_MS = 10_000
 
 /** @throws BatonError `invalid_agent`, `store_failed`, `log_damaged` */
@@ -137,14 +140,17 @@ async function planTool(init: DecisionInit, world: SessionWorld, run: ToolRun): 
     name,
     args: [parsed.ok ? parsed.value : {}, context],
     attempts: tool.effect === 'once' ? 1 : (foreign.attempts ?? 1),
-    // The machine settles the call by then; whoever performs it need not go on.
+    // The machine has settled the call by then, so the work need not continue.
     startToCloseMs: Math.min(tool.timeoutMs + GRACE_MS, times.startToCloseMs),
     ...(foreign.heartbeatMs !== undefined && { heartbeatMs: foreign.heartbeatMs }),
     ...(foreign.taskQueue !== undefined && { taskQueue: foreign.taskQueue }),
   }
 }
 
-/** They stand in the record of their step: in what was just decided, in what is on its way to the log, or in the log. */
+/**
+ * Finds a call's arguments in its step's record: among those just decided, those on their way to the log, or in the
+ * log.
+ */
 async function findArguments({ store }: DecisionInit, { job, callId, records }: ToolRun): Promise<string> {
   const history = createHistory()
   let pos = -1
@@ -157,7 +163,10 @@ async function findArguments({ store }: DecisionInit, { job, callId, records }: 
   return history.openCall(callId)?.arguments ?? '{}'
 }
 
-/** As the result of a tool of the agent: checked by its schema, bounded, its long texts kept apart. */
+/**
+ * Turns the outcome into a report like that of an agent's tool: checked by its schema, limited, with long texts stored
+ * separately.
+ */
 async function readForeign(world: SessionWorld, state: State, ended: ForeignFinished): Promise<HostReport> {
   const { callId, attempt, name, value, failure } = ended
   const call = findCall(state, callId)

@@ -1,4 +1,4 @@
-// Which search attributes a worker writes, by what its service knows.
+// The search attributes that a worker writes, depending on what its service knows.
 import { expect, test } from 'vitest'
 import { findSearchAttributes } from './find-search-attributes.ts'
 
@@ -8,7 +8,7 @@ function createInit(customAttributes: Readonly<Record<string, number>> | Error, 
   const told: string[] = []
   const listSearchAttributes = (): Promise<unknown> =>
     customAttributes instanceof Error ? Promise.reject(customAttributes) : Promise.resolve({ customAttributes })
-  const connection = { operatorService: { listSearchAttributes } } as unknown as Init['connection'] // all that is asked for
+  const connection = { operatorService: { listSearchAttributes } } as unknown as Init['connection'] // the only part used
   const log = {
     info: (message: string, data?: object) => void told.push(`${message} ${JSON.stringify(data)}`),
     warn: () => {},
@@ -16,20 +16,20 @@ function createInit(customAttributes: Readonly<Record<string, number>> | Error, 
   return { told, init: { connection, namespace: 'shop', wanted, log } }
 }
 
-test('those that are registered as keywords are written, and the others are told with how to register them', async () => {
+test('attributes registered as keywords are written, and the others are logged with how to register them', async () => {
   const { told, init } = createInit({ BatonAgent: 2, BatonPrincipal: 2, BatonTitle: 1, Other: 2 })
   expect(await findSearchAttributes(init)).toEqual(['agent', 'principal'])
   expect(told).toHaveLength(1)
   expect(told[0]).toMatch(/create --namespace shop --name BatonActivity --type Keyword --name BatonTitle/)
 })
 
-test('where all are there nothing is told', async () => {
+test('with all of them registered nothing is logged', async () => {
   const { told, init } = createInit({ BatonAgent: 2, BatonPrincipal: 2, BatonTitle: 2, BatonActivity: 2 })
   expect(await findSearchAttributes(init)).toEqual(['agent', 'principal', 'activity', 'title'])
   expect(told).toEqual([])
 })
 
-test('one that is wanted and not registered is refused with how to register it', async () => {
+test('a requested but unregistered attribute is refused with how to register it', async () => {
   const { init } = createInit({ BatonAgent: 2 }, ['agent', 'title'])
   await expect(findSearchAttributes(init)).rejects.toMatchObject({
     code: 'invalid_option',
@@ -42,7 +42,7 @@ test('none are written where none are wanted, also where the service knows them'
   expect(await findSearchAttributes(createInit({ BatonAgent: 2 }, []).init)).toEqual([])
 })
 
-test('a service that does not tell is trusted for those that are wanted, and for no others', async () => {
+test('if the service does not list attributes, only the requested ones are trusted', async () => {
   const { told, init } = createInit(new Error('not allowed'))
   expect(await findSearchAttributes(init)).toEqual([])
   expect(told).toHaveLength(1)

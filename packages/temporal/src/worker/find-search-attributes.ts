@@ -1,5 +1,5 @@
-// Which search attributes a worker may write: those that somebody has registered with the service. A workflow that wrote
-// another one would not come to its end.
+// Finds the search attributes that a worker may write: those registered with the service. A workflow that wrote any
+// other could not complete.
 import type { Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { NativeConnection } from '@temporalio/worker'
@@ -13,17 +13,17 @@ const KEYWORD = 2
 export interface SearchAttributesInit {
   readonly connection: Pick<NativeConnection, 'operatorService'>
   readonly namespace: string
-  /** Names that must exist; absent: any. */
+  /** Names that must exist; any if absent. */
   readonly wanted: readonly SearchField[] | undefined
   readonly log: Logger
 }
 
-/** @throws BatonError `invalid_option` where one that is wanted is not registered, or not as a keyword */
+/** @throws BatonError `invalid_option` when a wanted one is not registered as a keyword */
 export async function findSearchAttributes(init: SearchAttributesInit): Promise<readonly SearchField[]> {
   const { namespace, wanted, log } = init
   if (wanted?.length === 0) return []
   const known = await listKnown(init)
-  // If nobody may ask, whoever names them answers for them.
+  // If the service does not allow the query, named attributes are trusted.
   if (!known) return wanted ?? []
   const isKnown = (field: SearchField): boolean => known[SEARCH_ATTRIBUTES[field]] === KEYWORD
   const missing = (wanted ?? FIELDS).filter((field) => !isKnown(field))
@@ -32,10 +32,10 @@ export async function findSearchAttributes(init: SearchAttributesInit): Promise<
   if (wanted && missing.length > 0)
     throw new BatonError({
       code: 'invalid_option',
-      message: `the namespace ${namespace} has no search attributes of the type Keyword with the names ${names.join(', ')}`,
+      message: `the namespace ${namespace} has no search attributes of type Keyword named ${names.join(', ')}`,
       hint: `Register them: ${create}`,
     })
-  if (missing.length > 0) log.info('search attributes are left out: they are not registered', { names, create })
+  if (missing.length > 0) log.info('search attributes are skipped because they are not registered', { names, create })
   return (wanted ?? FIELDS).filter(isKnown)
 }
 
@@ -49,7 +49,7 @@ async function listKnown({
     return customAttributes ?? {}
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    log.info('the service does not tell its search attributes', { cause: why })
+    log.info('the search attributes of the service cannot be listed', { cause: why })
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// A goal names tools, a verdict and limits of its agent: what fits is taken, and what does not is refused by name.
+// A goal names tools, a verdict and limits of its agent: valid ones are used, and others are refused by name.
 import { defineAgent, tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import { narrowAgent } from './goal-agent.ts'
@@ -12,9 +12,9 @@ test('a goal has the tools that it names, and its limits win over the agent’s'
   expect(narrowed.limits).toEqual({ ...agent.limits, callsPerTurn: 3 })
 })
 
-test('a tool that the agent does not have is refused, with those that it has', () => {
+test('a tool that the agent does not have is refused, with a list of its tools', () => {
   expect(() => narrowAgent(agent, { tools: ['scan', 'delete'] })).toThrow(
-    'agent "reviewer" has no tool "delete"; it has: scan, read',
+    'agent "reviewer" has no tool "delete"; it has scan, read',
   )
 })
 
@@ -26,7 +26,7 @@ test.each([
   ['tokens', 5],
   ['toString', 5],
 ])('a limit "%s" of %s is refused', (name, value) => {
-  expect(() => narrowAgent(agent, { limits: { [name]: value } })).toThrow(`has no limit "${name}" of ${value}`)
+  expect(() => narrowAgent(agent, { limits: { [name]: value } })).toThrow(`cannot have the limit "${name}" of ${value}`)
 })
 
 test('a verdict is an object at its root', () => {

@@ -1,4 +1,4 @@
-// The result of a goal, as every front would see it: by its session's events.
+// Reads the result of a goal from its session's events, as any front would.
 import type { CallView } from '@baton/core'
 import { createSession } from '@baton/runtime'
 import type { GoalResult, Identity } from '../contract.ts'
@@ -9,7 +9,7 @@ import type { Places } from './places.ts'
 export async function readGoalResult(places: Places, identity: Identity): Promise<GoalResult> {
   const place = await places.enter(identity)
   const { session: id, principal } = identity
-  const newId = (): string => id // nothing is sent
+  const newId = (): string => id // no input is sent
   const fork = (): Promise<string> => Promise.resolve(id)
   const session = createSession({
     engine: place.view.replica,
@@ -21,7 +21,7 @@ export async function readGoalResult(places: Places, identity: Identity): Promis
   try {
     const calls = new Map<string, CallView>()
     const turn = session.turn(GOAL_INPUT)
-    turn.answer.catch(() => {}) // the events say it too
+    turn.answer.catch(() => {}) // the events report it too
     for await (const event of turn) {
       if (event.type === 'call') calls.set(event.call.callId, event.call)
       if (event.type !== 'turn-finished') continue

@@ -1,4 +1,4 @@
-// Sessions that a worker knows: forgotten when nobody works for them, and never while somebody does.
+// Sessions that a worker knows: forgotten when unused, and never while in use.
 import type { Agent } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -33,13 +33,13 @@ async function createPlaces() {
     store,
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // nothing is handed in
+    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // no inputs are submitted
   })
   onTestFinished(() => places.close())
   return { places, open: gate.resolve, opened: () => opened }
 }
 
-test('a session that is being opened for work is not forgotten for those that come meanwhile', async () => {
+test('a session being opened for work is not forgotten when others arrive meanwhile', async () => {
   const { places, open, opened } = await createPlaces()
   const entering = places.enter(identify('busy'))
   for (let index = 0; index <= MOST; index++) await places.findWorld(identify(`other-${index}`))
@@ -50,7 +50,7 @@ test('a session that is being opened for work is not forgotten for those that co
   expect(opened()).toBe(1)
 })
 
-test('the one that was used last is forgotten last', async () => {
+test('the most recently used one is forgotten last', async () => {
   const { places, open, opened } = await createPlaces()
   open()
   await places.findWorld(identify('busy'))
@@ -61,7 +61,7 @@ test('the one that was used last is forgotten last', async () => {
   expect(opened()).toBe(1)
 })
 
-test('an agent that cannot be found is looked for again by the next request', async () => {
+test('an agent that cannot be found is looked up again by the next request', async () => {
   const store = createMemoryStore()
   let tries = 0
   const places = new Places({
@@ -75,7 +75,7 @@ test('an agent that cannot be found is looked for again by the next request', as
     store,
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // nothing is handed in
+    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // no inputs are submitted
   })
   await expect(places.findWorld(identify('s'))).rejects.toThrow('away')
   expect((await places.findWorld(identify('s'))).agent.name).toBe('a')

@@ -1,5 +1,4 @@
-// A worker's knowledge of sessions, for as long as it is of use: their agents, and their logs as they were folded. All of it can
-// be forgotten at any time.
+// A worker's cache of sessions: their agents, and their folded logs. All of it can be dropped at any time.
 import type { Agent, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AgentChoice, Catalog, CatalogInit, SessionIdentity, SessionParts, SessionWorld } from '@baton/runtime'
@@ -23,7 +22,7 @@ export interface PlacesInit {
   readonly submitter: Submitter
 }
 
-/** A session while work of it is done here. */
+/** A session while work on it is done here. */
 export interface Place {
   readonly view: SessionView
   readonly world: SessionWorld
@@ -34,16 +33,16 @@ interface Known {
   readonly session: string
   readonly world: OpenWorld
   readonly opened: Promise<void>
-  /** Made for the first work: what only decides needs no log. */
+  /** Created for the first work; decisions alone need no log. */
   view: Promise<SessionView> | undefined
   users: number
   usedMs: number
 }
 
-/** Milliseconds for which a session that nobody works for is remembered, and how many are. */
+/** Milliseconds to remember an unused session, and the maximum number to remember. */
 const REMEMBERED_MS = 60_000
 const REMEMBERED_MAX = 1000
-/** Milliseconds that an interrupted model has to say what it had said: an abort goes through the network. */
+/** Milliseconds an interrupted model has to report its text so far: an abort travels over the network. */
 const INTERRUPT_MS = 5000
 
 export class Places {
@@ -69,10 +68,13 @@ export class Places {
     })
   }
 
-  /** The agent with its tools, and the log up to what is there now. @throws BatonError `invalid_agent`, `store_failed` */
+  /**
+   * Returns the agent with its tools, and the log up to its current end. @throws BatonError `invalid_agent`,
+   * `store_failed`
+   */
   async enter(identity: Identity): Promise<Place> {
     const known = this.#find(identity)
-    // Counted before it is waited for: otherwise others could make it be forgotten meanwhile.
+    // Counted before the wait: otherwise it could be dropped meanwhile.
     known.users += 1
     const leave = (): void => {
       known.users -= 1
@@ -90,7 +92,7 @@ export class Places {
     }
   }
 
-  /** The agent with its tools. @throws BatonError `invalid_agent` */
+  /** Returns the agent with its tools. @throws BatonError `invalid_agent` */
   async findWorld(identity: Identity): Promise<SessionWorld> {
     const known = this.#find(identity)
     await known.opened
@@ -116,14 +118,14 @@ export class Places {
     await Promise.all(all.map(({ world }) => world.dispose()))
   }
 
-  /** The session as it is known, or as it is being opened. */
+  /** Returns the session as it is known, or opens it. */
   #find(identity: Identity): Known {
     const { session, agent, goal } = identity
     const key = JSON.stringify([session, agent, goal ?? null])
     const before = this.#known.get(key)
     if (before) {
       before.usedMs = Date.now()
-      // The map keeps the least recently used first, which `#forget` drops first.
+      // The map is ordered by last use, and `#forget` drops the least recently used first.
       this.#known.delete(key)
       this.#known.set(key, before)
       return before
@@ -178,7 +180,7 @@ export class Places {
     }
   }
 
-  /** @throws BatonError `invalid_agent` where this worker has no agent of that name */
+  /** @throws BatonError `invalid_agent` if this worker has no agent of that name */
   async #choose(session: SessionIdentity): Promise<Agent | SessionParts> {
     const { agentOf, agents = [], agent: only } = this.#init.catalog
     const named = [...agents, ...(only ? [only] : [])].find(({ name }) => name === session.agent)
@@ -199,6 +201,6 @@ function createUnknownAgentError(name: string, agents: readonly Agent[], only: A
   return new BatonError({
     code: 'invalid_agent',
     message: name === '' ? 'the worker has no agent' : `the worker has no agent "${name}"`,
-    hint: names === '' ? 'Give the worker `agent` or `agents`.' : `It has: ${names}.`,
+    hint: names === '' ? 'Pass `agent` or `agents` to the worker.' : `It has ${names}.`,
   })
 }

@@ -1,4 +1,4 @@
-// Types of a worker: `tsc` is the test, and what must not compile is marked.
+// Types of a worker, tested by `tsc`: lines that must not compile are marked.
 import type { ToolContext } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { expectTypeOf, test } from 'vitest'

@@ -1,4 +1,4 @@
-// How the workflow reaches its activities, and the names that others reach the workflow by.
+// The workflow's access to its activities, and its Update and Query.
 import { defineQuery, defineUpdate, scheduleActivity, scheduleLocalActivity } from '@temporalio/workflow'
 import type { SessionRecord } from '@baton/core/machine'
 import type { Answers, BatonActivities, PublishJob, ResultJob, SessionStateView, Submission } from '../contract.ts'
@@ -7,10 +7,13 @@ import { STATE, SUBMIT } from '../contract.ts'
 export const submitUpdate = defineUpdate<Answers, [Submission]>(SUBMIT)
 export const stateQuery = defineQuery<SessionStateView>(STATE)
 
-/** Milliseconds of one try of a decision, and of all tries before the workflow is told. */
+/** Milliseconds for one attempt at a decision, and for all attempts before it fails. */
 const DECIDE_MS = 10_000
 const DECIDE_ALL_MS = 30_000
-/** For publishing and reading, in milliseconds. Retried until done; the heartbeat finds a dead worker before a try times out. */
+/**
+ * Milliseconds for publishing and reading, which are retried until they succeed; the heartbeat detects a dead worker
+ * before an attempt times out.
+ */
 const STORE_TIMES = {
   startToCloseTimeout: 30_000,
   heartbeatTimeout: 10_000,

@@ -1,4 +1,4 @@
-// Refuses an Update that cannot be one, before it costs an event of the history.
+// Refuses an invalid Update before it costs a history event.
 import { ApplicationFailure } from '@temporalio/workflow'
 import { SESSION_TABLE } from '@baton/core/machine'
 import type { Submission } from '../contract.ts'
@@ -6,7 +6,7 @@ import { INPUTS_MAX } from '../contract.ts'
 
 /** @throws ApplicationFailure of type `illegal_input` or `queue_full` */
 export function checkSubmission(submission: Submission, isFull: boolean): void {
-  if (isFull) throw ApplicationFailure.nonRetryable('too many inputs wait for their decision', 'queue_full')
+  if (isFull) throw ApplicationFailure.nonRetryable('too many inputs are waiting to be decided', 'queue_full')
   const { inputs } = submission ?? {}
   const isList = Array.isArray(inputs) && inputs.length <= INPUTS_MAX
   const wrong = !isList

@@ -1,18 +1,18 @@
-// A timer for the earliest deadline of a session. One that is set stays: that it fires for nothing costs less than to cancel
-// it and to set another one with every turn.
+// A timer for a session's earliest deadline. It is never cancelled: letting it fire for nothing costs less than
+// cancelling it and setting another one with every turn.
 import { sleep } from '@temporalio/workflow'
 import type { AwaitedEffect, InputOf, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
 
 export class Deadlines {
-  /** The timer has fired, and nobody has looked what is due. */
+  /** Whether the timer has fired and due deadlines were not checked yet. */
   isDue = false
-  /** In the session's time: as late as a timer has proved it to be, whatever the service's clock says. */
+  /** The latest session time proved by a timer, whatever the service's clock says. */
   reachedMs = 0
-  /** When the timers that run will fire, in the session's time. */
+  /** When the running timers will fire, in session time. */
   #runningMs: readonly number[] = []
 
-  /** `idleAtMs`: when a session that rests has rested for long enough; Infinity for one that does not. */
+  /** `idleAtMs`: when a session at rest has rested for long enough; Infinity if it is not at rest. */
   set(state: State, nowMs: number, idleAtMs: number): void {
     const atMs = Math.min(idleAtMs, ...listTimers(state).map((timer) => timer.atMs))
     if (!Number.isFinite(atMs) || this.#runningMs.some((running) => running <= atMs)) return
@@ -23,7 +23,7 @@ export class Deadlines {
         this.isDue = true
         this.reachedMs = Math.max(this.reachedMs, atMs)
       },
-      () => {}, // nothing cancels it
+      () => {}, // it is never cancelled
     )
   }
 

@@ -1,5 +1,5 @@
-// A goal as a workflow: one turn of a session, its verdict as the workflow's result. Any program in any language starts it
-// with plain JSON, as a child of another workflow or on a schedule too.
+// A goal as a workflow: one turn of a session, with its verdict as the workflow's result. Programs in any language can
+// start it with plain JSON, also as a child workflow or on a schedule.
 import {
   ApplicationFailure,
   CancellationScope,
@@ -14,7 +14,7 @@ import { GOAL_INPUT } from '../contract.ts'
 import { readResult } from './activities.ts'
 import { SessionRun } from './session-run.ts'
 
-/** @throws ApplicationFailure with the code of what went wrong as its type; CancelledFailure once all calls are settled */
+/** @throws ApplicationFailure with the failure's code as its type; CancelledFailure once all calls are settled */
 export async function judgeGoal(start: GoalStart): Promise<GoalResult> {
   const { workflowId } = workflowInfo()
   checkGoal(start)
@@ -43,12 +43,12 @@ function hasAsked({ recentInputs }: State): boolean {
   return recentInputs.some(({ inputId }) => inputId === GOAL_INPUT)
 }
 
-/** The log of an id may be there already. @throws ApplicationFailure of type `session_exists` or `unauthorized` */
+/** Checks an existing log of this id. @throws ApplicationFailure of type `session_exists` or `unauthorized` */
 function checkOwnLog(state: State, { session, principal }: Identity): void {
   if (state.principal !== principal)
     throw ApplicationFailure.nonRetryable(`session ${session} belongs to another principal`, 'unauthorized')
   if (hasAsked(state) || state.recentInputs.length === 0) return
-  const message = `session ${session} is a conversation that was not begun as a goal; give the goal another workflow id`
+  const message = `session ${session} is a conversation that was not started as a goal; give the goal another workflow id`
   throw ApplicationFailure.nonRetryable(message, 'session_exists')
 }
 
@@ -75,21 +75,21 @@ const FIELDS = ['agent', 'goal', 'principal', 'tools', 'outputSchema', 'limits',
 function checkGoal(start: GoalStart): void {
   const wrong = findWrong(start)
   if (wrong === undefined) return
-  const message = `the goal cannot be judged: ${wrong}. Its argument is { "agent": name, "goal": text, "tools"?: [names], "outputSchema"?: JSON Schema, "limits"?: {}, "principal"?: name }`
+  const message = `the goal cannot be judged: ${wrong}. Its argument must be { "agent": name, "goal": text, "tools"?: [names], "outputSchema"?: JSON Schema, "limits"?: {}, "principal"?: name }`
   throw ApplicationFailure.nonRetryable(message, 'invalid_goal')
 }
 
-/** Finds mistakes of a caller in any language; an unknown field would be ignored silently. */
+/** Finds mistakes of callers in any language; an unknown field would be ignored silently. */
 function findWrong(start: unknown): string | undefined {
   if (typeof start !== 'object' || start === null || Array.isArray(start)) return 'its argument is not an object'
   const { goal, agent, principal, tools, outputSchema, limits, carried } = start as Partial<GoalStart>
-  // An earlier version let it pass: what it has begun goes on.
+  // An earlier version accepted it, so goals it has started continue.
   const unknown = carried ? undefined : Object.keys(start).find((name) => !FIELDS.some((field) => field === name))
   if (unknown !== undefined && patched(STRICT_GOALS)) return describeUnknown(unknown)
-  if (typeof goal !== 'string' || goal.trim() === '') return 'goal must be a text'
+  if (typeof goal !== 'string' || goal.trim() === '') return 'goal must be a non-empty string'
   if (agent !== undefined && typeof agent !== 'string') return 'agent must be the name of an agent'
   if (principal !== undefined && typeof principal !== 'string' && patched(STRICT_GOALS))
-    return 'principal must be a text'
+    return 'principal must be a string'
   if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === 'string')))
     return 'tools must be a list of names'
   const parts = [outputSchema, limits].filter((part) => part !== undefined)
@@ -97,10 +97,10 @@ function findWrong(start: unknown): string | undefined {
   return undefined
 }
 
-/** Marks goals that are refused since a version that takes no unknown field. */
+/** Marks goals checked for unknown fields, since the version that refuses them. */
 const STRICT_GOALS = 'baton-strict-goals'
 
-/** Most callers err in the case of a letter: Go writes the names of its fields. */
+/** The usual mistake is a letter's case: Go capitalizes field names. */
 function describeUnknown(name: string): string {
   const meant = FIELDS.slice(0, -2).find((field) => field.toLowerCase() === name.replaceAll(/[_-]/g, '').toLowerCase())
   const said = `it has no field "${name.slice(0, 100)}"`

@@ -1,4 +1,4 @@
-// The state that goes from one run of a workflow to the next.
+// The state passed from one run of a workflow to the next.
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, initialState, outstanding } from '@baton/core/machine'
 import { defineAgent, tool } from '@baton/core'
@@ -9,23 +9,23 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { packState, readCarriedState, unpackState } from './pack-state.ts'
 
-/** As it is read on the other side. */
+/** The state as the other side reads it. */
 function carry(state: State): { readonly bytes: number; readonly state: State } {
   const text = JSON.stringify(packState(state))
-  return { bytes: Buffer.byteLength(text), state: unpackState(JSON.parse(text) as ReturnType<typeof packState>) } // what was packed
+  return { bytes: Buffer.byteLength(text), state: unpackState(JSON.parse(text) as ReturnType<typeof packState>) } // packed above
 }
 
 const GOLDEN = join(import.meta.dirname, '../../../testing/src/golden')
 const logs = readdirSync(GOLDEN, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.jsonl'))
 
 describe('a state that goes to the next run', () => {
-  test('of a worker that knew fewer fields has them as a new session does, and can go on', () => {
+  test('of a worker with fewer fields has them like a new session, and can continue', () => {
     const { detached, displayedChars, ...older } = { ...initialState('s'), pos: 7, title: 'old' }
     expect([detached, displayedChars]).toEqual([[], null])
     const { packed, ...others } = packState({ ...older, detached, displayedChars })
     const { detached: _, displayedChars: __, ...rest } = others
     for (const carried of [older, { ...rest, packed }]) {
-      const state = readCarriedState(carried as State) // as JSON of an older version brings it
+      const state = readCarriedState(carried as State) // JSON of an older version
       expect(state).toEqual({ ...older, detached, displayedChars })
       expect(outstanding(state)).toEqual([])
     }

@@ -1,5 +1,5 @@
-// A session's state as it goes from one run to the next: its long lists by columns, which takes less than half of the bytes.
-// An unpacked state equals the packed one, whatever fields the items of a list have.
+// Packs a session's state for the next run: its long lists are stored by columns, in less than half of the bytes. An
+// unpacked state equals the original, whatever fields the items of a list have.
 import type { State } from '@baton/core/machine'
 import { initialState } from '@baton/core/machine'
 
@@ -9,25 +9,25 @@ type LongList = (typeof LONG_LISTS)[number]
 
 export interface PackedState extends Omit<State, LongList> {
   readonly packed: Readonly<Record<LongList, PackedList>> & {
-    /** Each text once; the lists have its place here. */
+    /** Each text once; the lists refer to it by index. */
     readonly texts: readonly string[]
   }
 }
 
 interface PackedList {
   readonly length: number
-  /** By the name of the field. */
+  /** Columns by field name. */
   readonly columns: Readonly<Record<string, Column>>
 }
 
 interface Column {
-  /** How its values are to be read: as they are, as whole numbers, as texts, or as lists of texts. */
+  /** The encoding of its values: as they are, as whole numbers, as texts, or as lists of texts. */
   readonly of: 'values' | 'numbers' | 'texts' | 'lists'
-  /** Numbers and places of texts: each as the difference from the one before. */
+  /** Numbers and text indexes are stored as differences from the previous one. */
   readonly values: readonly unknown[]
   /** Lengths of lists. */
   readonly lengths?: readonly number[]
-  /** Which items have the field, each as the distance from the one before; absent: all. */
+  /** Items that have the field, as distances from the previous one; absent if all have it. */
   readonly at?: readonly number[]
 }
 
@@ -42,7 +42,7 @@ export function packState(state: State): PackedState {
   return { ...rest, packed: { ...lists, texts: [...places.keys()] } }
 }
 
-/** Fills fields that a state of an older worker lacks: they begin as in a new session. */
+/** Adds fields that an older worker's state lacks, with the values of a new session. */
 export function readCarriedState(carried: PackedState | State): State {
   const state = 'packed' in carried ? unpackState(carried) : carried
   return { ...initialState(state.session), ...state }
@@ -95,7 +95,7 @@ function unpackList<Item>({ length, columns }: PackedList, texts: readonly strin
       next += 1
     }
   }
-  return items as readonly Item[] // the fields that were packed
+  return items as readonly Item[] // the packed fields
 }
 
 function unpackColumn({ of, values, lengths = [] }: Column, texts: readonly string[]): readonly unknown[] {

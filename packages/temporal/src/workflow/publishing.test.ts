@@ -1,4 +1,4 @@
-// Records of a session on their way to the log: none is left behind by an activity that did not bring it.
+// Records of a session on their way to the log: an activity that fails to write them leaves none behind.
 import type { SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { Publishing } from './publishing.ts'
@@ -14,12 +14,12 @@ const records = (...positions: readonly number[]): readonly SessionRecord[] =>
   }))
 const read = (taken: readonly SessionRecord[]): readonly number[] => taken.map(({ pos }) => pos)
 
-test('each record is carried by one activity at a time, and by another one where that did not come through', () => {
+test('each record is carried by one activity at a time, and by another one after a failure', () => {
   const publishing = new Publishing('s', records(3))
   publishing.add(records(4))
   expect(read(publishing.takeAlong())).toEqual([3, 4])
   expect(read(publishing.takeAlong())).toEqual([])
-  // The next one takes all that is not known to be in the log: the first may be lost.
+  // The next one takes everything not known to be in the log, because the first may be lost.
   publishing.add(records(5))
   expect(read(publishing.takeAlong())).toEqual([3, 4, 5])
   publishing.release()

@@ -1,5 +1,5 @@
-// Records on their way to the log: they leave with the next activity, or by one of their own, and are kept until one has
-// answered that carried them.
+// Records on their way to the log: they are sent with the next activity, or in a separate one, and kept until an
+// activity that carried them succeeds.
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { SessionRecord } from '@baton/core/machine'
 import { publishRecords } from './activities.ts'
@@ -7,11 +7,11 @@ import { publishRecords } from './activities.ts'
 export class Publishing {
   /** Not known to be in the log. */
   waiting: readonly SessionRecord[]
-  /** Set when another writer has the log: what this run decides can no longer be kept. */
+  /** Set when another writer has the log: this run's decisions can no longer be stored. */
   conflict: ApplicationFailure | undefined
   readonly #session: string
   #newestPos = -1
-  /** Up to here an activity carries them. */
+  /** An activity carries records up to this position. */
   #carriedPos = -1
   #flight: Promise<void> | undefined
 
@@ -27,7 +27,7 @@ export class Publishing {
     this.#newestPos = records.at(-1)?.pos ?? this.#newestPos
   }
 
-  /** Records that the next activity takes along; none if another one has them. */
+  /** Records for the next activity to carry; empty if another one has them. */
   takeAlong(): readonly SessionRecord[] {
     if (this.#carriedPos >= this.#newestPos) return []
     this.#carriedPos = this.#newestPos
@@ -39,12 +39,12 @@ export class Publishing {
     this.waiting = this.waiting.filter((record) => record.pos > pos)
   }
 
-  /** One that carried them did not come through. */
+  /** An activity that carried records has failed. */
   release(): void {
     this.#carriedPos = Math.min(this.#carriedPos, (this.waiting[0]?.pos ?? this.#newestPos + 1) - 1)
   }
 
-  /** Starts an activity for what nobody carries, one at a time. */
+  /** Starts an activity for records that no activity carries, one at a time. */
   publish(): void {
     if (this.#flight || this.#carriedPos >= this.#newestPos) return
     const records = this.takeAlong()
@@ -59,7 +59,7 @@ export class Publishing {
     )
   }
 
-  /** Writes what waits. False: the log goes on with something else, and what waits is dropped. */
+  /** Writes waiting records. Returns false if another writer has continued the log; then they are dropped. */
   async claim(): Promise<boolean> {
     this.publish()
     await this.#flight

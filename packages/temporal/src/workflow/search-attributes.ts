@@ -1,16 +1,16 @@
-// A session in lists of workflows: search attributes, as far as the service knows them, and the title as a memo.
-// Each change is an event and an action of its own, so only changes are written.
+// A session in lists of workflows: search attributes, if the service knows them, and the title as a memo. Each write is
+// an event and an action, so only changes are written.
 import { defineSearchAttributeKey } from '@temporalio/common'
 import { upsertMemo, upsertSearchAttributes } from '@temporalio/workflow'
 import type { State } from '@baton/core/machine'
 import type { SearchField } from '../contract.ts'
 import { SEARCH_ATTRIBUTES } from '../contract.ts'
 
-/** Characters of a value; a service over SQL takes 255. */
+/** Maximum characters of a value; a service over SQL accepts 255. */
 const CHARS_MAX = 200
 
 export class SearchAttributes {
-  /** Undefined: of a session that an earlier version began, nothing is shown. */
+  /** `undefined` for a session started by an earlier version, which shows nothing. */
   fields: readonly SearchField[] | undefined
   #written: Readonly<Partial<Record<SearchField, string>>> = {}
   #title: string | null = null

@@ -1,5 +1,5 @@
-// A session as a workflow. It only folds: what decides, what a model says and what a tool does are activities, and what they
-// give is its history. So a change of policy never breaks a session that runs.
+// A session as a workflow. It only folds: policy, models and tools run in activities, whose results are its history, so
+// that a change of policy never breaks a running session.
 import {
   allHandlersFinished,
   ApplicationFailure,
@@ -34,7 +34,7 @@ import { SearchAttributes } from './search-attributes.ts'
 import type { Ended } from './work-under-way.ts'
 import { WorkUnderWay } from './work-under-way.ts'
 
-/** Inputs that wait to be decided: an Update's, or the outcome of work. */
+/** Inputs waiting to be decided: those of an Update, or the outcome of work. */
 interface Mail {
   readonly inputs: readonly WorkflowInput[]
   readonly agent?: string
@@ -49,15 +49,15 @@ export interface SessionRunInit {
   readonly identity: Identity
   readonly tuning?: Tuning | undefined
   readonly carried?: Carried | undefined
-  /** Looks at what the log of the session has come to, before anything is added to it. @throws ApplicationFailure */
+  /** Checks an existing log before anything is added to it. @throws ApplicationFailure */
   readonly checkFound?: (state: State) => void
 }
 
 const DAY_MS = 86_400_000
-/** Milliseconds between two tries to decide, at most: each is a few events of the history. */
+/** Maximum milliseconds between attempts to decide; each attempt is a few history events. */
 const AGAIN_MAX_MS = 60_000
 const UPDATES_MAX = 1500
-/** Marks runs that ask whether they are done before they wait. */
+/** Marks runs that check whether they are done before they wait. */
 const DONE_AT_ONCE = 'baton-done-at-once'
 /** Inputs that may wait to be decided. */
 const WAITING_MAX = 1000
@@ -68,12 +68,12 @@ export class SessionRun {
   #inbox: Mail[] = []
   #plans: Readonly<Record<string, WorkPlan>> = {}
   #updates = 0
-  /** Decisions that failed one after another. */
+  /** Consecutive failed decisions. */
   #failures = 0
-  /** Mail that is being decided. */
+  /** Number of mails being decided. */
   #deciding = 0
   #isCancelled = false
-  /** Set once a cancelled session has been told to stop. */
+  /** Whether a cancelled session has been stopped. */
   #isStopping = false
   readonly #checkFound: SessionRunInit['checkFound']
   readonly #idleMs: number
@@ -108,7 +108,7 @@ export class SessionRun {
     return this.#identity
   }
 
-  /** Called first, in the same task in which the run begins: an Update may be there already. */
+  /** Called first, in the task that starts the run, because an Update may already be waiting. */
   listen(): void {
     setHandler(submitUpdate, (submission) => this.#submit(submission), {
       validator: (submission) => checkSubmission(submission, this.#inbox.length >= WAITING_MAX),
@@ -130,10 +130,10 @@ export class SessionRun {
     })
   }
 
-  /** A new session gets its first record; one that another run left goes on where its log ends. */
+  /** Creates the first record of a new session; an existing log is continued. */
   async open(): Promise<void> {
     if (this.#state.pos >= 0) {
-      // State of the run before: its outstanding work begins anew here.
+      // State of the previous run: its outstanding work starts again here.
       await this.#decide([])
       return
     }
@@ -151,24 +151,24 @@ export class SessionRun {
       const restarted = losesByRestart(this.#state) ? [{ type: 'host-restarted', downMs } as const] : []
       const inputs = [{ type: 'agent-changed' } as const, ...restarted]
       while (!(await this.#decide([{ inputs, reject: () => {} }])));
-      // Activities of a run that was terminated may still write. What they wrote before this was taken is folded first.
+      // Activities of a terminated run may still write. Anything written before the log was claimed is folded first.
     } while (!(await this.#publishing.claim()))
   }
 
-  /** Hands in what the workflow itself has to say. */
+  /** Adds inputs from the workflow itself. */
   push(inputs: readonly WorkflowInput[]): void {
     this.#inbox.push({ inputs })
   }
 
   /**
-   * Decides what comes, until `isDone` says so, the session was cancelled, or it has rested for long enough. What is done already needs
-   * nothing to come.
+   * Decides inputs until `isDone` returns true, the session is cancelled, or it has rested for long enough. If it is
+   * done already, no input is awaited.
    */
   async run(isDone: () => boolean = () => false): Promise<'done' | 'cancelled' | 'idle' | 'full'> {
     for (;;) {
-      // A run that leaves begins nothing: the next one does.
+      // A run that is about to end starts no work: the next one does.
       if (!this.#isLeaving()) this.#perform()
-      // A run that waits since an earlier version goes on as it began.
+      // A run that has waited since an earlier version continues as it began.
       if (!this.#hasWork() && isDone() && this.#work.isEmpty && patched(DONE_AT_ONCE)) return 'done'
       await condition(() => this.#hasWork() || this.#publishing.conflict !== undefined)
       if (this.#publishing.conflict) throw this.#publishing.conflict
@@ -186,7 +186,7 @@ export class SessionRun {
     }
   }
 
-  /** Refuses inputs that are meant for a removed session of this name. */
+  /** Refuses inputs meant for a removed session of this name. */
   #isForHere({ birth, reject }: Mail): boolean {
     const { session, birth: own } = this.#state
     if (birth === undefined || birth === own) return true
@@ -194,7 +194,7 @@ export class SessionRun {
     return false
   }
 
-  /** Settles running work, and asks nothing any more. */
+  /** Settles running work, and stops the session. */
   #stop(): void {
     this.#isStopping = true
     const heard = { type: 'all' } as const
@@ -206,7 +206,9 @@ export class SessionRun {
     return this.#isFull() && this.#work.isEmpty && this.#state.interrupting === null
   }
 
-  /** Everything is in the log, and whoever asked has its answer. False when something came meanwhile. */
+  /**
+   * Resolves when everything is in the log and every caller has its answer. Returns false if inputs arrived meanwhile.
+   */
   async settle(): Promise<boolean> {
     await this.#publishing.flush()
     await condition(() => this.#inbox.length > 0 || allHandlersFinished())
@@ -223,7 +225,7 @@ export class SessionRun {
     return this.#inbox.length > 0 || this.#deadlines.isDue || (this.#isCancelled && !this.#isStopping)
   }
 
-  /** When it has rested for long enough; Infinity while it does not rest. */
+  /** When the session has rested for long enough; Infinity while it is not at rest. */
   #idleAtMs(): number {
     const { turn, queue, nowMs } = this.#state
     const rests = this.#work.isEmpty && turn === null && queue.length === 0
@@ -250,7 +252,7 @@ export class SessionRun {
     this.#inbox.push({ inputs, ended: key })
   }
 
-  /** False: nobody could decide, and it is to be tried again. */
+  /** Returns false if the decision failed and must be retried. */
   async #decide(mail: readonly Mail[]): Promise<boolean> {
     const agent = mail.findLast((one) => one.agent !== undefined)?.agent
     if (agent !== undefined) this.#identity = { ...this.#identity, agent }
@@ -277,12 +279,12 @@ export class SessionRun {
         const own = answers.slice(next, (next += one.inputs.length))
         one.resolve?.(own)
         if (one.ended !== undefined) this.#work.forget(one.ended)
-        // A report that the machine does not take would leave its work undone for ever.
+        // A report that the machine refuses would leave its work outstanding forever.
         if (one.ended !== undefined && own.some(({ type }) => type === 'refused')) this.#loseRefused(one, own)
       }
       return true
     } catch (cause) {
-      // Whoever waits is told, and may ask again; what work brought is not lost.
+      // Callers get the error, and may retry; reports of work are kept.
       for (const one of mail) one.reject?.(cause)
       const kept = mail.filter((one) => !one.reject)
       this.#inbox = [...kept, ...this.#inbox]
@@ -325,19 +327,19 @@ export class SessionRun {
     this.#publishing.add(records)
   }
 
-  /** Begins what is owed and not under way, ends what is under way and not owed, and publishes. */
+  /** Starts outstanding work, cancels work that is no longer owed, and publishes records. */
   #perform(): void {
     this.#search.show(this.#state)
     this.#work.perform(outstanding(this.#state), this.#plans)
     const { interrupting, attempt } = this.#state
-    // A model that was never asked, since it was interrupted in the commit that began it, has said nothing.
+    // A model interrupted in the commit that began it was never called, and has no text.
     if (interrupting && attempt && !this.#work.isAwaited(`call-model:${attempt.attempt}`))
       this.#inbox.push({ inputs: [{ type: 'model-stopped', attempt: attempt.attempt, text: '' }] })
     this.#publishing.publish()
     this.#deadlines.set(this.#state, this.#nowMs(), this.#idleAtMs())
   }
 
-  /** A worker that cannot do it now may be replaced by one that can. */
+  /** A worker that cannot do it now may be replaced by another. */
   async #insist<Value>(act: () => Promise<Value>): Promise<Value> {
     for (;;) {
       try {

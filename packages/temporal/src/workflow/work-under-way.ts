@@ -1,5 +1,5 @@
-// The activities of a session: begun when the machine owes their effect, cancelled when it does not any more, and turned into
-// inputs when they end, however they end.
+// The activities of a session: started when the machine owes their effect, cancelled when it no longer does, and turned
+// into inputs however they end.
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -41,13 +41,13 @@ interface Running {
 
 /** Milliseconds that the next model call waits for a cancelled one to end. */
 const ABORT_MS = 5000
-/** Histories from before a model call waited for a cancelled one have no such wait. */
+/** Histories of earlier versions do not contain this wait. */
 const ONE_AT_A_TIME = 'one-model-call-at-a-time'
 
 export class WorkUnderWay {
   readonly #init: WorkUnderWayInit
   readonly #running = new Map<string, Running>()
-  /** Cancelled, and not ended. */
+  /** Cancelled but not ended. */
   readonly #ending = new Map<string, Running>()
 
   constructor(init: WorkUnderWayInit) {
@@ -62,7 +62,7 @@ export class WorkUnderWay {
     return [...this.#running.keys()]
   }
 
-  /** Whether it runs, or has yet to say what it had done. */
+  /** Whether it is running, or has yet to report its result. */
   isAwaited(key: string): boolean {
     return this.#running.has(key) || this.#ending.has(key)
   }
@@ -75,7 +75,7 @@ export class WorkUnderWay {
     const keys = new Set(owed.map(effectKey))
     for (const [key, running] of this.#running)
       if (!keys.has(key)) {
-        // It may still say what it had done; the machine knows what to make of it.
+        // It may still report its result; the machine knows how to handle that.
         this.#running.delete(key)
         this.#ending.set(key, running)
         running.scope.cancel()
@@ -101,7 +101,7 @@ export class WorkUnderWay {
     })
   }
 
-  /** Waits until cancelled model calls have ended: a cancelled activity runs until its model notices. Never rejects. */
+  /** Waits for cancelled model calls to end: a cancelled activity runs until its model notices. Never rejects. */
   #waitForModels(): Promise<void> | undefined {
     const ending = [...this.#ending.values()].filter(({ effect }) => effect.type !== 'run-tool')
     if (ending.length === 0 || !patched(ONE_AT_A_TIME)) return undefined
@@ -147,9 +147,9 @@ export class WorkUnderWay {
         ...(plan.taskQueue !== undefined && { taskQueue: plan.taskQueue }),
         startToCloseTimeout: plan.startToCloseMs,
         ...(plan.heartbeatMs !== undefined && { heartbeatTimeout: plan.heartbeatMs }),
-        // The machine repeats what may be repeated, and counts it.
+        // The machine repeats what may be repeated, and counts attempts.
         retry: { maximumAttempts: 1 },
-        // Everything said and done up to the end is wanted.
+        // Waits for everything said and done until the end.
         cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
       })
       if (records.length > 0) publishing.confirm(pos)
@@ -164,7 +164,7 @@ export class WorkUnderWay {
     const { interrupting, attempt } = this.#init.state()
     const isStopped = effect.type === 'call-model' && interrupting !== null && attempt?.attempt === effect.attempt
     const said = effect.type === 'call-model' ? readHeartbeat(cause) : ''
-    // An interrupt waits to be told what had been said.
+    // An interrupt waits for the text so far.
     if (isStopped) return [{ type: 'model-stopped', attempt: effect.attempt, text: said }]
     if (!isOwed) return []
     const loss = createLoss(effect)
@@ -202,7 +202,7 @@ function readHeartbeat(cause: unknown): string {
 
 type ForeignPlan = Extract<WorkPlan, { readonly runs: 'activity' | 'workflow' }>
 
-/** Somebody's own activity or workflow; what it gives is turned into a result where decisions are made. */
+/** Runs a custom activity or workflow; its value becomes a result where decisions are made. */
 async function invokeForeign(effect: WorkEffectData, plan: ForeignPlan): Promise<WorkflowInput | undefined> {
   if (effect.type !== 'run-tool') return undefined
   const { callId, attempt } = effect
@@ -227,7 +227,7 @@ async function invokeForeign(effect: WorkEffectData, plan: ForeignPlan): Promise
           })) as JsonValue | undefined)
     return { ...about, value: value ?? null }
   } catch (cause) {
-    // A time-out leaves open whether it was done, as the death of a tool's process does.
+    // After a time-out it is unknown whether the work was done, as after the death of a tool's process.
     if (isCancellation(cause) || (cause instanceof Error && cause.cause instanceof TimeoutFailure)) throw cause
     const why =
       cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)

@@ -1,5 +1,4 @@
-// The workflows of Baton, under their types. A worker's own workflows can stand beside them:
-// `export * from '@baton/temporal/workflows'`.
+// Baton's workflows by type. A worker can add its own next to them: `export * from '@baton/temporal/workflows'`.
 import type { GoalResult, GoalStart, SessionStart } from '../contract.ts'
 import { judgeGoal } from './goal.ts'
 import { runSession } from './session-run.ts'

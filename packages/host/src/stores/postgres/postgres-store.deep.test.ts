@@ -97,7 +97,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     await store.close()
   })
 
-  test('what was acknowledged outlives a server that dies, and the store goes on with the next one', async () => {
+  test('acknowledged writes survive a dying server, and the store continues with the next one', async () => {
     const store = await open()
     const { epoch } = await acquired(store, 's', 'ann')
     let kept = -1
@@ -190,7 +190,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     await expect(open(schema)).rejects.toThrow('version 99')
   })
 
-  test('wrong options and addresses are refused, and no password is told', async () => {
+  test('wrong options and addresses are refused, without any password', async () => {
     const wrong = [
       [database, { schema: 'a"b' }],
       [database, { leaseMs: 10 }],

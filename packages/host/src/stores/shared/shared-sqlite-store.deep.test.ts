@@ -60,7 +60,7 @@ test('a holder that is frozen makes what its guests ask fail, and does not hold 
   await next.close()
 })
 
-test('a holder that is slow is waited for', async () => {
+test('a slow holder is waited for', async () => {
   const path = nextPath()
   const program = join(import.meta.dirname, 'appending-process.test-kit.ts')
   const holder = spawn(process.execPath, ['--conditions=@baton/source', '--no-warnings', program, path, 'holder'])

@@ -94,7 +94,7 @@ test('who opens the store when its holder has ended finds nothing to recover of 
   expect(await guest.append('a', epoch, 0, [record(1, epoch)])).toBe(1)
 })
 
-test('what a guest has released, or somebody acquired since, is not its own again under the next holder', async () => {
+test('a session that a guest has released, or another owner has acquired, does not return to it under the next holder', async () => {
   const [holder, guest] = [await open(), await open()]
   const released = await own(guest, 'released', 'ann')
   await guest.append('released', released, -1, [record(0, released)])
@@ -106,7 +106,7 @@ test('what a guest has released, or somebody acquired since, is not its own agai
   })
 })
 
-test('a store that nobody shares leaves nothing beside its file, and one of an earlier process is no hindrance', async () => {
+test('an unshared store leaves no other files, and ignores one of an earlier process', async () => {
   // As after a power failure.
   writeFileSync(`${path}.processes`, '{"holder":{"id":"x","pid":4194305},"guests":[{"id":"y","pid":4194306}]}', {
     mode: 0o600,
@@ -207,7 +207,7 @@ test('a path that is too long for a socket is one process’s alone, which is to
   await expect(openSharedSqliteStore(path)).rejects.toMatchObject({ code: 'store_locked' })
 })
 
-test('leases without an end are refused: a process that dies would hold its sessions for ever', async () => {
+test('endless leases are refused: a dead process would hold its sessions forever', async () => {
   await expect(openSharedSqliteStore(path, { leaseMs: Infinity })).rejects.toMatchObject({ code: 'invalid_option' })
 })
 

@@ -106,7 +106,7 @@ export class StoreConnection {
 
 /**
  * Connects to the holder at `place`. Returns `undefined` if there is none, or if it is ending.
- * @throws BatonError `store_locked` for a holder of another version, `store_failed` for one that does not answer
+ * @throws BatonError `store_locked` for a holder of another version, `store_failed` for a holder that does not answer
  */
 export async function openConnection(place: string, { self, held }: Hello): Promise<StoreConnection | undefined> {
   const socket = await connectTo(place)

@@ -68,7 +68,7 @@ function findFile(path: string): string {
 }
 
 function readOwnFile(file: string): string {
-  // Non-blocking: a pipe in its place must not be waited for.
+  // Non-blocking: a pipe in the file's place must not stall the process.
   const opened = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0))
   try {
     const found = fstatSync(opened)

@@ -179,7 +179,7 @@ export class StoreServer {
 }
 
 /** Rejects waiting requests when the holder ends. The next holder answers them. */
-const LEAVING = new Error('the holder of the store ends')
+const LEAVING = new Error('the process that holds the store is shutting down')
 
 function isFormerLease(value: unknown): value is FormerLease {
   const { session, owner, epoch, address } = (value ?? {}) as Readonly<Record<string, unknown>>

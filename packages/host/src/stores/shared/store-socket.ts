@@ -20,11 +20,11 @@ export function findSocket(path: string): SocketPlace {
   if (bytes <= PATH_BYTES_MAX) return { type: 'place', place }
   return {
     type: 'none',
-    why: `the path of its socket, ${place}, would have ${bytes} bytes; ${PATH_BYTES_MAX} is the most that every system accepts`,
+    why: `the path of its socket, ${place}, would have ${bytes} bytes, but some systems accept at most ${PATH_BYTES_MAX}`,
   }
 }
 
-/** Returns `undefined` if no process listens there, or one that this user must not trust. */
+/** Returns `undefined` if no process listens there, or its process must not be trusted. */
 export async function connectTo(place: string): Promise<Socket | undefined> {
   if (!isOwnSocket(place)) return undefined
   return await new Promise((resolve) => {

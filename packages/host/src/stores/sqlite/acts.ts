@@ -16,7 +16,7 @@ export interface PutRequest extends PutRows {
   /** Epoch of the last record. */
   readonly epoch: number
   readonly lastMs: number
-  /** The session's holder, the only one that may add to it. */
+  /** The session's holder, which alone may add to it. */
   readonly heldBy: string | undefined
 }
 

@@ -44,7 +44,7 @@ const list = (): readonly string[] =>
     .filter((name) => !/-(?:wal|shm)$/.test(name))
     .toSorted()
 
-test('what stands beside a backup is somebody else’s and stays', () => {
+test('files next to a backup belong to others and stay', () => {
   const target = join(folder, 'copy.db')
   writeFileSync(`${target}.partial`, 'mine')
   expect(backUpStoreFile(path, target).findings).toEqual([])
@@ -52,7 +52,7 @@ test('what stands beside a backup is somebody else’s and stays', () => {
   expect(list()).toEqual(['copy.db', 'copy.db.partial', 'store.db', 'store.db.lock'])
 })
 
-test('a link in the place of a backup is not replaced, wherever it leads', () => {
+test('a link in place of a backup is never replaced', () => {
   const target = join(folder, 'copy.db')
   for (const leadsTo of [join(folder, 'nowhere'), path]) {
     symlinkSync(leadsTo, target)
@@ -63,7 +63,7 @@ test('a link in the place of a backup is not replaced, wherever it leads', () =>
   expect(existsSync(join(folder, 'nowhere'))).toBe(false)
 })
 
-test('where a backup cannot be written, its own file is named and not the store', () => {
+test('an unwritable backup is named in its error, not the store', () => {
   const target = join(folder, 'none', 'copy.db')
   expect(() => backUpStoreFile(path, target)).toThrow(
     expect.objectContaining({
@@ -125,7 +125,7 @@ test('a restore does not follow a link to the file that it would replace', () =>
   expect(list()).toEqual(['copy.db', 'store.db', 'store.db.lock'])
 })
 
-test('what is kept beside the store of a restore is plain files', () => {
+test('files kept by a restore are plain files', () => {
   const target = join(folder, 'copy.db')
   backUpStoreFile(path, target)
   rmSync(path)

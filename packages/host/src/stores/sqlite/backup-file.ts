@@ -44,7 +44,7 @@ export function backUpStoreFile(path: string, target: string): StoreReport {
 }
 
 export interface RestoreOptions {
-  /** Replaces an existing store, which is kept next to the new one under another name. Default: false. */
+  /** Replaces an existing store and keeps it next to the new one under another name. Default: false. */
   readonly replace?: boolean
 }
 

@@ -96,7 +96,7 @@ function readAll(): Seen {
   return { content: JSON.stringify(content), isTold }
 }
 
-test('no bit that is turned over is read as other content without somebody being told', async () => {
+test('no flipped bit is read as other content without a report', async () => {
   await write()
   const whole = readFileSync(path)
   const sound = readAll()

@@ -130,7 +130,7 @@ describe('a record that is not what was written', () => {
     })
 })
 
-test('a session whose row is not what was written is listed as damaged, kept by retention, and recovery goes on', async () => {
+test('a session with a changed row is listed as damaged and kept by retention, and recovery continues', async () => {
   await talkTwice()
   edit(
     "UPDATE sessions SET pos = pos - 2, owner = 'dead' WHERE id = 'bad'; UPDATE sessions SET last_ms = 0 WHERE id = 'bad'",
@@ -166,7 +166,7 @@ describe('a snapshot', () => {
     'that is no JSON': `UPDATE snapshots SET body = 'x'`,
   }
   for (const [name, sql] of Object.entries(ways))
-    test(`${name} is left out: the whole log is folded, and that is told`, async () => {
+    test(`${name} is skipped: the whole log is folded, and that is reported`, async () => {
       await talkTwice()
       edit(sql)
       expect(await ask('bad')).toBe(9)
@@ -174,7 +174,7 @@ describe('a snapshot', () => {
       expect(checkStoreFile(path).findings.map(({ session }) => session)).not.toContain('bad')
     })
 
-  test('that a store gives though it cannot be used is left out too', async () => {
+  test('that a store returns although it cannot be used is skipped too', async () => {
     const store = await open()
     const { host } = createTalk(store)
     await (await host.session('s')).send('one').answer
@@ -191,7 +191,7 @@ describe('a snapshot', () => {
   })
 })
 
-test('a large text that is not what was written is damage, and so is one that is gone', async () => {
+test('a changed or missing large text is damage', async () => {
   const store = await open()
   for (const name of ['a', 'b']) await store.blobs.put('s', name, `text of ${name}`)
   await store.close()
@@ -208,7 +208,7 @@ test('a large text that is not what was written is damage, and so is one that is
   await again.close()
 })
 
-test('numbers that nobody can count on are refused by the tables themselves', async () => {
+test('numbers out of range are refused by the tables', async () => {
   await (await open()).close()
   for (const value of ['9007199254740992', '1e300', "'x'", '-1'])
     expect(() => edit(`UPDATE epochs SET last = ${value}`)).toThrow('CHECK constraint failed')
@@ -322,7 +322,7 @@ describe('a backup', () => {
     expect(names).toEqual([])
   })
 
-  test('is not mixed with what a store that is not there any more has left beside it', async () => {
+  test('is not mixed with files left by a store that no longer exists', async () => {
     await talkTwice(1)
     const target = `${path}.backup`
     const { sessions, records } = backUpStoreFile(path, target)

@@ -135,7 +135,7 @@ function createCommitter(
     } catch (cause) {
       // A failed commit (a full disk) may have ended the transaction already.
       if (db.isTransaction) db.exec('ROLLBACK')
-      file.check() // reports a file that is gone as the cause
+      file.check() // reports a deleted file as the cause
       throw cause
     }
   }

@@ -77,7 +77,7 @@ async function readOnlyFolder(): Promise<{ readonly uid: number | undefined; rea
 const NOBODY = 65_534
 
 describe('a file', () => {
-  test('that is opened again has what was appended, and a new owner a higher epoch', async () => {
+  test('that is opened again has the appended records, and gives a new owner a higher epoch', async () => {
     const path = nextPath()
     const first = await openSqliteStore(path)
     const { epoch } = await acquired(first, 's', 'one')
@@ -91,7 +91,7 @@ describe('a file', () => {
     await second.close()
   })
 
-  test('that is opened again has no owners: whoever held a session is dead, also before its lease would have ended', async () => {
+  test('that is opened again has no owners: all former holders are dead, even before their leases would have expired', async () => {
     const path = nextPath()
     const first = await openSqliteStore(path, { leaseMs: 3_600_000 })
     const { epoch } = await acquired(first, 's', 'one')
@@ -107,7 +107,7 @@ describe('a file', () => {
     await second.close()
   })
 
-  test('that is opened with a lease of no length is refused', async () => {
+  test('that is opened with a lease of zero length is refused', async () => {
     for (const leaseMs of [0, -1, NaN])
       await expect(openSqliteStore(nextPath(), { leaseMs })).rejects.toMatchObject({ code: 'invalid_option' })
   })
@@ -121,7 +121,7 @@ describe('a file', () => {
     await next.close()
   })
 
-  test('that is not a database, or of a newer format, is refused by name', async () => {
+  test('that is not a database, or has a newer format, is refused by name', async () => {
     const damaged = nextPath()
     await writeFile(damaged, 'this is not a database, whatever its name says. '.repeat(100))
     await expect(openSqliteStore(damaged)).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe('a file', () => {
     await expect(openSqliteStore(newer)).rejects.toMatchObject({ message: expect.stringContaining('format 99') })
   })
 
-  test('whose pages were overwritten in the middle says so, and what can be read is given', async () => {
+  test('whose pages were overwritten in the middle is reported, and the readable part is returned', async () => {
     const path = nextPath()
     const store = await openSqliteStore(path)
     const { epoch } = await acquired(store, 's', 'one')
@@ -156,7 +156,7 @@ describe('a file', () => {
     })
   })
 
-  test('in a folder that may only be read is refused; the process needs no more than the message', async () => {
+  test('in a read-only folder is refused with a clear message', async () => {
     const { uid, path } = await readOnlyFolder()
     const script = `import { openSqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)}
       openSqliteStore(${JSON.stringify(path)}).then(() => console.log('opened'), (error) => console.log(error.code, error.message))`
@@ -165,7 +165,7 @@ describe('a file', () => {
     expect(said.stdout).toMatch(/^store_failed .*not writable/)
   })
 
-  test('that is full refuses what is new and keeps what it has', async () => {
+  test('that is full refuses new records and keeps the stored ones', async () => {
     const path = nextPath()
     const store = await openSqliteStore(path, { maxBytes: 512 * 1024 })
     const { epoch } = await acquired(store, 's', 'one')
@@ -183,7 +183,7 @@ describe('a file', () => {
     await roomy.close()
   })
 
-  test('that a process owns can be looked at meanwhile, and not be written to', async () => {
+  test('that a process owns can be read meanwhile, but not written', async () => {
     const path = nextPath()
     const store = await openSqliteStore(path)
     const { epoch } = await acquired(store, 's', 'one')

@@ -87,7 +87,7 @@ const reopen = async (store: Store): Promise<Store> => {
 for (const { name, skip, run } of storeContract({ open, reopen }))
   test(skip === undefined ? name : `${name} (skipped: ${skip})`, { skip: skip !== undefined }, run)
 
-test('a lease that outlived its store is given back, unless the session has a newer owner or another one holds it', async () => {
+test('a lease that outlived its store is released, unless the session has a newer owner or another holder', async () => {
   const file = openFile(undefined)
   const { store } = file
   const acquired = await store.acquire('s', 'one')
@@ -146,7 +146,7 @@ test('a session that is removed leaves no row in its file', async () => {
   expect(counts).toEqual([1, 2, 1, 1])
 })
 
-test('rows that are not what was written are told, and a snapshot of them is left out', async () => {
+test('changed rows are reported, and a changed snapshot is skipped', async () => {
   const { store, other, warnings } = await openWritten()
   other.exec(`UPDATE snapshots SET body = replace(body, '"pos":1', '"pos":0')`)
   expect(await store.snapshots.latest('s')).toBeUndefined()
@@ -162,7 +162,7 @@ test('rows that are not what was written are told, and a snapshot of them is lef
   expect(read).toEqual([0])
 })
 
-test('a row that is damaged fails what is asked of its session alone, and is held by nobody who could not have it', async () => {
+test('a damaged row only fails requests for its session, and cannot be acquired by others', async () => {
   const { store, other } = await openWritten()
   other.exec(`UPDATE sessions SET sum = 'other' WHERE id = 's'`)
   for (const owner of ['one', 'two'])

@@ -96,14 +96,14 @@ describe('a file that is taken away while it is open', () => {
       await store.close()
     })
 
-  test('no second process starts beside the first, as long as its lock is there', async () => {
+  test('no second process starts next to the first while its lock exists', async () => {
     const store = await open()
     rmSync(path)
     await expect(open()).rejects.toMatchObject({ code: 'store_locked' })
     await store.close()
   })
 
-  test('when its lock was deleted and another one has opened it, the first is told at its next commit', async () => {
+  test('if its lock was deleted and another process has opened it, the first learns that at its next commit', async () => {
     const first = await open()
     const session = await begin(first)
     await session.add()
@@ -209,7 +209,7 @@ describe('the lock is that of the file', () => {
 const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8)
 
 describe.skipIf(process.platform === 'win32')('others cannot read it', () => {
-  test('a new store is its owner’s alone, with all that stands beside it', async () => {
+  test('a new store and its helper files are private to its owner', async () => {
     const store = await open()
     await (await begin(store)).add()
     for (const end of ['', '-wal', '-shm', '.lock']) expect([end, mode(`${path}${end}`)]).toEqual([end, '600'])
@@ -217,7 +217,7 @@ describe.skipIf(process.platform === 'win32')('others cannot read it', () => {
     expect(warnings).toEqual([])
   })
 
-  test('one that others could read is taken from them, and that is told', async () => {
+  test('a store readable by others is made private, and that is reported', async () => {
     await (await open()).close()
     chmodSync(path, 0o644)
     const store = await open()
@@ -235,7 +235,7 @@ describe.skipIf(process.platform === 'win32')('others cannot read it', () => {
 
   // Only root can change a file's owner.
   test.skipIf(process.getuid?.() !== 0)(
-    'what another user put beside it is not used: that user would read what is written',
+    'files that another user put next to it are not used: that user would read the data',
     async () => {
       for (const end of ['-wal', '.lock']) {
         writeFileSync(`${path}${end}`, '', { mode: 0o666 })
@@ -263,7 +263,7 @@ test('a file that cannot be written is refused when it is opened, not at the fir
   expect(said.stdout).toMatch(/^store_failed .*not writable/)
 })
 
-test('a full store says what to do, and its open sessions go on when there is room again', async () => {
+test('a full store says what to do, and its open sessions continue when there is room again', async () => {
   const store = await open(path, { maxBytes: 512 * 1024 })
   const other = await begin(store, 'other')
   for (let index = 0; index < 10; index++) await other.add('x'.repeat(10_000))
@@ -281,7 +281,7 @@ test('a full store says what to do, and its open sessions go on when there is ro
   await store.close()
 })
 
-test('a session whose store was full goes on under its old handle when there is room again', async () => {
+test('a session with a full store continues under its old handle when there is room again', async () => {
   const store = await open(path, { maxBytes: 256 * 1024 })
   const model = createScriptedModel({ steps: () => ({ text: 'I see' }) })
   const host = createHost({ store, agent: defineAgent({ name: 'talker', model }) })
@@ -332,7 +332,7 @@ test.each<[string, string]>([
   expect(warnings).toEqual([])
 })
 
-test('a text is refused as it is, and nothing is left beside it', async () => {
+test('a text is refused unchanged, and no file is left next to it', async () => {
   const file = `${path}.ts`
   writeFileSync(file, 'export const x = 1\n'.repeat(100))
   chmodSync(file, 0o644)
@@ -366,7 +366,7 @@ test.skipIf(process.platform === 'win32')('a pipe, a device or a folder is refus
   })
 })
 
-test('a file of Baton in which tables are missing is no new store', async () => {
+test('a Baton file with missing tables is not a new store', async () => {
   const store = await open()
   await (await begin(store)).add()
   await store.close()

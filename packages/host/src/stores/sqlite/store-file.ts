@@ -75,7 +75,7 @@ export function makeFile(path: string): void {
   if (nlink > 1) throw createLinkError(path, nlink)
 }
 
-/** Removes other users' access to a file that is known to be a store. */
+/** Removes other users' access to a known store file. */
 export function keepFromOthers(path: string, warn: (message: string) => void): void {
   const { mode } = statSync(path)
   if (process.platform === 'win32' || (mode & OTHERS) === 0) return
@@ -121,14 +121,14 @@ export class OpenedFile {
     this.#identities = [path, `${path}-wal`].map((one) => [one, identifyFile(one)])
   }
 
-  /** Why the file is gone, if a check found that. */
+  /** Why the file was lost, if a check found that. */
   get gone(): BatonError | undefined {
     return this.#gone
   }
 
   /**
    * Checks that the file is still in place, before each read and before each commit is reported: data written to a
-   * deleted file is lost with this process. The result is final once it is gone.
+   * deleted file is lost with this process. The result is final once the file is lost.
    * @throws BatonError `store_gone`
    */
   check(): void {

@@ -1,5 +1,5 @@
 // Snapshots and blobs as rows. A changed snapshot is ignored, because it only saves time. A changed blob is damage, and
-// so is one that is missing although the session's row counts it.
+// so is a missing one that the session's row counts.
 import type { DatabaseSync } from 'node:sqlite'
 import { BatonError } from '@baton/core'
 import type { SessionRow } from './hashes.ts'

@@ -41,7 +41,7 @@ function serve(): void {
   port.on('message', (request: StoreRequest) => {
     const { id } = request
     try {
-      // A commit checks by itself, and a file that is gone can still be closed.
+      // A commit checks by itself, and a deleted file can still be closed.
       if (request.type !== 'commit' && request.type !== 'close') file?.check()
       reply({ id, type: 'done', value: answer(database, request) })
     } catch (cause) {

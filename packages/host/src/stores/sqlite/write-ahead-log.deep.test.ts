@@ -115,7 +115,7 @@ test('a reader that stays open keeps the log from shrinking, which is told once;
   await store.close()
 })
 
-test('a program that only writes goes on until all is written, also while the log is written back', () => {
+test('a program that only writes continues until everything is written, even while the log is written back', () => {
   const source = new URL('./sqlite-store.ts', import.meta.url).href
   const program = `
     import { openSqliteStore } from ${JSON.stringify(source)}

@@ -1,4 +1,4 @@
-// The queue of writes: what is committed together, on which thread, and what a slow disk may delay. Durations are
+// The queue of writes: which writes share a commit, on which thread, and what a slow disk may delay. Durations are
 // injected.
 import { expect, test } from 'vitest'
 import type { Act, ActOutcome } from './acts.ts'
@@ -103,7 +103,7 @@ test('with many sessions at work, and for what is large, the worker commits for 
   expect(disk.commits.at(-1)?.isHere).toBe(true)
 })
 
-test('acts of every kind that are asked in one moment are one commit; what comes meanwhile is the next', async () => {
+test('simultaneous acts of every kind share one commit; later ones share the next', async () => {
   const disk = createDisk({ takesMs: () => 10 })
   const kinds: readonly Act[] = [
     act('a'),
@@ -124,7 +124,7 @@ test('acts of every kind that are asked in one moment are one commit; what comes
   expect(disk.commits.map(({ acts }) => acts)).toEqual([kinds.length, 256, 244])
 })
 
-test('what is done alone waits for the commit under way, and holds up those behind it', async () => {
+test('an act that runs alone waits for the commit in progress, and delays those behind it', async () => {
   const disk = createDisk({ takesMs: () => 10 })
   const order: string[] = []
   const first = disk.queue.ask(act('a')).then(() => order.push('first'))
