@@ -70,7 +70,7 @@ test('on Bun a guarded fetch reaches no place whose addresses it would have to c
     for (const options of [{}, { allow: ['docs.example'], deny: ['203.0.113.0/24'] }])
       await createGuardedFetch(options)('https://docs.example/').catch((cause) => console.log(cause.code, cause.message))`
   const { stdout } = spawnSync(program, [CONDITIONS, '--eval', code], { encoding: 'utf8' })
-  expect(stdout.match(/^url_refused .*cannot hold a connection to the address that was checked/gm)).toHaveLength(2)
+  expect(stdout.match(/^url_refused .*cannot pin a connection to the checked address/gm)).toHaveLength(2)
 })
 
 function find(runtime: string, variable: string): string | undefined {

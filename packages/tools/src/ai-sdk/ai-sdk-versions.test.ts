@@ -308,6 +308,6 @@ test('the context of a tool of version 7 is checked by its own schema', async ()
   const given = (context: object) => fromAiSdk({ read }, { options: () => ({ context }) })
   expect((await playCalls(given({ token: 'x', more: 1 }), [['read', {}]])).calls).toEqual(['read ok: {"token":"x"}'])
   expect((await playCalls(given({}), [['read', {}]])).calls[0]).toMatch(
-    /^read error tool_failed: the context of "read" does not fit its schema/,
+    /^read error tool_failed: the context of "read" does not match its schema/,
   )
 })

@@ -498,7 +498,7 @@ test('options are checked', () => {
   const open = (options: object) => () => codingSessionTools({ ...store, ...options } as CodingSessionOptions)
   expect(open({ root: '' })).toThrow('root must be the path of the workspace')
   expect(open({ scope: 'mine' })).toThrow('scope')
-  expect(open({ timeMs: 0.5 })).toThrow('timeMs must be whole milliseconds')
+  expect(open({ timeMs: 0.5 })).toThrow('timeMs must be a whole number of at least 1')
   expect(open({ claudCode: '/x' })).toThrow('claudCode')
 })
 

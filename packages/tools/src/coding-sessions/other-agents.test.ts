@@ -165,7 +165,7 @@ describe('Gemini CLI', () => {
     expect([...(await shown(idOf(1)))].toSorted()).toEqual(
       [
         ...TURN,
-        'note text [the conversation went back to before message u1]',
+        'note text [the conversation was rewound to before message u1]',
         'note text error quota exceeded',
       ].toSorted(),
     )

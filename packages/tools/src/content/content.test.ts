@@ -214,12 +214,12 @@ describe('Reddit', () => {
 })
 
 test.each([
-  [{ url: 'https://www.reddit.com/r/typescript/' }, 'names no post'],
-  [{ url: 'https://redd.it/' }, 'names no post'],
-  [{ url: 'ftp://a.example/' }, 'begins with https://'],
-  [{ url: 'https://ann:secret@a.example/' }, 'has no login'],
-  [{ id: 't9_x' }, 'is not an id'],
-])('%j is refused: it %s', async (input, message) => {
+  [{ url: 'https://www.reddit.com/r/typescript/' }, 'is not a Reddit post'],
+  [{ url: 'https://redd.it/' }, 'is not a Reddit post'],
+  [{ url: 'ftp://a.example/' }, 'must start with https://'],
+  [{ url: 'https://ann:secret@a.example/' }, 'contain no login'],
+  [{ id: 't9_x' }, 'is not a known id'],
+])('%j is refused: %s', async (input, message) => {
   await expect(read({}, input)).rejects.toMatchObject({
     code: 'invalid_arguments',
     message: expect.stringContaining(message),

@@ -50,7 +50,7 @@ test.each(['..', '.', 'a/../b', 'a\\b', 'a\u001b[2J', 'a\u202eb', 'a b', '\ud800
   async (id) => {
     expect(await call(open(), 'agent.followup', { id, prompt: 'Go on' })).toMatchObject({
       code: 'invalid_arguments',
-      message: expect.stringContaining('write the id as agent.spawn returned it') as string,
+      message: expect.stringContaining('write the id as returned by agent.spawn') as string,
     })
     expect(await call(open(), 'agent.status', { id })).toMatchObject({ code: 'invalid_arguments' })
   },
@@ -157,7 +157,7 @@ test('a principal without a key, and one whose key is wrong', async () => {
   })
   expect(await call(tools, 'agent.list', {}, 'carl')).toMatchObject({
     code: 'api_unauthorized',
-    message: expect.stringContaining('no key of Cursor for carl') as string,
+    message: expect.stringContaining('no Cursor key for carl') as string,
   })
   const refused = await call(tools, 'agent.list', {}, 'eve')
   expect(refused.code).toBe('api_unauthorized')

@@ -104,7 +104,7 @@ test('what the program says of one tool comes before what its toolkit says', asy
 test('a tool that runs at a provider of models is refused', () => {
   const Search = Tool.providerDefined({ id: 'openai.web_search', customName: 'Search', providerName: 'web_search' })()
   const kit = Toolkit.make(Search)
-  expect(() => fromEffect(effect, { toolkit: kit })).toThrow(/"Search" runs at one provider of models \(web_search\)/)
+  expect(() => fromEffect(effect, { toolkit: kit })).toThrow(/"Search" runs at a model provider \(web_search\)/)
 })
 
 class Clock extends Context.Service<Clock, { readonly now: () => number }>()('test/Clock') {}

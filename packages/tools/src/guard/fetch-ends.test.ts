@@ -103,7 +103,7 @@ test('a time limit names the place that was silent, behind a redirect too', asyn
   const asked = fetch(`${origin}/`)
   await silent.promise
   for (const end of limits) end()
-  await expect(asked).rejects.toThrow(`${there} did not answer in full`)
+  await expect(asked).rejects.toThrow(`${there} did not respond in full`)
 })
 
 test('the connection of a redirect whose body goes on is given up', async () => {

@@ -97,7 +97,7 @@ describe.skipIf(process.platform !== 'linux')('a name server that rebinds', () =
     await (await fetch(url)).text()
     await expect(fetch(url)).rejects.toMatchObject({
       code: 'url_refused',
-      message: `the request to ${NAME} was not sent: its name leads to an address that is this machine`,
+      message: `the request to ${NAME} was not sent: its name resolves to an address that is this machine`,
     })
     expect(inside).toEqual([])
   })

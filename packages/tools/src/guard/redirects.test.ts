@@ -56,6 +56,6 @@ test('another origin gets neither keys nor headers of its own, whatever their na
 })
 
 test('a body never goes to another origin: the redirect is refused, unless it drops the body', () => {
-  expect(() => nextRequest(asked('POST', 'words'), 307, ELSEWHERE)).toThrow('its body would go to another origin')
+  expect(() => nextRequest(asked('POST', 'words'), 307, ELSEWHERE)).toThrow('its body would go to a different origin')
   expect(nextRequest(asked('POST', 'words'), 303, ELSEWHERE)).toMatchObject({ method: 'GET', body: undefined })
 })

@@ -75,7 +75,7 @@ describe('web.fetch', () => {
       code: 'url_refused',
     })
     expect(() => webTools({ fetch, guard: { onlyAllowed: true, allow: ['ham.example'] } })).toThrow(
-      'guard.onlyAllowed has no effect beside fetch',
+      'guard.onlyAllowed has no effect together with fetch',
     )
   })
 
@@ -214,7 +214,7 @@ describe('who searches', () => {
       openai: [{ filters: { allowed_domains: ['docs.example', 'a.example'] } }],
     })
     const mixed = { allow: ['docs.example'], onlyAllowed: true, deny: ['old.docs.example'] }
-    expect(() => tell(mixed)).toThrow('or not within guard')
+    expect(() => tell(mixed)).toThrow('that respects guard')
     expect(webFor({ models: [model], guard: mixed, search }).tools.map(({ name }) => name)).toContain('web.search')
   })
 
@@ -253,7 +253,7 @@ describe('who searches', () => {
 
   test('nobody: that is an error at once', () => {
     expect(() => webFor({ models: ['gemini/gemini-3-flash'] })).toThrow(
-      '"gemini/gemini-3-flash" does not do it by itself',
+      '"gemini/gemini-3-flash" has no search of its own',
     )
     expect(() => webFor({ models: [] })).toThrow('no model is named')
     expect(() => webFor({ models: 'openai/gpt-5-mini' } as never)).toThrow('models must be an array')

@@ -32,7 +32,7 @@ async function ours(root: string, pattern: string): Promise<readonly string[] | 
     expect(result.truncated).toBe(false)
     return result.files.flatMap((file) => file.lines.map(({ line }) => `${file.path}:${line}`)).toSorted()
   } catch (error) {
-    if (error instanceof Error && error.message.includes('is not a regular expression')) return undefined
+    if (error instanceof Error && error.message.includes('is not a valid RE2 expression')) return undefined
     throw error
   }
 }

@@ -127,7 +127,7 @@ test('much output keeps its beginning and its end; colours are taken out; watche
   const command = `printf '\\033[31mred\\033[0m\\n'; head -c 3000000 /dev/zero | tr '\\0' 'x'; echo; echo end`
   const result = await run({ command }, { options: { limits: { shellOutputBytesMax: 4000 } }, notes })
   expect(result.truncated).toBe(true)
-  expect(result.output).toMatch(/^red\nx+\n\[2996\d\d\d bytes are left out here\]\nx+\nend\n$/)
+  expect(result.output).toMatch(/^red\nx+\n\[2996\d\d\d bytes omitted\]\nx+\nend\n$/)
   expect(result.output.length).toBeLessThan(4_100)
   expect(notes.length).toBeGreaterThan(0)
   expect(Math.max(...notes.map((note) => JSON.stringify(note).length))).toBeLessThan(4096)

@@ -92,7 +92,7 @@ test.each([
   [{ shell: 'yes' }, 'workspaceTools: shell must be an object of options, not yes'],
   [{ shell: { sandbx: 'required' } }, 'workspaceTools: shell has no field "sandbx"'],
   [{ shell: { sandbox: 'Required' } }, 'workspaceTools: shell: sandbox must be "auto", "required", "none"'],
-  [{ shell: { readable: ['tools'] } }, 'readable must name absolute paths, not "tools"'],
+  [{ shell: { readable: ['tools'] } }, 'readable must contain absolute paths, not "tools"'],
 ])('options that are misspelt or of another kind are refused: %j', (options, message) => {
   expect(() => workspaceTools({ root, ...options } as never)).toThrow(
     expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) }),
