@@ -1,4 +1,5 @@
-// Another agent as a tool: what a person sees of it and is asked, what goes on with the next call, and that nothing hangs when it misbehaves.
+// Another agent as a tool: what a person sees and is asked, what the next call continues, and that nothing hangs when
+// it misbehaves.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -72,7 +73,7 @@ async function open({ tool }: AcpAgent, answer: Answered = () => undefined, name
   return { session, ask, seen }
 }
 
-/** The odd agent names its sessions by its process. */
+/** The odd agent names its sessions after its process. */
 async function kill(sessionId: string | undefined): Promise<void> {
   const pid = Number(sessionId?.replace('session-', ''))
   process.kill(pid, 'SIGKILL')
@@ -86,7 +87,7 @@ async function kill(sessionId: string | undefined): Promise<void> {
   await expect.poll(isGone).toBe(true)
 }
 
-/** A process that has ended and that nobody has asked for is none. */
+/** A zombie process does not count. */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -203,7 +204,7 @@ test('what it has started ends with it, also where that ignores it', async () =>
   await expect.poll(() => existsSync(child)).toBe(true)
   const pid = Number(readFileSync(child, 'utf8'))
   await agent.close()
-  // A process without a parent is there until the system has noticed.
+  // An orphaned process lingers until the system has noticed.
   await expect.poll(() => isRunning(pid)).toBe(false)
 })
 
@@ -213,7 +214,7 @@ test.each([
 ])('an interrupt settles the call: %s, %s', async (way) => {
   const { ask, session } = await open(openOdd(way))
   await ask(async () => await session.interrupt()).catch(() => {})
-  // The next words end its grace.
+  // The next message ends its grace period.
   const next = session.send('And now?')
   const settled = async () => {
     const message = (await session.messages()).messages.find(({ role }) => role === 'assistant')

@@ -1,4 +1,4 @@
-// Tools of the AI SDK: Baton's additions and refusals.
+// Tools of the AI SDK: Baton's additions and rejections.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createToolContext } from '@baton/core/testing'
 import { jsonSchema, tool } from 'ai'

@@ -1,5 +1,5 @@
 // The services of a set of tools: built once, on the first call, and released by `close`. Runs Effects with them, and
-// interrupts those whose call has ended.
+// interrupts an Effect when its call ends.
 import type { ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { EffectModule, Exit, ManagedRuntime, Opaque } from './library.ts'

@@ -72,7 +72,7 @@ interface AnySchema extends EffectSchema {
 export interface EffectPlace {
   readonly module: EffectModule
   readonly services: EffectServices
-  /** The tag under which Effects find the context of their call. */
+  /** Tag that gives Effects the context of their call. */
   readonly call?: Opaque
 }
 

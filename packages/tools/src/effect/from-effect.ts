@@ -24,7 +24,7 @@ export interface EffectToolsInit extends ToolsSettings {
   readonly layer?: unknown
   /** Instead of `layer`: your own ManagedRuntime, which `close` does not touch. */
   readonly runtime?: unknown
-  /** Your own tag for `ToolContext`, under which Effects find the context of their call. */
+  /** Your own tag for `ToolContext`, which gives Effects the context of their call. */
   readonly call?: ServiceTag<ToolContext>
   /** Created by `effectTool`. */
   readonly tools?: readonly EffectTool<unknown>[]

@@ -111,7 +111,7 @@ function readTool({ api, start, reads }: GithubKit) {
   })
 }
 
-/** Returns as many lines as fit, at least one. */
+/** Returns the lines that fit, at least one. */
 function takeLines(lines: readonly string[], startLine: number): readonly string[] {
   const taken: string[] = []
   let characters = 0

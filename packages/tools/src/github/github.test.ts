@@ -1,4 +1,5 @@
-// GitHub's tools against a local GitHub that holds every request, and every answer of its own, against GitHub's published description.
+// GitHub's tools against a local GitHub that checks every request, and all its own responses, against GitHub's
+// published description.
 import type { Tool, ToolContext } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
@@ -58,7 +59,7 @@ function open(more: Partial<GithubOptions> = {}): readonly Tool[] {
   return githubTools({ token: ({ principal }) => TOKENS[principal.id], server: github.url, ...more })
 }
 
-/** Runs a tool as a host does, for ann unless another one is named. */
+/** Runs a tool like a host, for ann by default. */
 async function run(
   name: string,
   input: object = {},

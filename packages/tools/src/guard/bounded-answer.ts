@@ -7,7 +7,7 @@ export interface AnswerBounds {
   readonly maxBytes: number | undefined
   /** Called once, when the body has ended, failed or been cancelled. */
   readonly onEnd: () => void
-  /** Converts a network error to the one that the reader gets. */
+  /** Converts a network error for the reader. */
   readonly describe: (thrown: unknown) => unknown
 }
 

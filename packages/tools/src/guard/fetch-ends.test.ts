@@ -1,4 +1,4 @@
-// Every end of a guarded fetch: its time limit ends with it, and so does the connection of an answer that nobody reads.
+// However a guarded fetch ends, its time limit ends with it, and so does the connection of an unread response.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
@@ -23,7 +23,7 @@ afterAll(() => {
   server.close()
 })
 
-/** A guard whose time limits run out by hand. */
+/** A guard whose time limits are triggered manually. */
 function createWorld(maxRedirects = 5) {
   const limits = new Set<() => void>()
   const fetch = createGuardedFetch({

@@ -1,4 +1,4 @@
-// The guarded fetch against a real server on this machine, which the guard allows, and which behaves as hostile servers do.
+// The guarded fetch against a real local server, which the guard allows, and which behaves like hostile servers.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { createServer as createSocketServer } from 'node:net'
@@ -45,7 +45,7 @@ async function open(handle: Handle, options: GuardOptions = {}): Promise<{ origi
   return { origin, fetch: openGuard({ allow: [origin], ...options }) }
 }
 
-/** Timers that a test lets run out by hand. */
+/** Timers that a test triggers manually. */
 function createHandTimers(): Timers & { readonly ring: () => void } {
   const callbacks = new Set<() => void>()
   return {
@@ -64,7 +64,7 @@ const redirectTo =
   (_, response) =>
     void response.writeHead(status, { location }).end()
 
-/** The code of what is thrown. */
+/** Returns the code of the thrown error. */
 async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => 'ok',

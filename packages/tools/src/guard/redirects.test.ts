@@ -1,4 +1,5 @@
-// The request that follows a redirect: its method and body as the fetch standard says, and nothing secret for another origin.
+// The request that follows a redirect: method and body follow the fetch standard, and nothing secret goes to another
+// origin.
 import { expect, test } from 'vitest'
 import type { Asked } from './redirects.ts'
 import { isRedirect, nextRequest } from './redirects.ts'

@@ -1,4 +1,4 @@
-// Documents: references, names, 3.0, and refusals when the tools are made.
+// Documents: references, names, 3.0, and rejections when the tools are created.
 import type { JsonObject, JsonValue, Tool } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ function createDocument(paths: JsonObject, more: JsonObject = {}): JsonObject {
   return { openapi: '3.1.0', servers: [{ url: 'https://api.example.com' }], paths, ...more }
 }
 
-/** The properties of the one operation's input. */
+/** The input properties of the document's only operation. */
 function propertiesOf(operation: JsonObject, more: JsonObject = {}): JsonValue | undefined {
   const [made] = fromOpenApi(createDocument({ '/a': { get: operation } }, more), { operations: ['GET /a'] })
   return made?.inputSchema['properties']
@@ -303,6 +303,6 @@ test.each<[string, object, string]>([
   ['an invalid header', { operations: ['GET /a'], idempotencyHeader: 'a b' }, 'idempotencyHeader must be'],
 ])('options with %s are refused', (_, options, message) => {
   const document = createDocument({ '/a': { get: {} } })
-  // Wrong on purpose.
+  // wrong on purpose
   expect(() => fromOpenApi(document, options as { operations: readonly string[] })).toThrow(message)
 })

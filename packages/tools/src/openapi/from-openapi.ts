@@ -48,7 +48,7 @@ export interface OpenApiOptions<Services = unknown> {
   /** Effects by operation; otherwise GET, HEAD and QUERY are `pure`, PUT and DELETE `idempotent`, all others `once`. */
   readonly effects?: Readonly<Record<string, EffectClass>>
   /**
-   * Header by which the API recognizes a repeated request, such as `Idempotency-Key`. With it, POST and PATCH are
+   * Header that lets the API recognize a repeated request, such as `Idempotency-Key`. With it, POST and PATCH are
    * `idempotent`; its value is a digest of the call's `idempotencyKey`.
    */
   readonly idempotencyHeader?: string
@@ -167,8 +167,8 @@ export interface OpenApiOperation {
 }
 
 /**
- * Lists all operations of a document, including those that cannot be offered, with the reason. Ignores servers, because
- * a program may set another one.
+ * Lists all operations of a document, even unsupported ones, which have the reason. Ignores servers, because a program
+ * may set another one.
  * @throws BatonError `invalid_option` if the document cannot be read
  */
 export function listOperations(document: unknown): readonly OpenApiOperation[] {

@@ -1,4 +1,4 @@
-// Operations of a document against a real service on this machine that checks what it gets.
+// Operations of a document against a real local service that checks its input.
 import type { JsonObject, Tool, ToolContext } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
@@ -31,7 +31,7 @@ function open(operations: readonly string[], options: Partial<OpenApiOptions> = 
   })
 }
 
-/** Validates as the host does, and runs. */
+/** Validates like a host, then runs. */
 async function run(tool: Tool | undefined, input: JsonObject, context = createContext()): Promise<unknown> {
   if (!tool?.execute) throw new Error('there is no such tool')
   const checked = await createArgumentValidator().validate(tool, JSON.stringify(input))

@@ -1,4 +1,4 @@
-// The client of a service, in all situations of failure, and what it sends.
+// The client of a service, in all failure situations, and what it sends.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -41,7 +41,7 @@ const RULES: readonly Rule[] = [
   {
     pattern: rule(String.raw`(?:in )?(?:an? )?(png|jpe?g|gif|webp)(?: (?:image|picture|file|format))?`),
     decide: ({ mediaType }, [kind = '']) => ({
-      isMet: mediaType === KINDS[kind.toLowerCase() as keyof typeof KINDS], // one that the pattern matched
+      isMet: mediaType === KINDS[kind.toLowerCase() as keyof typeof KINDS], // matched by the pattern
       reason: `it is a ${mediaType} file`,
     }),
   },

@@ -53,7 +53,7 @@ export function searchTool<Services>(
   })
 }
 
-/** Drops results without a web address, and those that the program denies. */
+/** Drops results that have no web address or that the program denies. */
 function show({ title, url, snippet, publishedAt }: SearchResult, shows: (url: URL) => boolean) {
   const address = URL.parse(url)
   if (!address || !/^https?:$/.test(address.protocol) || !shows(address)) return []

@@ -1,5 +1,5 @@
-// Atomic changes to files of the workspace. They operate within a folder that is held open, so swapping in a link
-// cannot redirect them. Paths are checked by `Workspace.locateTarget`.
+// Atomic changes to files of the workspace. They keep the containing folder open, so swapping in a link cannot redirect
+// them. Paths are checked by `Workspace.locateTarget`.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, lstat, mkdir, open, rename, rm, unlink } from 'node:fs/promises'

@@ -135,10 +135,7 @@ function readsOwn(settings: string): boolean {
   return existsSync(settings) && /worktreeconfig/i.test(readFileSync(settings, 'utf8'))
 }
 
-/**
- * Another command may still be running and swap folders for links, so each change is made in a folder that is held
- * open.
- */
+/** Another command may still be running and swap folders for links, so each change keeps its folder open. */
 async function cleanGit(workspace: Workspace, guards: Guards): Promise<boolean> {
   const root = workspace.toAbsolute('')
   const within = async (folder: string, use: (stable: string) => Promise<void>): Promise<boolean> => {

@@ -168,7 +168,7 @@ class Search {
     else await this.#searchFiles(paths)
   }
 
-  /** Returns false if the search is over; `#isTruncated` tells why. */
+  /** Returns false if the search has ended; `#isTruncated` tells why. */
   async #searchFiles(paths: readonly string[]): Promise<boolean> {
     const { limits } = this.#kit
     const chosen = await this.#filter.choose(paths)

@@ -106,7 +106,7 @@ async function readText(path: string, flags: number): Promise<string> {
   }
 }
 
-/** Replaces a rule that could take too long with one that hides more: everything with the same prefix. */
+/** Replaces a rule that could take too long with a broader one that hides everything with the same prefix. */
 function boundedRules(text: string): string {
   if (!text.includes('**')) return text
   const bounded = text.split('\n').map((line) => {

@@ -1,4 +1,5 @@
-// `shell.run` with real commands: what it shows, how it ends whatever the command does, and what the sandbox keeps from it.
+// `shell.run` with real commands: what it shows, how it ends whatever the command does, and what the sandbox hides from
+// it.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -75,7 +76,7 @@ async function run(input: object, { shell = OPEN, options, signal, notes }: Run 
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
-    // A process that has ended and that nobody has collected is no more.
+    // A zombie process does not count.
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
   } catch {
     return false
@@ -177,7 +178,7 @@ test.each([
 })
 
 const BOXED: ShellOptions = { sandbox: 'required' }
-/** Bubblewrap is a part of the machine, and some containers forbid it. */
+/** Bubblewrap depends on the machine, and some containers forbid it. */
 function findBox(): true | undefined {
   try {
     execFileSync('bwrap', ['--ro-bind', '/', '/', '--dev', '/dev', '--unshare-all', 'true'], { stdio: 'pipe' })
@@ -298,7 +299,7 @@ describe.runIf(findBox())('in the sandbox', () => {
         try {
           git(folder, 'commit', '-q', '--allow-empty', '-m', 'by a person')
         } catch {
-          // The command broke it, as it may.
+          // the command broke it, which is allowed
         }
       expect(existsSync(join(place, 'ran'))).toBe(false)
     })

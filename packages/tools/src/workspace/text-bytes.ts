@@ -2,7 +2,7 @@
 
 export interface TextForm {
   readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
-  /** Whether a byte order mark comes first; UTF-16 always has one here. */
+  /** Whether the file starts with a byte order mark; UTF-16 always does here. */
   readonly hasMark: boolean
 }
 

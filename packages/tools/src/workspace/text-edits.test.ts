@@ -1,4 +1,4 @@
-// Exact replacements: what is found, what is refused and with which words, and what stays as it was.
+// Exact replacements: what is found, what is rejected with which message, and what stays unchanged.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { TextEdit } from './text-edits.ts'

@@ -113,7 +113,7 @@ function countLines(text: string, end: number): number {
   return lines
 }
 
-/** Shows the nearest lines: those that start like the text, for example from before another edit. */
+/** Shows the nearest lines, which start like the text, for example from before another edit. */
 function hint(text: string, part: string, shows: boolean): string {
   const lines = part.split(/\r?\n/).map((line) => line.trim())
   const known = text.split(/\r?\n/).map((line) => line.trim())
@@ -140,7 +140,7 @@ function findSimilar(known: readonly string[], wanted: string): number | undefin
   return best !== undefined && most >= words.size / 2 ? best : undefined
 }
 
-/** Shows as many lines as the text has, starting from this one. */
+/** Shows the same number of lines as the text, starting from this one. */
 function nameLines(text: string, line: number, { part, shows }: EditOptions & { readonly part: string }): string {
   const where = `The nearest lines start at line ${line}`
   if (!shows) return where

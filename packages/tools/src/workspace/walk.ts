@@ -46,7 +46,7 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedEntry> {
   }
 }
 
-/** Maximum entries of one folder; any more count as unreadable. */
+/** Maximum entries of one folder; the rest count as unreadable. */
 const FOLDER_ENTRIES_MAX = 200_000
 
 async function readEntries(options: WalkOptions): Promise<readonly WalkedEntry[]> {

@@ -22,7 +22,7 @@ export interface WorkspaceLimits {
   readonly lineCharactersMax: number
   /** Maximum characters of a search pattern. */
   readonly patternCharactersMax: number
-  /** Maximum lines that one search shows; a file's matches are counted to its end. */
+  /** Maximum lines that one search shows; all matches of a file are still counted. */
   readonly matchesMax: number
   /** Maximum lines that one search shows per file, unless it searches only that file. */
   readonly matchesPerFileMax: number
@@ -58,7 +58,7 @@ export const WORKSPACE_LIMITS: WorkspaceLimits = {
 
 const FIELDS = new Set(Object.keys(WORKSPACE_LIMITS))
 
-/** @throws BatonError `invalid_option` for an unknown limit, or one that is not a whole number of at least 0 */
+/** @throws BatonError `invalid_option` for an unknown limit, or a value that is not a whole number of at least 0 */
 export function workspaceLimits(given: Partial<WorkspaceLimits> = {}): WorkspaceLimits {
   checkFields(given, { what: 'workspaceTools: limits', code: 'invalid_option', fields: FIELDS })
   for (const [name, value] of Object.entries(given))

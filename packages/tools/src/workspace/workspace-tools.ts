@@ -72,7 +72,7 @@ export type WorkspaceTool = KitTool<
 /**
  * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. They are pure and bounded; a result that reached a
  * limit says `truncated: true` and, in `next`, which arguments continue. `write` adds four tools that change files,
- * `shell` one that runs commands.
+ * `shell` adds a tool that runs commands.
  * @throws BatonError `invalid_option` for an unknown or invalid option, or if `root` is not a folder
  */
 export function workspaceTools(options: WorkspaceOptions): readonly WorkspaceTool[] {

@@ -273,7 +273,7 @@ export class Workspace {
     return spelled
   }
 
-  /** Returns the entry with this name, otherwise one that is equal in composed form, otherwise the name as is. */
+  /** Returns the entry with this name, otherwise an entry that is equal in composed form, otherwise the name as is. */
   async #findName(folder: string, name: string): Promise<string> {
     const place = join(this.#root, folder)
     if (!hasTwoForms(name) || (await isThere(join(place, name)))) return name

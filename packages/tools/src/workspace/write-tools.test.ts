@@ -1,4 +1,4 @@
-// The writing tools over real temporary folders: what they change, what they refuse, and what people are shown.
+// The write tools over real temporary folders: what they change, what they refuse, and what people are shown.
 import {
   chmodSync,
   existsSync,
@@ -46,7 +46,7 @@ function find(name: string, options: Partial<WorkspaceOptions> = {}): Tool {
   return found
 }
 
-/** As a host does: the input validated first, the approval asked, the output held against its schema. */
+/** Runs a tool like a host: validates the input, asks for approval, and checks the output against its schema. */
 async function run(name: string, input: object, options: Partial<WorkspaceOptions> = {}): Promise<unknown> {
   const tool = find(name, options)
   if (!tool.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType)) throw new Error(name)
@@ -134,7 +134,7 @@ describe('an approval', () => {
         { oldText: 'c', newText: '' },
       ],
     })
-    // To let moves into one place pass would let any file be taken away.
+    // Otherwise, approving moves to one place would allow any file to be moved there.
     expect(describe('fs.move', { from: 'a.txt', to: 'b.txt' })).not.toHaveProperty('destination')
     expect(describe('fs.delete', { path: 'a', recursive: true })).toMatchObject({
       title: 'Delete a and all its contents',

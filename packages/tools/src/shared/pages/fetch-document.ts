@@ -11,7 +11,7 @@ import type { Reading } from '../service-answer.ts'
 import { describeNetworkFailure, readBody } from '../service-answer.ts'
 
 export interface DocumentOptions {
-  /** Targets that may be fetched besides the public web, and denied ones, as for `createGuardedFetch`. */
+  /** Rules for targets outside the public web, and denied ones, as for `createGuardedFetch`. */
   readonly guard?: Pick<GuardOptions, 'allow' | 'deny' | 'onlyAllowed' | 'schemes' | 'lookup'>
   /** Timeout for one response in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number
