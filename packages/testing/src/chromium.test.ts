@@ -45,10 +45,10 @@ test('the one that is named goes before, and must be there', () => {
   vi.stubEnv('BATON_CHROMIUM', path)
   expect(find()).toBe(path)
   vi.stubEnv('BATON_CHROMIUM', `${path}-not`)
-  expect(find).toThrow(`BATON_CHROMIUM names no executable file: ${path}-not`)
+  expect(find).toThrow(`BATON_CHROMIUM does not name an executable file: ${path}-not`)
 })
 
 test('where everything is required, its lack is a failure', () => {
   vi.stubEnv('BATON_TEST_REQUIRE', 'all')
-  expect(find).toThrow('the page: there is no Chromium')
+  expect(find).toThrow('the page: Chromium is not installed')
 })

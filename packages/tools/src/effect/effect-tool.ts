@@ -153,7 +153,7 @@ function encode(name: string, encoding: Opaque, { module }: EffectPlace): Opaque
     (cause) =>
       new BatonError({
         code: 'result_invalid',
-        message: `the result of "${name}" is invalid: ${describeFailure(cause)}`.slice(0, 2000),
+        message: `the result of "${name}" is wrong: ${describeFailure(cause)}`.slice(0, 2000),
         cause,
       }),
   )

@@ -68,7 +68,7 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
       'order.throw error tool_failed: thrown before the Effect',
     ])
     expect(calls[2]).toMatch(/^order\.plain error result_invalid: execute of "order\.plain" must return an Effect/)
-    expect(calls[3]).toMatch(/^order\.wrong error result_invalid: the result of "order\.wrong" is invalid: .+/s)
+    expect(calls[3]).toMatch(/^order\.wrong error result_invalid: the result of "order\.wrong" is wrong: .+/s)
     expect(calls[4]).toMatch(/^order\.read ok/)
     await opened.close()
   })
