@@ -1,4 +1,4 @@
-// A browser that is named, found or missing; everything is required, or not.
+// A browser set by a variable, found in PATH, or missing; with and without everything required.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'

@@ -4,7 +4,7 @@ import { findProgram } from './program.ts'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** Headless, portable across machines, and without network access of its own. */
+/** Headless, portable across machines, and without unasked network access. */
 export const CHROMIUM_ARGUMENTS: readonly string[] = [
   '--headless',
   '--no-sandbox',

@@ -192,7 +192,7 @@ function buildEnd(
   return [{ type: `response.${status}`, response: response(status, more) }]
 }
 
-/** An item cut off by the end of the response has no end of its own, and only the first half of its pieces. */
+/** An item cut off by the end of the response has no end event, and only the first half of its pieces. */
 function itemEvents(
   { begun, done, pieces }: FakeItem,
   index: number,

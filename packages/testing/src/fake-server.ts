@@ -14,7 +14,7 @@ export interface FakeCall {
 
 /** An answer. Wires add what is specific to them. */
 export interface FakeSaid {
-  /** Reasoning comes first, signed if the provider signs it. */
+  /** Reasoning is first, signed if the provider signs it. */
   readonly reasoning?: string
   readonly text?: string
   readonly calls?: readonly FakeCall[]

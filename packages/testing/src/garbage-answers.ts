@@ -1,4 +1,4 @@
-// Invalid model answers and stream events. Each is created anew, since some record what was done to them.
+// Invalid model answers and stream events. Each one is new, since some record what was done to them.
 import type { ModelAnswer, ModelEvent } from '@baton/core'
 import { DEFAULT_LIMITS } from '@baton/core/machine'
 

@@ -5,7 +5,7 @@ import { createSimulationCoverage, reportCoverage, reportOwnership } from './sim
 import { simulate } from './simulator/simulate.ts'
 import { simulateTwoProcesses } from './simulator/simulate-two-processes.ts'
 
-/** Failing seeds after which the run stops. */
+/** The run stops after this many failing seeds. */
 const FAILURES_MAX = 3
 
 async function main(): Promise<number> {

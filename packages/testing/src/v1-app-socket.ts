@@ -1,4 +1,4 @@
-// The connection of a version 1 app, as a small interface of its own, and the platform's WebSocket behind it.
+// The connection of a version 1 app, as a small interface, and the platform's WebSocket behind it.
 
 export interface V1Socket {
   /** Resolves when the connection is established. @throws Error if it fails */

@@ -97,7 +97,7 @@ function toParts({ text, images }: Exclude<RecordedItem, { readonly role: 'assis
   return [{ type: 'text', text }, ...Array.from({ length: images }, () => picture)]
 }
 
-/** An answer whose stream was not recorded, or that came before the first request. */
+/** An answer whose stream was not recorded, or that precedes the first request. */
 function toAnswer({ text, calls }: Extract<RecordedItem, { readonly role: 'assistant' }>): ModelAnswer {
   const parts = [
     ...(text === '' ? [] : [{ type: 'text', text } as const]),

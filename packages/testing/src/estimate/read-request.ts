@@ -204,7 +204,7 @@ function toText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Non-text blocks are pictures, or JSON that stands for text. */
+/** Non-text blocks are pictures, or JSON representing text. */
 function readTexts(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content
   return listObjects(content)

@@ -21,9 +21,9 @@ export interface FakeRedditInit {
 }
 
 export interface FakeReddit {
-  /** Stands for oauth.reddit.com. */
+  /** Represents oauth.reddit.com. */
   readonly url: string
-  /** Stands for www.reddit.com. */
+  /** Represents www.reddit.com. */
   readonly publicUrl: string
   /** `<oauth or public> <method> <path>` of each request. */
   readonly asked: string[]

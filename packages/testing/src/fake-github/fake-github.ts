@@ -1,5 +1,5 @@
 // A local GitHub: in-memory repositories behind the part of GitHub's API that @baton/tools/github uses. Validates each
-// request, and each of its own answers, against GitHub's published description.
+// request, and each of its answers, against GitHub's published description.
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'

@@ -23,7 +23,7 @@ function listPositions(frames: readonly Frame[]): readonly number[] {
   return [...new Set(frames.flatMap((frame) => (frame.type === 'fact' ? [frame.pos] : [])))]
 }
 
-/** Checks that no piece precedes the record that began its attempt, or follows the one that ended it. */
+/** Checks that no piece precedes the record that began its attempt, or follows the record that ended it. */
 function checkOrder(frames: readonly Frame[]): void {
   let running: number | undefined
   for (const frame of frames) {

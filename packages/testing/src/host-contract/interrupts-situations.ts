@@ -16,7 +16,7 @@ interface Interrupted {
   readonly init: ContractWorldInit
 }
 
-/** Interrupts the first turn, then sends a second input; returns what the model was told then. */
+/** Interrupts the first turn, then sends a second input; returns what the model read then. */
 async function interruptAt({ createWorld }: Stage, { afterMs, heard, init }: Interrupted) {
   const world = await createWorld(init)
   const session = await world.open()

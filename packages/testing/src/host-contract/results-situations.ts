@@ -4,7 +4,7 @@ import { act, createCyclic, listCalls, never, resultsTold } from './situation-pa
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
-/** Plays one turn in which the model calls `act` once; returns what it was told of the result. */
+/** Plays one turn in which the model calls `act` once; returns what it read as the result. */
 async function readResult({ createWorld }: Stage, execute: () => unknown) {
   const world = await createWorld({ tools: [act(execute)], steps: [listCalls('act'), { text: 'done' }] })
   const session = await world.open()

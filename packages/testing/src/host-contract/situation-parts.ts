@@ -1,4 +1,4 @@
-// Building blocks of situations: tools, steps of the scripted model, and what each party was told.
+// Building blocks of situations: tools, steps of the scripted model, and what each party observed.
 import type { Frame, Tool, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'

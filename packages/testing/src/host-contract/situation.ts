@@ -26,7 +26,7 @@ export function listHostCases(kind: HostKind, situations: Situations): readonly 
   return Object.entries(situations).map(([name, act]) => ({ name, run: () => play(kind, act) }))
 }
 
-/** One situation per row; `%s` in the name stands for the first value of the row. */
+/** One situation per row; `%s` in the name is replaced by the first value of the row. */
 export function forEachRow<Row extends [unknown, ...unknown[]]>(
   name: string,
   rows: readonly (readonly [...Row])[],

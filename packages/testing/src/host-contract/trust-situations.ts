@@ -1,5 +1,5 @@
-// Who may say what to a session: a caller cannot speak as the host or for another client or person, and no input ends
-// the session or the process.
+// Permissions to address a session: a caller cannot speak as the host or for another client or person, and no input
+// ends the session or the process.
 import type { Session } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import { HOST_REPORTS } from '@baton/core/machine'

@@ -43,7 +43,7 @@ export interface Asked {
   readonly results: readonly string[]
 }
 
-/** Number of chunks after which a long text is in its middle, in any protocol. */
+/** After this many chunks a long text is halfway, in any protocol. */
 const MIDDLE = 8
 /** Baton's probe is always answered: the server supports tools. */
 function takeNext(queue: Behind['queue'], request: FakeRequest): Said | Refusal {

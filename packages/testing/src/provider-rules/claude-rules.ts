@@ -5,7 +5,7 @@ import type { JsonObject } from '@baton/core'
 import type { Refusal } from './rule.ts'
 import { STARVED, THOUGHTS_TOKENS_MIN, VOICE_TOKENS, listBroken, numberAt, objectAt } from './rule.ts'
 
-/** The fields the rules refer to, wherever a provider has them. */
+/** The fields the rules refer to, in every provider's format. */
 export interface ClaudeFields {
   readonly thinking: JsonObject
   readonly effort: unknown

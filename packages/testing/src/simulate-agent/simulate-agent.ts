@@ -292,7 +292,7 @@ class AgentWorld {
     if (this.#failure) throw this.#failure
   }
 
-  /** Virtual time stands still while a model or tool is really working, up to a limit. */
+  /** Virtual time is paused while a model or tool is really working, up to a limit. */
   #isIdle(): boolean {
     if (this.#work.busy <= 0 || this.#failure) {
       this.#busySince = undefined

@@ -215,7 +215,7 @@ function forge(world: SimulatedWorld): void {
   const { step, recentCalls } = world.observed.state
   const calls = [...(step?.calls ?? []), ...recentCalls.slice(-3)]
   const call = calls.length > 0 ? world.random.pick(calls) : undefined
-  // A client of the same handle that was not asked: a report from the asked one about its own call is no forgery.
+  // A client of the same handle that was not asked: a report from the asked one about its own call is not forged.
   const others = world.devices.filter(({ connection }) => connection !== call?.offer?.connection)
   const device = others.length > 0 ? world.random.pick(others) : undefined
   send(world, {

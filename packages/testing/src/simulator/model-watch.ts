@@ -85,7 +85,10 @@ export class ModelWatch {
     if (left > 0) this.#fail(new Error(`the host stopped, but ${left} model calls are still running`))
   }
 
-  /** One call at a time, counted until it settles: an aborted call is waited for up to the time an abort may take. */
+  /**
+   * One call at a time, counted until it settles: the wait for an aborted call is limited to the time an abort may
+   * take.
+   */
   #checkAlone(process: SimulatedProcess, attempt: number): void {
     const nowMs = this.#nowMs()
     for (const [signal, other] of this.#running) {

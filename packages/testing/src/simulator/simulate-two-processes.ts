@@ -20,7 +20,7 @@ interface Peer {
   /** This process's part of the world; the rest is shared. */
   readonly world: SimulatedWorld
   readonly link: StoreLink
-  /** Set while this host has been asked for the session and has not answered. */
+  /** Set while a request to this host for the session is unanswered. */
   asked: Host | undefined
 }
 
@@ -34,12 +34,12 @@ interface Peers {
   sentAgainMs: number
 }
 
-/** A cut may last for 30 s, after which pending writes are stored. */
+/** A cut may last for 30 s; then pending writes are stored. */
 const STORING_MS = 60_000
 /** Milliseconds between two checks for sessions without an owner. */
 const RECOVER_MS = 2000
 const MINUTE_MS = 60_000
-/** Milliseconds after which users of a healed world send unanswered inputs again. */
+/** Users of a healed world resend unanswered inputs after this many milliseconds. */
 const AGAIN_MS = 5000
 
 /** @throws SimulationError if an invariant is broken or the session does not come to rest */
@@ -195,7 +195,7 @@ async function healPeers(peers: Peers): Promise<void> {
   const tend = () => tendPeers(peers)
   await rest(base, tend)
   base.voice.speaker?.drop() // after a reported failure, it retries when it reconnects
-  // The app processes what it received: every answer is spoken to the end.
+  // The app processes what it received: every answer is played to the end.
   for (const untilMs = time.nowMs() + (base.pages.length > 0 ? 3 : 10) * MINUTE_MS; time.nowMs() < untilMs;) {
     await tend()
     if (!(await time.runNext(untilMs))) break

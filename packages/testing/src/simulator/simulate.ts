@@ -103,7 +103,7 @@ export type OnStored = (records: readonly SessionRecord[]) => void
 /** A failing run: its seed, the failure, and the story that led to it. */
 export class SimulationError extends Error {
   readonly seed: number
-  /** `words`: further arguments of the command, besides the seed. */
+  /** `words`: arguments of the command in addition to the seed. */
   constructor(seed: number, story: readonly string[], cause: unknown, words = '') {
     const why = cause instanceof Error ? cause.message : String(cause)
     super(
@@ -134,7 +134,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
       if (world.observed.failure) throw world.observed.failure
     }
     await healAndRest(world)
-    // The app processes what it received: every answer is spoken to the end.
+    // The app processes what it received: every answer is played to the end.
     await world.time.runUntil(world.time.nowMs() + (options.pages ? 3 : 10) * 60_000)
     if (world.pages.length > 0) await healAndRest(world)
     await checkPages(world)

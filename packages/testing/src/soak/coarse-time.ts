@@ -1,5 +1,5 @@
 // Virtual time in steps, for thousands of timers: everything due within a step happens at its end, all at once, as in a
-// busy process. Time stands still until all work started by a step has ended.
+// busy process. Time is paused until all work started by a step has ended.
 import type { Clock, Timers } from '@baton/core'
 import { setImmediate as turn } from 'node:timers/promises'
 

@@ -12,7 +12,7 @@ export interface Growth {
   readonly to: number
 }
 
-/** Share by which a count may grow; counts not listed may not grow at all. `undefined`: shown but not judged. */
+/** Allowed growth of a count, as a share; counts not listed may not grow at all. `undefined`: shown but not judged. */
 export type Allowed = Readonly<Record<string, number | undefined>>
 
 const MIB = 2 ** 20

@@ -31,7 +31,7 @@ export interface RealSoakInit {
 const MINUTE_MS = 60_000
 /** Milliseconds of each minute reserved for coming to rest. */
 const REST_MS = 10_000
-/** Milliseconds after which conversations that do not come to rest count as a failure. */
+/** Conversations must come to rest within this many milliseconds, or they count as a failure. */
 const PATIENCE_MS = 120_000
 /** Milliseconds after the last answer until the server's remaining work for it has ended. */
 const SETTLE_MS = 2000

@@ -1,5 +1,5 @@
-// A small soak in virtual time, in a process of its own: the conversations of another seed each day, all the inputs of which are
-// read once, and nothing that the process holds grows. `npm run soak` plays the whole.
+// A small soak in virtual time, in a separate process: each day the conversations of a different seed, whose inputs
+// must all be read once, while nothing held by the process grows. `npm run soak` runs the full one.
 import { chooseSeed } from '@baton/testing/depth'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

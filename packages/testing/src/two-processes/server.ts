@@ -13,7 +13,7 @@ export interface PeerServerWords {
   readonly store: string
   readonly port: number
   readonly effectsFile: string
-  /** Milliseconds by which its wall clock is ahead. */
+  /** Its wall clock is ahead by this many milliseconds. */
   readonly aheadMs: number
   readonly leaseMs: number
   /** The agent of version 2 clients, whose effects are lines of tool and session; otherwise the plain one. */

@@ -219,7 +219,7 @@ function checkMessages(body: JsonObject, report: Report<Code>): void {
 
 /**
  * A server tool has its result in the message of its call. Two kinds may lack it: calls at the end of a paused last
- * message, and one that waits for client tools, whose result follows in a later message of the turn (recorded).
+ * message, and a call waiting for client tools, whose result follows in a later message of the turn (recorded).
  */
 function checkServerCalls(body: JsonObject, turns: readonly Turn[], report: Report<Code>): void {
   const open = new Map<JsonValue | undefined, string>()

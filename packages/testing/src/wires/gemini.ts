@@ -299,7 +299,7 @@ function checkResult({ item, path }: Found, report: Report<Code>): void {
   if (!isJsonObject(item['response'])) report('result_response', path, `${show(item['response'])} is not an object`)
 }
 
-/** All results of a turn's calls are in the one content after it, as many as calls, with the same names. */
+/** All results of a turn's calls are in the one content after it: one per call, with the same names. */
 function checkPairs(turns: readonly Turn[], index: number, report: Report<Code>): void {
   const turn = turns[index]
   if (!turn) return

@@ -1,4 +1,4 @@
-// Checks a request's body as OpenAI's Chat Completions API does. Servers that speak its dialect are no less strict.
+// Checks a request's body as OpenAI's Chat Completions API does. Servers that speak its dialect are just as strict.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'

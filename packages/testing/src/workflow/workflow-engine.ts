@@ -39,7 +39,7 @@ export interface WorkflowEngine extends Engine {
   records(session: string): readonly SessionRecord[]
 }
 
-/** Milliseconds without a heartbeat after which an activity counts as lost. */
+/** An activity counts as lost after this many milliseconds without a heartbeat. */
 const HEARTBEAT_MS = 2000
 
 export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
