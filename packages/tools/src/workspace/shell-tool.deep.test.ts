@@ -393,7 +393,7 @@ test('where the sandbox is required and is not there, nothing runs', async () =>
   vi.unstubAllEnvs()
   expect(failed).toMatchObject({
     code: 'tool_failed',
-    message: expect.stringMatching(/only in a sandbox here.*no program "bwrap"/) as string,
+    message: expect.stringMatching(/only in a sandbox here.*"bwrap" is not installed/) as string,
   })
   expect(existsSync(join(root, 'made'))).toBe(false)
   expect(open).toMatchObject({ sandbox: 'none', output: 'ran\n' })
