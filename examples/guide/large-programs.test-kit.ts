@@ -13,7 +13,7 @@ export const SAID_BY_LARGE: Readonly<Record<string, readonly string[]>> = {
     'url_refused the request to http://169.254.169.254, to which the wiki redirects, was not sent: its scheme is not https\n',
     'url_refused the request to https://127.0.0.1:8080 was not sent: its address is this machine\n',
     'url_refused the request to https://[::ffff:a00:1] was not sent: its address is private\n',
-    'url_refused the request to https://metadata.google.internal was not sent: its name is one of a local network\n',
+    'url_refused the request to https://metadata.google.internal was not sent: its name belongs to a local network\n',
   ],
   'mcp.ts': [
     'get-sum text\nget-tiny-image text, image, text\nThe MCP server "everything" asks: Please provide inputs for the following fields:\ntrigger-elicitation-request text',

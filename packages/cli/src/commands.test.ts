@@ -149,7 +149,7 @@ const MISTAKES: readonly Mistake[] = [
     'a provider without its keys',
     ['serve'],
     { MODEL_PROVIDER: 'bedrock' },
-    [1, /^the model bedrock\/amazon.nova-lite-v1:0 needs a key; set AWS_BEARER_TOKEN_BEDROCK, or /],
+    [1, /^the model bedrock\/amazon.nova-lite-v1:0 needs credentials; set AWS_BEARER_TOKEN_BEDROCK, or /],
   ],
   [
     'an agent file that is not there',

@@ -89,7 +89,7 @@ test.each([
   [
     'bedrock',
     { BEDROCK_MODEL_ID: 'amazon.nova-pro-v1:0', AWS_REGION: 'eu-west-1' },
-    'the model bedrock/amazon.nova-pro-v1:0 needs a key; set AWS_BEARER_TOKEN_BEDROCK',
+    'the model bedrock/amazon.nova-pro-v1:0 needs credentials; set AWS_BEARER_TOKEN_BEDROCK',
   ],
 ])('MODEL_PROVIDER %s chooses the provider', async (provider, variables, message) => {
   const { code, said } = await serve({ MODEL_PROVIDER: provider, ...variables })

@@ -1,4 +1,4 @@
-// The choice of a model: which one, why, and what a person is told who named one that cannot be used.
+// The choice of a model: which one, why, and the error for a name that cannot be used.
 import type { HttpRequest } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,11 +1,11 @@
-// Models by their ids: which are probed for tools, and what BATON_TOOLS makes of it.
+// Models by id: which are probed for tools, and the effect of BATON_TOOLS.
 import type { Transport } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import type { Variables } from './choose-model.ts'
 import { createModelOf } from './choose-model.ts'
 
 describe('tools of a server that may take none', () => {
-  /** Way of asking by one request with a tool: `probe`, `tools`, `words`. Every server says "No." */
+  /** Shows how one request with a tool is sent: `probe`, `tools` or `words`. Every server answers "No." */
   async function asked(id: string, variables: Variables) {
     const bodies: string[] = []
     const told: string[] = []

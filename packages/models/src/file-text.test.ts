@@ -1,4 +1,4 @@
-// Which files are text.
+// Detection of text files.
 import { expect, test } from 'vitest'
 import { textOfFile } from './file-text.ts'
 

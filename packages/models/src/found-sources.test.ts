@@ -1,4 +1,4 @@
-// Sources in answers of each provider become parts that people can see, and a page comes once.
+// Sources in each provider's answers become visible parts, and each page appears once.
 import type { JsonValue, ModelAnswer } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'

@@ -1,11 +1,11 @@
-// Memory of a history: encoded once, never for another history, never past a change.
+// The cache of a history: encoded once, never reused for another history or past a change.
 import type { Message } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createHistories } from './histories.ts'
 
 const said = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] })
 
-/** Encodes a message as itself and notes which were encoded. */
+/** Encodes each message as itself and records which ones were encoded. */
 function watched() {
   const encoded: Message[] = []
   const histories = createHistories<Message>()

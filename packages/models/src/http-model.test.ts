@@ -1,4 +1,4 @@
-// Parts that all models behind HTTP send beside their body: headers and the user of an address.
+// Everything HTTP models send in addition to their body: headers, and the user in an address.
 import { expect, test } from 'vitest'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createBedrockModel } from './bedrock/index.ts'

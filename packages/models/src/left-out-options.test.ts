@@ -1,4 +1,4 @@
-// Options that a program in JavaScript leaves out, or writes with another name: the error names the function and the option.
+// Options that a JavaScript program omits or misspells: the error names the function and the option.
 import { expect, test } from 'vitest'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createBedrockModel } from './bedrock/index.ts'

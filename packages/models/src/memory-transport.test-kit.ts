@@ -1,4 +1,4 @@
-// A provider in memory, for the tests of single adapters: it keeps what it was sent and answers with one body.
+// An in-memory provider for tests of single adapters: records requests and answers with one body.
 import type { BatonError, HttpHead, HttpRequest, ModelRequest, Transport } from '@baton/core'
 import { isBatonError } from '@baton/core'
 
@@ -19,7 +19,7 @@ export interface Provider {
   readonly sent: readonly HttpRequest[]
 }
 
-/** An answer in one piece or several, as a stream with status 200 unless the head says otherwise. */
+/** An answer in one or more pieces, by default a stream with status 200. */
 export function answerWith(head: Partial<HttpHead>, ...pieces: readonly (string | Uint8Array)[]): Provider {
   const sent: HttpRequest[] = []
   const answered: HttpHead = {

@@ -1,4 +1,4 @@
-// Misspelt names of models: what they may mean, and where that is said.
+// Misspelled model names: the suggested corrections, and where they appear.
 import type { Model } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'

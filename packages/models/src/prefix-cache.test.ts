@@ -1,13 +1,13 @@
-// Kept lists, and for how long.
+// Cached lists, and how long they live.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { createPrefixCache } from './prefix-cache.ts'
 
 setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void // that is what the flag gives
+const collectGarbage = runInNewContext('gc') as () => void // provided by the flag
 
-/** Weak references are kept to the end of the running task. */
+/** Weak references are kept alive until the end of the running task. */
 async function afterCollection(): Promise<void> {
   await new Promise((resolve) => void setImmediate(resolve))
   collectGarbage()

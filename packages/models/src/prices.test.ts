@@ -1,4 +1,4 @@
-// Costs: from the list, from a user's own prices, and none where nothing is known.
+// Costs: from the list, from a user's own prices, and none if unknown.
 import { expect, test } from 'vitest'
 import { createPriceOf } from './prices.ts'
 

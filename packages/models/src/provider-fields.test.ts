@@ -1,4 +1,4 @@
-// Fields for one provider go out as they are.
+// Fields for one provider are sent as is.
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { addProviderFields } from './provider-fields.ts'

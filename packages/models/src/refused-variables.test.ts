@@ -1,4 +1,4 @@
-// Errors about a wrong variable, and the parts that they never show: it may hold a key or a password.
+// Errors about invalid variables never show the parts that may hold a key or password.
 import { expect, test } from 'vitest'
 import { chooseModel, createModelOf, listOwnServers, redact, secretsIn } from './choose-model.ts'
 import { answerWith } from './memory-transport.test-kit.ts'

@@ -1,4 +1,4 @@
-// However a conversation goes on, is wound back, forked or shortened, what a model remembers of its requests shows in none.
+// However a conversation continues, rewinds, forks or is trimmed, cached requests equal freshly encoded ones.
 import type { AssistantMessage, JsonObject, Message, ModelRequest, ModelSettings, ToolChoice } from '@baton/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -49,7 +49,7 @@ const call = fc.record({
   state,
 })
 const exchange: fc.Arbitrary<readonly Message[]> = fc.oneof(
-  // Enough of them that Bedrock's bound of documents is met.
+  // Enough of them to reach Bedrock's document limit.
   fc.array(content, { maxLength: 6 }).map((parts): readonly Message[] => [{ role: 'user', parts }]),
   fc
     .record({ said: fc.array(spoken, { maxLength: 3 }), calls: fc.array(call, { maxLength: 2 }), result: content })
@@ -106,7 +106,7 @@ function changed(messages: readonly Message[], { change, at, added }: Step): rea
 
 type Write = (request: ModelRequest) => string
 
-/** Each made anew remembers nothing. */
+/** Each new writer starts with an empty memory. */
 const WRITERS: Readonly<Record<string, () => Write>> = {
   anthropic: () => {
     const memory = createRequestMemory<AnthropicMessage>()

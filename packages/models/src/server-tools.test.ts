@@ -1,4 +1,4 @@
-// Tools that a provider runs: whether a request may name them, and how they are told in the midst of an answer.
+// Tools that a provider runs: whether a request may name them, and how they are reported during an answer.
 import type { JsonObject, ModelEvent, ModelRequest, ModelSettings } from '@baton/core'
 import { expect, test } from 'vitest'
 import { decodeAnthropicMessage } from './anthropic/decode-stream.ts'

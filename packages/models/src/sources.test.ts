@@ -1,4 +1,4 @@
-// Sources of an answer, in every encoder: a request with them is the request without them.
+// Sources of an answer, in every encoder: a request is the same with and without them.
 import type { AssistantPart, ModelRequest } from '@baton/core'
 import { expect, test } from 'vitest'
 import { encodeCallOptions } from './ai-sdk/encode-prompt.ts'

@@ -1,9 +1,9 @@
-// Who said what, in messages of two speakers who take turns.
+// Messages of two alternating speakers.
 import { beforeEach, expect, test } from 'vitest'
 import type { TakingTurns } from './taking-turns.ts'
 import { createTakingTurns } from './taking-turns.ts'
 
-/** Blocks in brackets may not stand alone. */
+/** Blocks in parentheses may not stand alone. */
 const finish = (role: string, blocks: readonly string[]) =>
   blocks.every((block) => block.startsWith('(')) ? undefined : `${role}: ${blocks.join(' ')}`
 let turns: TakingTurns<string, string, string>

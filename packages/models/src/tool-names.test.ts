@@ -30,7 +30,7 @@ const piece = fc.oneof(
 const name = fc.oneof(
   fc.array(piece, { minLength: 1, maxLength: 12 }).map((pieces) => pieces.join('')),
   fc.string({ maxLength: 256 }),
-  // Names that are themselves encodings of names.
+  // Names that are themselves encoded names.
   fc.string({ unit: 'binary', maxLength: 40 }).map((text) => encodeToolName(text)),
 )
 

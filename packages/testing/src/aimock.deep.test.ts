@@ -1,7 +1,8 @@
-// Turns of the local host against aimock, a mock server that nobody of this project wrote, in each protocol that both speak:
-// it reads our requests into messages of one shape, and those are compared. It refuses almost nothing, shows no signatures
-// or encrypted reasoning of a request, cuts Gemini between parts only, and ends Gemini's calls with FUNCTION_CALL, which
-// Gemini does not have: calls of such an answer are not executed (pinned below), so the other fixtures name its real reason.
+// Turns of the local host against aimock, a third-party mock server, in each protocol that both support: it parses our
+// requests into messages of a common shape, which are compared. It rejects almost nothing, hides signatures and
+// encrypted reasoning of a request, cuts Gemini only between parts, and ends Gemini's calls with FUNCTION_CALL, which
+// Gemini does not have: calls of such an answer are not executed (pinned below), so the other fixtures set its real
+// reason.
 import type { JsonObject, Model, ModelEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
@@ -16,7 +17,10 @@ const KEY = 'key-of-a-test'
 interface Server {
   readonly modelId: string
   readonly variables: (url: string) => Readonly<Record<string, string>>
-  /** Events after which an answer of a short text and a call is in the middle of the call's arguments; Google's, of the text. */
+  /**
+   * Cuts an answer of a short text and a call after this many events: within the call's arguments, or within the text
+   * for Google.
+   */
   readonly cutAfter: number
 }
 
@@ -60,11 +64,11 @@ const SERVERS: Readonly<Record<string, Server>> = {
 const NAMES = Object.keys(SERVERS)
 const isGoogle = (name: string): boolean => name === 'gemini' || name === 'vertex'
 
-/** A server's answer, in no protocol's words. */
+/** A server's answer, independent of the protocol. */
 interface Said {
   readonly reasoning?: string
   readonly text?: string
-  /** By a part of the tool's name. */
+  /** Matches part of the tool's name. */
   readonly calls?: readonly { readonly tool: RegExp; readonly input: JsonObject }[]
 }
 
@@ -72,13 +76,14 @@ interface Party {
   readonly name: string
   readonly mock: LLMock
   readonly model: Model
-  /** Next answer; a short text when nothing is left. */
+  /** The next answers; a short text once it is empty. */
   readonly queue: (Said | FixtureResponse)[]
-  /** Requests as aimock has read them. */
+  /** Requests as parsed by aimock. */
   readonly asked: ChatCompletionRequest[]
 }
 
-// Idle connections are not used again: a machine that stops for seconds would meet the servers' closing them after five.
+// Idle connections are not reused: a machine that pauses for seconds would run into the servers closing them after
+// five.
 const transport = createUndiciTransport({ variables: {}, keepAliveMs: 1 })
 const parties = new Map<string, Party>()
 const counts = { turns: 0, retries: 0, cuts: 0, handOffs: 0 }
@@ -144,7 +149,7 @@ const look = tool({
   execute: (input) => `blue over ${(input as { readonly place: string }).place}`,
 })
 
-/** A session of the local host, and what stands in its log. */
+/** A session of the local host, and the contents of its log. */
 async function open(models: readonly Model[]) {
   const store = createMemoryStore()
   const agent = defineAgent({
@@ -169,9 +174,9 @@ function listFacts<T extends Fact['type']>(records: readonly SessionRecord[], ty
   return records.flatMap(({ facts }) => facts).filter((fact): fact is FactOf<T> => fact.type === type)
 }
 
-/** A conversation as aimock has read its last request: one entry for each text, call and result, calls by their place. */
+/** The conversation as aimock parsed its last request: one entry per text, call and result; calls by position. */
 function listConversation({ asked }: Party): readonly (readonly unknown[])[] {
-  // Google's calls have no ids here; aimock numbers them anew in each message.
+  // Google's calls have no ids here; aimock renumbers them in each message.
   const ids: string[] = []
   return (asked.at(-1)?.messages ?? []).flatMap((message) => {
     const text = readText(message)
@@ -194,7 +199,7 @@ function readText({ content }: ChatMessage): string {
   return typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('')
 }
 
-/** Wire name of `sky.look`: no protocol here takes the dot. */
+/** Wire name of `sky.look`: none of these protocols allows the dot. */
 const WIRE_NAME = 'sky_-dot-look'
 const SKY = { tool: /sky/, input: { place: 'the "sky" 🦀' } }
 const SEA = { tool: /sky/, input: { place: 'the sea' } }
@@ -286,7 +291,7 @@ describe.each(NAMES)('%s', (name) => {
       match: { userMessage: 'cut', sequenceIndex: 0 },
       response: { content: 'Half of it.', toolCalls: [{ name: WIRE_NAME, arguments: JSON.stringify(SKY.input) }] },
       truncateAfterChunks: readServer(name).cutAfter,
-      // Without it, aimock closes the connection before anything is sent.
+      // Without this, aimock closes the connection before sending anything.
       latency: 5,
     })
     party.queue.push({ text: 'Whole.' })
@@ -338,7 +343,7 @@ test.each(NAMES.filter(isGoogle))(
   },
 )
 
-/** Answers of every source before another takes over. */
+/** Answers of every source before another one takes over. */
 const PAST: readonly Said[] = [
   { reasoning: 'Two places.', text: 'I look.', calls: [SKY, SEA] },
   { reasoning: 'Both are known.', text: 'Blue, twice.' },

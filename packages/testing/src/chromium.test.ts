@@ -1,4 +1,4 @@
-// A browser that is named, found or missing; everything is required, or not.
+// A browser set by a variable, found in PATH, or missing; with and without everything required.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -45,10 +45,10 @@ test('the one that is named goes before, and must be there', () => {
   vi.stubEnv('BATON_CHROMIUM', path)
   expect(find()).toBe(path)
   vi.stubEnv('BATON_CHROMIUM', `${path}-not`)
-  expect(find).toThrow(`BATON_CHROMIUM names no executable file: ${path}-not`)
+  expect(find).toThrow(`BATON_CHROMIUM does not name an executable file: ${path}-not`)
 })
 
 test('where everything is required, its lack is a failure', () => {
   vi.stubEnv('BATON_TEST_REQUIRE', 'all')
-  expect(find).toThrow('the page: there is no Chromium')
+  expect(find).toThrow('the page: Chromium is not installed')
 })

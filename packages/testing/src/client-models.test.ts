@@ -1,4 +1,5 @@
-// A model that an app runs, over two servers of one store: the session is held by one server, and the app is connected to the other.
+// A model that an app runs, over two servers with one store: the session is held by one server, and the app is
+// connected to the other.
 import { openSession } from '@baton/client'
 import { defineAgent, listClientModels } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

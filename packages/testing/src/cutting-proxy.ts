@@ -1,5 +1,5 @@
-// A proxy of WebSockets that cuts the connection when so many frames have come, counted in both directions and over all its
-// connections. The frame at the cut is lost: an answer that was given and never arrives, or a request that never does.
+// A WebSocket proxy that cuts the connection at given frames, counted in both directions across all its connections.
+// The frame at the cut is lost: either an answer that never arrives, or a request that never does.
 import type { IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -7,22 +7,22 @@ import { WebSocket, WebSocketServer } from 'ws'
 
 export interface CuttingProxy {
   readonly url: string
-  /** Frames that came so far. */
+  /** Number of frames so far. */
   readonly frames: () => number
-  /** Connections that were cut. */
+  /** Number of cut connections. */
   readonly cuts: () => number
-  /** Target of new connections, from now on. */
+  /** Sets the target of future connections. */
   lead(target: string): void
   close(): Promise<void>
 }
 
 export interface CuttingProxyInit {
-  /** `ws://127.0.0.1:8080/ws` */
+  /** For example `ws://127.0.0.1:8080/ws`. */
   readonly target: string
   readonly protocol: string
-  /** The numbers of the frames that are lost, from 1, rising. */
+  /** Numbers of the lost frames, from 1, ascending. */
   readonly cutAt: readonly number[]
-  /** Told the number of each frame, before it is passed on. */
+  /** Called with the number of each frame before it is forwarded. */
   readonly onFrame?: (frame: number) => void
 }
 

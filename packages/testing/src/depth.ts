@@ -1,17 +1,17 @@
-// How deep a run of the tests goes. `npm test` takes minutes on two cores; `npm run test:deep` tries more seeds, more
-// moments at which a process dies, and more pairs.
+// How thorough a test run is. `npm test` takes minutes on two cores; `npm run test:deep` tries more seeds, more moments
+// at which a process dies, and more pairs.
 
 /** Whether this run is `npm run test:deep`. */
 export function isDeep(): boolean {
   return process.env['BATON_TEST_DEPTH'] === 'deep'
 }
 
-/** How many seeds, rounds or moments a test tries: `quick` in `npm test`, `deep` in `npm run test:deep`. */
+/** Number of seeds, rounds or moments to try: `quick` in `npm test`, `deep` in `npm run test:deep`. */
 export function chooseCount(counts: { readonly quick: number; readonly deep: number }): number {
   return isDeep() ? counts.deep : counts.quick
 }
 
-/** Every item in `npm run test:deep`, and `quick` of them, spread evenly, in `npm test`. */
+/** Every item in `npm run test:deep`, and an evenly spread sample of `quick` items in `npm test`. */
 export function chooseSample<T>(items: readonly T[], quick: number): readonly T[] {
   if (isDeep() || items.length <= quick) return items
   return items.filter(
@@ -23,10 +23,11 @@ export function chooseSample<T>(items: readonly T[], quick: number): readonly T[
 const DAY_MS = 86_400_000
 
 /**
- * A share of the items: other ones each day, and at least one of them. Plays all where BATON_TEST_ALL is set. The seed is the day since 1970;
- * BATON_TEST_SEED sets another one, to play a former day again.
- * @param days after which every item had its turn. Five share no factor with lists that go round in twos and threes.
- * @throws Error for a seed that is no whole number
+ * Selects a share of the items, at least one and different ones each day; all of them if BATON_TEST_ALL is set. The
+ * seed is the day since 1970; BATON_TEST_SEED sets another one, to repeat an earlier day.
+ * @param days number of days until every item had its turn. Five shares no factor with lists that alternate in twos and
+ * threes.
+ * @throws Error if the seed is not a whole number
  */
 export function chooseRotating<T>(items: readonly T[], days = 5): readonly T[] {
   const seed = readSeed()
@@ -34,18 +35,18 @@ export function chooseRotating<T>(items: readonly T[], days = 5): readonly T[] {
   return seed === undefined ? items : items.filter((_, index) => (index + seed) % share === 0)
 }
 
-/** Says for a test's output which items `chooseRotating` takes, and how to repeat the run. */
+/** Describes for a test's output which items `chooseRotating` selects, and how to repeat the run. */
 export function describeRotation(days = 5): string {
   const seed = readSeed()
   return seed === undefined ? 'all of them' : `BATON_TEST_SEED=${seed}, one of ${days} of them`
 }
 
-/** Whether BATON_TEST_ALL is set, as at night: nothing is left out to save time. */
+/** Whether BATON_TEST_ALL is set, as in the nightly: nothing is skipped to save time. */
 export function isEveryPlaceTried(): boolean {
   return process.env['BATON_TEST_ALL'] !== undefined
 }
 
-/** Undefined: nothing is left out. */
+/** Returns `undefined` if nothing is skipped. */
 function readSeed(): number | undefined {
   if (isEveryPlaceTried()) return undefined
   const text = process.env['BATON_TEST_SEED']
@@ -54,7 +55,7 @@ function readSeed(): number | undefined {
   return seed
 }
 
-/** The seed of the day, or the one that BATON_TEST_SEED sets; also at night, when nothing is left out. */
+/** The seed of the day, or the one in BATON_TEST_SEED; also in the nightly, when nothing is skipped. */
 export function chooseSeed(): number {
   return readSeed() ?? Math.floor(Date.now() / DAY_MS)
 }

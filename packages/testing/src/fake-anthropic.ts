@@ -1,5 +1,5 @@
-// Anthropic Messages as a server of our own speaks it: streams in the grammar of recorded ones, with pings and padding; refuses
-// with 400 whatever the strict wire reports.
+// A fake Anthropic Messages server: streams in the format of recordings, with pings and padding, and rejects with 400
+// whatever the strict wire reports.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { findTooLarge, TOO_LARGE } from './media-limits.ts'
@@ -18,13 +18,13 @@ import {
 export type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
 export interface FakeAnthropicInit {
-  /** Also requests that do not stream: Baton always streams. False by default. */
+  /** Whether to accept non-streaming requests too; Baton always streams. False by default. */
   readonly takesWhole?: boolean
-  /** Bytes of a request that a gateway before it takes; 32 MiB by default. */
+  /** Maximum request bytes of a gateway in front of it; 32 MiB by default. */
   readonly bytesMax?: number
 }
 
-/** Its address is for ANTHROPIC_BASE_URL. */
+/** Use its address as ANTHROPIC_BASE_URL. */
 export function startFakeAnthropic(
   script: FakeScript,
   { takesWhole = false, bytesMax = Infinity }: FakeAnthropicInit = {},
@@ -64,7 +64,7 @@ function describeError({ status, type = TYPES[status] ?? 'api_error', message }:
 
 function findRefusal(asked: FakeAsked, takesWhole: boolean): FakeError | undefined {
   const { method, url, headers, body } = asked
-  // Clients of beta features ask with a query, which the real API takes for every request.
+  // Clients of beta features add a query, which the real API accepts for every request.
   if (method !== 'POST' || url.replace(/\?beta=true$/, '') !== '/v1/messages')
     return { status: 404, message: `Not found: ${method} ${url}` }
   const key = headers['x-api-key'] ?? ''
@@ -77,7 +77,7 @@ function findRefusal(asked: FakeAsked, takesWhole: boolean): FakeError | undefin
   if (issue !== undefined) return { status: 400, message: issue }
   return takesWhole || body?.['stream'] === true
     ? undefined
-    : { status: 400, message: 'this server answers streams only' }
+    : { status: 400, message: 'this server only supports streaming' }
 }
 
 function listResults(body: JsonObject): readonly string[] {
@@ -91,7 +91,7 @@ function listResults(body: JsonObject): readonly string[] {
 
 type Event = { readonly type: string } & JsonObject
 
-/** The real API pads the JSON with spaces, so that its length says nothing about the text. */
+/** The real API pads the JSON with spaces, so that its length does not reveal the text. */
 function encodeEvent(event: Event, index: number): string {
   const json = JSON.stringify(event)
   return `event: ${event.type}\ndata: ${json.slice(0, -1)}${' '.repeat((index * 7) % 15)}}\n\n`

@@ -1,5 +1,5 @@
-// Who asks the fake Bedrock server: a bearer key, or a signature of version 4, computed here by hand from AWS's description
-// (IAM user guide, "Create a signed AWS API request"), so that it is no copy of the signer under test.
+// Authentication of the fake Bedrock server: a bearer key, or a version 4 signature, computed here by hand from AWS's
+// description (IAM user guide, "Create a signed AWS API request"), so that it is independent of the signer under test.
 import { createHash, createHmac } from 'node:crypto'
 import type { FakeAsked } from './fake-server.ts'
 
@@ -9,7 +9,7 @@ export interface FakeBedrockKeys {
   readonly secretAccessKey: string
 }
 
-/** AWS's refusal of it; undefined when it is in order. Messages are literal ones. */
+/** AWS's rejection, or `undefined` if the request is authentic. Messages are verbatim. */
 export function findAuthRefusal(asked: FakeAsked, keys: FakeBedrockKeys): string | undefined {
   const { authorization } = asked.headers
   if (authorization === undefined) return 'Missing Authentication Token'

@@ -1,5 +1,5 @@
-// Bedrock's ConverseStream as a server of our own speaks it: binary frames in the order and with the padding of recorded ones,
-// checked signatures, AWS's errors. Exceptions inside of a stream are hand-made from AWS's model of the API.
+// A fake Bedrock ConverseStream server: binary frames in the order and with the padding of recorded ones, verified
+// signatures, AWS's errors. Exceptions within a stream are handmade from AWS's model of the API.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { findTooLarge } from './media-limits.ts'
@@ -18,14 +18,14 @@ import {
   startFakeServer,
 } from './fake-server.ts'
 
-/** Those that the server takes. */
+/** Keys that the server accepts. */
 export const FAKE_BEDROCK_KEYS: FakeBedrockKeys = {
   bearer: 'bedrock-key-of-a-test',
   accessKeyId: 'AKIAOFATEST',
   secretAccessKey: 'secret-of-a-test',
 }
 
-/** Its address is for AWS_ENDPOINT_URL_BEDROCK_RUNTIME. Thoughts are said by models of Anthropic alone. */
+/** Use its address as AWS_ENDPOINT_URL_BEDROCK_RUNTIME. Only Anthropic's models produce thinking. */
 export function startFakeBedrock(script: FakeScript): Promise<FakeServer> {
   return startFakeServer(
     {
@@ -36,7 +36,7 @@ export function startFakeBedrock(script: FakeScript): Promise<FakeServer> {
           isJsonObject(toolSpec) ? readText(toolSpec['name']) : '',
         ),
       listResults,
-      // The type stands in a header; the body has the message alone (recorded).
+      // The type is in a header; the body has only the message (recorded).
       encodeError: (error) => ({
         body: { message: error.message },
         headers: {
@@ -102,7 +102,7 @@ function findStop({ stopReason, calls = [] }: FakeSaid): string {
   return stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn')
 }
 
-/** As Converse without a stream answers. */
+/** Encodes the answer of Converse without a stream. */
 function encodeWhole(said: FakeSaid, { model, index }: FakeRequest): JsonObject {
   const { reasoning, text = '', calls = [] } = said
   const reasoningText = { text: reasoning ?? '', signature: `signature-of-answer-${index}` }
@@ -156,7 +156,7 @@ function reasoningEvents(thought: string, signature: string): readonly Event[] {
   return [...texts, delta({ reasoningContent: { signature } })]
 }
 
-/** No arguments come as an empty text. */
+/** Missing arguments are an empty string. */
 function callEvents({ name, input }: FakeCall, toolUseId: string): readonly Event[] {
   const pieces = Object.keys(input).length === 0 ? [''] : splitPieces(JSON.stringify(input))
   const start = { type: 'contentBlockStart', payload: { start: { toolUse: { name, toolUseId } } } }

@@ -1,5 +1,5 @@
-// Gemini's streamGenerateContent as a server of our own speaks it, as the Gemini API or as Vertex AI: whole calls without ids and
-// with signatures on the API, arguments in pieces on Vertex. What no recording has is hand-made and says so.
+// A fake Gemini streamGenerateContent server, as Gemini API or Vertex AI: whole calls without ids and with signatures
+// on the API, arguments in pieces on Vertex. Anything without a recording is handmade and marked as such.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { findTooLarge } from './media-limits.ts'
@@ -9,13 +9,13 @@ import { findJsonIssue, joinIssues, listObjects, readText, splitPieces, startFak
 
 export interface FakeGeminiSaid extends FakeSaid {
   readonly finishMessage?: string
-  /** The question is refused: `promptFeedback` and no candidates (recorded). */
+  /** The prompt is rejected: `promptFeedback` and no candidates (recorded). */
   readonly blockReason?: string
 }
 
 /**
- * `sse`: events with CRLF, as with `alt=sse`. `array`: one JSON array, as without it or from proxies that drop it. `pieces`: the
- * arguments of calls in pieces, as Vertex streams them.
+ * `sse`: events with CRLF, as with `alt=sse`. `array`: one JSON array, as without it or from proxies that drop it.
+ * `pieces`: call arguments in pieces, as streamed by Vertex.
  */
 export type FakeGeminiFraming = 'sse' | 'array' | 'pieces'
 
@@ -25,7 +25,7 @@ export interface FakeGeminiInit {
   readonly script: FakeScript<FakeGeminiSaid>
 }
 
-/** Its address is for GOOGLE_GEMINI_BASE_URL. */
+/** Use its address as GOOGLE_GEMINI_BASE_URL. */
 export function startFakeGemini({ framing = 'sse', script }: FakeGeminiInit): Promise<FakeServer> {
   return startFakeServer<FakeGeminiSaid>(
     {
@@ -33,7 +33,7 @@ export function startFakeGemini({ framing = 'sse', script }: FakeGeminiInit): Pr
       readModel,
       listTools: (body) =>
         listObjects(body['tools'])
-          // Google takes both spellings of every field; proxies mix them.
+          // Google accepts both spellings of every field; proxies mix them.
           .flatMap((tool) => listObjects(tool['functionDeclarations'] ?? tool['function_declarations']))
           .map(({ name }) => readText(name)),
       listResults,
@@ -63,13 +63,13 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 }
 
-/** The delay stands in a RetryInfo (recorded shape, hand-made delay). */
+/** The delay is in a RetryInfo (recorded format, handmade delay). */
 function describeError({ status, message, type = TYPES[status] ?? 'UNKNOWN', retryAfter }: FakeError): JsonObject {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retryAfter}s` }]
   return { error: { code: status, message, status: type, ...(retryAfter !== undefined && { details }) } }
 }
 
-/** Messages are literal ones of the Gemini API and of Vertex AI. */
+/** Verbatim messages of the Gemini API and Vertex AI. */
 function findRefusal(asked: FakeAsked): FakeError | undefined {
   const { method, url, headers, body } = asked
   const model = readModel(asked)
@@ -93,14 +93,14 @@ function listResults(body: JsonObject): readonly string[] {
     const given = part['functionResponse'] ?? part['function_response']
     const result = isJsonObject(given) ? given['response'] : undefined
     if (!isJsonObject(result)) return []
-    // `content` is LiteLLM's word.
+    // `content` is LiteLLM's field.
     const { error, content, output = content } = result
     if (typeof error === 'string') return [`error: ${error}`]
     return typeof output === 'string' ? [output] : []
   })
 }
 
-/** An error that breaks into the events stands there bare (js-genai looks for it in every piece). */
+/** An error between events is sent bare (js-genai checks every piece for it). */
 function encodeChunks(chunks: readonly JsonObject[], framing: FakeGeminiFraming): FakeStream {
   const pretty = (chunk: JsonObject): string => JSON.stringify(chunk, null, 2)
   if (framing === 'array') {
@@ -169,12 +169,12 @@ function callParts({ calls = [] }: FakeGeminiSaid, init: Streaming): readonly (r
   ])
 }
 
-/** A text in two pieces and its end; other scalar values whole. */
+/** A string in two pieces and its end; other scalars whole. */
 function partialArgs(key: string, value: unknown): readonly JsonObject[] {
   const jsonPath = `$.${key}`
   if (typeof value === 'number') return [{ jsonPath, numberValue: value }]
   if (typeof value === 'boolean') return [{ jsonPath, boolValue: value }]
-  if (typeof value !== 'string') throw new Error(`this server streams texts, numbers and booleans, not ${key}`)
+  if (typeof value !== 'string') throw new Error(`this server streams strings, numbers and booleans, not ${key}`)
   return [
     { jsonPath, stringValue: value.slice(0, 3), willContinue: true },
     { jsonPath, stringValue: value.slice(3), willContinue: true },

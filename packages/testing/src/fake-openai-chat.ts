@@ -1,5 +1,5 @@
-// Chat Completions as a server of our own speaks it: streams in the grammar of recorded ones, of OpenAI and of those who differ;
-// refuses what OpenAI, or Mistral, would refuse.
+// A fake Chat Completions server: streams in the format of recordings, of OpenAI and of servers that differ, and
+// rejects what OpenAI or Mistral would reject.
 import type { JsonObject } from '@baton/core'
 import { findTooLarge, findTooManyImages } from './media-limits.ts'
 import { validateOpenAiChatRequest } from './wires/index.ts'
@@ -19,32 +19,35 @@ export interface FakeChatSaid extends FakeSaid {
 }
 
 /**
- * `openai`: calls in pieces, usage in a chunk of its own. `mistral`: whole calls without an index, ids of 9 characters, usage
- * with the end. `sloppy`: what servers have been seen to get wrong, all in one: calls without index and id, arguments as an
- * object, "stop" with calls, the role never, nulls everywhere, no [DONE].
+ * `openai`: calls in pieces, usage in a separate chunk. `mistral`: whole calls without an index, 9-character ids, usage
+ * with the end. `sloppy`: mistakes seen in servers, combined: calls without index and id, arguments as an object,
+ * "stop" with calls, no role, nulls everywhere, no [DONE].
  */
 export type FakeOpenAiDialect = 'openai' | 'mistral' | 'sloppy'
 
 export interface FakeOpenAiChatInit {
-  /** How it streams, and what it refuses beside what OpenAI refuses; `openai` by default. */
+  /** How it streams, and what it rejects in addition to what OpenAI rejects; `openai` by default. */
   readonly dialect?: FakeOpenAiDialect
-  /** Models that GET /models lists. */
+  /** Models listed by GET /models. */
   readonly models?: readonly string[]
   /**
-   * `ignored`: what stands in `tools` never reaches the script, as with a chat template that has no place for them; `refused`:
-   * requests with tools fail, in the words of Ollama. `native` by default.
+   * `ignored`: `tools` never reach the script, as with a chat template without a place for them; `refused`: requests
+   * with tools fail, with Ollama's message. `native` by default.
    */
   readonly tools?: 'native' | 'ignored' | 'refused'
-  /** Tokens of its window: it refuses a request whose prompt and longest answer do not fit, as vLLM does. Four characters are a token. */
+  /**
+   * Context window in tokens. Like vLLM, it rejects a request whose prompt and maximum answer do not fit. Four
+   * characters are a token.
+   */
   readonly contextTokens?: number
-  /** In which words; `one sum` by default. */
+  /** The wording; `one sum` by default. */
   readonly overflow?: FakeOverflowWords
-  /** Images that a request may hold, as vLLM counts them. */
+  /** Maximum images in a request, as counted by vLLM. */
   readonly imagesMax?: number
   readonly script: FakeScript<FakeChatSaid>
 }
 
-/** Its address is for OPENAI_BASE_URL. */
+/** Use its address as OPENAI_BASE_URL. */
 export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServer> {
   const {
     dialect = 'openai',
@@ -83,7 +86,7 @@ export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServe
   )
 }
 
-/** How vLLM says that a prompt and the longest answer do not fit; by version, all seen in 2026. */
+/** vLLM's messages for a prompt and maximum answer that do not fit, by version, all seen in 2026. */
 export type FakeOverflowWords = 'one sum' | 'max_tokens' | 'input and output' | 'only'
 
 function findOverflow(body: JsonObject, window: number, words: FakeOverflowWords): FakeError | undefined {
@@ -120,21 +123,24 @@ function findRefusal(asked: FakeAsked, dialect: FakeOpenAiDialect): FakeError | 
   const more = dialect === 'mistral' ? mistralIssues(body) : openAiIssues(body)
   const issues = [joinIssues(validateOpenAiChatRequest(body)) ?? [], more].flat()
   if (issues.length > 0) return { status: 400, message: issues.join('; ') }
-  return body['stream'] === true ? undefined : { status: 400, message: 'this server answers streams only' }
+  return body['stream'] === true ? undefined : { status: 400, message: 'this server only supports streaming' }
 }
 
-/** As OpenAI refuses a key, by both of its wires. */
+/** OpenAI's rejection of a key, on both of its wires. */
 export function findKeyRefusal({ headers: { authorization = '' } }: FakeAsked): FakeError | undefined {
   if (/^Bearer \S+$/.test(authorization) && authorization !== 'Bearer bad') return undefined
   return { status: 401, code: 'invalid_api_key', message: 'You didn’t provide a correct API key.' }
 }
 
-/** As OpenAI writes an error, by both of its wires. */
+/** OpenAI's error format, on both of its wires. */
 export function describeError({ message, type = 'invalid_request_error', code }: FakeError): JsonObject {
   return { error: { message, type, param: null, code: code ?? null } }
 }
 
-/** ChatCompletionCreateParams of openai 7.57, those that Baton may send; 400 "Unrecognized request argument supplied: x". */
+/**
+ * ChatCompletionCreateParams of openai 7.57, those that Baton may send; 400 "Unrecognized request argument supplied:
+ * x".
+ */
 const OPENAI_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -168,7 +174,7 @@ function openAiIssues(body: JsonObject): readonly string[] {
   return issues
 }
 
-/** Rules that Mistral's API adds: literal messages of its issues threads. */
+/** Additional rules of Mistral's API: verbatim messages from issue threads. */
 function mistralIssues(body: JsonObject): readonly string[] {
   const issues: string[] = []
   for (const field of ['max_completion_tokens', 'stream_options', 'prompt_cache_key', 'reasoning_effort'])
@@ -189,7 +195,7 @@ function mistralIssues(body: JsonObject): readonly string[] {
   return issues
 }
 
-/** As ollama/ollama#11131 and many others show it. */
+/** As shown in ollama/ollama#11131 and many others. */
 function withoutTools({ model }: JsonObject): FakeError {
   const message = `registry.ollama.ai/library/${readText(model)} does not support tools`
   return { status: 400, type: 'api_error', message }
@@ -239,7 +245,7 @@ function encodeWhole(said: FakeChatSaid, { model, index }: FakeRequest): JsonObj
 
 const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
 
-/** The last one is the text `[DONE]`, where there is one. */
+/** The last one is the text `[DONE]`, if the dialect has it. */
 export function listChunks(answer: FakeChatSaid, init: Streaming): readonly (JsonObject | string)[] {
   const { dialect } = init
   const wrap = (delta: JsonObject, more: JsonObject = {}) =>

@@ -1,5 +1,5 @@
-// OpenAI's Responses API as a server of our own speaks it: streams in the grammar of recorded ones, refuses what OpenAI would
-// refuse. What no recording has is made by hand after OpenAI's types and is marked so.
+// A fake OpenAI Responses API: streams in the format of recordings, and rejects what OpenAI would reject. Anything
+// without a recording is handmade from OpenAI's types and marked as such.
 import type { JsonObject } from '@baton/core'
 import { findTooLarge } from './media-limits.ts'
 import { validateOpenAiResponsesRequest } from './wires/index.ts'
@@ -15,17 +15,17 @@ import {
   startFakeServer,
 } from './fake-server.ts'
 
-/** For models that think in any case an encrypted thought comes first, also without a summary. */
+/** Models that always think send encrypted reasoning first, even without a summary. */
 export interface FakeResponsesSaid extends FakeSaid {
-  /** Hand-made: `response.refusal.delta` and a part `refusal`. */
+  /** Handmade: `response.refusal.delta` and a part `refusal`. */
   readonly refusal?: string
-  /** Hand-made: the response ends as `response.incomplete` for this reason; its last item with it, in its middle. */
+  /** Handmade: the response ends as `response.incomplete` for this reason, in the middle of its last item. */
   readonly incomplete?: 'max_output_tokens' | 'content_filter'
 }
 
-/** Its address is for OPENAI_BASE_URL. */
+/** Use its address as OPENAI_BASE_URL. */
 export function startFakeOpenAiResponses(script: FakeScript<FakeResponsesSaid>): Promise<FakeServer> {
-  /** Texts that this server has encrypted: nobody else's thoughts are taken back. */
+  /** Texts encrypted by this server: reasoning of other servers is not accepted. */
   const thoughts = new Map<string, string>()
   const encrypt = (request: FakeRequest): Streaming => {
     const { body, model, index } = request
@@ -76,7 +76,7 @@ function findRefusal(asked: FakeAsked, thoughts: Thoughts): FakeError | undefine
     const message = `The encrypted content ${strange} could not be verified.`
     return { status: 400, code: 'invalid_encrypted_content', message }
   }
-  return body['stream'] === true ? undefined : { status: 400, message: 'this server answers streams only' }
+  return body['stream'] === true ? undefined : { status: 400, message: 'this server only supports streaming' }
 }
 
 /** ResponseCreateParams of openai 7.57, those that Baton may send; 400 "Unknown parameter: 'x'." */
@@ -114,7 +114,7 @@ function thinks({ model }: JsonObject): boolean {
   return typeof model === 'string' && /^(o\d|gpt-5(?!.*-chat))/.test(model)
 }
 
-/** Thoughts of other servers, and those of another model. */
+/** Reasoning of other servers or of another model. */
 function strangeThought(body: JsonObject, thoughts: Thoughts): string | undefined {
   for (const item of listObjects(body['input'])) {
     const encrypted = item['encrypted_content']
@@ -133,7 +133,7 @@ function listResults(body: JsonObject): readonly string[] {
 interface Streaming {
   readonly model: string
   readonly index: number
-  /** Ciphertext of this answer's thought; absent if the model does not think or nobody asked for it. */
+  /** Encrypted reasoning of this answer; absent if the model does not think or it was not requested. */
   readonly encrypted: string | undefined
 }
 
@@ -150,7 +150,7 @@ const USAGE = {
 interface FakeItem {
   readonly begun: JsonObject
   readonly done: JsonObject
-  /** Its pieces, without the place of the item. */
+  /** Its pieces, without the item's place. */
   readonly pieces: readonly FakeEvent[]
 }
 
@@ -192,7 +192,7 @@ function buildEnd(
   return [{ type: `response.${status}`, response: response(status, more) }]
 }
 
-/** An item that the end of the response cut has no end of its own, and only the first half of its pieces. */
+/** An item cut off by the end of the response has no end event, and only the first half of its pieces. */
 function itemEvents(
   { begun, done, pieces }: FakeItem,
   index: number,
@@ -255,7 +255,7 @@ function message(text: string, { index }: Streaming): FakeItem {
   }
 }
 
-/** Hand-made after ResponseRefusalDeltaEvent and ResponseOutputRefusal of openai 7.57. */
+/** Handmade from ResponseRefusalDeltaEvent and ResponseOutputRefusal of openai 7.57. */
 function refused(refusal: string, { index }: Streaming): FakeItem {
   const head = { id: `msg_refusal_${index}`, type: 'message', role: 'assistant' }
   const part = { type: 'refusal', refusal }

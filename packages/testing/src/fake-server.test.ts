@@ -1,4 +1,5 @@
-// The fake providers are strict: what the real one refuses is refused, with its words, and never reaches the script.
+// The fake providers are strict: whatever the real one rejects is rejected with the same message, and never reaches the
+// script.
 import { afterEach, expect, test } from 'vitest'
 import { startFakeAnthropic } from './fake-anthropic.ts'
 import { FAKE_BEDROCK_KEYS, startFakeBedrock } from './fake-bedrock.ts'

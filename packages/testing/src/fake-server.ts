@@ -1,5 +1,5 @@
-// The base of every fake provider: a server over real HTTP that records what it is asked, answers by a script and breaks where it is
-// told to. How requests are checked and answers written, each provider's wire says.
+// Base of all fake providers: a real HTTP server that records requests, answers from a script and fails on demand. Each
+// provider's wire defines how requests are checked and answers written.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
@@ -7,30 +7,30 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface FakeCall {
-  /** As it stands on the wire: one of the request's tools. */
+  /** The name on the wire: one of the request's tools. */
   readonly name: string
   readonly input: JsonObject
 }
 
-/** An answer. Wires add what only they can say. */
+/** An answer. Wires add what is specific to them. */
 export interface FakeSaid {
-  /** Thoughts come first, signed where the provider signs them. */
+  /** Reasoning is first, signed if the provider signs it. */
   readonly reasoning?: string
   readonly text?: string
   readonly calls?: readonly FakeCall[]
-  /** The provider's own word for why the answer ended; the honest one by default. */
+  /** The provider's own finish reason; the correct one by default. */
   readonly stopReason?: string
-  /** An error inside of the stream, in place of its end. */
+  /** An error within the stream, in place of its end. */
   readonly fails?: FakeError
-  /** As one body of JSON, as from a proxy that does not stream. */
+  /** Send the answer as one JSON body, like a proxy that does not stream. */
   readonly isWhole?: boolean
-  /** A body in place of it all: a page, half an answer, nothing. */
+  /** A body to send instead: a page, half an answer, nothing. */
   readonly raw?: { readonly type: string; readonly text: string }
-  /** The connection breaks after so many pieces of the stream. */
+  /** Break the connection after this many pieces of the stream. */
   readonly cutAfter?: number
-  /** The stream ends properly after so many pieces. */
+  /** End the stream properly after this many pieces. */
   readonly endAfter?: number
-  /** The stream stands still after so many pieces, until the client goes away. */
+  /** Stall after this many pieces, until the client disconnects. */
   readonly stallAfter?: number
 }
 
@@ -38,10 +38,10 @@ export interface FakeSaid {
 export interface FakeError {
   readonly status: number
   readonly message: string
-  /** The provider's own name of it; the one that belongs to the status by default. */
+  /** The provider's own name for it; by default, the one for the status. */
   readonly type?: string
   readonly code?: string
-  /** Seconds after which it may be tried again, as the provider says it. */
+  /** Retry delay in seconds, in the provider's format. */
   readonly retryAfter?: number
 }
 
@@ -49,27 +49,29 @@ export type FakeAnswer<Said extends FakeSaid = FakeSaid> = Said | FakeError
 
 export interface FakeRequest {
   readonly body: JsonObject
-  /** Model of the address or the body, as the provider reads it. */
+  /** The model from the address or body, as the provider reads it. */
   readonly model: string
-  /** Number of this request, from 0; refused ones do not count. */
+  /** Number of this request, from 0; rejected ones do not count. */
   readonly index: number
-  /** Baton finds out by it whether the server takes tools. */
+  /** Whether this is Baton's probe for tool support. */
   readonly isToolProbe: boolean
-  /** The wire name of the only tool whose name matches. @throws when none or several do */
+  /** Returns the wire name of the only tool whose name matches. @throws if none or several match */
   toolLike(pattern: RegExp): string
-  /** Texts of the tool results at the end, in their order; those of failed calls begin with `error: ` where the wire has errors. */
+  /**
+   * Texts of the trailing tool results, in order; those of failed calls start with `error: ` if the wire has errors.
+   */
   readonly results: readonly string[]
 }
 
 export type FakeScript<Said extends FakeSaid = FakeSaid> = (request: FakeRequest) => FakeAnswer<Said>
 
 export interface FakeServer {
-  /** For the variable that holds the provider's address. */
+  /** Value for the variable that holds the provider's address. */
   readonly url: string
   readonly requests: readonly FakeRequest[]
-  /** Refused requests that the script would have answered. */
+  /** Rejected requests that the script would have answered. */
   readonly refusals: readonly { readonly status: number; readonly message: string }[]
-  /** Connections that the client closed before their answer had ended. */
+  /** Number of connections that the client closed before their answer had ended. */
   readonly aborted: () => number
   close(): Promise<void>
 }
@@ -79,26 +81,26 @@ export interface FakeAsked {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** Bytes of the text, as UTF-8. */
+  /** Bytes of the text in UTF-8. */
   readonly bytes: number
-  /** Undefined when the text is no JSON object. */
+  /** `undefined` if the text is not a JSON object. */
   readonly body: JsonObject | undefined
 }
 
 export interface FakeStream {
   readonly type: string
   readonly pieces: readonly (string | Uint8Array)[]
-  /** Behind the pieces, also where they end early. */
+  /** Written after the pieces, even if they end early. */
   readonly end?: string
 }
 
 type Headers = Readonly<Record<string, string>>
 
 export interface FakeWire<Said extends FakeSaid> {
-  /** End of the server's address: `/v1`. */
+  /** Suffix of the server's address: `/v1`. */
   readonly path?: string
   readonly findRefusal: (asked: FakeAsked) => FakeError | undefined
-  /** Answers other requests, such as a list of models; undefined for requests of the script. */
+  /** Answers other requests, such as a list of models; `undefined` for scripted requests. */
   readonly answerAside?: (asked: FakeAsked) => JsonObject | undefined
   readonly readModel?: (asked: FakeAsked) => string
   readonly listTools: (body: JsonObject) => readonly JsonValue[]
@@ -106,12 +108,12 @@ export interface FakeWire<Said extends FakeSaid> {
   readonly encodeError: (error: FakeError) => { readonly body: JsonObject; readonly headers?: Headers }
   readonly encodeStream: (said: Said, request: FakeRequest) => FakeStream
   readonly encodeWhole: (said: Said, request: FakeRequest) => JsonObject
-  /** The header that has the id of the request. */
+  /** Header for the request id. */
   readonly idHeader?: string
 }
 
 const BODY_BYTES_MAX = 128 * 1024 * 1024
-/** Characters of one piece of text: few, so that every answer comes in several. */
+/** Characters per piece of text: few, so that every answer arrives in several. */
 const PIECE_CHARS = 7
 
 export async function startFakeServer<Said extends FakeSaid>(
@@ -139,14 +141,14 @@ export async function startFakeServer<Said extends FakeSaid>(
   }
   const server = createServer((incoming, response) => {
     handle(incoming, response).catch((cause: unknown) => {
-      // A script that fails is a fault of the test: it must not look like a model.
+      // A failing script is a test error: it must not look like a model's failure.
       refusals.push({ status: 500, message: String(cause) })
       if (response.headersSent) response.destroy()
       else sendError(wire, response, { status: 500, message: String(cause) })
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this kind.
+  // a server that listens on a port has this kind of address
   const { port } = server.address() as AddressInfo
   const close = async (): Promise<void> => {
     server.closeAllConnections()
@@ -159,7 +161,7 @@ async function readAsked(incoming: IncomingMessage): Promise<FakeAsked> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of incoming) {
-    // Without an encoding a request streams buffers.
+    // Without an encoding, a request streams buffers.
     bytes += (piece as Buffer).length
     if (bytes <= BODY_BYTES_MAX) pieces.push(piece as Buffer)
   }
@@ -206,7 +208,7 @@ interface Answering<Said> {
   readonly request: FakeRequest
 }
 
-/** False when the client went away before the end. */
+/** Returns false if the client disconnected before the end. */
 async function sendAnswer<Said extends FakeSaid>(
   wire: FakeWire<Said>,
   response: ServerResponse,
@@ -214,7 +216,7 @@ async function sendAnswer<Said extends FakeSaid>(
 ): Promise<boolean> {
   const offered = wire.listTools(request.body)
   const unknown = (answer.calls ?? []).find(({ name }) => !offered.includes(name))
-  if (unknown) throw new Error(`the script calls "${unknown.name}", which the request does not offer`)
+  if (unknown) throw new Error(`the script calls "${unknown.name}", which is not among the request's tools`)
   if (wire.idHeader !== undefined) response.setHeader(wire.idHeader, `req_${request.index}`)
   if (answer.raw) {
     response.writeHead(200, { 'content-type': answer.raw.type }).end(answer.raw.text)
@@ -237,7 +239,7 @@ async function sendAnswer<Said extends FakeSaid>(
       return true
     }
     if (number === answer.endAfter) break
-    // In two packets, as far as the network allows, which may part a character.
+    // In two packets where the network allows it, possibly splitting a character.
     const bytes = Buffer.from(piece)
     response.write(bytes.subarray(0, bytes.length >> 1))
     await new Promise((resolve) => setImmediate(resolve))
@@ -259,18 +261,18 @@ export function splitPieces(text: string): readonly string[] {
   return text.match(new RegExp(`[^]{1,${PIECE_CHARS}}`, 'gu')) ?? []
 }
 
-/** As most providers, or the proxies before them, say when to try again. */
+/** The retry header of most providers and of proxies in front of them. */
 export function describeDelay({ retryAfter }: FakeError): Headers {
   return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
 }
 
-/** The checks that all providers of JSON make first. */
+/** Checks that all JSON providers make first. */
 export function findJsonIssue({ headers, body }: FakeAsked): string | undefined {
   if (headers['content-type'] !== 'application/json') return 'Content-Type must be application/json'
   return body === undefined ? 'We could not parse the JSON body of your request.' : undefined
 }
 
-/** The report of a strict wire, as one message; undefined when there is nothing. */
+/** Joins the report of a strict wire into one message; `undefined` if it is empty. */
 export function joinIssues(issues: readonly { readonly path: string; readonly message: string }[]): string | undefined {
   return issues.length === 0 ? undefined : issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
 }

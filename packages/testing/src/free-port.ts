@@ -1,6 +1,6 @@
-// A port for a server that is killed and started again on it. The system's own choices come from 32768 on (Linux) or 49152
-// on: below, no connection takes the port while its server is dead. Test files run in processes of their own, so each port
-// is reserved by a file that names its process.
+// Ports for servers that are killed and restarted on the same port. The system assigns ports from 32768 (Linux) or
+// 49152 up, so a lower port stays free while its server is dead. Test files run in separate processes, so each port is
+// reserved by a file that names its process.
 import { closeSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,10 @@ import { join } from 'node:path'
 const LOWEST = 15_000
 const PORTS = 15_000
 
-/** Reserves a port of the loopback interface: another one at each call, in this process and in every other while this one lives. */
+/**
+ * Reserves a port of the loopback interface: a different one on each call, in this process and in all others while this
+ * one lives.
+ */
 export async function findFreePort(): Promise<number> {
   const folder = join(tmpdir(), 'baton-test-ports')
   mkdirSync(folder, { recursive: true })
@@ -26,20 +29,20 @@ function reserve(file: string): boolean {
     closeSync(descriptor)
     return true
   } catch (cause) {
-    // A folder that this user may not write to would be tried for ever.
+    // Otherwise, a folder that this user cannot write to would be retried forever.
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
     forgetDead(file)
     return false
   }
 }
 
-/** The port of a process that has ended is free for a later call. */
+/** Frees the port of a process that has ended. */
 function forgetDead(file: string): void {
   try {
     const owner = Number(readFileSync(file, 'utf8'))
     if (owner > 0 && !isAlive(owner)) unlinkSync(file)
   } catch {
-    // Another process was quicker.
+    // Another process was faster.
   }
 }
 

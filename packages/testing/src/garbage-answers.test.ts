@@ -1,5 +1,5 @@
-// Models that answer with garbage, through the real host: no session dies of it, none of it is stored, a paid call is not
-// repeated beyond the documented policy, and later turns are as if it had never come.
+// Models that answer with garbage, through the real host: it kills no session, none of it is stored, a paid call is not
+// repeated beyond the documented policy, and later turns behave as if it had never arrived.
 import type { Model, ModelRequest } from '@baton/core'
 import { defineAgent, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -37,7 +37,7 @@ interface Told {
   readonly records: readonly SessionRecord[]
 }
 
-/** A turn with the garbage, one without, and one more after a restart. */
+/** A turn with the garbage, one without, and another after a restart. */
 async function converse(goWrong: Model['run']): Promise<Told> {
   const store = createMemoryStore()
   const requests: ModelRequest[] = []
@@ -75,7 +75,7 @@ async function readRecords(store: MemoryStore): Promise<readonly SessionRecord[]
   return records
 }
 
-/** Numbers of the state that are none. */
+/** Numbers in the state that are not finite. */
 function listBadNumbers(value: unknown, path = 'state'): readonly string[] {
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [path]
   if (typeof value !== 'object' || value === null) return []
@@ -86,12 +86,12 @@ function expectSane({ answers, requests, warnings, records }: Told): void {
   expect(answers).toEqual(['Good.', 'Good.'])
   expect(warnings.filter((line) => line.includes('opened again'))).toEqual([])
   expect(JSON.parse(JSON.stringify(records))).toEqual(records)
-  // The message of a failure may name the fault.
+  // A failure's message may name the fault.
   const kept = JSON.stringify(records, (key, value: unknown) => (key === 'error' ? undefined : value))
   expect(kept).not.toMatch(/NaN|\\ud[89a-f]|hologram|many/i)
   const state = records.reduce(applyRecord, initialState('s'))
   expect(listBadNumbers(state)).toEqual([])
-  // Each message of the last request is text that a provider takes.
+  // Each message of the last request is text that a provider accepts.
   expect(JSON.stringify(requests.at(-1)?.messages)).not.toMatch(/NaN|null|\\ud[89a-f]/i)
 }
 

@@ -1,14 +1,13 @@
-// Answers and pieces of a model that goes wrong. Each is made anew, since some know what was
-// done to them.
+// Invalid model answers and stream events. Each one is new, since some record what was done to them.
 import type { ModelAnswer, ModelEvent } from '@baton/core'
 import { DEFAULT_LIMITS } from '@baton/core/machine'
 
-/** The code with which the turn fails; only a malformed answer is worth another try. */
+/** The code with which the turn fails; only a malformed answer is worth a retry. */
 export type Outcome = 'answered' | 'model_malformed_answer' | 'model_answer_too_large' | 'model_provider_failed'
 
 export interface Garbage {
   readonly name: string
-  /** `answered`: what can be kept of it is kept. */
+  /** `answered`: whatever can be kept of it is kept. */
   readonly becomes: Outcome
   readonly answer: () => unknown
 }
@@ -61,7 +60,7 @@ const state = (data: unknown): unknown =>
 
 const refused = (name: string, answer: () => unknown): Garbage => ({ name, becomes: 'model_malformed_answer', answer })
 const tooLarge = (name: string, answer: () => unknown): Garbage => ({ name, becomes: 'model_answer_too_large', answer })
-/** A promise cannot even hold it: it throws when it is looked at. */
+/** Not even a promise can hold it: it throws when inspected. */
 const thrown = (name: string, answer: () => unknown): Garbage => ({ name, becomes: 'model_provider_failed', answer })
 const taken = (name: string, answer: () => unknown): Garbage => ({ name, becomes: 'answered', answer })
 
@@ -133,7 +132,7 @@ export const GARBAGE_ANSWERS: readonly Garbage[] = [
   taken('a proxy that is a plain object otherwise', () => new Proxy({ ...right }, {})),
 ]
 
-/** Pieces of an answer that are none, each in place of one event. */
+/** Invalid stream events, each in place of one event. */
 export const GARBAGE_EVENTS: readonly (readonly [string, Outcome, () => unknown])[] = [
   ['nothing', 'model_malformed_answer', () => undefined],
   ['null', 'model_malformed_answer', () => null],
@@ -158,11 +157,11 @@ export const GARBAGE_EVENTS: readonly (readonly [string, Outcome, () => unknown]
   ['a proxy that throws', 'model_malformed_answer', () => hostile({})],
 ]
 
-/** As adapters hand it in: their types say nothing of what runs. */
+/** Casts like an adapter whose types say nothing about its runtime behavior. */
 export function asAnswer(value: unknown): ModelAnswer {
-  return value as ModelAnswer // a lie, which is what is tested
+  return value as ModelAnswer // a lie, which is under test
 }
 
 export function asEvent(value: unknown): ModelEvent {
-  return value as ModelEvent // a lie, which is what is tested
+  return value as ModelEvent // a lie, which is under test
 }

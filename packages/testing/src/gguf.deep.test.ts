@@ -1,4 +1,4 @@
-// A real language model in this process, under the real host: its mechanics, not its wisdom.
+// A real language model in this process, under the real host: tests the mechanics, not the quality of answers.
 import type { ModelRequest, Session, SessionEvent } from '@baton/core'
 import { defineAgent, readOutput, tool } from '@baton/core'
 import type { LocalHost } from '@baton/host'
@@ -23,7 +23,7 @@ describe.skipIf(path === undefined)('a local model', () => {
   let model: GgufModel
   let host: LocalHost | undefined
   beforeAll(async () => {
-    // One thread: it shares the machine with other tests.
+    // One thread, since it shares the machine with other tests.
     model = await loadGgufModel(path ?? '', { threads: 1, contextTokens: 2048, waitingMax: 1 })
   }, TIMEOUT_MS)
   afterEach(() => host?.stop())
@@ -69,7 +69,7 @@ describe.skipIf(path === undefined)('a local model', () => {
       const session = await open({ tools: [look], instructions: 'You look at places by the function.' })
       const turn = session.send('Look at the sky with the function now.')
       const events = await listEvents(turn)
-      await turn.answer.catch(() => {}) // what it says after the result, if anything, is its own affair
+      await turn.answer.catch(() => {}) // anything it says after the result is irrelevant here
       const proposed = events.flatMap((event) => (event.type === 'call' && event.call.result ? [event.call.name] : []))
       expect(proposed.every((name) => name === 'look.at')).toBe(true)
       expect(given).toHaveLength(proposed.length)

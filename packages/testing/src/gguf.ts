@@ -1,11 +1,11 @@
-// Finds the local model that tests run: BATON_GGUF names a file, and the package node-llama-cpp is installed. Without them
-// those tests are left out, loudly.
+// Finds the local model for tests: BATON_GGUF names a file, and the package node-llama-cpp is installed. Without them,
+// those tests are skipped with a warning.
 import { accessSync } from 'node:fs'
 import { leaveOut } from './left-out.ts'
 
 /**
- * The path of the model; undefined when there is none: then `warn` is told what will not be tested.
- * @throws Error where BATON_GGUF names no file, and where there is none but BATON_TEST_REQUIRE is `all`
+ * Returns the path of the model, or `undefined` if there is none; `warn` then receives what will not be tested.
+ * @throws Error if BATON_GGUF does not name a file, or if there is none and BATON_TEST_REQUIRE is `all`
  */
 export function findGguf(what: string, warn: (message: string) => void): string | undefined {
   const named = process.env['BATON_GGUF'] ?? ''

@@ -1,5 +1,6 @@
-// An agent whose one turn has all that a client of version 2 must get right: reasoning, text in pieces, a client tool and a
-// server tool in one step, an approval, a question, and three steps. Each of its tools has an effect that may happen once.
+// An agent whose single turn covers everything a version 2 client must get right: reasoning, text in pieces, a client
+// tool and a server tool in one step, an approval, a question, and three steps. The effect of each tool may happen only
+// once.
 import type { Agent, Timers } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -7,9 +8,9 @@ import { createScriptedModel } from '@baton/core/testing'
 
 export interface HomeAgentInit {
   readonly timers: Timers
-  /** A server tool has acted in a session. */
+  /** Called when a server tool has acted in a session. */
   readonly onEffect: (tool: 'note' | 'pay', session: string) => void
-  /** Milliseconds between two pieces of text; 2 by default: each piece is an event of its own. */
+  /** Milliseconds between two pieces of text; 2 by default, so that each piece is a separate event. */
   readonly pieceMs?: number
 }
 
@@ -56,7 +57,7 @@ export function createHomeAgent({ timers, onEffect, pieceMs = 2 }: HomeAgentInit
       return `paid by the ${card} card`
     },
   })
-  // By what the model has said of the turn: a server that comes later goes on where the first one was.
+  // Derived from what the model already said in the turn: a later server continues where the first one stopped.
   const model = createScriptedModel({
     timers,
     steps: ({ messages }) => {

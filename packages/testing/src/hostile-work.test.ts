@@ -1,5 +1,5 @@
-// Models and tools that stream without end, throw what cannot be read, give what cannot be written, and whose abort listeners
-// fail, through the real host: calls settle, turns go on, and nothing ends the process.
+// Models and tools that stream endlessly, throw unreadable values, return unserializable values, and have failing abort
+// listeners, through the real host: calls settle, turns continue, and nothing kills the process.
 import type { Model, Tool } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, defineAgent, isBatonError, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -30,7 +30,7 @@ function revoked(): object {
 const hostile = (): object =>
   new Proxy({}, Object.fromEntries(Object.getOwnPropertyNames(Reflect).map((name) => [name, trap])))
 
-/** Its code is right when it is asked whether it is an error of Baton, and never again. */
+/** Its code is correct the first time it is checked for being a Baton error, and never again. */
 function fickle(): Error {
   let asked = 0
   return Object.defineProperty(new Error('fickle'), 'code', {
@@ -97,7 +97,7 @@ const GIVEN: readonly (readonly [string, () => unknown])[] = [
   ['a thenable that throws', () => Object.defineProperty({}, THENABLE, { get: trap })],
 ]
 
-/** A turn in which the tool is called once; gives how its call settled, and the answer. */
+/** A turn in which the tool is called once; returns how its call settled, and the answer. */
 async function callTool(execute: NonNullable<Tool['execute']>) {
   const warnings: string[] = []
   const model = createScriptedModel({
@@ -118,14 +118,14 @@ async function callTool(execute: NonNullable<Tool['execute']>) {
 test.each(THROWN)('a tool throws %s', async (_, thrown) => {
   const told = await callTool(() => Promise.reject(thrown() as Error))
   expect(told).toMatchObject({ settled: 'error', text: 'Done.' })
-  // Errors that are not the tool's own are logged for operators; nothing else is.
+  // Errors other than the tool's own are logged for operators; nothing else is.
   expect(told.warnings.filter((warning) => warning !== 'a tool failed')).toEqual([])
 })
 
 test.each(GIVEN)('a tool gives %s', async (_, given) => {
   const told = await callTool(() => [given()][0])
   expect(told).toMatchObject({ settled: 'error', text: 'Done.' })
-  // Errors that are not the tool's own are logged for operators; nothing else is.
+  // Errors other than the tool's own are logged for operators; nothing else is.
   expect(told.warnings.filter((warning) => warning !== 'a tool failed')).toEqual([])
 })
 
@@ -208,8 +208,8 @@ test('a pair that is cut between two pieces reaches the log whole', async () => 
 })
 
 type Listen = (signal: AbortSignal) => void
-/** An async listener: the platform looks after what it rejects with no better than after what it throws. */
-const REJECTS = (): void => Promise.reject(new Error('late')) as unknown as void // a promise all the same
+/** An async listener: the platform handles its rejection no better than a thrown error. */
+const REJECTS = (): void => Promise.reject(new Error('late')) as unknown as void // still a promise
 const LISTENERS: readonly (readonly [string, Listen])[] = [
   ['throws', (signal) => signal.addEventListener('abort', trap)],
   ['throws once', (signal) => signal.addEventListener('abort', trap, { once: true })],

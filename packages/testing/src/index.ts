@@ -1,4 +1,4 @@
-// The exports of @baton/testing: a simulation of their own agent, and the one of the host.
+// Exports of @baton/testing: the simulation of a user's own agent, and that of the host.
 export { simulateAgent as simulate, AgentSimulationError } from './simulate-agent/simulate-agent.ts'
 export type { SimulateAgentOptions, SimulatedFault, SimulationReport } from './simulate-agent/simulate-agent.ts'
 export { simulate as simulateHost, SimulationError } from './simulator/simulate.ts'

@@ -1,9 +1,9 @@
-// Tests that need what a machine may lack (recordings of others, a browser) are left out loudly, and never where everything
-// is required.
+// Skips tests that need something a machine may lack (third-party recordings, a browser), with a warning, unless
+// everything is required.
 
 /**
- * Tells that `what` is not tested for want of something; `remedy` says how to get it.
- * @throws Error instead where BATON_TEST_REQUIRE is `all`: there nothing may be left out
+ * Warns that `what` is not tested because something is missing; `remedy` says how to get it.
+ * @throws Error instead if BATON_TEST_REQUIRE is `all`, where nothing may be skipped
  */
 export function leaveOut(
   what: string,

@@ -1,5 +1,6 @@
-// A thousand random interleavings of the machine, ten thousand in the deep run, each of at least thirty inputs that made a fact. After every record
-// all invariants hold and the history is valid, by the neutral rules and by those of every wire that has an adapter.
+// A thousand random interleavings of the machine, ten thousand in the deep run, each with at least thirty inputs that
+// produced a fact. After every record all invariants hold and the history is valid, by the neutral rules and by those
+// of every wire with an adapter.
 import { createCoverage, explore } from '@baton/core/testing'
 import { PHASES, SESSION_TABLE } from '@baton/core/machine'
 import { expect, test } from 'vitest'
@@ -30,7 +31,7 @@ function isDeclared(move: string): boolean {
   const row: Readonly<Record<string, unknown>> | undefined = Object.entries(SESSION_TABLE).find(
     ([name]) => name === type,
   )?.[1]
-  const cell = row?.[from] as { readonly to?: readonly string[] } | undefined // the move names a phase of the table
+  const cell = row?.[from] as { readonly to?: readonly string[] } | undefined // the move refers to a phase of the table
   return cell?.to?.includes(to) ?? false
 }
 

@@ -1,5 +1,5 @@
-// Refusals of providers for the size of a request: bytes, numbers of images and documents, pixels, and a media type that the bytes
-// belie. In their own words, as seen; the adapters' budgets are not asked.
+// Providers' rejections for the size of a request: bytes, numbers of images and documents, pixels, and a media type
+// that does not match the bytes. Verbatim messages, independent of the adapters' limits.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { FakeAsked, FakeError } from './fake-server.ts'
@@ -7,7 +7,7 @@ import type { FakeAsked, FakeError } from './fake-server.ts'
 export type LimitedProvider = 'anthropic' | 'openai' | 'gemini' | 'bedrock'
 
 const MIB = 1024 * 1024
-/** Anthropic's, and of gateways before it. */
+/** Used by Anthropic and by gateways in front of it. */
 export const TOO_LARGE: FakeError = {
   status: 413,
   type: 'request_too_large',
@@ -20,7 +20,7 @@ export function findTooLarge(provider: LimitedProvider, { bytes, body = {} }: Fa
       return bytes > 32 * MIB ? TOO_LARGE : findClaudeRefusal(body)
     case 'openai':
       return findOpenAiRefusal(bytes, body)
-    // gemini-cli and others; a 400, and no 413.
+    // gemini-cli and others; a 400 rather than a 413.
     case 'gemini':
       return bytes > 20 * MIB ? refuse('Request payload size exceeds the limit: 20971520 bytes.') : undefined
     case 'bedrock':
@@ -68,20 +68,23 @@ function findOpenAiRefusal(bytes: number, body: JsonObject): FakeError | undefin
   return refuse(`Total image size is ${(bytes / MIB).toFixed(1)}MB, which exceeds the allowed limit of 50.0MB.`)
 }
 
-/** The words of vLLM (vllm-project/vllm#17092). */
+/** vLLM's message (vllm-project/vllm#17092). */
 export function findTooManyImages(body: JsonObject, imagesMax: number): FakeError | undefined {
   if (listMedia(body['messages'], 'messages').length <= imagesMax) return undefined
   return { ...refuse(`At most ${imagesMax} image(s) may be provided in one request.`), type: 'BadRequestError' }
 }
 
-/** Claude behind Converse: boto/boto3#4632; "You can't include more than 5 documents in a request." (generative-ai-use-cases#1685) */
+/**
+ * Claude on Converse: boto/boto3#4632; "You can't include more than 5 documents in a request."
+ * (generative-ai-use-cases#1685)
+ */
 function findBedrockRefusal(bytes: number, body: JsonObject): FakeError | undefined {
   const media = listMedia(body['messages'], 'messages')
   const images = media.filter(({ kind }) => kind === 'image').length
   const documents = media.length - images
   if (documents > 5) return refuse("You can't include more than 5 documents in a request.")
   if (images > 20) return refuse('The model returned the following errors: messages: too many images: image_count > 20')
-  // Its message about 27.7 MB (accelerated-intelligent-document-processing-on-aws#994).
+  // Its message for 27.7 MB (accelerated-intelligent-document-processing-on-aws#994).
   return bytes > 25_000_000 ? refuse('Input is too long for requested model.') : undefined
 }
 
@@ -99,7 +102,7 @@ interface Medium {
 
 const MEDIA = ['image', 'document', 'image_url', 'input_image']
 
-/** Also in results, whose content lies deeper. */
+/** Includes results, whose content is nested. */
 function listMedia(value: JsonValue | undefined, path: string): readonly Medium[] {
   if (Array.isArray(value))
     return (value as readonly JsonValue[]).flatMap((item, at) => listMedia(item, `${path}.${at}`))
@@ -115,7 +118,7 @@ function listMedia(value: JsonValue | undefined, path: string): readonly Medium[
   )
 }
 
-/** By the first bytes; undefined where they are none of an image. */
+/** The type by the first bytes, or `undefined` if they are not an image's. */
 function findType(data: string): string | undefined {
   const bytes = Buffer.from(data.slice(0, 32), 'base64')
   if (bytes.subarray(0, 4).toString('latin1') === '\u0089PNG') return 'image/png'
@@ -124,7 +127,7 @@ function findType(data: string): string | undefined {
   return bytes.subarray(8, 12).toString('latin1') === 'WEBP' ? 'image/webp' : undefined
 }
 
-/** Pixels, of a PNG; 0 for anything else. */
+/** Longer side of a PNG in pixels; 0 for anything else. */
 function findLongerSide(data: string): number {
   const bytes = Buffer.from(data.slice(0, 48), 'base64')
   if (findType(data) !== 'image/png' || bytes.length < 24) return 0

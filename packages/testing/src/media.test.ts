@@ -1,5 +1,5 @@
-// Pictures in inputs and in results through the whole stack, over HTTP to servers that refuse what the real providers refuse:
-// a provider gets the bytes that were handed in, and the log has none of them.
+// Pictures in inputs and results through the whole stack, over HTTP to servers that reject what the real providers
+// reject: a provider receives the bytes that were passed in, and the log has none of them.
 import type { ContentPart, Model } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -38,7 +38,7 @@ const camera = tool({
   execute: () => ({ content: [{ type: 'text', text: 'The screen:' }, picture('the screen')] }),
 })
 
-/** Two turns; in the first the model calls the camera. Gives the log. */
+/** Two turns; in the first one the model calls the camera. Returns the log. */
 async function converse(model: Model): Promise<string> {
   const store = createMemoryStore()
   const host = createHost({ store, agent: defineAgent({ name: 'seeing', model, tools: [camera] }) })

@@ -1,5 +1,5 @@
-// A PostgreSQL server of its own for a test run, in a temporary folder and on a free port of the loopback interface. It is a
-// part of the machine: BATON_POSTGRES names the folder of its programs, or they are where Debian, Homebrew or PATH have them.
+// A PostgreSQL server for a test run, in a temporary folder and on a free port of the loopback interface. It belongs to
+// the machine: BATON_POSTGRES names the folder of its programs, or they are where Debian, Homebrew or PATH have them.
 import type { ChildProcess } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,13 +11,13 @@ import { findFreePort } from './free-port.ts'
 import { leaveOut } from './left-out.ts'
 
 export interface PostgresServer {
-  /** `postgres://baton@127.0.0.1:<port>/<name>` of a new, empty database. */
+  /** Returns `postgres://baton@127.0.0.1:<port>/<name>` of a new, empty database. */
   createDatabase(): string
-  /** Ends every connection of Baton to the database, as a network that breaks would. Returns how many there were. */
+  /** Ends all of Baton's connections to the database, like a broken network. Returns their number. */
   cutConnections(url: string): number
-  /** Kills every process of the server, as a power cut would, and starts it again over the same files. */
+  /** Kills all processes of the server, like a power cut, and restarts it over the same files. */
   crash(): Promise<void>
-  /** Stops the server. It can be started again by `start`. */
+  /** Stops the server. `start` starts it again. */
   stop(): Promise<void>
   start(): Promise<void>
   /** Stops the server and removes its files. */
@@ -25,8 +25,9 @@ export interface PostgresServer {
 }
 
 /**
- * The folder of PostgreSQL's programs; undefined when there is none: then `warn` is told what will not be tested.
- * @throws Error where there is none but BATON_TEST_REQUIRE is `all`
+ * Returns the folder of PostgreSQL's programs, or `undefined` if there is none; `warn` then receives what will not be
+ * tested.
+ * @throws Error if there is none and BATON_TEST_REQUIRE is `all`
  */
 export function findPostgres(what: string, warn: (message: string) => void): string | undefined {
   const named = process.env['BATON_POSTGRES'] ?? ''
@@ -38,13 +39,13 @@ export function findPostgres(what: string, warn: (message: string) => void): str
     ...(process.env['PATH'] ?? '').split(delimiter),
   ]
   const lack = {
-    why: 'there is no PostgreSQL',
+    why: 'PostgreSQL is not installed',
     remedy: 'Install PostgreSQL, or set BATON_POSTGRES to the folder of its programs, to run it.',
   }
   return folders.find((folder) => existsSync(join(folder, 'initdb'))) ?? leaveOut(what, lack, warn)
 }
 
-/** `programs` is what `findPostgres` found. */
+/** `programs` comes from `findPostgres`. */
 export async function startPostgres(programs: string): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-postgres-'))
   const user = chooseUser()
@@ -84,7 +85,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
         psql('SELECT 1')
         return
       } catch (cause) {
-        if (tries > 300 || server.exitCode !== null) throw new Error('PostgreSQL does not start', { cause })
+        if (tries > 300 || server.exitCode !== null) throw new Error('PostgreSQL did not start', { cause })
         await wait(100)
       }
   }
@@ -104,7 +105,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     },
     cutConnections: (url) => Number(psql(CUT, new URL(url).pathname.slice(1))),
     crash: async () => {
-      await end('SIGQUIT') // ends at once, without writing what is not on the disk
+      await end('SIGQUIT') // ends immediately, without flushing to disk
       await start()
     },
     stop: () => end('SIGINT'),

@@ -1,15 +1,15 @@
-// The prompt caches of Anthropic and of Bedrock, by their rules: marked prefixes are kept, and looked up at marks alone, with
-// Claude up to 20 blocks further back.
+// The prompt caches of Anthropic and Bedrock, by their rules: marked prefixes are stored, and looked up only at marks;
+// for Claude also up to 20 blocks earlier.
 import type { ModelRequest } from '@baton/core'
 import { encodeAnthropicRequest } from '@baton/models/anthropic'
 import { encodeBedrockRequest } from '@baton/models/bedrock'
 import { expect } from 'vitest'
 
 export interface CacheRules {
-  /** The blocks of a request in the order in which they are read, each as text, and whether it is marked. */
+  /** The blocks of a request in reading order, each as text, and whether it is marked. */
   readonly listBlocks: (request: ModelRequest) => readonly Block[]
   readonly lookBack: number
-  /** UTF-16 units of the shortest beginning that is kept. */
+  /** UTF-16 units of the shortest prefix that is stored. */
   readonly leastChars: number
 }
 
@@ -29,7 +29,7 @@ export const CLAUDE: CacheRules = {
     } = encodeAnthropicRequest(request, { model: 'claude-haiku-4-5', cache: '5m' })
     const said = messages.flatMap(({ role, content }) => content.map((block) => ({ role, ...block })))
     return [...tools, ...system, ...said].map((block) => {
-      const { cache_control: mark, ...rest } = block as { readonly cache_control?: unknown } // the part that counts here
+      const { cache_control: mark, ...rest } = block as { readonly cache_control?: unknown } // the part that matters here
       return { text: JSON.stringify(rest), isMarked: mark !== undefined }
     })
   },
@@ -49,7 +49,7 @@ export const NOVA: CacheRules = {
   },
 }
 
-/** For each request: the blocks that it has and those that it reads from the cache, and their UTF-16 units. */
+/** For each request: its blocks, those read from the cache, and their UTF-16 units. */
 export interface CacheRead {
   readonly blocks: number
   readonly known: number

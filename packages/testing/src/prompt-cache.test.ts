@@ -1,4 +1,4 @@
-// A provider's prompt cache over the requests of long conversations.
+// A provider's prompt cache across the requests of long conversations.
 import type { Agent, ModelRequest } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -7,7 +7,7 @@ import { createHost } from '@baton/host'
 import { describe, expect, test } from 'vitest'
 import { CLAUDE, NOVA, readThroughCache } from './prompt-cache.test-kit.ts'
 
-/** Requests of a conversation of so many questions; `steps` has the answers. */
+/** Requests of a conversation with this many questions; `steps` provides the answers. */
 async function converse(
   questions: number,
   steps: (request: ModelRequest, call: number) => ScriptedStep,

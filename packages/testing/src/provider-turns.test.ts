@@ -1,5 +1,5 @@
-// Features of single providers, under the real host: their dialects, framings, proofs and reasons to stop. What all
-// of them must do is played by the provider contract.
+// Provider-specific features under the real host: dialects, framings, signatures and stop reasons. The provider
+// contract covers what all of them must do.
 import type { Answer, Turn } from '@baton/core'
 import { defineAgent, isBatonError, tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -69,7 +69,7 @@ async function findOutcome(turn: Turn): Promise<string | Answer> {
   return turn.answer.catch((error: unknown) => (isBatonError(error) ? error.code : String(error)))
 }
 
-/** Two calls at once, then an answer that quotes their results. */
+/** Two parallel calls, then an answer that quotes their results. */
 function twoCities({ isToolProbe, toolLike, results, body }: FakeRequest): FakeSaid {
   if (isToolProbe) return { calls: [{ name: toolLike(/repeat/), input: { word: 'copper' } }] }
   if (results.length > 0 || JSON.stringify(body).includes('And now?'))
@@ -79,12 +79,12 @@ function twoCities({ isToolProbe, toolLike, results, body }: FakeRequest): FakeS
 }
 const SAID = 'One moment.\n\nSay: 15 °C in Berlin and 15 °C in Paris "x" 🦀.'
 
-/** A call beside a reason to stop; afterwards what the model is told of it. */
+/** A call with a stop reason; then what the model reads about it. */
 function stopping<More extends FakeSaid>(more: More): FakeScript<More> {
   return ({ index, toolLike, results }) =>
     index === 0
       ? { ...more, calls: [{ name: toolLike(/weather/), input: { city: 'Berlin' } }] }
-      : ({ text: results.join() || 'Sorry.' } as More) // what it adds is optional
+      : ({ text: results.join() || 'Sorry.' } as More) // its additional fields are optional
 }
 const CUT = 'the answer was stopped (max-tokens) while its calls were written; nothing was executed'
 
@@ -99,7 +99,7 @@ describe('Chat Completions', () => {
     const { server, session } = await setUp(started, { model: `${provider}/gpt-test` })
     expect((await session.send('How is the weather?').answer).text).toBe(SAID)
     expect((await session.send('And now?').answer).outcome).toBe('answered')
-    // Whether a server of one's own takes tools is tried first.
+    // A self-hosted server is first probed for tool support.
     expect([server.refusals, server.requests.length]).toEqual([[], provider === 'openai-compatible' ? 4 : 3])
   })
 
@@ -222,7 +222,7 @@ describe('Gemini', () => {
     expect([server.refusals, signatures]).toEqual([[], ['signature-of-answer-0']])
   })
 
-  // Hand-made: no recording has them. The message is the one that Vertex gave for an undeclared function.
+  // Handwritten: no recording has them. Vertex returned this message for an undeclared function.
   test.each([
     ['MALFORMED_FUNCTION_CALL', 'Malformed function call: print(weather('],
     ['UNEXPECTED_TOOL_CALL', 'Model tried to call an undeclared function: nope'],
@@ -297,7 +297,7 @@ describe('Bedrock', () => {
     expect(last).not.toMatch(/toolUse|toolResult/)
   })
 
-  // Hand-made: no recording has `malformed_tool_use`.
+  // Handwritten: no recording has `malformed_tool_use`.
   test.each(['malformed_tool_use', 'malformed_model_output', 'max_tokens', 'guardrail_intervened'])(
     '%s beside a call: nothing is executed',
     async (stopReason) => {

@@ -1,18 +1,18 @@
-// Python for tests of the client in that language. It is a part of the machine: BATON_PYTHON names one that has the package
-// websockets, or `python3` in PATH does.
+// Python for tests of the Python client. It belongs to the machine: BATON_PYTHON names one with the package websockets,
+// or `python3` in PATH has it.
 import { spawnSync } from 'node:child_process'
 import { leaveOut } from './left-out.ts'
 
 /**
- * The program; undefined when there is none: then `warn` is told what will not be tested.
- * @throws Error where there is none but BATON_TEST_REQUIRE is `all`
+ * Returns the program, or `undefined` if there is none; `warn` then receives what will not be tested.
+ * @throws Error if there is none and BATON_TEST_REQUIRE is `all`
  */
 export function findPython(what: string, warn: (message: string) => void): string | undefined {
   const program = process.env['BATON_PYTHON'] ?? 'python3'
   const { status } = spawnSync(program, ['-c', 'import websockets.asyncio.client'], { stdio: 'ignore' })
   const lack = {
-    why: 'there is no Python with the package websockets',
-    remedy: 'Install it by `pip install websockets`, or set BATON_PYTHON to a Python that has it, to run it.',
+    why: 'no Python with the package websockets was found',
+    remedy: 'Install it with `pip install websockets`, or set BATON_PYTHON to a Python that has it, to run it.',
   }
   return status === 0 ? program : leaveOut(what, lack, warn)
 }

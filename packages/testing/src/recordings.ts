@@ -1,11 +1,12 @@
-// Recorded traffic of real providers, for tests only. The recordings belong to others, so they are not part of Baton: the
-// variable BATON_FIXTURES names a folder that has them, with its manifest.json. Without it those tests are skipped, loudly.
+// Recorded traffic of real providers, for tests only. The recordings belong to third parties, so they are not part of
+// Baton: the variable BATON_FIXTURES names a folder with them and its manifest.json. Without it, those tests are
+// skipped with a warning.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { leaveOut } from './left-out.ts'
 
 export interface RecordedFile {
-  /** Its path in the folder: `anthropic/x.http.json`. */
+  /** Path in the folder: `anthropic/x.http.json`. */
   readonly file: string
   readonly format: 'jsonl-chunks' | 'sse' | 'http-json' | 'json'
   /** `recorded`, or what was done to it: edited, synthetic, hand-made. */
@@ -15,14 +16,14 @@ export interface RecordedFile {
 export interface RecordedExchange {
   readonly file: string
   readonly origin: string
-  /** Number of the exchange in its file. */
+  /** Index of the exchange in its file. */
   readonly index: number
-  /** Absent where only the answer was kept. */
+  /** Absent if only the answer was kept. */
   readonly request?: { readonly uri: string; readonly body: unknown }
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** Whether `body` is a stream of events. */
+  /** Whether `body` is an event stream. */
   readonly isStream: boolean
 }
 
@@ -32,8 +33,8 @@ export interface Recordings {
 }
 
 /**
- * Undefined when BATON_FIXTURES is not set: then `warn` is told what will not be tested.
- * @throws Error instead where BATON_TEST_REQUIRE is `all`: there nothing may be left out
+ * Returns `undefined` if BATON_FIXTURES is not set; `warn` then receives what will not be tested.
+ * @throws Error instead if BATON_TEST_REQUIRE is `all`, where nothing may be skipped
  */
 export function openRecordings(
   what: string,
@@ -44,7 +45,7 @@ export function openRecordings(
     const remedy = 'Set BATON_FIXTURES to the folder of recordings to run it.'
     return leaveOut(what, { why: 'BATON_FIXTURES is not set', remedy }, warn)
   }
-  // The manifest is ours to trust: it is generated beside the files.
+  // The manifest is trusted: it is generated next to the files.
   const manifest = JSON.parse(readFileSync(join(root, 'manifest.json'), 'utf8')) as { files: readonly RecordedFile[] }
   return {
     exchangesOf: (folder) =>
@@ -77,8 +78,8 @@ function readExchanges(recorded: RecordedFile, text: string): readonly RecordedE
 }
 
 /**
- * Some files have the streams of a whole conversation, one after the other; `message_stop` ends one of Anthropic's,
- * `response.completed` one of OpenAI's.
+ * Splits files with the streams of a whole conversation; `message_stop` ends one of Anthropic's, `response.completed`
+ * one of OpenAI's.
  */
 function splitMessages(text: string): readonly (readonly string[])[] {
   const messages: string[][] = [[]]
@@ -93,9 +94,9 @@ function splitMessages(text: string): readonly (readonly string[])[] {
 
 const END_OF_MESSAGE = /"type":\s*"(message_stop|response\.completed)"/
 
-/** The framing that was taken from a line: Anthropic and Responses name their events, the others do not. */
+/** Restores the framing removed from a line: Anthropic and Responses name their events, the others do not. */
 function asEvent(line: string): string {
-  // Not parsed: an edited recording has lines that are no JSON, which is for the decoder to find.
+  // Not parsed: an edited recording has lines that are not JSON, for the decoder to find.
   const type = /^\{\s*"type":\s*"([^"]+)"/.exec(line)?.[1]
   return `${type === undefined ? '' : `event: ${type}\n`}data: ${line}\n\n`
 }

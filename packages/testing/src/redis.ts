@@ -1,5 +1,5 @@
-// A Redis server of its own for a test run, on a free port of the loopback interface. It is a part of the machine: BATON_REDIS
-// names `redis-server`, or it is in PATH.
+// A Redis server for a test run, on a free port of the loopback interface. It belongs to the machine: BATON_REDIS names
+// `redis-server`, or it is in PATH.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,18 +19,21 @@ export interface RedisServer {
 }
 
 /**
- * The program of the server; undefined when there is none: then `warn` is told what will not be tested.
- * @throws Error where there is none but BATON_TEST_REQUIRE is `all`
+ * Returns the server program, or `undefined` if there is none; `warn` then receives what will not be tested.
+ * @throws Error if there is none and BATON_TEST_REQUIRE is `all`
  */
 export function findRedis(what: string, warn: (message: string) => void): string | undefined {
   const named = process.env['BATON_REDIS'] ?? ''
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const places = [...(named === '' ? [] : [named]), ...folders.map((folder) => join(folder, 'redis-server'))]
-  const lack = { why: 'there is no Redis', remedy: 'Install Redis, or set BATON_REDIS to redis-server, to run it.' }
+  const lack = {
+    why: 'Redis is not installed',
+    remedy: 'Install Redis, or set BATON_REDIS to redis-server, to run it.',
+  }
   return places.find((place) => existsSync(place)) ?? leaveOut(what, lack, warn)
 }
 
-/** `program` is what `findRedis` found. */
+/** `program` comes from `findRedis`. */
 export async function startRedis(program: string): Promise<RedisServer> {
   const port = await findFreePort()
   let server: ChildProcess | undefined
@@ -38,7 +41,7 @@ export async function startRedis(program: string): Promise<RedisServer> {
     const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tmpdir()]
     server = spawn(program, words, { stdio: 'ignore' })
     for (let tries = 0; !(await isOpen(port)); tries++) {
-      if (tries > 100) throw new Error('Redis does not start')
+      if (tries > 100) throw new Error('Redis did not start')
       await wait(50)
     }
   }

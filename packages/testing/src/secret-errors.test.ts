@@ -1,5 +1,5 @@
-// Providers and tools that repeat keys in their errors, through the whole stack: the app hears a code and a plain sentence, the
-// log has the detail, and nobody sees a key.
+// Providers and tools that repeat keys in their errors, through the whole stack: the app receives a code and a plain
+// sentence, the log has the details, and nobody sees a key.
 import type { Model } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end()
 })
 
-/** Answers every request with a refusal that repeats all that it was sent. */
+/** Answers every request with an error that repeats everything it received. */
 async function startEcho(status: number): Promise<string> {
   const server = createServer((request, response) => {
     const told = `account 7 of ann@corp.example: key ${KEY}, ${encodeURIComponent(KEY)}, ${JSON.stringify(request.headers)}`
@@ -30,7 +30,7 @@ async function startEcho(status: number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A turn of an app of version 1. */
+/** A turn of a version 1 app. */
 async function talk(model: Model, tools: Parameters<typeof defineAgent>[0]['tools'] = []) {
   const store = createMemoryStore()
   const logged: string[] = []

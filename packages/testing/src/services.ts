@@ -13,7 +13,7 @@ export interface Services {
   close(): Promise<void>
 }
 
-/** Undefined if a program is missing: `warn` gets a message, and the tests of `what` are left out. */
+/** Returns `undefined` if a program is missing: `warn` gets a message, and the tests of `what` are skipped. */
 export async function startServices(what: string, warn: (message: string) => void): Promise<Services | undefined> {
   const programs = [findTemporal(what, warn), findPostgres(what, warn), findRedis(what, warn)] as const
   const [temporalProgram, postgresPrograms, redisProgram] = programs

@@ -1,5 +1,5 @@
-// Session events over random logs: a reader that goes away after any event and comes back at any later moment has read what a
-// reader that stayed has read. Nothing is told twice, and nothing is left out.
+// Session events over random logs: a reader that leaves after any event and returns at any later moment has read the
+// same as one that stayed. No event is sent twice or left out.
 import type { EventCursor, LiveFrame, SessionEvent } from '@baton/core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Conversation, readStart, readText, SESSION_EVENT_SCHEMA, SessionProjection } from '@baton/core'
@@ -31,7 +31,7 @@ test(`past and live are the whole, wherever a reader was cut off (${SEEDS} logs,
       const index = random.below(whole.events.length)
       const event = whole.events[index]
       if (!event) continue
-      // It comes back while something is written, as often as not.
+      // Half of the time it returns while something is being written.
       const from = whole.places[index] ?? 0
       const backAt = from + 1 + random.below(random.chance(0.5) ? 3 : items.length - from)
       const seen = [...whole.events.slice(0, index + 1), ...resume(items, { cursor: event.cursor, backAt, delivery })]
@@ -64,7 +64,7 @@ test('a projection that begins at a state tells the same as one that has read th
       history.fold(record)
     }
     const late = new SessionProjection({ limits, start: readStart(state, history) })
-    // Earlier events about a turn's use are not known; the text of its step comes from the beginning.
+    // Earlier events about a turn's usage are not known; the text of its step comes from the beginning.
     const before = told.slice(0, from).flat()
     const begun = before.findLastIndex(({ type }) => ['step-started', 'step-finished', 'step-reset'].includes(type))
     const isOpen = before[begun]?.type === 'step-started'
@@ -91,11 +91,11 @@ test('the conversation that events make has the texts and results of the log', (
     const messages = conversation.messages()
     const shown = messages.flatMap((message) => (message.role === 'assistant' ? message.steps : []))
     const calls = new Map(shown.flatMap((step) => step.calls).map((call) => [call.callId, call]))
-    // The model's next request; texts of steps that the window has lost are still shown.
+    // The model's next request; texts of steps dropped from the window are still shown.
     const told = world.history.entries().flatMap((entry) => entry.messages)
     const said = told.flatMap((message) => (message.role === 'assistant' ? [readText(message.parts)] : []))
     const results = told.flatMap((message) => (message.role === 'tool' ? message.parts : []))
-    // An answer that was not taken is no part of what is shown; the model reads it on.
+    // An answer that was not accepted is not shown; the model still reads it.
     const facts = world.records.flatMap((record) => record.facts)
     const refused = new Set(facts.flatMap((fact) => (fact.type === 'output-refused' ? [fact.step] : [])))
     const takenBack = facts.flatMap((fact) =>
@@ -106,7 +106,7 @@ test('the conversation that events make has the texts and results of the log', (
     )
     const wrong = results.filter(({ callId, isError }) => {
       const call = calls.get(callId)
-      // The model is told of a tool that goes on without an error.
+      // For the model, a tool that continues in the background is not an error.
       const failed = call?.result?.type !== 'ok' && !(call?.result?.type === 'cancelled' && call.result.detached)
       return call?.status !== 'settled' || failed !== isError
     })
@@ -137,7 +137,7 @@ test('every event is what its JSON Schema says, and every kind of event is told'
   expect(wrong.slice(0, 3)).toEqual([])
   const named = (
     SESSION_EVENT_SCHEMA['oneOf'] as readonly { readonly properties: { readonly type: { readonly const: string } } }[]
-  ) // as it is written
+  ) // as written
     .map(({ properties }) => properties.type.const)
   // Exploration has no live calls, no sources and no limits.
   const others = [
@@ -194,7 +194,7 @@ interface Explored {
   readonly limits: Limits
 }
 
-/** Exploration makes up progress that no answer goes on from; no model does. */
+/** Exploration invents progress that no answer continues from, which no model does. */
 function exploreSession(seed: number): Explored {
   const { world } = explore({ seed, inputs: 30 })
   const facts = world.records.flatMap((record) => record.facts)
@@ -217,13 +217,13 @@ function joinProgress(facts: readonly Fact[]): string {
   return text
 }
 
-/** Text of each attempt, as its log ends it; more than that where it was cut off or is void. */
+/** Text of each attempt, as its log ends it; longer if it was cut off or is void. */
 function addLive(records: readonly SessionRecord[], random: Random): readonly Item[] {
   const facts = records.flatMap((record) => record.facts)
   const items: Item[] = []
   let waiting: LiveFrame[] = []
   for (const record of records) {
-    // Pieces come before the record that ends their attempt, or are dropped.
+    // Pieces precede the record that ends their attempt, or are dropped.
     while (waiting.length > 0 && random.chance(0.7)) items.push({ type: 'live', frame: waiting.shift()! })
     if (record.facts.some(endsAttempt)) {
       if (random.chance(0.5)) for (const frame of waiting) items.push({ type: 'live', frame })
@@ -255,7 +255,7 @@ function cutIntoPieces(attempt: number, facts: readonly Fact[], random: Random):
     for (let offset = 0; offset < all.length;) {
       const length = 1 + random.below(Math.max(1, Math.ceil(all.length / 3)))
       frames.push({ type, attempt, offset, text: all.slice(offset, offset + length) })
-      // A piece may come twice, as after a reader was too slow.
+      // A piece may come twice, as happens when a reader was too slow.
       if (random.chance(0.1)) frames.push({ type, attempt, offset, text: all.slice(offset, offset + length) })
       offset += length
     }
@@ -285,7 +285,7 @@ function readWhole(items: readonly Item[], delivery = false): Reading {
   return { events, places }
 }
 
-/** As a session does: records up to `backAt` come from the log, then what is being written so far, then what is live. */
+/** Like a session: records up to `backAt` come from the log, then what has been written so far, then live events. */
 function resume(
   items: readonly Item[],
   { cursor, backAt, delivery }: { readonly cursor: EventCursor; readonly backAt: number; readonly delivery: boolean },
@@ -344,7 +344,7 @@ function resume(
   return events
 }
 
-/** Each piece of text follows the one before it. */
+/** Each piece of text follows the previous one. */
 function checkTold(events: readonly SessionEvent[]): void {
   const told = new Map<string, number>()
   for (const event of events) {
@@ -356,7 +356,7 @@ function checkTold(events: readonly SessionEvent[]): void {
   }
 }
 
-/** Texts stand with the end of their step; what is void, or cut off, is left out. */
+/** Moves texts to the end of their step; leaves out void and cut-off text. */
 function normalise(events: readonly SessionEvent[]): readonly object[] {
   const texts = new Map<number, { text: string; reasoning: string }>()
   const rest: object[] = []
@@ -367,7 +367,7 @@ function normalise(events: readonly SessionEvent[]): readonly object[] {
       texts.set(event.step, said)
     } else if (event.type === 'step-reset') {
       texts.delete(event.step)
-      // An interrupt voids what only those who were there have seen.
+      // An interrupt voids what only connected readers have seen.
       if (event.reason !== 'interrupted') rest.push(event)
     } else if (event.type === 'text-cut' && texts.has(event.step)) {
       const said = texts.get(event.step)

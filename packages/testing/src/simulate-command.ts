@@ -1,11 +1,11 @@
-// `npm run simulate -- --seeds N [--from S] [--processes 2]`: runs seeds and prints what they met; a failing seed prints its
-// story.
+// `npm run simulate -- --seeds N [--from S] [--processes 2]`: runs seeds and prints what they met; a failing seed
+// prints its story.
 import { parseArgs } from 'node:util'
 import { createSimulationCoverage, reportCoverage, reportOwnership } from './simulator/coverage.ts'
 import { simulate } from './simulator/simulate.ts'
 import { simulateTwoProcesses } from './simulator/simulate-two-processes.ts'
 
-/** Failing seeds after which the run ends. */
+/** The run stops after this many failing seeds. */
 const FAILURES_MAX = 3
 
 async function main(): Promise<number> {
@@ -18,7 +18,7 @@ async function main(): Promise<number> {
   })
   const coverage = createSimulationCoverage()
   const [from, seeds, processes] = [Number(values.from), Number(values.seeds), Number(values.processes)]
-  if (processes !== 1 && processes !== 2) throw new Error(`--processes is 1 or 2, not ${values.processes}`)
+  if (processes !== 1 && processes !== 2) throw new Error(`--processes must be 1 or 2, not ${values.processes}`)
   const run = processes === 2 ? simulateTwoProcesses : simulate
   let failed = 0
   for (let seed = from; seed < from + seeds && failed < FAILURES_MAX; seed++) {
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
   }
   console.log(reportCoverage(coverage, seeds))
   if (processes === 2) console.log(reportOwnership(coverage))
-  console.log(failed === 0 ? 'every session came to rest with all invariants held' : `${failed} seeds failed`)
+  console.log(failed === 0 ? 'every session came to rest and all invariants held' : `${failed} seeds failed`)
   return failed === 0 ? 0 : 1
 }
 

@@ -1,8 +1,8 @@
-// The time of a workflow that a test moves. Temporal's development server skips time for each workflow by itself: nothing else
-// of the service notices. What a worker does takes its real time: while an activity runs, the workflow's clock does not jump.
+// Moves a workflow's time in tests. Temporal's development server skips time per workflow, without affecting the rest
+// of the service. Workers still take real time: while an activity runs, the workflow's clock does not jump.
 import { randomUUID } from 'node:crypto'
 
-/** The used part of the SDK's `WorkflowService`. */
+/** The part of the SDK's `WorkflowService` that is used. */
 export interface SkippingService {
   updateWorkflowExecutionOptions(request: FastForwardRequest): Promise<unknown>
   pollWorkflowExecutionTimeSkipping(
@@ -29,23 +29,23 @@ interface FastForwardRequest extends About {
   readonly updateMask: { readonly paths: string[] }
 }
 
-/** `FastForwardPollingResult` */
+/** Values of `FastForwardPollingResult`. */
 const POLL_TIMEOUT = 1
 const COMPLETED = 2
-/** Jumps from timer to timer in one call. */
+/** Maximum jumps from timer to timer in one call. */
 const JUMPS_MAX = 10_000
-/** Milliseconds for which work that runs is waited for. */
+/** Milliseconds to wait for running work. */
 const PATIENCE_MS = 60_000
 
 /**
- * Lets so many milliseconds pass for a workflow and for the runs that it continues as. Timers fire at their time. It waits for
- * activities that run, and their time-outs are those of the real clock.
- * @throws Error when the workflow ends before, activities run for longer than a minute, or the service cannot skip time
+ * Lets this many milliseconds pass for a workflow and the runs it continues as. Timers fire on time. Waits for running
+ * activities, whose timeouts use the real clock.
+ * @throws Error if the workflow ends first, activities run for longer than a minute, or the service cannot skip time
  */
 export async function skipTime(service: SkippingService, workflowId: string, ms: number): Promise<void> {
   const about: About = { namespace: 'default', workflowExecution: { workflowId } }
   const id = randomUUID()
-  // The SDK's type is a 64-bit integer of a library; it encodes a number as well.
+  // The SDK's type is a library's 64-bit integer, but it also encodes numbers.
   const seconds = Math.floor(ms / 1000) as never
   const fastForwardConfig = { id, duration: { seconds, nanos: Math.round((ms % 1000) * 1e6) } }
   await service.updateWorkflowExecutionOptions({

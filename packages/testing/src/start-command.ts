@@ -1,15 +1,15 @@
-// Starts a real process and reads what it says, for tests of commands. It sets no deadline of its own: the test's is one.
+// Starts a real process and reads its output, for tests of commands. It sets no deadline; the test's own applies.
 import { spawn } from 'node:child_process'
 
 export interface StartedCommand {
   readonly pid: number | undefined
-  /** Whole text so far. */
+  /** All text so far. */
   output(): string
   errors(): string
-  /** The first line of the output that satisfies `isWanted`. @throws when the process ends without one */
+  /** Resolves with the first output line that satisfies `isWanted`. @throws if the process ends without one */
   untilLine(isWanted: (line: string) => boolean): Promise<string>
   kill(signal: NodeJS.Signals): void
-  /** Nobody reads its output and its errors any more, as when the supervisor that started it has died. */
+  /** Stops reading its output and errors, as if its supervisor had died. */
   stopReading(): void
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
@@ -17,11 +17,11 @@ export interface StartedCommand {
 export interface CommandInit {
   readonly words: readonly string[]
   readonly folder?: string
-  /** The only variables that it gets, beside PATH and NODE_COMPILE_CACHE. */
+  /** Its only environment variables, apart from PATH and NODE_COMPILE_CACHE. */
   readonly variables?: Readonly<Record<string, string>>
 }
 
-/** Text that is kept of each stream; a command that says more fails its test otherwise. */
+/** Maximum text kept per stream; more than that fails the test in another way. */
 const TEXT_MAX = 4 * 1024 * 1024
 
 export function startCommand(program: string, init: CommandInit): StartedCommand {
@@ -50,7 +50,7 @@ export function startCommand(program: string, init: CommandInit): StartedCommand
       tellAll()
     })
   })
-  // Who waits for a line hears of it there.
+  // Reported to callers that wait for a line.
   ended.catch(() => {})
 
   const untilLine: StartedCommand['untilLine'] = (isWanted) =>
@@ -60,7 +60,7 @@ export function startCommand(program: string, init: CommandInit): StartedCommand
         if (line === undefined && !isOver) return
         watchers.delete(look)
         if (line !== undefined) resolve(line)
-        else reject(new Error(`the command ended without the line; it said: ${texts.output}${texts.errors}`))
+        else reject(new Error(`the command ended without the line; its output: ${texts.output}${texts.errors}`))
       }
       watchers.add(look)
       look()

@@ -1,4 +1,4 @@
-// A Temporal service of its own for a test run, over a file and on free ports of the loopback interface. It is a part of the
+// A Temporal service for a test run, over a file and on free ports of the loopback interface. It belongs to the
 // machine: BATON_TEMPORAL names the `temporal` command, or it is in PATH. Its workflows can skip time (skip-time.ts).
 import type { ChildProcess } from 'node:child_process'
 import { execFile, spawn } from 'node:child_process'
@@ -16,32 +16,32 @@ const execute = promisify(execFile)
 
 export interface TemporalServer {
   readonly address: string
-  /** Runs the `temporal` command against this service, and gives what it prints. @throws Error when it fails */
+  /** Runs the `temporal` command against this service and returns its output. @throws Error if it fails */
   command(words: readonly string[]): Promise<string>
-  /** Kills the service, as a power cut would. */
+  /** Kills the service, like a power cut. */
   kill(): Promise<void>
-  /** Starts it again over the same file. */
+  /** Restarts it over the same file. */
   start(): Promise<void>
   /** Stops it and removes its file. */
   close(): Promise<void>
 }
 
 /**
- * The `temporal` command; undefined when there is none: then `warn` is told what will not be tested.
- * @throws Error where there is none but BATON_TEST_REQUIRE is `all`
+ * Returns the `temporal` command, or `undefined` if there is none; `warn` then receives what will not be tested.
+ * @throws Error if there is none and BATON_TEST_REQUIRE is `all`
  */
 export function findTemporal(what: string, warn: (message: string) => void): string | undefined {
   const named = process.env['BATON_TEMPORAL'] ?? ''
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const places = [...(named === '' ? [] : [named]), ...folders.map((folder) => join(folder, 'temporal'))]
   const lack = {
-    why: 'there is no Temporal service',
+    why: 'no Temporal service was found',
     remedy: 'Install the Temporal command line, or set BATON_TEMPORAL to it, to run it.',
   }
   return places.find((place) => existsSync(place)) ?? leaveOut(what, lack, warn)
 }
 
-/** `program` is what `findTemporal` found. */
+/** `program` comes from `findTemporal`. */
 export async function startTemporal(program: string): Promise<TemporalServer> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-temporal-'))
   const port = await findFreePort()
@@ -63,7 +63,7 @@ export async function startTemporal(program: string): Promise<TemporalServer> {
     const skipping = ['--dynamic-config-value', 'frontend.WorkflowTimeSkippingEnabled=true']
     server = spawn(program, [...words, ...skipping, '--log-level', 'error'], { stdio: 'ignore' })
     for (let tries = 0; !(await answers(program, address)); tries++) {
-      if (tries > 300 || server.exitCode !== null) throw new Error('the Temporal service does not start')
+      if (tries > 300 || server.exitCode !== null) throw new Error('the Temporal service did not start')
       await wait(100)
     }
   }

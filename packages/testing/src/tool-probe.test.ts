@@ -1,5 +1,5 @@
-// Servers that take tools, leave them out, or refuse them, over real HTTP under the host: turns with tools work on all of them,
-// and what stands in the log is the same.
+// Servers that support, omit or reject tools, over real HTTP under the host: turns with tools work on all of them, and
+// the log is the same.
 import { defineAgent, tool } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
@@ -29,11 +29,11 @@ const look = tool({
 })
 
 interface Setup extends Pick<FakeOpenAiChatInit, 'tools' | 'script'> {
-  /** The model is made as a library makes it, with these. */
+  /** Options with which the library creates the model. */
   readonly options?: ToolProbeOptions
 }
 
-/** A host with a model of an Ollama that behaves as the script says. */
+/** A host with a model of an Ollama that behaves as scripted. */
 async function setUp({ tools = 'native', script, options }: Setup) {
   const server = await startFakeOpenAiChat({ tools, script })
   const transport = createUndiciTransport({ variables: {} })
@@ -55,7 +55,7 @@ async function setUp({ tools = 'native', script, options }: Setup) {
   const createLog = async (session: string): Promise<unknown> => {
     const records: SessionRecord[] = []
     for await (const record of store.read(session, 0)) records.push(record)
-    // Sizes differ, since the tools stand elsewhere, and so do a provider's marks: words have none.
+    // Sizes differ, since the tools are in a different place, and so does a provider's state: words have none.
     const marks = new Set(['chars', 'state'])
     const kept = JSON.stringify(canonicalLog(records), (key, value: unknown) => (marks.has(key) ? undefined : value))
     return JSON.parse(kept)
@@ -70,7 +70,7 @@ function written(place: string): string {
 
 const PLACES = ['the sea', 'the "city" 🦀']
 
-/** A model that was taught to call: by the server where that offers tools, in words where it is told how. */
+/** A model trained for calls: through the server if that offers tools, in words if the prompt explains how. */
 function taught(request: FakeRequest): FakeAnswer {
   const said = JSON.stringify(request.body['messages'])
   const hasTools = request.body['tools'] !== undefined
@@ -147,7 +147,7 @@ test('a server that is too slow for the probe is asked as if it took tools', asy
     options: { deadlineMs: 50 },
   })
   expect((await session.send('Look').answer).text).toBe('I look.\n\nBoth are blue.')
-  // The call that came shows that tools work.
+  // The call that arrived shows that tools work.
   expect([probes(), server.aborted(), server.requests.length]).toEqual([1, 1, 3])
 })
 
@@ -168,6 +168,6 @@ test('the probe is one small request: temperature 0, a harmless tool, and no tok
   expect([probes.length, server.requests.length]).toEqual([1, 1 + asked + 1])
   expect(probes[0]?.body).toMatchObject({ temperature: 0, tools: [expect.anything()] })
   expect(Number(probes[0]?.body['max_tokens'] ?? probes[0]?.body['max_completion_tokens'])).toBeLessThanOrEqual(1024)
-  // Each request costs the same here, and the second turn asks once.
+  // Each request costs the same here, and the second turn makes one.
   expect(usage.inputTokens).toBe(asked * (later.usage.inputTokens ?? 0))
 })

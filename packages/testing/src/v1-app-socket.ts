@@ -1,7 +1,7 @@
-// The connection of a version 1 app, as its own small interface, and the WebSocket of the platform behind it.
+// The connection of a version 1 app, as a small interface, and the platform's WebSocket behind it.
 
 export interface V1Socket {
-  /** Resolves when the connection stands. @throws Error when it does not come to stand */
+  /** Resolves when the connection is established. @throws Error if it fails */
   readonly opened: Promise<void>
   send(text: string): void
   onText(listener: (text: string) => void): void

@@ -1,4 +1,4 @@
-// An app that works through its frames one after another, against the real front and host, with time in our hand.
+// An app that handles its frames one after another, against the real front and host, with controlled time.
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
@@ -13,7 +13,7 @@ import type { V1Socket } from './v1-app-socket.ts'
 const STATUS = [{ name: 'agent.status', arguments: { id: '7' } }]
 const WORDY: readonly ScriptedStep[] = [{ text: 'A long story.' }, { calls: STATUS }, { text: 'It runs.' }]
 
-/** A server, and the wires to it. */
+/** A server, and the connections to it. */
 function setUp(steps: readonly ScriptedStep[]) {
   const time = createVirtualTime(Date.UTC(2026, 0, 1))
   let ids = 0
@@ -54,7 +54,7 @@ function setUp(steps: readonly ScriptedStep[]) {
       close: memory.drop,
     }
   }
-  /** Lets `ms` pass, event by event, and all that waits on promises only. */
+  /** Lets `ms` pass, event by event, and everything that only waits for promises. */
   const pass = async (ms: number): Promise<void> => {
     const untilMs = time.clock.nowMs() + ms
     do for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))

@@ -1,19 +1,21 @@
-// A voice app of protocol version 1. It knows the protocol's description and nothing of Baton: it works through its frames
-// strictly one after another, a voice until it has ended, runs the model's calls, and ignores frames that it has seen,
-// also over several connections.
+// A version 1 voice app. It knows the protocol's description and nothing of Baton: processes its frames strictly in
+// order, speaks each text to the end, runs the model's calls, and ignores frames it has seen, even across connections.
 import type { V1Socket } from './v1-app-socket.ts'
 import { openPlatformSocket } from './v1-app-socket.ts'
 
 export interface V1AppInit {
   readonly url: string
   readonly session: string
-  /** Runs a call of the model: the result, or a throw with the reason. */
+  /** Runs a call of the model: returns the result, or throws with the reason. */
   readonly runCall: (name: string, given: unknown) => string | Promise<string>
-  /** Resolves when the speech has ended; at once by default. */
+  /** Resolves when the speech has ended; immediately by default. */
   readonly speak?: (text: string) => unknown
-  /** Loses results for which there is no connection, in place of sending them over the next one. False by default. */
+  /**
+   * Whether to lose results for which there is no connection, instead of sending them over the next one. False by
+   * default.
+   */
   readonly forgets?: boolean
-  /** A WebSocket by default. Tests bring connections without a network. */
+  /** A WebSocket by default. Tests pass in-memory connections. */
   readonly openSocket?: (url: string) => V1Socket
 }
 
@@ -25,12 +27,12 @@ export interface V1Frame {
 }
 
 export interface V1App {
-  /** Every frame that was not seen before, in the order in which the app came to it. */
+  /** Every new frame, in the order in which the app processed it. */
   readonly frames: readonly V1Frame[]
-  /** Says something, and waits until the app is idle again. @throws Error when the connection ends before */
+  /** Sends a message, and waits until the app is idle again. @throws Error if the connection ends first */
   say(text: string): Promise<void>
   interrupt(): void
-  /** Connects anew, after the connection broke or instead of it, and starts the session again. */
+  /** Reconnects, after the connection broke or to replace it, and starts the session again. */
   reconnect(): Promise<void>
   close(): void
 }
@@ -51,7 +53,7 @@ export async function connectV1App(init: V1AppInit): Promise<V1App> {
   return {
     frames: state.frames,
     say: async (text) => {
-      // After a reconnect the end of an earlier turn may be told again, before this one begins.
+      // After a reconnect, the end of an earlier turn may be repeated before this one begins.
       let begun = false
       const idle = until(state, ({ payload: { arguments: given } }) => {
         begun ||= given === JSON.stringify({ role: 'user', text, isPartial: false })
@@ -71,9 +73,9 @@ interface AppState {
   readonly frames: V1Frame[]
   readonly seen: Set<string>
   readonly waits: Set<Wait>
-  /** The frame that the app works on, and all that came behind it. */
+  /** The frame being processed, and all that follow it. */
   work: Promise<void>
-  /** Results that are there before the session is started again. */
+  /** Results available before the session is started again. */
   unsent: readonly object[]
   socket: V1Socket | undefined
   started: boolean
@@ -91,9 +93,9 @@ async function connect(state: AppState): Promise<void> {
   const socket = (init.openSocket ?? openPlatformSocket)(init.url)
   state.socket = socket
   socket.onText((text) => {
-    // The protocol has text frames only, and each is the JSON of an envelope.
+    // The protocol has only text frames, each the JSON of an envelope.
     const frame = JSON.parse(text) as V1Frame
-    // Frames that wait when their connection goes are lost with it: the server knows what to send again.
+    // Frames waiting when their connection closes are lost with it: the server knows what to send again.
     state.work = state.work.then(() => (state.socket === socket ? take(state, frame) : undefined))
   })
   socket.onClose((why) => {
@@ -146,7 +148,7 @@ function answer(state: AppState, result: object): void {
 
 function send(state: AppState, type: string, payload: object): void {
   const { session } = state.init
-  // Never again: a session outlives its apps, and takes each transcript once.
+  // Ids never repeat: a session outlives its apps, and accepts each transcript once.
   const id = crypto.randomUUID()
   const timestamp = new Date().toISOString()
   state.socket?.send(JSON.stringify({ id, type, sessionId: session, timestamp, payload }))

@@ -1,14 +1,14 @@
-// Ids in a trace: frames are numbered in the order in which they came and calls lose the part that names their session,
-// so that a trace shows what came again and says nothing of how ids are made.
+// Ids in a trace: frames are numbered in order of arrival, and call ids lose the part that names their session, so that
+// a trace shows repeats and does not depend on how ids are made.
 
 export interface TraceIds {
-  /** A frame of the server, with short ids. */
+  /** Shortens the ids in a server frame. */
   shorten(text: string): string
-  /** A frame of an app that has the short ids, with those that the server knows. */
+  /** Replaces short ids in an app's frame with those the server knows. */
   lengthen(text: string): string
 }
 
-/** `convo.setState:4`; what follows the colon is the id of the call's frame. */
+/** `convo.setState:4`; the call's frame id follows the colon. */
 const DISPLAY_CALL = /"callId":"((?:convo|tts)\.\w+):([^"]+)"/g
 /** `call_<session>_<step>_<number>`. */
 const MODEL_CALL = /"callId":"call_(?:\w+_)?(\d+_\d+)"/g

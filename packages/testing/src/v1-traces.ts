@@ -1,5 +1,5 @@
-// Traces of protocol version 1: what apps do and what they get, as a text that is played again over the real front and
-// host. docs/protocol.md describes the frames, packages/protocol/traces/README.md the lines of a trace.
+// Traces of protocol version 1: what apps do and receive, as text that is replayed over the real front and host.
+// docs/protocol.md describes the frames, packages/protocol/traces/README.md the lines of a trace.
 import type { Host, JsonObject, Message, Model } from '@baton/core'
 import { BatonError, defineAgent, readText, tool, voice } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -17,15 +17,15 @@ import type { TraceIds } from './v1-trace-ids.ts'
 import { createTraceIds } from './v1-trace-ids.ts'
 
 export interface PlayedTrace {
-  /** The lines that were played, each followed by what came of it, indented. */
+  /** The played lines, each followed by its indented outcome. */
   readonly text: string
   /** Frames that the server sent. */
   readonly frames: number
 }
 
 /**
- * Plays every line that is not indented. Time stands still but for the lines that move it.
- * @throws Error for a line that is none
+ * Plays every unindented line. Only lines that move time let it pass.
+ * @throws Error for an invalid line
  */
 export async function playTrace(text: string): Promise<PlayedTrace> {
   const stage = createStage()
@@ -40,7 +40,7 @@ export async function playTrace(text: string): Promise<PlayedTrace> {
   return { text: `${played.join('\n')}\n`, frames: stage.frames }
 }
 
-/** Grouped by who got it: only its own order means anything to an app. What the model heard goes first. */
+/** Grouped by receiver, since an app only sees its own order. The model's input is listed first. */
 function takeTold({ told }: Stage): readonly string[] {
   const lines = [...told].flatMap(([who, heard]) => heard.map((line) => `${who} ${line}`))
   for (const heard of told.values()) heard.length = 0
@@ -89,7 +89,7 @@ async function playLine(stage: Stage, line: string): Promise<void> {
 }
 
 function toStep({ error, ...step }: TraceStep): ScriptedStep {
-  // In one piece, unless the trace says otherwise: how many pieces a reader sees is its own matter.
+  // In one piece, unless the trace says otherwise: the number of pieces a reader sees is unspecified.
   const pieces = step.pieces ?? (step.text === undefined ? [] : [step.text])
   return { ...step, pieces, ...(error && { error: new BatonError({ code: error, message: 'it failed' }) }) }
 }
@@ -101,7 +101,7 @@ async function passTime({ time }: Stage, byMs: number): Promise<void> {
   await time.runUntil(untilMs)
 }
 
-/** The process is gone without a word; the next connection starts another one with the same store. */
+/** Ends the process abruptly; the next connection starts another one with the same store. */
 function crash(stage: Stage): void {
   if (stage.life) stage.life.alive = false
   stage.life = undefined
@@ -120,7 +120,7 @@ function playApp(stage: Stage, name: string, rest: string): void {
   else if (rest === 'sends bytes') socket.deliver(undefined)
   else if (rest === 'jams') socket.jam()
   else if (rest === 'drops') socket.drop()
-  else throw new Error(`no line of a trace: ${name} ${rest}`)
+  else throw new Error(`not a valid trace line: ${name} ${rest}`)
 }
 
 function createStage(): Stage {
@@ -150,7 +150,7 @@ function createStage(): Stage {
   }
 
   function startLife(): Life {
-    memory.expireLeases() // whoever had the store before is dead
+    memory.expireLeases() // the previous holder of the store is dead
     const life: Life = { alive: true, connect }
     const start = (delayMs: number, callback: () => void): (() => void) =>
       time.timers.start(delayMs, () => {
@@ -221,7 +221,7 @@ const TOOLS: readonly JsonObject[] = [
 ]
 
 function agentOf(model: Model, { tools = TOOLS, ...init }: JsonObject) {
-  // A trace is written by hand and read by defineAgent, which says what is wrong with it.
+  // A trace is handwritten and read by defineAgent, which reports what is wrong with it.
   const clientTools = (tools as readonly JsonObject[]).map((each) =>
     tool({ description: 'runs in the app', input: { type: 'object' }, ...each } as unknown as Parameters<
       typeof tool
@@ -230,7 +230,7 @@ function agentOf(model: Model, { tools = TOOLS, ...init }: JsonObject) {
   return defineAgent({ name: 'traced', profile: voice, model, tools: clientTools, ...(init as object) })
 }
 
-/** Tells what the model is asked: the conversation as it sees it. */
+/** Reports what the model is asked: the conversation as it sees it. */
 function listened(model: Model, stage: Stage): Model {
   return {
     ...model,
@@ -253,7 +253,7 @@ function heard(message: Message): string {
   return ['assistant', ...(text === '' ? [] : [JSON.stringify(text)]), ...calls].join(' ')
 }
 
-/** Long enough for everything that waits on nothing but promises. */
+/** Long enough for everything that waits only for promises. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

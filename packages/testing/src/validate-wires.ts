@@ -1,4 +1,5 @@
-// A history against every wire whose adapter exists: encoded as it would be sent, then held against the provider's rules.
+// Checks a history against every wire with an adapter: encoded as it would be sent, then validated by the provider's
+// rules.
 import type { Message, ModelRequest } from '@baton/core'
 import {
   validateAnthropicRequest,

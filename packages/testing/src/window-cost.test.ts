@@ -1,5 +1,5 @@
-// Cost of a long conversation if the provider keeps what it has read: a window that moves by a quarter, beside one that
-// moves by one exchange with each turn.
+// Cost of a long conversation if the provider caches what it has read: a window that moves by a quarter, compared with
+// one moved by one exchange per turn.
 import type { ModelRequest } from '@baton/core'
 import { defineAgent, voice } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -11,7 +11,9 @@ import { CLAUDE, readThroughCache } from './prompt-cache.test-kit.ts'
 const EXCHANGES = 60
 const CHARS_PER_TOKEN = 4
 const MODEL = 'anthropic/claude-sonnet-4-5'
-/** This model keeps no shorter beginnings: platform.claude.com/docs/en/build-with-claude/prompt-caching, seen 2026-11. */
+/**
+ * This model caches no shorter prefixes: platform.claude.com/docs/en/build-with-claude/prompt-caching, seen 2026-11.
+ */
 const LEAST_TOKENS = 1024
 const WINDOW = 20
 const INSTRUCTIONS = 'You are the voice of a railway station. Answer in short sentences. '.repeat(10)
@@ -23,7 +25,7 @@ test('60 exchanges cost less than half of what they cost in a window that moves 
   for (let at = 0; at < EXCHANGES; at++) await session.send(`Question ${at}: ${'is it so? '.repeat(20)}`).answer
   await host.stop()
   const asked = model.requests
-  // The same conversation, of which each request has the newest exchanges.
+  // The same conversation, with the newest exchanges in each request.
   const whole = asked.flatMap(({ messages }, at) => messages.slice(at === 0 ? 0 : -2))
   const sliding = asked.map((request, at) => ({
     ...request,
@@ -35,7 +37,7 @@ test('60 exchanges cost less than half of what they cost in a window that moves 
   expect(steps.dollars).toBeLessThan(each.dollars / 2)
 })
 
-/** Messages that both windows have in each request at least. */
+/** Messages that both windows include in each request. */
 function readNewest({ messages }: Pick<ModelRequest, 'messages'>): readonly string[] {
   return messages.slice(-WINDOW).map(({ role, parts }) => JSON.stringify({ role, parts }))
 }
@@ -47,7 +49,7 @@ interface Cost {
   readonly cachedShare: number
 }
 
-/** By the marks that the adapter sets, and the price list. What is not read from the cache is written into it. */
+/** By the marks that the adapter sets, and the price list. Anything not read from the cache is written to it. */
 function countCost(requests: readonly ModelRequest[]): Cost {
   const priceOf = createPriceOf()
   const reads = readThroughCache(requests, { ...CLAUDE, leastChars: LEAST_TOKENS * CHARS_PER_TOKEN })

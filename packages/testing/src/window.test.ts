@@ -1,4 +1,4 @@
-// A small window of a server that refuses a request whose prompt and longest answer together do not fit.
+// A small window of a server that rejects a request if its prompt and longest possible answer do not fit together.
 import { defineAgent, tool, voice } from '@baton/core'
 import { createHost } from '@baton/host'
 import { createOpenAiChatModel } from '@baton/models/openai-chat'
@@ -58,7 +58,7 @@ test.each(['one sum', 'max_tokens', 'input and output', 'only'] as const)(
     for (let turn = 0; turn < 3; turn++) expect((await session.send('Hello?').answer).text).toBe('Done.')
     await host.stop()
     await server.close()
-    // The first request alone was refused, and the answers may still be long.
+    // Only the first request was rejected, and the answers may still be long.
     expect([server.refusals.length, asked.length]).toEqual([1, 3])
     expect(Math.min(...asked)).toBeGreaterThan(3000)
   },

@@ -1,11 +1,11 @@
-// Waits with a deadline for tests; a wait that fails says what did not come.
+// Waits with a deadline for tests; a failed wait says what did not happen.
 import type { StartedCommand } from './start-command.ts'
 
-/** The promise's value. @throws Error that names `what` after `ms` milliseconds, and what the promise rejects with */
+/** Returns the promise's value. @throws Error that names `what` after `ms` milliseconds, and the promise's rejection */
 export async function within<Value>(ms: number, what: string, promise: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not come in ${ms} ms`)), ms)
+    timer = setTimeout(() => reject(new Error(`${what} did not happen within ${ms} ms`)), ms)
   })
   try {
     return await Promise.race([promise, late])
@@ -14,7 +14,10 @@ export async function within<Value>(ms: number, what: string, promise: Promise<V
   }
 }
 
-/** Waits until the command prints the line. @throws Error with its output after `ms` milliseconds, or when it ends without the line */
+/**
+ * Waits until the command prints the line. @throws Error with its output after `ms` milliseconds, or if it ends without
+ * the line
+ */
 export async function untilLineWithin(ms: number, command: StartedCommand, wanted: string): Promise<void> {
   try {
     await within(
@@ -23,6 +26,6 @@ export async function untilLineWithin(ms: number, command: StartedCommand, wante
       command.untilLine((line) => line === wanted),
     )
   } catch (cause) {
-    throw new Error(`${String(cause)}; the command said: ${command.output()}${command.errors()}`, { cause })
+    throw new Error(`${String(cause)}; the command’s output: ${command.output()}${command.errors()}`, { cause })
   }
 }

@@ -1,4 +1,4 @@
-// The bridge alone: what goes in, what comes out, and what of their streams must never run.
+// The bridge on its own: requests, answers, and parts of AI SDK streams that must never run.
 import type { ModelEvent, ModelRequest } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
@@ -191,7 +191,7 @@ test.each<[string, readonly LanguageModelV4StreamPart[], string]>([
   ['was interrupted', [...CALL, finish('interrupted')], 'model_cut_off'],
   ['stopped because of an error', [finish('error')], 'model_provider_failed'],
   ['has a call that did not end', [...CALL.slice(0, 2), finish('tool-calls')], 'malformed-call'],
-  // The machine says that they end early, and repairs what is whole.
+  // The machine sees that they end early, and repairs complete ones.
   ['has arguments that are no object', [{ ...CALL[4], input: '{"a":' }, finish('tool-calls')], 'tool-calls'],
   ['was cut at its length, with a call', [...CALL, finish('length')], 'max-tokens'],
   ['was filtered', [finish('content-filter')], 'refusal'],

@@ -1,4 +1,4 @@
-// The bridge's settings and thoughts, by the model behind it.
+// The bridge's settings and thinking, depending on the model behind it.
 import type { ModelSettings } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'

@@ -1,4 +1,4 @@
-// Settings and provider-run tools through the AI SDK's own packages: what stands in the bodies that they send.
+// Settings and provider-run tools through the AI SDK's own packages: the bodies they send.
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -43,12 +43,12 @@ function createRequest(settings: ModelSettings, more: Partial<ModelRequest> = {}
   }
 }
 
-/** The body that is sent, what becomes of the request, and what is told on the way. */
+/** Returns the body that was sent, the outcome, and the reported events. */
 async function ask(create: Create, request: ModelRequest, stream = '') {
   const bodies: JsonObject[] = []
   const events: ModelEvent[] = []
   const fetch: Fetch = (_, init) => {
-    bodies.push(JSON.parse(init?.body as string) as JsonObject) // text, and an object, as their packages write it
+    bodies.push(JSON.parse(init?.body as string) as JsonObject) // a string holding an object, as their packages send it
     return Promise.resolve(new Response(stream, { headers: { 'content-type': 'text/event-stream' } }))
   }
   const sink = (event: ModelEvent): void => void events.push(event)
@@ -214,7 +214,7 @@ test('a search that the provider ran is told, cited, and goes back to it with th
   const settings = { serverTools: { anthropic: [ANTHROPIC_SEARCH] } }
   const { events, outcome } = await ask(anthropic, createRequest(settings), SEARCHED)
   expect(outcome).toMatchObject({ finish: 'end' })
-  const { parts } = outcome as { readonly parts: ModelRequest['messages'][number]['parts'] } // no failure, as just seen
+  const { parts } = outcome as { readonly parts: ModelRequest['messages'][number]['parts'] } // not a failure, see above
   expect(events.filter(({ type }) => type === 'server-tool')).toEqual([
     { type: 'server-tool', name: 'web_search', status: 'started' },
     { type: 'server-tool', name: 'web_search', status: 'finished' },
@@ -223,7 +223,7 @@ test('a search that the provider ran is told, cited, and goes back to it with th
   const next = createRequest(settings, {
     messages: [
       { role: 'user', parts: [{ type: 'text', text: 'hi' }] },
-      { role: 'assistant', parts: parts as never }, // of one answer, so parts of an assistant
+      { role: 'assistant', parts: parts as never }, // parts of an assistant's answer
       { role: 'user', parts: [{ type: 'text', text: 'and at night?' }] },
     ],
   })

@@ -1,4 +1,4 @@
-// Which usage counts of an answer are kept, and which are ignored.
+// Usage counts of an answer: which are kept and which are ignored.
 import { expect, test } from 'vitest'
 import { readUsage as readBedrockUsage } from '../bedrock/decode-end.ts'
 import { readUsage } from './decode-end.ts'

@@ -1,4 +1,4 @@
-// The decoder event by event; whole recordings are in recordings.test.ts.
+// The decoder, event by event; complete recordings are in recordings.test.ts.
 import type { JsonObject, ModelEvent } from '@baton/core'
 import { isBatonError, isJsonObject } from '@baton/core'
 import { describe, expect, test } from 'vitest'
@@ -319,7 +319,7 @@ test('end() may be asked between any two events', () => {
     decoder.end()
     return isBatonError(decoder.end())
   })
-  // A known reason behind closed blocks is an end, too.
+  // A known reason after closed blocks also ends the answer.
   expect(outcomes).toEqual(events.map((_event, index) => index < events.length - 2))
   expect(decoder.end()).toEqual(decoder.end())
 })

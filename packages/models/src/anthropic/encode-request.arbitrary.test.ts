@@ -1,4 +1,4 @@
-// Whatever legal history comes in, Anthropic's validator finds nothing to refuse in what goes out.
+// For any valid history, Anthropic's validator accepts the encoded request.
 import type {
   AssistantPart,
   ContentPart,
@@ -40,7 +40,7 @@ const contentPart: fc.Arbitrary<ContentPart> = fc.oneof(
   fc.record({ type: fc.constant('file' as const), mediaType, name: words, source }),
 )
 
-/** State of this provider and family, of a sister model, of other providers. */
+/** State of this provider and family, of a sister model, and of other providers. */
 function buildState(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState> {
   const owner = fc.constantFrom(
     { provider: 'anthropic', model: 'claude-haiku-4-5-20251001' },
@@ -53,7 +53,7 @@ function buildState(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState>
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const signature = fc.record({ signature: fc.constantFrom('', 'sig') })
 const serverId = fc.constantFrom('srvtoolu_1', 'srvtoolu_2', 'srvtoolu_3')
-/** A few ids for many calls: some have their results, in the same message or later, some never. */
+/** A few ids shared by many calls: some have results, in the same message or later, some never do. */
 const serverBlock = fc
   .record({ type: fc.constantFrom('server_tool_use', 'mcp_tool_use', 'code_execution_tool_result'), id: serverId })
   .map(({ type, id }) => ({ block: { type, [type.endsWith('result') ? 'tool_use_id' : 'id']: id, name: 'code' } }))
@@ -107,7 +107,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   users: fc.array(fc.array(contentPart, { minLength: 1, maxLength: 3 }), { maxLength: 2 }),
 })
 
-/** A legal neutral history: every call has its result right after, ids of Baton's kind are different. */
+/** A valid neutral history: every call is directly followed by its result, and Baton's ids are distinct. */
 function buildHistory(steps: readonly Step[], first: boolean): readonly Message[] {
   const messages: Message[] = first ? [{ role: 'user', parts: [{ type: 'text', text: 'go' }] }] : []
   for (const [number, { said, calls, results, users }] of steps.entries()) {

@@ -1,4 +1,4 @@
-// The encoder case by case; arbitrary histories are in encode-request.arbitrary.test.ts.
+// The encoder, case by case; arbitrary histories are in encode-request.arbitrary.test.ts.
 import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ToolDeclaration } from '@baton/core'
 import { validateAnthropicRequest } from '@baton/testing/wires'
 import { describe, expect, test } from 'vitest'
@@ -474,7 +474,7 @@ test('a typed answer with a map of any keys is asked for in words, because the s
   expect(inWords.output_config).toBeUndefined()
   expect(JSON.stringify(inWords.system)).toMatch(/Be brief\..*JSON Schema.*additionalProperties/)
   expect(asked({ type: 'object', properties: { n: { type: 'number' } } }).output_config).toBeDefined()
-  // A property that the dialect has no name for cannot be given either.
+  // A property whose name the dialect does not support cannot be sent either.
   expect(asked({ type: 'object', properties: { 'first name': { type: 'string' } } }).output_config).toBeUndefined()
 })
 

@@ -1,4 +1,4 @@
-// Anthropic's own parts: its requests, and its words for failures. The rest is played by the provider contract.
+// Anthropic-specific parts: requests and error messages. The provider contract covers the rest.
 import type { HttpHead } from '@baton/core'
 import { openRecordings } from '@baton/testing/recordings'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Pieces that are read ahead say what the parser and JSON.parse would have read, wherever a network cuts the stream.
+// Pieces read ahead equal what the parser and JSON.parse would have read, however the network splits the stream.
 import type { ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import fc from 'fast-check'
@@ -52,7 +52,7 @@ const END = [
   '{"type":"message_stop"}',
 ].map((data) => `data: ${data}\n\n`)
 
-/** Pieces of each block, and the end. `cutAt`: bytes at which the network begins another piece. */
+/** Pieces of each block, and the end. `cutAt`: byte offsets at which the network splits the stream. */
 function read(written: string, cutAt: readonly number[], readsAhead: boolean): unknown {
   const said: Record<string, string> = {}
   const sink = (event: ModelEvent): void => {

@@ -1,4 +1,5 @@
-// Every Anthropic recording: whole, a byte at a time, ended at every byte, and against the accumulator of Anthropic's SDK.
+// Every Anthropic recording: whole, byte by byte, truncated at every byte, and compared with the accumulator of
+// Anthropic's SDK.
 import Anthropic from '@anthropic-ai/sdk'
 import type { ModelAnswer } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
@@ -15,7 +16,7 @@ const recordings = openRecordings('decoding of Anthropic’s recordings', (messa
 const exchanges = (recordings?.exchangesOf('anthropic') ?? []).filter((exchange) => exchange.status === 200)
 const names = createToolNames([])
 const options = { model: 'recorded', names }
-/** Recordings of the API must be read; those that people made or changed may also end in a typed error. */
+/** Recordings of the API must decode; handmade or edited ones may also end in a typed error. */
 const isGenuine = (exchange: RecordedExchange) => exchange.origin === 'recorded'
 const readName = (exchange: RecordedExchange) => `${exchange.file.replace(/^anthropic\//, '')} #${exchange.index}`
 const cases = exchanges.map((exchange) => [readName(exchange), exchange] as const)
@@ -72,7 +73,7 @@ async function sdkMessage(exchange: RecordedExchange): Promise<Anthropic.Message
   return stream.finalMessage().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
 }
 
-/** Our answer as Anthropic's blocks, unknown ones included, to compare with the SDK's. */
+/** Our answer as Anthropic blocks, including unknown ones, for comparison with the SDK's. */
 function listBlocks(answer: ModelAnswer): unknown {
   return answer.parts.flatMap((part): unknown[] => {
     // The state of the whole answer (its container) is not a block.
@@ -82,7 +83,7 @@ function listBlocks(answer: ModelAnswer): unknown {
   })
 }
 
-/** Text that is blank is not sent back; `citations: null` and none are the same. */
+/** Blank text is not sent back; `citations: null` equals no citations. */
 function sdkBlocks(message: Anthropic.Message): unknown {
   const plain: unknown[] = JSON.parse(JSON.stringify(message.content))
   return plain
@@ -111,7 +112,7 @@ describe.skipIf(!recordings)('Anthropic’s recordings', () => {
   test.each(cases)('%s: the same as Anthropic’s SDK makes of it', async (_name, exchange) => {
     const ours = decode(exchange, exchange.body.length)
     const theirs = await sdkMessage(exchange)
-    // A refused stream that people made has nothing to compare.
+    // A rejected handmade stream has nothing to compare.
     const isComparable = !(ours instanceof Error) && !(theirs instanceof Error)
     expect(isComparable || !isGenuine(exchange)).toBe(true)
     const compared = isComparable
@@ -130,7 +131,7 @@ describe.skipIf(!recordings)('Anthropic’s recordings', () => {
       if (near && !near.has(end)) return
       cuts++
       if (isBatonError(outcome)) return
-      // Complete is only what the whole recording is, and only once its reason has come.
+      // Only the whole recording is complete, and only once its reason has arrived.
       const came = new TextDecoder().decode(exchange.body.subarray(0, end))
       const hasStopped = came.includes('"message_delta"') || came.includes('"message_stop"')
       if (!hasStopped || JSON.stringify(outcome) !== JSON.stringify(whole)) wrong.push([end, outcome])

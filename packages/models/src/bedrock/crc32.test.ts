@@ -1,4 +1,4 @@
-// The checksum beside zlib's, from and to any place.
+// The checksum compared with zlib's, for any range.
 import { crc32 as zlibCrc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { crc32 } from './crc32.ts'

@@ -1,4 +1,4 @@
-// Whatever legal history comes in, Anthropic's validator finds nothing to refuse in what goes out.
+// For any valid history, Anthropic's validator accepts the encoded request.
 import type {
   AssistantPart,
   ContentPart,
@@ -41,7 +41,7 @@ const contentPart: fc.Arbitrary<ContentPart> = fc.oneof(
   fc.record({ type: fc.constant('file' as const), mediaType, name: words, source }),
 )
 
-/** State of this provider and family, of a sister model, of other providers. */
+/** State of this provider and family, of a sister model, and of other providers. */
 function buildState(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState> {
   const owner = fc.constantFrom(
     { provider: 'bedrock', model: 'us.anthropic.claude-haiku-4-5-20251001-v1:0' },
@@ -97,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   users: fc.array(fc.array(contentPart, { minLength: 1, maxLength: 3 }), { maxLength: 2 }),
 })
 
-/** A legal neutral history: every call has its result right after, ids of Baton's kind are different. */
+/** A valid neutral history: every call is directly followed by its result, and Baton's ids are distinct. */
 function buildHistory(steps: readonly Step[], first: boolean): readonly Message[] {
   const messages: Message[] = first ? [{ role: 'user', parts: [{ type: 'text', text: 'go' }] }] : []
   for (const [number, { said, calls, results, users }] of steps.entries()) {

@@ -133,7 +133,7 @@ test('a signature goes back to its model, under any profile, and to no other', (
   const replayed = [{ reasoningContent: { reasoningText: { text: 'Hm.', signature: 'sig' } } }, enabled]
   expect(first(thought(CLAUDE))).toEqual(replayed)
   expect(first(thought(CLAUDE.replace('us.', 'eu.')))).toEqual(replayed)
-  // An open turn that does not begin with thinking is refused with thinking.
+  // An open turn that does not start with thinking is rejected while thinking is on.
   const dropped = [{ toolUse: expect.anything() }, undefined]
   expect(first(thought('anthropic.claude-opus-4-8-v1:0'))).toEqual(dropped)
   expect(first(thought(CLAUDE, 'anthropic'))).toEqual(dropped)

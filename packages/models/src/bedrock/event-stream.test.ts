@@ -1,4 +1,4 @@
-// Frames in any pieces, frames of other headers, and frames that are wrong although their checksums are right.
+// Frames in arbitrary pieces, frames with other headers, and invalid frames with valid checksums.
 import { isBatonError } from '@baton/core'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -20,7 +20,7 @@ function read(bytes: Uint8Array, pieceLength = bytes.length): readonly WireEvent
   return events
 }
 
-/** A frame whose checksums are right whatever its headers are. */
+/** A frame with valid checksums for arbitrary headers. */
 function frameWith(headers: readonly number[], headersLength = headers.length): Uint8Array {
   const frame = Buffer.alloc(16 + headers.length + 2)
   frame.writeUInt32BE(frame.length, 0)

@@ -1,4 +1,4 @@
-// Bedrock's own parts: credentials, frames and their faults, its reasons to stop. The rest is played by the provider contract.
+// Bedrock-specific parts: credentials, frames and their errors, stop reasons. The provider contract covers the rest.
 import type { HttpHead, ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Every Bedrock recording: whole, a byte at a time, ended at every byte and with broken bits.
+// Every Bedrock recording: whole, byte by byte, truncated at every byte, and with flipped bits.
 import type { ModelAnswer } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import type { RecordedExchange } from '@baton/testing/recordings'
@@ -29,7 +29,7 @@ afterAll(() => {
   if (recordings) console.info(countLine('recordings bedrock', counts))
 })
 
-/** Some were kept as lines of JSON: they get the binary frames back that were taken from them. */
+/** Restores the binary frames of recordings that were stored as lines of JSON. */
 function framed(exchange: RecordedExchange): RecordedExchange {
   if (!exchange.file.endsWith('.txt')) return exchange
   const frames: Uint8Array[] = []

@@ -1,5 +1,5 @@
-// The events of every recorded stream, as AWS's own client reads them (it has no accumulator), and a signature as it makes
-// one. In a process of its own, because that client does not load under Vite.
+// The events of every recorded stream as AWS's own client reads them (it has no accumulator), and a signature as it
+// makes one. Runs in a separate process, because that client does not load under Vite.
 import type { RecordedExchange } from '@baton/testing/recordings'
 import { countLine, openRecordings } from '@baton/testing/recordings'
 import { execFileSync } from 'node:child_process'
@@ -18,7 +18,7 @@ afterAll(() => {
   if (recordings) console.info(countLine('recordings bedrock beside AWS’s client', counts))
 })
 
-/** Reads the bytes of a stream from its input and prints what came and what was sent. */
+/** Reads a stream from standard input and prints the events received and the request sent. */
 const PROGRAM = `
   const { BedrockRuntimeClient, ConverseStreamCommand } = require('@aws-sdk/client-bedrock-runtime')
   const { Readable } = require('node:stream')
@@ -59,7 +59,7 @@ function askSdk(body: Uint8Array): Seen {
     timeout: 30_000,
     env: { ...process.env, NODE_OPTIONS: '' },
   })
-  // Output of the program above.
+  // output of the program above
   return JSON.parse(output) as Seen
 }
 
@@ -73,7 +73,7 @@ describe.skipIf(!recordings)('events', () => {
   test.each(streams)('%s', (_name, exchange) => {
     const { events } = askSdk(exchange.body)
     const ours = ourEvents(exchange)
-    // Padding and what AWS's model of the API does not name are left out by its client.
+    // Its client drops padding and fields missing from AWS's model of the API.
     expect(ours).toMatchObject(events)
     counts.streams++
     counts.events += ours.length

@@ -1,4 +1,5 @@
-// A model that apps run: which app is asked, and what happens to a call whose app is not there, goes away, or is silent.
+// A model that runs in apps: which app gets a call, and what happens if the app is missing, disconnects or stays
+// silent.
 import type { ModelAnswer, ModelEvent, ModelRequest, ModelRunner } from '@baton/core'
 import { isClientModel } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,4 +1,4 @@
-// Streams of Gemini: situations that the recordings do not have, and literal answers of those that they have.
+// Gemini streams: situations that the recordings lack, and literal answers for those they have.
 import type { BatonError, ModelAnswer, ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'

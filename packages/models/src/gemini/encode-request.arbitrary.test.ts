@@ -1,4 +1,4 @@
-// Whatever legal history comes in, the strict wire of Gemini finds nothing to refuse in what goes out, for any model of it.
+// For any valid history and any Gemini model, the strict Gemini wire accepts the encoded request.
 import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core'
 import { validateGeminiRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
@@ -20,7 +20,10 @@ const contentPart: fc.Arbitrary<ContentPart> = fc.oneof(
   fc.record({ type: fc.constant('file' as const), mediaType, name: words, source }),
 )
 
-/** State of this provider and model, of its sisters, of other providers; also such that nobody would have written. */
+/**
+ * State of this provider and model, of related models, and of other providers, including state that no decoder would
+ * write.
+ */
 const state: fc.Arbitrary<ProviderState | undefined> = fc.option(
   fc.record({
     provider: fc.constantFrom('gemini', 'gemini', 'anthropic'),
@@ -65,7 +68,7 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Every call has its result right after; ids of Baton's kind are different. */
+/** Every call is directly followed by its result, and Baton's ids are distinct. */
 function buildHistory(steps: readonly Step[]): readonly Message[] {
   return steps.flatMap(({ said, rebased, calls, users }, number): readonly Message[] => {
     const made = calls.map(([{ state: owned, ...call }], index) => {

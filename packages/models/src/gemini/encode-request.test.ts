@@ -1,4 +1,4 @@
-// Neutral requests on Gemini's wire, literally.
+// Neutral requests on Gemini's wire, as literals.
 import type { AssistantPart, JsonObject, Message, ModelRequest, ResultPart } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { encodeGeminiRequest } from './encode-request.ts'

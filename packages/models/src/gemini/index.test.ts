@@ -1,4 +1,5 @@
-// Gemini's own parts: addresses, keys and tokens, two framings, errors inside of them. The rest is played by the provider contract.
+// Gemini-specific parts: addresses, keys and tokens, two framings, and errors within them. The provider contract covers
+// the rest.
 import type { HttpHead } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'

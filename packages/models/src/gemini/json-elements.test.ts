@@ -1,4 +1,4 @@
-// The framing of one JSON array: whatever the pieces, the same elements; what is none is an error.
+// The framing as one JSON array: the same elements for any pieces, and an error for anything else.
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createJsonElementReader } from './json-elements.ts'

@@ -1,5 +1,5 @@
-// Every recording of Gemini: whole, a byte at a time, ended at every byte, and what was answered is legal as history of the next
-// request. Google's SDK hands over chunks and has no accumulator to compare with.
+// Every Gemini recording: whole, byte by byte, truncated at every byte, and valid as history of the next request.
+// Google's SDK returns chunks and has no accumulator to compare with.
 import type { AssistantPart, Message, ModelAnswer, ModelEvent } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { validateGeminiRequest } from '@baton/testing/wires'
@@ -13,7 +13,7 @@ import { encodeGeminiRequest } from './encode-request.ts'
 import { createJsonElementReader } from './json-elements.ts'
 
 const recordings = openRecordings('decoding of Gemini’s recordings', (message) => console.warn(message))
-/** A stream of the Interactions API, which has another grammar. */
+/** A stream of the Interactions API, which has a different grammar. */
 const isOther = ({ file }: RecordedExchange) => file.endsWith('vercel.tool-call-step1.chunks.txt')
 const exchanges = (recordings?.exchangesOf('google') ?? []).filter((exchange) => !isOther(exchange))
 const readName = ({ file, index }: RecordedExchange) =>
@@ -61,7 +61,7 @@ function asPlain(outcome: Outcome): unknown {
   return isBatonError(outcome) ? { code: outcome.code, data: outcome.data } : outcome
 }
 
-/** All parts as they stand on the wire, read without the decoder. */
+/** All parts as on the wire, read without the decoder. */
 function wireParts({ body, isStream }: RecordedExchange) {
   const text = new TextDecoder().decode(body)
   const lines = text.split('\n').filter((line) => line.startsWith('data:'))
@@ -116,7 +116,7 @@ describe.skipIf(!recordings)('recordings of Gemini', () => {
     )
     const calls = answer.parts.flatMap((part) => (part.type === 'call' ? [part] : []))
     expect(calls.map((call) => call.name)).toEqual(named.map((call) => call['name']))
-    // Arguments that came in pieces are compared by hand in decode-stream.test.ts.
+    // Arguments that arrived in pieces are compared by hand in decode-stream.test.ts.
     const isWhole = named.map(({ willContinue }) => willContinue !== true)
     const given = calls.map((call): unknown => JSON.parse(call.arguments)).filter((_args, index) => isWhole[index])
     expect(given).toEqual(named.flatMap(({ args = {} }, index) => (isWhole[index] === true ? [args] : [])))
@@ -154,7 +154,7 @@ describe.skipIf(!recordings)('recordings of Gemini', () => {
         if (near && !near.has(end)) return
         cuts++
         if (isBatonError(outcome)) return
-        // Complete is only what the whole recording is, and only once its reason has come.
+        // Only the whole recording is complete, and only once its reason has arrived.
         const hasReason = /"finishReason"/.test(new TextDecoder().decode(exchange.body.subarray(0, end)))
         if (!hasReason || JSON.stringify(outcome) !== JSON.stringify(all)) wrong.push([end, outcome])
       },
@@ -171,7 +171,7 @@ describe.skipIf(!recordings)('recordings of Gemini', () => {
       JSON.stringify(encodeGeminiRequest({ ...request, messages: historyWith(answer) }, { model: MODEL })),
     )
     expect(validateGeminiRequest(body, { model: MODEL })).toEqual([])
-    // Each signature goes back on a part of the kind that it came on.
+    // Each signature is sent back on the kind of part it arrived on.
     const sent = objectsAt(body, 'contents')
       .flatMap((content) => objectsAt(content, 'parts'))
       .filter(isSignedByModel)

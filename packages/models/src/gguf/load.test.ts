@@ -1,4 +1,5 @@
-// Errors that keep a local model from loading: its file, its package. The model itself is in packages/testing.
+// Errors that prevent a local model from loading: its file, its package. Tests with a real model are in
+// packages/testing.
 import type { ModelSettings } from '@baton/core'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { GgufModelOptions } from './index.ts'
@@ -42,7 +43,7 @@ test('a file that is not there is named', async () => {
   })
 })
 
-/** A chat whose history has as many tokens as characters, and that tells how many it may write. */
+/** A chat whose history has as many tokens as characters, and that records its token limit. */
 function chatOf(seen: GenerateOptions[]) {
   const meter = { getState: () => ({ usedInputTokens: 0, usedOutputTokens: 0 }) }
   return class {
@@ -60,7 +61,7 @@ function chatOf(seen: GenerateOptions[]) {
   }
 }
 
-/** A model over a chat of nothing, whose window is as long as its context is made. */
+/** A model over an empty chat, whose window is as long as the context it is created with. */
 async function load(seen: GenerateOptions[], options: GgufModelOptions = {}) {
   const contextOf = ({ contextSize: { max } }: { readonly contextSize: { readonly max: number } }) =>
     Promise.resolve({ contextSize: max, getSequence: () => ({}) })

@@ -1,4 +1,4 @@
-// Who waits for a model in memory, and for how long.
+// Waiting for a model in memory: who waits and for how long.
 import { expect, test } from 'vitest'
 import { createWorkQueue } from './work-queue.ts'
 

@@ -1,4 +1,4 @@
-// How results of tools that nobody knows are told.
+// Summaries of results from unknown tools.
 import { expect, test } from 'vitest'
 import { summariseResult } from './answer.ts'
 

@@ -1,5 +1,5 @@
-// The offline model in a small loop of its own: on the workspace tools over a folder that it has not seen, and on ten
-// tools with other names and words.
+// The offline model in a small loop: with the workspace tools on an unfamiliar folder, and with ten tools that use
+// other names and words.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -50,7 +50,7 @@ function readRequest(
 
 const user = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] })
 
-/** Runs the loop that a host runs: model, tools, model, until the model says something without a call. */
+/** Runs the same loop as a host: model, tools, model, until an answer has no calls. */
 async function ask(text: string, tools: readonly Tool[], before: readonly Message[] = []): Promise<Ran> {
   const messages: Message[] = [...before, user(text)]
   const calls: [string, unknown][] = []
@@ -181,7 +181,7 @@ describe('on the workspace tools', () => {
   test('a failed call is followed by an honest answer', async () => {
     const { calls, answer } = await ask('read the file src/none.ts', tools)
     expect(calls).toEqual([['content.get_span', { path: 'src/none.ts' }]])
-    expect(answer).toContain('failed: there is no "src/none.ts" in the workspace')
+    expect(answer).toContain('failed: "src/none.ts" does not exist in the workspace')
   })
 
   test('a list that was cut is said to be cut', async () => {
@@ -224,7 +224,7 @@ describe('on the workspace tools', () => {
 const record = (name: string, description: string, input: z.ZodType): Tool =>
   tool({ name, description, input, effect: 'pure', execute: (given) => ({ given }) })
 
-/** Nothing of these is known to the model. */
+/** Tools that the model knows nothing about. */
 const strangers: readonly Tool[] = [
   record(
     'text.locate',

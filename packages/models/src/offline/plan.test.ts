@@ -1,4 +1,4 @@
-// The plan for texts that nobody would write.
+// Plans for texts that no person would write.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ModelRequest } from '@baton/core'

@@ -1,4 +1,4 @@
-// Streams of servers that differ from OpenAI's: each situation was seen in recordings or in the issues that are named.
+// Streams of servers that differ from OpenAI's: each situation was seen in recordings or in the issues named here.
 import type { JsonObject } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Shared parts of the tests of this decoder: chunks of a stream, and the answer that they become.
+// Shared by the tests of this decoder: stream chunks and the answer they become.
 import type { JsonObject, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createToolNames } from '../tool-names.ts'

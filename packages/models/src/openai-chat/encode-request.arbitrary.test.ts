@@ -1,5 +1,5 @@
-// Whatever legal history comes in, the strict wire finds nothing to refuse in what goes out, for any preset; and nothing of
-// what Mistral refuses besides goes to Mistral.
+// For any valid history and any preset, the strict wire accepts the encoded request; requests to Mistral also meet its
+// extra rules.
 import type {
   AssistantPart,
   ContentPart,
@@ -35,7 +35,7 @@ const contentPart: fc.Arbitrary<ContentPart> = fc.oneof(
   fc.record({ type: fc.constant('file' as const), mediaType, name: words, source }),
 )
 
-/** State of this server and model, of another model, of other providers. */
+/** State of this server and model, of another model, and of other providers. */
 const state: fc.Arbitrary<ProviderState | undefined> = fc.option(
   fc.record({
     provider: fc.constantFrom('mine', 'anthropic', 'openrouter'),
@@ -73,7 +73,7 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Every call has its result right after; ids of Baton's kind are different. */
+/** Every call is directly followed by its result, and Baton's ids are distinct. */
 function buildHistory(steps: readonly Step[]): readonly Message[] {
   return steps.flatMap(({ said, rebased, calls, users }, number): readonly Message[] => {
     const made = calls.map(([{ state: owned, ...call }], index) => {

@@ -1,4 +1,4 @@
-// Requests: each rule of a server by the request that would be refused without it.
+// Requests: each server rule, shown by a request that would be rejected without it.
 import type { AssistantPart, JsonObject, Message, ModelRequest, ProviderState, ToolDeclaration } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { validateOpenAiChatRequest } from '@baton/testing/wires'
@@ -30,7 +30,7 @@ const call = (callId: string, more: Partial<AssistantPart> = {}) =>
 const result = (callId: string, text = 'ok', isError = false) =>
   ({ type: 'result', callId, name: 'agent.spawn', isError, content: [{ type: 'text', text }] }) as const
 
-/** A user, calls, their results, and what comes behind them. */
+/** A user message, calls, their results, and what follows. */
 function history(parts: readonly AssistantPart[], ...behind: readonly Message[]): readonly Message[] {
   const ids = parts.flatMap((part) => (part.type === 'call' ? [part.callId] : []))
   return [
@@ -333,7 +333,7 @@ describe('messages', () => {
       '(no output)',
       [{ type: 'text', text: 'Result of agent_-dot-spawn:' }, image],
     ])
-    // DeepSeek reads text alone.
+    // DeepSeek accepts only text.
     expect(encode({ messages, instructions: '' }, findQuirks('deepseek')).messages[0]?.content).toBe(
       '[Not shown, because this model cannot read it: image of type image/png]\n\n' +
         '[Not shown, because this model cannot read it: file a.pdf of type application/pdf]\n\nn.txt:\nhi',

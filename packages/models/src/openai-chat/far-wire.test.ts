@@ -1,5 +1,5 @@
-// Answers of servers that only resemble the wire: counts behind the end, choices under another number, texts of the older API,
-// numbers that are none, thoughts between other tags, all of the text so far in each piece.
+// Answers of servers that only resemble the wire: counts after the end, other choice indexes, texts of the older API,
+// invalid numbers, thoughts between other tags, and the whole text so far in each piece.
 import type { JsonObject, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Chat Completions' own parts: its requests, how long it may be silent, and the words of many servers. The rest is played by the
-// provider contract.
+// Chat Completions-specific parts: requests, allowed silence, and the error messages of many servers. The provider
+// contract covers the rest.
 import type { HttpHead, ModelSettings } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { HELLO, JSON_TYPE, answerWith, takeError } from '../memory-transport.test-kit.ts'

@@ -1,4 +1,4 @@
-// The list of a server's models: the shapes that servers give it, and what a person is told who gets none.
+// The list of a server's models: the formats servers use, and the errors if there is no list.
 import { isBatonError } from '@baton/core'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -47,7 +47,7 @@ describe('failures', () => {
   test('nobody listens there', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    // A server that listens on a port has an address of this kind.
+    // a server that listens on a port has this kind of address
     const { port } = server.address() as AddressInfo
     await new Promise((resolve) => server.close(resolve))
     const failure = await describeFailure(listModels({ baseUrl: `http://127.0.0.1:${port}/v1`, label: 'Ollama' }))

@@ -1,5 +1,5 @@
-// Streams of gateways that nearly speak the wire, neither of OpenAI nor seen in a recording: calls without their list,
-// reasons and counts in others' words, ends of streams, thoughts between tags.
+// Streams of gateways that deviate slightly from the wire, not seen from OpenAI or in a recording: calls outside a
+// list, foreign names for reasons and counts, ends of streams, thoughts between tags.
 import type { JsonObject } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { createOpenAiChatDecoder } from './decode-stream.ts'

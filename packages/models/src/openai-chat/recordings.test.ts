@@ -1,5 +1,5 @@
-// Every recording of Chat Completions, of OpenAI and of others: whole, a byte at a time, ended at every byte, against the
-// accumulator of OpenAI's SDK, and what was answered is legal as history of the next request.
+// Every Chat Completions recording, of OpenAI and others: whole, byte by byte, truncated at every byte, compared with
+// the accumulator of OpenAI's SDK, and valid as history of the next request.
 import type { AssistantPart, Message, ModelAnswer, ModelEvent } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { validateOpenAiChatRequest } from '@baton/testing/wires'
@@ -102,7 +102,7 @@ function sdkContent(completion: OpenAI.ChatCompletion): unknown {
   }
 }
 
-/** Streams that OpenAI's own SDK does not read: calls without an index, or whose first is 1, and an answer without a role. */
+/** Streams that OpenAI's own SDK cannot read: calls without an index or starting at 1, and an answer without a role. */
 const SDK_CANNOT = ['mistral', 'anthropic-fallback', 'gpustack']
 
 describe.skipIf(!recordings)('recordings of Chat Completions', () => {
@@ -154,7 +154,7 @@ describe.skipIf(!recordings)('recordings of Chat Completions', () => {
       if (near && !near.has(end)) return
       cuts++
       if (isBatonError(outcome)) return
-      // An answer is the whole one, and only once its reason has come; what it cost may come later.
+      // An answer is complete only once its reason has arrived; its cost may follow later.
       const hasReason = /"finish_reason": ?"/.test(new TextDecoder().decode(exchange.body.subarray(0, end)))
       if (!hasReason || outcome instanceof Error || said(outcome) !== said(whole)) wrong.push([end, outcome])
     })
@@ -182,7 +182,7 @@ function callIn(events: readonly ModelEvent[], index: number): unknown {
   return [name, given === '' ? '{}' : given, mine.at(-1)?.type === 'call-end']
 }
 
-/** All but the cost. */
+/** Everything but the cost. */
 function said(outcome: Outcome): string {
   return JSON.stringify(outcome instanceof Error ? outcome.message : { ...outcome, usage: {} })
 }

@@ -1,4 +1,4 @@
-// Reasoning that a server leaves in the text, through the decoder: what is told while it arrives and what is answered.
+// Reasoning that a server leaves in the text, through the decoder: the streamed events and the answer.
 import type { ModelEvent } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'

@@ -1,4 +1,4 @@
-// Streams that no recording has, by hand: after the types of openai 7.57, and as gateways have been seen to break off.
+// Handwritten streams that no recording has: from the types of openai 7.57, and cut off as gateways were seen to do.
 import type { ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Whatever legal history comes in, the strict wire finds nothing to refuse in what goes out, and what other providers or
-// models left in it does not go along.
+// For any valid history, the strict wire accepts the encoded request, and nothing that other providers or models left
+// in the history is sent.
 import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core'
 import { validateOpenAiResponsesRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
@@ -81,7 +81,7 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Every call has its result right after; ids of Baton's kind are different. */
+/** Every call is directly followed by its result, and Baton's ids are distinct. */
 function buildHistory(steps: readonly Step[]): readonly Message[] {
   return steps.flatMap(({ said, after, rebased, calls, users }, number): readonly Message[] => {
     const made = calls.map(([{ state: owned, ...call }], index) => {

@@ -1,4 +1,4 @@
-// Requests as they go out, each rule by itself. What is legal as a whole is for encode-request.arbitrary.test.ts.
+// Encoded requests, rule by rule. Validity as a whole is tested in encode-request.arbitrary.test.ts.
 import type { AssistantPart, Message, ModelRequest } from '@baton/core'
 import { validateOpenAiResponsesRequest } from '@baton/testing/wires'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,4 @@
-// The Responses API's own parts: its requests, how long it may be silent, and its words for failures. The rest is played by the
-// provider contract.
+// Responses API-specific parts: requests, allowed silence, and error messages. The provider contract covers the rest.
 import type { HttpHead, ModelSettings } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { HELLO, JSON_TYPE, answerWith, takeError } from '../memory-transport.test-kit.ts'

@@ -1,5 +1,5 @@
-// Every recording of the Responses API, of OpenAI and of others: whole, a byte at a time, ended at every byte, against the
-// accumulator of OpenAI's SDK, and what was answered is legal as history of the next request.
+// Every Responses API recording, of OpenAI and others: whole, byte by byte, truncated at every byte, compared with the
+// accumulator of OpenAI's SDK, and valid as history of the next request.
 import type { AssistantPart, Message, ModelAnswer, ModelEvent, ProviderState } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { validateOpenAiResponsesRequest } from '@baton/testing/wires'
@@ -19,10 +19,10 @@ const exchanges = recordings?.exchangesOf('openai-responses') ?? []
 const names = createToolNames([])
 const readName = (exchange: RecordedExchange) =>
   `${exchange.file.replace(/^openai-responses\//, '').replace(/\.http\.json$/, '')} #${exchange.index}`
-/** Refusals of the API: by status, or the one that was kept as a body alone. */
+/** Rejections by the API: by status, or the one stored only as a body. */
 const isError = ({ status, file }: RecordedExchange) => status !== 200 || file.includes('openai-error')
 const all = exchanges.map((exchange) => [readName(exchange), exchange] as const)
-/** An edited recording, some of whose lines are no JSON; the SDK gives up as well. */
+/** An edited recording with lines that are not JSON; the SDK fails on it too. */
 const isMalformed = ({ file }: RecordedExchange) => file.includes('parallel-tool-call-wrapper')
 const cases = all.filter(([, exchange]) => !isError(exchange) && !isMalformed(exchange))
 const streams = cases.filter(([, exchange]) => exchange.isStream)
@@ -179,7 +179,7 @@ describe.skipIf(!recordings)('recordings of the Responses API', () => {
         if (outcome.code !== 'model_cut_off') wrong.push([end, outcome.code])
         return
       }
-      // An answer is the whole one, and only once the response is completed.
+      // An answer is complete only once the response is completed.
       if (end <= terminal || JSON.stringify(outcome) !== JSON.stringify(whole)) wrong.push([end, outcome])
     })
     counts['byte cuts'] += cuts

@@ -1,5 +1,5 @@
-// Random texts of marks, code, quotes and halves of calls: they mean the same however they are cut, no text is lost, and a call
-// that stands in a code block around all of it is none.
+// Random texts of marks, code, quotes and partial calls: their meaning does not depend on how they are split, no text
+// is lost, and a call within a surrounding code block is not a call.
 import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -64,7 +64,7 @@ test.each(NAMES)('random texts of the format %s mean the same in all pieces, and
       const isText = whole.every(({ type }) => type === 'text' || type === 'thought-ended')
       if (!isText) calls += 1
       const said = whole.map((parsed) => ('text' in parsed ? parsed.text : '')).join('')
-      // Text outside of calls is shown; tokens that harmony ends messages with are none of the text.
+      // Text outside of calls is shown; harmony's end-of-message tokens are not part of the text.
       const isLossless = isText && isWhole && !PROMPTED_FORMATS[name].head
       expect(isLossless ? said : text).toBe(text)
     }),

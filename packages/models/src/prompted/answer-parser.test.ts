@@ -1,4 +1,4 @@
-// The work of the parser: it goes with the length of the text, whatever the text is and however it is cut.
+// The parser's work: linear in the length of the text, for any text and any splitting.
 import { afterAll, expect, test } from 'vitest'
 import { AnswerParser } from './answer-parser.ts'
 import type { PromptedFormatName } from './formats.ts'
@@ -13,7 +13,7 @@ function repeat(unit: string): string {
   return unit.repeat(Math.ceil(CHARS / unit.length))
 }
 
-/** Backticks of every length, with a call behind each: none is closed. */
+/** Unclosed backtick runs of every length, each followed by a call. */
 function writeRuns(): string {
   let text = ''
   for (let length = 1; text.length < CHARS; length++) text += `${'`'.repeat(length)} ${CALL} `

@@ -1,4 +1,4 @@
-// Which format a model was taught, by its template and by its name; and marks that do not hide each other.
+// The format a model was trained on, by template and by name; and marks that do not hide each other.
 import { expect, test } from 'vitest'
 import { AnswerParser } from './answer-parser.ts'
 import { chooseFormat, findOwnFormat, PROMPTED_FORMATS, withHabits } from './formats.ts'
@@ -29,7 +29,7 @@ test.each([
   ['m', undefined],
 ] as const)('%s was taught %s', (id, format) => {
   expect(findOwnFormat({ id })).toBe(format)
-  // Special tokens may not be in the text of a server: they are read, and not asked for.
+  // Servers may strip special tokens from the text: such formats are read, but not asked for.
   const isAsked = format !== undefined && !PROMPTED_FORMATS[format].hasTokens
   expect(chooseFormat({ id })).toBe(isAsked ? format : 'hermes')
 })

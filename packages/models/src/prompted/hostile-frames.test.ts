@@ -1,5 +1,5 @@
-// A call of each format in places where it is one, and in places where it is none: in every kind of code, in quotes, in thoughts,
-// in other calls. Each text is read whole, in two pieces at every character, and character by character.
+// A call of each format in places where it counts and where it does not: every kind of code, quotes, thoughts, other
+// calls. Each text is read whole, in two pieces split at every character, and character by character.
 import type { FinishReason } from '@baton/core'
 import { afterAll, expect, test } from 'vitest'
 import type { PromptedFormatName } from './formats.ts'
@@ -12,12 +12,12 @@ const INPUT = { path: '/all', text: 'a "b"' }
 interface Frame {
   readonly name: string
   readonly write: (call: string) => string
-  /** Whether the call is one. */
+  /** Whether the text counts as a call. */
   readonly isCall: boolean
-  /** Shown text; the whole text by default. */
+  /** The text that is shown; the whole text by default. */
   readonly said?: string
   readonly finish?: FinishReason
-  /** Formats for which this place is none: their whole answer is the call, or a code block is their own. */
+  /** Formats in which this place is different: their whole answer is the call, or they use code blocks themselves. */
   readonly not?: readonly PromptedFormatName[]
 }
 

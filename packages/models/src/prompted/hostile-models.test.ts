@@ -1,5 +1,5 @@
-// Answers that models of each format really write, and lookalikes. Shapes are those of the parser tests of vLLM, SGLang and
-// llama.cpp (2026-11), with tools of our own. Each text is read in every cut.
+// Answers that models of each format actually write, and lookalikes. Based on the parser tests of vLLM, SGLang and
+// llama.cpp (2026-11), with other tools. Each text is read with every possible split.
 import type { FinishReason } from '@baton/core'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { PromptedFormatName } from './formats.ts'

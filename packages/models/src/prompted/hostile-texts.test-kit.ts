@@ -1,9 +1,10 @@
-// For tests: reads an answer as prompted tools do, whole, at every cut and character by character, and says what came of it.
+// Test kit: reads an answer as prompted tools do (whole, split at every character, character by character) and reports
+// the result.
 import type { FinishReason, Model, ModelAnswer, ModelEvent, ModelRequest, ToolDeclaration } from '@baton/core'
 import type { PromptedFormatName } from './formats.ts'
 import { withPromptedTools } from './with-prompted-tools.ts'
 
-/** An answer: the calls that may run, and what people see. */
+/** An answer: the calls that may run, and the visible text. */
 export interface Meaning {
   readonly calls: readonly (readonly [name: string, input: unknown])[]
   readonly said: string
@@ -58,7 +59,7 @@ export interface Heard {
   readonly answer: ModelAnswer
 }
 
-/** @param pieces the answer's text, as it is streamed */
+/** @param pieces the streamed pieces of the answer's text */
 export async function readHostile(
   format: PromptedFormatName,
   pieces: readonly string[],
@@ -91,7 +92,10 @@ function readMeaning({ parts }: ModelAnswer): Meaning {
   }
 }
 
-/** The meaning of a text, the same in whatever pieces it arrives: whole, in two at every character, and one by one. */
+/**
+ * The meaning of a text, which must not depend on how it is split: whole, in two pieces at every character, or one by
+ * one.
+ */
 export async function readAllCuts(
   format: PromptedFormatName,
   text: string,

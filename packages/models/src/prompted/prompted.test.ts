@@ -1,4 +1,4 @@
-// Tools by prompt: every format, every way of cutting a stream, and the same log as with native calls.
+// Prompted tools: every format, every way of splitting a stream, and the same log as with native calls.
 import type { Message, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { canonicalLog } from '@baton/core/machine'
@@ -111,7 +111,7 @@ describe.each(NAMES)('the format %s', (format) => {
     const said = writeCall(CALLS[0]!)
     for (let length = 1; length < said.length; length++) {
       const { calls, answer } = await run(format, { text: said.slice(0, length), finish: 'max-tokens' })
-      // A call that the machine sees as cut off; the bracket around a list says nothing of the call in it.
+      // A call that the machine sees as cut off; the bracket around a list is not part of the call.
       for (const call of calls) expect(['{', CALLS[0]!.arguments]).toContain(call.arguments)
       expect(answer.finish).toBe('max-tokens')
     }
@@ -246,7 +246,7 @@ test('a conversation with calls in words has the log of one with native calls', 
     await host.stop()
     const records: SessionRecord[] = []
     for await (const record of store.read('s', 0)) records.push(record)
-    // Sizes of requests differ: the tools stand elsewhere.
+    // Sizes of requests differ, because the tools are in a different place.
     return JSON.parse(JSON.stringify(canonicalLog(records)))
   }
   const call = { name: 'look', arguments: { at: 'sky' } }

@@ -1,4 +1,4 @@
-// Sessions with a model that is asked for calls in words: what it quotes never runs, and its mistakes cost a step, not the turn.
+// Sessions with a prompted model: calls that it quotes never run, and its mistakes cost a step, not the turn.
 import { defineAgent, tool } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'

@@ -1,4 +1,4 @@
-// Calls that stand in thoughts, comments and markup are shown, and do not run.
+// Calls in thoughts, comments and markup are shown but do not run.
 import type { Model } from '@baton/core'
 import { expect, test } from 'vitest'
 import { withPromptedTools } from './index.ts'
@@ -81,7 +81,7 @@ test.each([
   expect(await listCalls(`${text}\n\n${CALL}`)).toEqual(['pay'])
 })
 
-// Each took minutes where the time grew with the square of the length.
+// Each took minutes while the time was quadratic in the length.
 test.each([
   ['brackets', '<|tool_call_start|>', ' '],
   ['gemma', '```tool_code\n', '\t'],

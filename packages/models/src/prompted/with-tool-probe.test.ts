@@ -1,4 +1,4 @@
-// The probe: what each answer to it means, who waits for it, and what happens when it finds nothing.
+// The probe: the meaning of each answer, waiting requests, and inconclusive results.
 import type { ErrorCode, Model, ModelRequest } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
@@ -25,11 +25,11 @@ interface Probed {
   readonly inner: ScriptedModel
   readonly model: Model
   readonly verdicts: ToolVerdict[]
-  /** How many requests were the probe's. */
+  /** Number of requests sent by the probe. */
   probes(): number
   /** The last real request. */
   asked(): ModelRequest | undefined
-  /** Outcome of a request: its text and calls, or the code of its error. */
+  /** Outcome of a request: its text and calls, or its error code. */
   run(request?: ModelRequest, signal?: AbortSignal): Promise<string>
 }
 
@@ -56,7 +56,7 @@ function probed(answers: Answers, options: ToolProbeOptions = {}): Probed {
   return { inner, model, verdicts, probes: () => count, asked, run }
 }
 
-/** The probe gets this; real requests are answered with "done". */
+/** Answers the probe with this step, and real requests with "done". */
 const probeGets =
   (step: ScriptedStep): Answers =>
   (request) =>
@@ -175,7 +175,7 @@ test('a probe that is answered in words after a real request was answered with a
   const run = (session = 's') => model.run({ ...REQUEST, session }, () => {}, new AbortController().signal)
   await run()
   await run()
-  // These two go without a probe, the next one begins it.
+  // These two go without a probe; the next one starts it.
   const unprobed = run('slow')
   await run()
   const waiting = run()
@@ -238,7 +238,7 @@ test('the format that the caller names wins', async () => {
 })
 
 describe('several sessions at once', () => {
-  /** The probe waits until it is answered by hand; aborted, it fails as a transport does. */
+  /** The probe waits until it is answered by hand. If aborted, it fails as a transport does. */
   function held() {
     let answer: (step: ScriptedStep) => void = () => {}
     const probes: AbortSignal[] = []
@@ -248,7 +248,7 @@ describe('several sessions at once', () => {
       ...scripted,
       run: async (request, sink, signal) => {
         if (!isProbe(request)) return await scripted.run(request, sink, signal)
-        probes.push(signal as AbortSignal) // the wrapper's own
+        probes.push(signal as AbortSignal) // the wrapper's own signal
         const step = await new Promise<ScriptedStep>((resolve, reject) => {
           answer = resolve
           signal.addEventListener('abort', () => reject(new Error('aborted')))

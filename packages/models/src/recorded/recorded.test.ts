@@ -1,4 +1,4 @@
-// A model is recorded, then replayed: the same answers, no secrets, and a clear word about what was asked otherwise.
+// Recording and replaying a model: the same answers, no secrets, and a clear message about requests that differ.
 import type { ModelEvent, ModelRequest } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'

@@ -221,7 +221,7 @@ function anchors(count: number): JsonObject {
   }
 }
 
-// Each took from a minute to for ever.
+// Each took a minute or more, some never finished.
 test.each([
   ['a doubling anyOf', twice(40, 'anyOf')],
   ['a doubling oneOf', twice(40, 'oneOf')],

@@ -1,5 +1,5 @@
-// Several hundred schemas through every dialect: each compiled one is accepted by the strict wire of its provider, and
-// nothing that the original allows is lost without a word.
+// Several hundred schemas in every dialect: the strict wire of its provider accepts each compiled one, and nothing that
+// the original allows is lost without being reported.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import {
@@ -79,7 +79,7 @@ function bedrock(modelId: string, json: JsonObject) {
   return validateBedrockRequest({ ...body, modelId })
 }
 
-/** @anthropic-ai/sdk/lib/transform-json-schema.js takes these out. */
+/** Keywords removed by @anthropic-ai/sdk/lib/transform-json-schema.js. */
 const ANTHROPIC_REFUSES = ['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'maxItems', 'oneOf']
 
 function strictIssues(schema: JsonValue, refused: readonly string[], path = ''): readonly string[] {
@@ -99,7 +99,7 @@ function strictIssues(schema: JsonValue, refused: readonly string[], path = ''):
 
 const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, validateFormats: false })
 
-/** A provider compiles it as well. */
+/** The provider compiles the schema too. */
 function compiles(name: string, schema: JsonObject): void {
   let failure: unknown = null
   try {

@@ -1,4 +1,4 @@
-// Refusals of Gemini's validator, in its own words, and the schemas that avoid them.
+// Rejections by Gemini's validator, verbatim, and the schemas that avoid them.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { compileSchema } from './compile-schema.ts'

@@ -1,4 +1,4 @@
-// The tools of MCP servers as npm has them, for the tests of the dialects: what their authors say that a model may send.
+// The tools of MCP servers on npm, for the tests of the dialects: what their authors let a model send.
 import type { JsonObject } from '@baton/core'
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -14,7 +14,7 @@ const SERVERS: readonly (readonly [name: string, ...words: string[]])[] = [
   ['@playwright/mcp'],
 ]
 
-/** Name and input schema of each tool of every server. @throws Error when a server ends before it has told its tools */
+/** Name and input schema of each tool of every server. @throws Error if a server exits before listing its tools */
 export async function listMcpTools(): Promise<readonly (readonly [string, JsonObject])[]> {
   return (await Promise.all(SERVERS.map(([name, ...words]) => listTools(name, words)))).flat()
 }

@@ -1,5 +1,6 @@
-// Whatever a second validator accepts under a schema's own dialect, the check of a call accepts, or what it leaves out was told when the
-// tool was defined. Over schemas that strangers, people, GitHub and chance wrote, and a published OpenAPI document.
+// If a second validator accepts a value under the schema's own dialect, so does the check of a call, or the difference
+// was reported when the tool was defined. Covers third-party, handwritten, GitHub and random schemas, and a published
+// OpenAPI document.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, makeTool, readSchema } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
@@ -31,13 +32,13 @@ const DRAFTS: readonly (readonly [words: RegExp, draft: SchemaDraft])[] = [
   [/2019-09/, '2019-09'],
 ]
 
-/** By `$schema`, else by the words of the schema; undefined where the validator itself cannot read it. */
+/** Chosen by `$schema`, otherwise by the schema's keywords; `undefined` if the validator cannot read the schema. */
 function secondValidator(schema: JsonObject): ((value: JsonValue) => boolean) | undefined {
   const text = JSON.stringify(schema)
   const said = typeof schema['$schema'] === 'string' ? schema['$schema'] : ''
   const isOld = /"(?:exclusiveMinimum|exclusiveMaximum)":(?:true|false)/.test(text)
   const isTuple = /"(?:additionalItems|dependencies)":|"items":\[/.test(text)
-  // It knows neither draft 3 nor, without an address, dynamic references.
+  // It supports neither draft 3 nor, without an address, dynamic references.
   if (said.includes('draft-03') || text.includes('"$dynamicRef"')) return undefined
   const shaped = isOld ? '4' : isTuple ? '7' : '2020-12'
   const draft = DRAFTS.find(([words]) => words.test(said))?.[1] ?? shaped
@@ -62,7 +63,7 @@ function sample(schema: JsonObject, seeds: number): readonly JsonObject[] {
       const made = generateSync(schema as never, { seed, optionalsProbability: (seed % 3) / 2 } as never) as JsonValue
       return isJsonObject(made) ? [made] : []
     } catch {
-      return [] // it knows of no value
+      return [] // it knows no valid value
     }
   }).flat()
 }

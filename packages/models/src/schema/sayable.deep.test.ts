@@ -1,5 +1,6 @@
-// Values that a schema allows can be said in the dialect of every provider, or the compiler says that it cannot: then an answer is asked
-// for in words, and a tool is not strict. Over schemas that people, GitHub, chance and MCP servers wrote.
+// Values that a schema allows can be expressed in every provider's dialect, or the compiler reports that they cannot:
+// then an answer is requested in words, and a tool is not strict. Covers handwritten, GitHub, random and MCP server
+// schemas.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, readSchema, withoutForcedNulls } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
@@ -23,7 +24,7 @@ import { WRITTEN } from './written-schemas.test-kit.ts'
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
 const RANDOM = chooseCount({ quick: 20, deep: 60 })
 const SAMPLES = 8
-/** Names that the reference validator itself takes for those of every object. */
+/** Names that the reference validator itself confuses with those of every object. */
 const UNREADABLE = /__proto__/
 
 type Named = readonly [string, JsonObject]
@@ -59,7 +60,7 @@ test.each<[string, () => readonly Named[] | Promise<readonly Named[]>]>([
   300_000,
 )
 
-/** References that double with each level, as deep as the reference validator can follow. */
+/** References that double at each level, as deep as the reference validator can follow. */
 function listDoubling(): readonly Named[] {
   return ['anyOf', 'oneOf', 'allOf', 'prefixItems'].flatMap((keyword) =>
     [1, 4, 8].map((levels): Named => {
@@ -79,7 +80,7 @@ interface Case {
   readonly dialect: DialectName
   readonly values: readonly JsonValue[]
   readonly validate: (value: JsonValue) => boolean
-  /** By what dialects say: several say the same. */
+  /** Keyed by the compiled form, since several dialects share one. */
   readonly sayings: Map<string, Saying>
 }
 
@@ -109,13 +110,13 @@ function createSayingOnce(known: Case['sayings'], schema: JsonObject, dialect: D
   return saying
 }
 
-/** Schemas of the vendors' own libraries; they throw for what their provider refuses. */
+/** Schemas compiled by the vendors' own libraries, which throw for anything their provider rejects. */
 function vendorTakes(dialect: DialectName, schema: JsonObject): void {
   if (dialect === 'openai-strict') toStrictJsonSchema(structuredClone(schema) as never)
   if (dialect === 'anthropic-strict') transformJSONSchema(structuredClone(schema) as never)
 }
 
-/** Undefined if the schema itself is invalid: an unknown type, or a reference that is broken or circular. */
+/** Returns `undefined` if the schema itself is invalid: an unknown type, or a broken or circular reference. */
 function validatorOf(schema: JsonObject): Case['validate'] | undefined {
   try {
     const validate = ajv.compile(schema)
@@ -140,7 +141,7 @@ const COMBINING: ReadonlySet<string> = new Set([
   'definitions',
 ])
 
-/** Allows an object no key that nothing says anything of, except where the schema asks for keys of any name. */
+/** Forbids undeclared keys in an object, unless the schema asks for arbitrary keys. */
 function withoutStrays(schema: JsonObject): JsonObject {
   const inner = Object.entries(schema).map(([keyword, value]): [string, JsonValue] => {
     if (COMBINING.has(keyword)) return [keyword, value]
@@ -167,7 +168,7 @@ function sample(schema: JsonObject, validate: Case['validate']): readonly JsonVa
       const value = generateSync(schema as never, { seed, optionalsProbability: (seed % 3) / 2 } as never) as JsonValue
       if (validate(value)) values.push(value)
     } catch {
-      // It knows of no value.
+      // it knows no valid value
     }
   return values
 }

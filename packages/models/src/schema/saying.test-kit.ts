@@ -1,4 +1,4 @@
-// Values that can be said in a compiled schema, for the tests of the dialects: how a model writes a value there, and whether it may.
+// Values under a compiled schema, for the tests of the dialects: how a model writes a value, and whether it is allowed.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -6,13 +6,13 @@ import type { DialectName } from './dialects.ts'
 import { DIALECTS } from './dialects.ts'
 
 export interface Saying {
-  /** The value as a model writes it: with null for what is left out, where the dialect wants every property. */
+  /** The value as a model writes it: with null for omitted properties if the dialect requires every property. */
   write(value: JsonValue): JsonValue
-  /** Whether the dialect's schema allows what was written. */
+  /** Whether the dialect's schema allows the written value. */
   allows(written: JsonValue): boolean
 }
 
-/** @throws Error when the compiled schema is no JSON Schema */
+/** @throws Error if the compiled schema is not a valid JSON Schema */
 export function createSaying(compiled: JsonObject, dialect: DialectName): Saying {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, validateFormats: false })
   const root = asJsonSchema(compiled, dialect)
@@ -34,7 +34,7 @@ export function createSaying(compiled: JsonObject, dialect: DialectName): Saying
         const place = `${at}/${keyword}/${index}`
         return { place, said: write(one, base, place) }
       })
-      // The variant that leaves least to be said as null is the one that is meant.
+      // Chooses the variant with the fewest nulls.
       const fitting = written.filter(({ place, said }) => allows(place, said)).map(({ said }) => said)
       const [meant = base] = fitting.toSorted((one, other) => countNulls(one) - countNulls(other))
       return meant
@@ -55,7 +55,7 @@ export function createSaying(compiled: JsonObject, dialect: DialectName): Saying
       Object.hasOwn(properties, name) ? write(properties[name], one, `${at}/properties/${escapeStep(name)}`) : one,
     ])
     const absent = optionalsAsNull ? Object.keys(properties).filter((name) => !Object.hasOwn(value, name)) : []
-    return Object.fromEntries([...given, ...absent.map((name) => [name, null])]) as JsonObject // of values of JSON
+    return Object.fromEntries([...given, ...absent.map((name) => [name, null])]) as JsonObject // JSON values
   }
   return { write: (value) => write(root, value, ''), allows: (written) => whole(written) }
 }
@@ -80,12 +80,12 @@ function follow(root: JsonObject, reference: string): JsonValue | undefined {
 
 function asJsonSchema(compiled: JsonObject, dialect: DialectName): JsonObject {
   if (DIALECTS[dialect].nullable === 'keyword') return withNullTypes(compiled)
-  // A grammar takes the first variant that fits: `oneOf` is `anyOf` there.
+  // A grammar uses the first variant that matches, so `oneOf` acts as `anyOf`.
   if (dialect === 'gguf') return JSON.parse(JSON.stringify(compiled).replaceAll('"oneOf":', '"anyOf":')) as JsonObject
   return compiled
 }
 
-/** `nullable` of OpenAPI, as JSON Schema says it. */
+/** OpenAPI's `nullable`, translated to JSON Schema. */
 function withNullTypes(schema: JsonObject): JsonObject {
   const { nullable, anyOf, properties, items, ...rest } = schema
   const inner = {

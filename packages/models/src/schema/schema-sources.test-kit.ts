@@ -1,11 +1,11 @@
-// Several hundred schemas, for the tests of the dialects: what GitHub publishes, and what chance writes.
+// Several hundred schemas for the tests of the dialects: GitHub's published ones and random ones.
 import type { JsonObject } from '@baton/core'
 import webhooks from '@octokit/webhooks-schemas/schema.json' with { type: 'json' }
 import fc from 'fast-check'
 
 const SEED = 20_261_122
 
-/** Definitions that GitHub publishes, each as a schema of its own. */
+/** Definitions published by GitHub, each as a separate schema. */
 export function listPublished(): readonly (readonly [string, JsonObject])[] {
   const definitions = webhooks.definitions as unknown as Readonly<Record<string, JsonObject>>
   return Object.entries(definitions)
@@ -68,7 +68,7 @@ export function generateSchemas(count: number, seed = SEED): readonly (readonly 
     .map((schema, index) => [`random ${index}`, index % RECURSIVE_EVERY === 0 ? withItself(schema) : schema])
 }
 
-/** One schema in so many stands inside itself. */
+/** One schema in this many is recursive. */
 const RECURSIVE_EVERY = 12
 
 function withItself(schema: JsonObject): JsonObject {

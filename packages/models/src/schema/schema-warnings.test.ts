@@ -1,4 +1,4 @@
-// A tool whose schema its provider cannot take whole is named, once.
+// A tool whose schema its provider cannot fully express is reported once.
 import type { JsonObject, ModelRequest } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Which schemas are beyond what a strict dialect takes.
+// Schemas beyond the limits of a strict dialect.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { findTraits } from '../traits/find-traits.ts'

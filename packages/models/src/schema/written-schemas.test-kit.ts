@@ -1,4 +1,4 @@
-// Schemas as people and libraries write them, each with one difficulty: for the tests of the dialects.
+// Schemas as people and libraries write them, each with one difficulty, for the tests of the dialects.
 import type { JsonObject } from '@baton/core'
 
 const text = { type: 'string' }

@@ -1,4 +1,4 @@
-// Names as people, gateways and Bedrock write them, and what becomes of those that no row knows.
+// Names as people, gateways and Bedrock write them, and names that no row matches.
 import { expect, test } from 'vitest'
 import { TRAITS_TABLE, describeCapabilities, findTraits } from './find-traits.ts'
 

@@ -1,4 +1,4 @@
-// Settings of thoughts and their room, by wish and by model.
+// Thinking settings and their token budget, by request and by model.
 import type { ModelSettings } from '@baton/core'
 import { expect, test } from 'vitest'
 import { findTraits } from './find-traits.ts'

@@ -1,4 +1,4 @@
-// Windows in the list of others.
+// Context windows from the third-party list.
 import { expect, test } from 'vitest'
 import { findListedWindow } from './windows.ts'
 

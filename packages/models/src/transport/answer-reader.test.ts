@@ -1,4 +1,4 @@
-// Reading an answer, whoever sent it: what is too long is given up, nothing is read behind an error, and nothing of a key is kept.
+// Reading any provider's answer: overlong ones are abandoned, nothing is read after an error, and no key is kept.
 import type { ModelAnswer, ModelPart } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -209,7 +209,7 @@ const CHUNKS = [chunk({ content: 'Sun' }), chunk({ content: 'ny.' }), chunk({}, 
 const WHOLE = { choices: [{ index: 0, message: { role: 'assistant', content: 'Sunny.' }, finish_reason: 'stop' }] }
 const EVENTS = CHUNKS.map((one) => `data: ${one}\n\n`).join('')
 
-/** A body under a label, in one piece and byte by byte. */
+/** A body with a content type, read in one piece and byte by byte. */
 function readBodies(body: string, type: string): readonly unknown[] {
   const head = { status: 200, headers: { 'content-type': type } }
   const answering = { model: 'm', names: createToolNames([]), sink: () => undefined, secrets: [] }

@@ -1,4 +1,4 @@
-// Behaviour of a function that is asked for a key, and how long it is waited for.
+// Calling a function for a key, and how long to wait for it.
 import { BatonError } from '@baton/core'
 import { getEventListeners } from 'node:events'
 import { expect, test, vi } from 'vitest'

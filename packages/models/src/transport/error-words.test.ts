@@ -1,4 +1,4 @@
-// The words of errors in the shapes of gateways, behind a status and inside of an answer with status 200.
+// Error messages in the formats of gateways, with an error status and inside an answer with status 200.
 import { expect, test } from 'vitest'
 import { errorFromHttp, errorIn } from '../openai-chat/errors.ts'
 import { errorFromResponse } from './http-errors.ts'

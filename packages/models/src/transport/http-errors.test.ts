@@ -1,4 +1,4 @@
-// Errors of a provider's refusal: code, advice to wait, and no key in it.
+// Errors from a provider's rejection: code, retry advice, and no keys.
 import type { HttpHead } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { errorFromResponse, readErrorBody } from './http-errors.ts'
@@ -117,7 +117,7 @@ describe('how long to wait', () => {
     [{ 'llm_provider-retry-after': '7' }, 7000],
     [{ 'retry-after': '2', 'llm_provider-retry-after': '7' }, 2000],
   ])('%o', (headers, expected) => {
-    // "-1" parses as a date of 2001; either way: do not wait.
+    // "-1" parses as a date in 2001; either way, there is no wait.
     expect(describeError(429, '', headers).data['retryAfterMs']).toBe(expected)
   })
 
@@ -170,7 +170,7 @@ test('a wrong key that is told as a bad request (xAI) is still a wrong key', () 
   expect(describeError(400, { code: 'Client specified an invalid argument', error }).code).toBe('model_auth_failed')
 })
 
-// Each took minutes where the time grew with the square of the length.
+// Each took minutes while the time was quadratic in the length.
 test('long messages and pages are looked at in time with their length', () => {
   expect(saysContextOverflow({ message: 'input token count '.repeat(400_000) })).toBe(false)
   expect(readErrorBody('<'.repeat(2_000_000)).message.length).toBe(8192)

@@ -1,4 +1,4 @@
-// Refusals of providers for the content, or for the size of the request: by status and in a stream, in the words that were seen.
+// Rejections for the content or size of a request: by status and in a stream, with messages as seen.
 import { describe, expect, test } from 'vitest'
 import { describeError as aiSdkError } from '../ai-sdk/errors.ts'
 import { errorFromEvent, errorFromHttp as anthropicError } from '../anthropic/errors.ts'
@@ -60,7 +60,7 @@ describe('a stream', () => {
 test.each([
   [anthropic('messages.0: all messages must have non-empty content'), 'model_invalid_request'],
   [anthropic('prompt is too long: 3333404 tokens > 200000 maximum'), 'context_overflow'],
-  // The model's answer was blocked, and not its request: asked again it may say something else.
+  // The answer was blocked, not the request: a retry may produce another answer.
   [anthropic('Output blocked by content filtering policy'), 'model_invalid_request'],
   [openAi({ ...invalid, message: 'no', code: 'invalid_value' }), 'model_invalid_request'],
   [

@@ -1,4 +1,4 @@
-// Server-sent events, split in every place where a network may split them.
+// Server-sent events, split at every possible position.
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { SseEvent } from './sse.ts'

@@ -1,4 +1,4 @@
-// The last bytes of a stream, whatever pieces it came in.
+// The last bytes of a stream, in any pieces.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createStreamTail } from './stream-tail.ts'

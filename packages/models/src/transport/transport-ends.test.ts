@@ -1,4 +1,4 @@
-// The end of a request, however it comes: neither transport leaves a timer or a listener behind, and nothing is handed on after it.
+// However a request ends, neither transport leaves a timer or a listener behind, and nothing is passed on afterwards.
 import type { HttpRequest } from '@baton/core'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
@@ -23,7 +23,7 @@ afterAll(() => {
   server.close()
 })
 
-/** A world whose time moves by hand, a signal whose listeners are counted, and the timers that wait. */
+/** A world with manual time, a signal that counts its listeners, and pending timers. */
 function createWorld() {
   let nowMs = 0
   const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()
@@ -70,7 +70,7 @@ type World = ReturnType<typeof createWorld>
 
 interface End {
   readonly answer: Answer
-  /** Called with each piece that is handed on. */
+  /** Called with each piece that is passed on. */
   readonly onPiece?: (world: World) => void
   /** Called while the test waits for the end. */
   readonly meanwhile?: (world: World) => void
@@ -145,7 +145,7 @@ describe.each(KINDS)('%s', (_kind, create) => {
     const outcome = await posted
     expect({ outcome }).toMatchObject({ outcome: end.outcome })
     expect(world.left()).toEqual({ timers: 0, listeners: 0 })
-    // Whatever comes of the connection now reaches nobody.
+    // Nothing that the connection sends now may reach a listener.
     const before = pieces
     world.pass(100_000)
     world.user.abort()

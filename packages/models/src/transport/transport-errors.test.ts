@@ -1,4 +1,4 @@
-// Faults of a request are found before it is sent, also where another one with the same headers was right.
+// Invalid requests are found before they are sent, even after a valid one with the same headers.
 import type { HttpRequest } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createRequestCheck } from './transport-errors.ts'

@@ -1,4 +1,4 @@
-// One contract for both transports, over a real HTTP server on the loopback address. Time is moved by hand.
+// One contract for both transports, over a real HTTP server on the loopback address. Time is advanced manually.
 import type { HttpHead, HttpRequest, Transport } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -47,7 +47,7 @@ let address: string
 beforeEach(async () => {
   server = createServer((request, response) => handler(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this kind.
+  // a server that listens on a port has this kind of address
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 
@@ -363,7 +363,7 @@ function cut(socket: Socket): void {
   socket.destroy()
 }
 
-/** All that a log might print of an error: its own fields, stack, and causes. */
+/** Everything a log might print of an error: its own fields, stack and causes. */
 function everythingIn(error: unknown): string {
   if (!(error instanceof Error)) return JSON.stringify(error) ?? ''
   const own = Object.getOwnPropertyNames(error).map((name) =>

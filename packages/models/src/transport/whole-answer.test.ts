@@ -1,4 +1,4 @@
-// When the wait for an answer ends: at its end, whatever the connection does, and not for ever where only signs of life come.
+// When waiting for an answer ends: at its end, whatever the connection does, and eventually if only keep-alives arrive.
 import type { HttpHead } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { getEventListeners } from 'node:events'
@@ -8,7 +8,7 @@ import { DOUBTFUL_QUIET_MS, postUntilWhole, QUIET_MS } from './whole-answer.ts'
 
 const HEAD: HttpHead = { status: 200, headers: {} }
 
-/** A connection that never ends by itself, in a world whose time only moves when a test moves it. */
+/** A connection that never ends by itself, in a world whose time only the test advances. */
 function open() {
   let nowMs = 0
   let timers: readonly { readonly atMs: number; readonly callback: () => void }[] = []
@@ -57,7 +57,7 @@ function open() {
     }
     for (let turn = 0; turn < 5; turn++) await Promise.resolve()
   }
-  /** A piece of the answer: text, or its reason, or its end; a sign of life where nothing new is heard. */
+  /** A piece of the answer (text, its finish reason, or its end), or a keep-alive if nothing new was heard. */
   const say = async (progress: AnswerProgress, isNew = true): Promise<void> => {
     reader.progress = progress
     if (isNew) reader.heard += 1

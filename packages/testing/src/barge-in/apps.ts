@@ -1,4 +1,4 @@
-// Apps with a voice, on a connection without a network: one of version 1, one of version 2. Both run the client tool.
+// Voice apps on an in-memory connection: one speaks version 1, one version 2. Both run the client tool.
 import type { JsonObject } from '@baton/core'
 import type { ToolCallPayload } from '@baton/protocol'
 import type { AppConnectionInit, MemorySocket } from '@baton/server/websocket'
@@ -13,17 +13,17 @@ import type { ContractWorld } from '../host-contract/host-kind.ts'
 import type { Cell } from './cells.ts'
 
 export interface BargeApp {
-  /** Says something, without an interrupt. */
+  /** Sends a message without interrupting. */
   say(text: string): Promise<void>
-  /** The user speaks over the voice, which has played so many words, and then says this. */
+  /** Interrupts the voice, which has played this many words, with a message. */
   interrupt(text: string): Promise<void>
-  /** The client tool ends, where this app has begun it. */
+  /** Ends the client tool, if this app has started it. */
   finishTool(): Promise<void>
-  /** How often this app has begun the client tool. */
+  /** How often this app has started the client tool. */
   readonly runs: () => number
-  /** Refusals that it was told. */
+  /** Rejections received. */
   readonly errors: () => readonly string[]
-  /** Sentences that the voice was given. */
+  /** Sentences given to the voice. */
   readonly spoken: () => readonly string[]
 }
 
@@ -48,11 +48,11 @@ function connect(world: ContractWorld, open: (init: AppConnectionInit) => void):
   return memory
 }
 
-/** Frames that were read, and what to do with each new one. */
+/** Reads frames and handles each new one. */
 function readFrames(memory: MemorySocket, take: (frame: Frame) => void): () => void {
   let read = 0
   return () => {
-    for (; read < memory.sent.length; read++) take(JSON.parse(memory.sent[read] ?? '{}') as Frame) // as a front writes it
+    for (; read < memory.sent.length; read++) take(JSON.parse(memory.sent[read] ?? '{}') as Frame) // written by a front
   }
 }
 
@@ -94,7 +94,7 @@ export function openApp2(world: ContractWorld, { tool, phase, played }: Cell): B
       send('input.send', { input: `said ${content}`, content })
       await pass()
     },
-    // Either way of it says what was heard.
+    // Both ways report what was heard.
     interrupt: async (content) => {
       read()
       await pass()
@@ -113,7 +113,7 @@ export function openApp2(world: ContractWorld, { tool, phase, played }: Cell): B
   }
 }
 
-/** It says what the server wants to be said, and cannot say how much was heard. */
+/** Follows the server's speech requests but cannot report how much was heard. */
 export function openApp1(world: ContractWorld): BargeApp {
   const memory = connect(world, openV1Connection)
   const errors: string[] = []
@@ -131,7 +131,7 @@ export function openApp1(world: ContractWorld): BargeApp {
     const call = payload as unknown as ToolCallPayload
     if (call.name === 'act') callId = call.callId
     else if (call.name === 'tts.speak') spoken.push(call.arguments)
-    // A speech has not ended when the user speaks over it.
+    // A speech has not ended when the user interrupts it.
     else send('tool.result', { callId: call.callId, result: '{"ok":true}' })
   })
   const pass = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// The same interrupts over SQLite, and a rotating part of them over a real Temporal service.
+// The same interrupts over SQLite, and a rotating subset over a real Temporal service.
 import { afterAll, describe, expect, test } from 'vitest'
 import { chooseRotating, describeRotation } from '../depth.ts'
 import { createSqliteKind } from '../host-contract/local-kind.ts'
@@ -10,7 +10,7 @@ import { suits } from './play.ts'
 
 const program = findTemporal('barge-in over Temporal', (message) => console.warn(message))
 const server = program === undefined ? undefined : await startTemporal(program)
-/** A conversation takes seconds of the service. */
+/** A conversation takes the service several seconds. */
 const DAYS = 9
 let played = 0
 

@@ -1,5 +1,5 @@
-// The user speaks over the voice at every word and in every phase of a tool: the history holds what was played, each call has one
-// settlement, and nothing is done or said twice.
+// The user interrupts the voice at every word and in every phase of a tool: the history contains what was played, each
+// call settles once, and nothing is done or said twice.
 import { test } from 'vitest'
 import { createMemoryKind } from '../host-contract/local-kind.ts'
 import { createWorkflowKind } from '../host-contract/workflow-kind.ts'

@@ -1,26 +1,26 @@
-// When a user speaks over the voice: after each word that was played, in each phase of a tool.
+// Moments at which a user interrupts the voice: after each played word, in each phase of a tool.
 
 /** The tool at the interrupt, and who runs it. */
 export type ToolKind = 'cancel' | 'finish' | 'detach' | 'once' | 'approval' | 'client'
 
-/** In the order of a turn. `writing`: the model writes the step with this number. `claimed`: the client has begun. */
+/** In turn order. `writing`: the model writes the step with this number. `claimed`: the client has started. */
 export type Phase = 'writing-1' | 'approving' | 'offered' | 'claimed' | 'running' | 'writing-2' | 'idle'
 
 export interface Cell {
   readonly tool: ToolKind
   readonly phase: Phase
-  /** Words of the step that the model has written, where it writes. */
+  /** Words of the step that the model has written, while it writes. */
   readonly written: number
   /** Words of the answer that were played. */
   readonly played: number
 }
 
-/** Words of the model before the call and after it; its words have no marks. */
+/** The model's words before and after the call, without punctuation marks. */
 export const STEPS = ['I will look. Then I book.', 'It is done now. Enjoy it.'] as const
 export const ANSWER = STEPS.join('\n\n')
 const STEP_WORDS = 6
 
-/** Milliseconds between two words of the model, and of a run of the tool. */
+/** Milliseconds between two words of the model, and for a run of the tool. */
 export const WORD_MS = 100
 export const TOOL_MS = 1000
 
@@ -61,7 +61,7 @@ export function findMoment({ phase, written }: Cell): number {
   }
 }
 
-/** The played part of the answer, to the end of a sentence where all of its words were. */
+/** The played part of the answer, up to the end of a sentence if all of its words were played. */
 export function findPlayed(played: number): string {
   const words = [...ANSWER.matchAll(/\w+\W*/g)]
   const last = words[played - 1]

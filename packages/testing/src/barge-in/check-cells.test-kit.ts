@@ -1,4 +1,4 @@
-// Plays cells one after another, and says which one did not end as it must.
+// Plays cells one after another, and reports any unexpected end.
 import { expect } from 'vitest'
 import type { HostKind } from '../host-contract/host-kind.ts'
 import type { Cell, ToolKind } from './cells.ts'
@@ -12,8 +12,8 @@ export async function checkCell(kind: HostKind, version: Version, cell: Cell): P
 }
 
 /**
- * Over a service, which has its own time: a call that may finish has two seconds of it after the next input. On a loaded machine its result
- * may come too late, and the model reads that the call may have run. Everything else must be the same.
+ * Over a service with its own time: a call that may finish has two seconds of it after the next input. On a loaded
+ * machine its result may be too late, and the model reads that the call may have run. Everything else must be the same.
  */
 export async function checkCellOfService(kind: HostKind, version: Version, cell: Cell): Promise<void> {
   const name = nameCell(cell)
@@ -30,7 +30,7 @@ const LATE: Partial<Readonly<Record<ToolKind, string>>> = {
   client: 'Error: tool_result_unknown (it may have run)',
 }
 
-/** Says how many it played. */
+/** Reports how many were played. */
 export async function checkCells(kind: HostKind, version: Version): Promise<string> {
   const cells = listCells().filter((cell) => suits(version, cell))
   for (const cell of cells) await checkCell(kind, version, cell)

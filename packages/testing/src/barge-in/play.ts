@@ -1,4 +1,4 @@
-// One interrupt, from the question to the turn after the next one, and what must be true of it.
+// Plays one interrupt, from the question to the second turn after it, and checks the outcome.
 import type { ContractWorld, HostKind } from '../host-contract/host-kind.ts'
 import type { BargeApp } from './apps.ts'
 import { openApp1, openApp2 } from './apps.ts'
@@ -9,23 +9,23 @@ import { createBargeStage, readAsked } from './stage.ts'
 
 export type Version = 1 | 2
 
-/** The model's requests and the log; `expectPlayed` gives the same as it must be. */
+/** The model's requests and the log; `expectPlayed` returns the expected values. */
 export interface Played {
-  /** Request to the model with the input that interrupted, and with the one after it. */
+  /** The model requests with the interrupting input and with the next one. */
   readonly asked: readonly Told[]
   readonly notes: number
-  /** Settlements of each call. */
+  /** Number of settlements of each call. */
   readonly settlements: readonly number[]
-  /** Times that the tool was started, by the server and by the app. */
+  /** How often the tool was started, by the server or by the app. */
   readonly runs: number
-  /** Sentences that the voice was given twice. */
+  /** Sentences given to the voice twice. */
   readonly repeated: readonly string[]
   readonly errors: readonly string[]
 }
 
 type Told = Pick<Asked, 'text' | 'calls'> & { readonly result: string | undefined; readonly results: number }
 
-/** Milliseconds until all that goes on has ended. */
+/** Milliseconds until everything still running has ended. */
 const AFTER_MS = 8000
 
 export async function playCell(kind: HostKind, version: Version, cell: Cell): Promise<Played> {
@@ -54,18 +54,18 @@ export async function playCell(kind: HostKind, version: Version, cell: Cell): Pr
   return played
 }
 
-/** The service of a world may need real time for what needs none of the world's. */
+/** A world's service may need real time for work that takes no virtual time. */
 async function until({ time }: ContractWorld, isSo: () => boolean): Promise<void> {
   const lastMs = Date.now() + 60_000
   while (!isSo()) {
-    if (Date.now() > lastMs) throw new Error('it did not come to that in a minute')
+    if (Date.now() > lastMs) throw new Error('the condition was not met within a minute')
     await time.pass(0)
   }
 }
 
 function tell(stage: BargeStage, app: BargeApp, input: string): Told {
   const asked = readAsked(stage, input)
-  if (!asked) throw new Error(`the model was not asked with "${input}"; the app was told ${app.errors().join('\n')}`)
+  if (!asked) throw new Error(`the model was not asked with "${input}"; the app received ${app.errors().join('\n')}`)
   const { text, calls, results } = asked
   return { text: text.trimEnd(), calls, result: results[0]?.replaceAll('"', ''), results: results.length }
 }
@@ -82,7 +82,7 @@ const RESULTS = {
 export function expectPlayed(version: Version, { tool, phase, played }: Cell): Played {
   const isCalled = phase !== 'writing-1'
   const isOver = phase === 'writing-2' || phase === 'idle'
-  // An app of version 1 cannot say: nothing before its voice got the answer, then all of it.
+  // Version 1 apps cannot report playback: nothing before the voice got the answer, then all of it.
   const text = version === 2 ? findPlayed(played) : phase === 'idle' ? ANSWER : ''
   const result = isOver ? 'booked' : phase === 'offered' ? RESULTS.cancel : RESULTS[tool]
   const calls = isCalled ? 1 : 0
@@ -98,8 +98,8 @@ export function expectPlayed(version: Version, { tool, phase, played }: Cell): P
 }
 
 /**
- * Apps of version 1 cannot be asked for approvals, begin a call with its delivery, and cannot say how much was played: one
- * interrupt in each phase is all that they have.
+ * Version 1 apps cannot be asked for approvals, start a call on delivery, and cannot report playback, so they have only
+ * one interrupt per phase.
  */
 export function suits(version: Version, { phase, played }: Cell): boolean {
   if (version === 2) return true

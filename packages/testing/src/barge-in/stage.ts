@@ -1,4 +1,4 @@
-// A world with the agent that the barge-in plays with, and what is read off at its end.
+// A world with the agent of the barge-in tests, and the results read at its end.
 import type { Message, Tool } from '@baton/core'
 import { readText, tool } from '@baton/core'
 import type { ContractWorld, ContractWorldInit, HostKind } from '../host-contract/host-kind.ts'
@@ -7,7 +7,7 @@ import { STEPS, TOOL_MS, WORD_MS } from './cells.ts'
 
 export interface BargeStage {
   readonly world: ContractWorld
-  /** How often a tool of the server was started. */
+  /** How often a server tool was started. */
   readonly runs: () => number
 }
 
@@ -16,7 +16,7 @@ const REPLY = 'You said'
 
 const INPUT = { type: 'object', properties: {} } as const
 
-/** The tool waits by the world's time, which begins with the world. */
+/** The tool waits in the world's time, which starts with the world. */
 export async function createBargeStage(kind: HostKind, { tool: name }: Cell): Promise<BargeStage> {
   let runs = 0
   const made: { world?: ContractWorld } = {}
@@ -54,7 +54,7 @@ export interface Asked {
   readonly users: readonly string[]
 }
 
-/** The request to the model with the input of this text: its history before the answers to later inputs. */
+/** The model request that contains the input with this text: its history up to the answers to later inputs. */
 export function readAsked({ world }: BargeStage, text: string): Asked | undefined {
   const request = world.model.requests.find(({ messages }) => endsWith(messages.at(-1), text))
   if (!request) return undefined

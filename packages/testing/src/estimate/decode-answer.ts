@@ -1,4 +1,4 @@
-// The recorded answer of a provider, read by Baton's adapter for its wire.
+// A provider's recorded answer, decoded by Baton's adapter for its wire.
 import type { BatonError, ModelAnswer } from '@baton/core'
 import { isBatonError, parseJson } from '@baton/core'
 import { createAnthropicDecoder, decodeAnthropicMessage } from '@baton/models/anthropic'
@@ -11,7 +11,7 @@ import type { SseEvent } from '@baton/models/transport'
 import { createSseReader } from '@baton/models/transport'
 import type { RecordedExchange } from '../recordings.ts'
 
-/** Undefined where the provider answered with an error. */
+/** Returns `undefined` if the provider answered with an error. */
 export function decodeRecordedAnswer(
   folder: string,
   { body, isStream }: RecordedExchange,
@@ -42,7 +42,7 @@ export function decodeRecordedAnswer(
       isStream ? readSse(createOpenAiChatDecoder(options), body) : decodeOpenAiChatCompletion(whole, options),
   }
   const wire = folder === 'openai-compatible' ? 'openai-chat' : folder
-  const answer = wire in decoders ? decoders[wire as keyof typeof decoders]() : undefined // asked in the line itself
+  const answer = wire in decoders ? decoders[wire as keyof typeof decoders]() : undefined // checked on the same line
   return answer === undefined || isBatonError(answer) ? undefined : answer
 }
 

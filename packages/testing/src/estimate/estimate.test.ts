@@ -1,5 +1,5 @@
-// How far the estimate of a request is from what real providers counted: by recordings that nobody looked at while the
-// estimate was made.
+// How far the estimate of a request is from real providers' counts, measured on recordings that were not used while
+// tuning the estimate.
 import { createHash } from 'node:crypto'
 import type { Model } from '@baton/core'
 import { createAnthropicModel } from '@baton/models/anthropic'
@@ -25,7 +25,7 @@ const MODELS: Readonly<Record<string, (model: string) => Model>> = {
 }
 const recordings = openRecordings('the estimate of tokens', (message) => console.warn(message))
 
-/** Half of the recordings, by the hash of their names. The numbers of the estimate come from the other half. */
+/** Half of the recordings, by the hash of their names. The estimate's constants come from the other half. */
 function isUnseen({ file }: RecordedExchange): boolean {
   return createHash('sha256').update(file).digest().readUInt8(0) % 2 === 1
 }
@@ -52,7 +52,7 @@ test.skipIf(!recordings).each(unseen)(
         describe('with pictures', pictures),
       ].join('; '),
     )
-    // A provider may have no recordings; the line above says so.
+    // A provider may have no recordings; the line above reports this.
     expect(later.length === 0 ? 0 : quantile(later, 0.5)).toBeLessThan(0.05)
   },
 )
@@ -62,7 +62,7 @@ async function play(folder: string, requests: readonly CountedRequest[]): Promis
   return await playRecording(requests, MODELS[folder]?.(model) ?? createOpenAiChatModel({ model }))
 }
 
-/** The exchanges that a provider answered with a count, those of one conversation together. */
+/** The exchanges for which a provider returned a count, grouped by conversation. */
 function splitConversations(
   folder: string,
   exchanges: readonly RecordedExchange[],
@@ -87,7 +87,7 @@ function toCounted(folder: string, exchange: RecordedExchange): CountedRequest |
 }
 
 function readModel(request: RecordedExchange['request']): string {
-  const { model } = (request?.body ?? {}) as { readonly model?: unknown } // asked in the next line
+  const { model } = (request?.body ?? {}) as { readonly model?: unknown } // asked for in the next line
   if (typeof model === 'string') return model
   return decodeURIComponent(/models?\/([^/:]+(?::0|%3A0)?)/.exec(request?.uri ?? '')?.[1] ?? 'recorded')
 }
@@ -101,7 +101,7 @@ function goesOn(before: CountedRequest | undefined, { request, name }: CountedRe
   )
 }
 
-/** Quantile of the sorted errors; between two of them the mean. */
+/** Quantile of the sorted errors, interpolated between two of them. */
 function quantile(estimates: readonly Estimate[], share: number): number {
   const errors = estimates.map(({ estimated, counted }) => Math.abs(estimated / counted - 1)).toSorted((a, b) => a - b)
   const at = (errors.length - 1) * share

@@ -1,5 +1,5 @@
-// Plays a recorded conversation on a host: its answers and what they cost as the provider sent them, and beside each
-// what Baton had estimated that the request would cost.
+// Plays a recorded conversation on a host: its answers and their cost as the provider sent them, each with Baton's
+// estimate of the request's cost.
 import type { ContentPart, Model, ModelAnswer, ToolContent, ToolDeclaration } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { LocalHost } from '@baton/host'
@@ -9,7 +9,7 @@ import type { RecordedItem, RecordedRequest } from './read-request.ts'
 export interface CountedRequest {
   readonly request: RecordedRequest
   readonly answer: ModelAnswer
-  /** For people: the file and the number of the exchange. */
+  /** Display name: the file and the number of the exchange. */
   readonly name: string
 }
 
@@ -17,16 +17,18 @@ export interface Estimate {
   readonly name: string
   readonly estimated: number
   readonly counted: number
-  /** Whether the provider had counted a request of this conversation before. */
+  /** Whether the provider had already counted a request of this conversation. */
   readonly isCalibrated: boolean
-  /** Tokens of a picture depend on its size, which the recordings do not have. */
+  /** Tokens of a picture depend on its size, which the recordings lack. */
   readonly hasPicture: boolean
 }
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const SILENT: ModelAnswer = { parts: [], finish: 'end', usage: {}, model: 'recorded' }
 
-/** Requests of which each goes on where the one before ended. Those that a host does not come to are missing in the answer. */
+/**
+ * Each request continues where the previous one ended. Requests that a host does not reach are missing from the result.
+ */
 export async function playRecording(
   requests: readonly CountedRequest[],
   { id, provider, capabilities }: Pick<Model, 'id' | 'provider' | 'capabilities'>,
@@ -95,7 +97,7 @@ function toParts({ text, images }: Exclude<RecordedItem, { readonly role: 'assis
   return [{ type: 'text', text }, ...Array.from({ length: images }, () => picture)]
 }
 
-/** An answer whose stream was not recorded, or which came before the first request. */
+/** An answer whose stream was not recorded, or that precedes the first request. */
 function toAnswer({ text, calls }: Extract<RecordedItem, { readonly role: 'assistant' }>): ModelAnswer {
   const parts = [
     ...(text === '' ? [] : [{ type: 'text', text } as const]),

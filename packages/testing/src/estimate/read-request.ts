@@ -1,5 +1,5 @@
-// Reads a recorded request, without its provider's wire: instructions, tools, and the conversation as items in order.
-// Undefined where it holds something that Baton does not send.
+// Reads a recorded request into neutral form: instructions, tools, and the conversation as ordered items. Returns
+// `undefined` if it contains something that Baton does not send.
 import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
@@ -9,7 +9,7 @@ export type RecordedItem =
 
 export interface RecordedCall {
   readonly name: string
-  /** As JSON. */
+  /** JSON text. */
   readonly arguments: string
 }
 
@@ -19,7 +19,7 @@ export interface RecordedRequest {
   readonly items: readonly RecordedItem[]
 }
 
-/** `folder` names the wire, as the recordings do. */
+/** `folder` names the wire, as in the recordings. */
 export function readRecordedRequest(folder: string, body: unknown): RecordedRequest | undefined {
   if (!isJsonObject(body)) return undefined
   const draft = readAs(folder, body)
@@ -29,7 +29,7 @@ export function readRecordedRequest(folder: string, body: unknown): RecordedRequ
 
 interface Draft {
   readonly instructions: string
-  /** Undefined: a tool of the provider's own. */
+  /** `undefined` for a provider's own tool. */
   readonly tools: readonly (ToolDeclaration | undefined)[]
   readonly items: readonly RecordedItem[]
 }
@@ -117,7 +117,7 @@ function readGemini(body: JsonObject): Draft {
   }
 }
 
-/** Gemini takes an object; Baton's own has the result as `output`, and other clients name it as they like. */
+/** Gemini takes an object; Baton puts the result in `output`, other clients use other names. */
 function readResponse(response: JsonValue | undefined): string {
   if (!isJsonObject(response)) return ''
   const values = Object.values(response)
@@ -178,11 +178,11 @@ function readResponses(body: JsonObject): Draft | undefined {
 
 function toTool({ name, description }: JsonObject, schema: JsonValue | undefined): ToolDeclaration | undefined {
   if (typeof name !== 'string' || !isJsonObject(schema)) return undefined
-  // Gemini's older dialect writes types in capitals.
+  // Gemini's older dialect writes types in upper case.
   const text = JSON.stringify({ type: 'object', ...schema }).replace(/"type":"([A-Z]+)"/g, (_, type: string) => {
     return `"type":"${type.toLowerCase()}"`
   })
-  const inputSchema = JSON.parse(text) as JsonObject // written from an object
+  const inputSchema = JSON.parse(text) as JsonObject // serialized from an object
   return { name, description: toText(description), inputSchema }
 }
 
@@ -204,7 +204,7 @@ function toText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Blocks that are no text are pictures, or JSON that stands for text. */
+/** Non-text blocks are pictures, or JSON representing text. */
 function readTexts(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content
   return listObjects(content)
@@ -223,7 +223,9 @@ function listObjects(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((item): item is JsonObject => isJsonObject(item)) : []
 }
 
-/** Pieces of one answer are one item; what a client says behind results (pictures of a tool) belongs to the last of them. */
+/**
+ * Pieces of one answer are one item; a client's message after results (pictures of a tool) belongs to the last result.
+ */
 function joinItems(items: readonly RecordedItem[]): readonly RecordedItem[] {
   const joined: RecordedItem[] = []
   for (const item of items) {

@@ -1,4 +1,5 @@
-// The explorer within 4,096 tokens, counted by a real model's tokenizer: thirty explorations of 2,000 files by a scripted model.
+// The explorer within 4,096 tokens, counted by a real model's tokenizer: thirty explorations of 2,000 files by a
+// scripted model.
 import type { JsonObject, ModelRequest, Session } from '@baton/core'
 import { readText } from '@baton/core'
 import { validateHistory, createScriptedModel } from '@baton/core/testing'
@@ -28,7 +29,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** The slice of node-llama-cpp that counts. It is no dependency, so its types are not there. */
+/** The slice of node-llama-cpp that counts. It is not a dependency, so its types are not available. */
 interface Tokenizer {
   tokenize(text: string): readonly number[]
   dispose(): Promise<void>
@@ -42,7 +43,7 @@ async function openTokenizer(file: string): Promise<Tokenizer> {
   return await llama.loadModel({ modelPath: file, vocabOnly: true })
 }
 
-/** All that a provider would be sent, as text. */
+/** Everything that would be sent to a provider, as text. */
 function describeRequest({ instructions, tools, messages }: ModelRequest): string {
   const leaveState = (name: string, value: unknown): unknown => (name === 'state' ? undefined : value)
   const told = messages.map(({ role, parts }) => `${role}: ${JSON.stringify(parts, leaveState)}`)
@@ -55,7 +56,7 @@ function describeRequest({ instructions, tools, messages }: ModelRequest): strin
 
 const call = (name: string, args: JsonObject): ScriptedStep => ({ calls: [{ name, arguments: args }] })
 
-/** Searches for the task of its round, reports it, and says it. */
+/** Searches for the task of its round, reports the result, and states it. */
 function play(request: ModelRequest, round: number): ScriptedStep {
   const { messages, toolChoice, instructions } = request
   const told = messages.map(({ parts }) => readText(parts as readonly { type: string }[])).join('\n')

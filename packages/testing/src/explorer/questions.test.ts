@@ -1,5 +1,6 @@
-// Whether the explorer's tools give enough to answer questions about code that others wrote, within the window of a small model. A script plays
-// somebody who knows the tools; what counts is that results name the right files and lines, and that each citation stands in a result.
+// Whether the explorer's tools suffice to answer questions about third-party code within a small model's window. A
+// script plays someone who knows the tools; what counts is that results contain the right files and lines, and that
+// each citation occurs in a result.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,7 +63,7 @@ test.each(REPOSITORIES)('questions about $name are answered with the right files
 
 const call = (name: string, args: JsonObject = {}): ScriptedStep => ({ calls: [{ name, arguments: args }] })
 
-/** Plans, lists, searches once for each question, reads around the first answer, and reports what it has read, in ten steps. */
+/** Plans, lists, searches once per question, reads around the first answer, and reports what it read, in ten steps. */
 function playExpert({ questions }: Repository): (request: ModelRequest) => ScriptedStep {
   const found = new Map<Question, number>()
   const entries = questions.map(({ text }) => ({ content: text, tool: 'code.grep' }))
@@ -100,7 +101,7 @@ function describeFindings(questions: readonly Question[], found: ReadonlyMap<Que
   return [...answers, { text: 'It is a package of npm', evidence: [{ path: 'package.json' }] }]
 }
 
-/** The line that a search has shown for the question. */
+/** The line that a search found for the question. */
 function findLine(result: JsonValue, { path, answer }: Question): number | undefined {
   for (const file of listObjects(isJsonObject(result) ? result['files'] : []))
     for (const { line, text } of file['path'] === path ? listObjects(file['lines']) : [])
@@ -112,7 +113,7 @@ function listObjects(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** Results of successful calls, as the log has them. */
+/** Results of successful calls, as logged. */
 async function readResults(session: Session): Promise<ReadonlyMap<string, JsonValue>> {
   const { messages } = await session.messages({ limit: 50 })
   const calls = messages
@@ -125,7 +126,7 @@ async function readResults(session: Session): Promise<ReadonlyMap<string, JsonVa
   )
 }
 
-/** Whether a result has the path, and the line where there is one. Apart from the explorer's own way to see it. */
+/** Whether a result contains the path, and the line if given. Independent of the explorer's own check. */
 function shows(result: JsonValue | undefined, path: string, line: number | undefined): boolean {
   if (!isJsonObject(result)) return false
   const { startLine, endLine, files, entries } = result

@@ -1,14 +1,15 @@
-// Three public repositories, as their npm packages have them, and twelve questions about them with the place where each answer stands.
+// Three public repositories, as published in their npm packages, and twelve questions about them with the location of
+// each answer.
 import { cpSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 
 export interface Question {
   readonly text: string
-  /** Pattern that somebody who knows the tools would search for. */
+  /** Pattern that someone who knows the tools would search for. */
   readonly pattern: string
   readonly pathPrefix: string
-  /** Place of the answer: one line of this file. */
+  /** Location of the answer: one line of this file. */
   readonly path: string
   readonly answer: RegExp
 }
@@ -120,7 +121,7 @@ export const REPOSITORIES: readonly Repository[] = [
   },
 ]
 
-/** A copy outside of node_modules, which git ignores. Gives its folder. */
+/** Copies the package out of node_modules, which git ignores, and returns the new folder. */
 export function copyRepository(name: string, place: string): string {
   const manifest = findPackageJSON(name, import.meta.url)
   if (manifest === undefined) throw new Error(`the package ${name} is not installed`)
@@ -129,7 +130,7 @@ export function copyRepository(name: string, place: string): string {
   return root
 }
 
-/** As an editor numbers them, from 1. */
+/** Line numbers start at 1, as in an editor. */
 export function readLine(root: string, path: string, line: number): string {
   return readFileSync(join(root, path), 'utf8').split('\n')[line - 1] ?? ''
 }

@@ -1,5 +1,6 @@
-// The explorer with a model of 270 million parameters, asked about public packages as the expert of `questions.test.ts` is. Only the frame is judged: every exploration
-// ends typed, nothing overflows 4,096 tokens, and every request has a valid history. What it found is told, and fails nothing.
+// The explorer with a model of 270 million parameters, asked about public packages like the expert in
+// `questions.test.ts`. Only the framework is judged: every exploration ends with typed output, nothing exceeds 4,096
+// tokens, and every request has a valid history. Its findings are printed but never fail the test.
 import type { ModelRequest } from '@baton/core'
 import { validateHistory } from '@baton/core/testing'
 import { createHost } from '@baton/host'
@@ -16,9 +17,9 @@ import { REPOSITORIES, copyRepository } from './repositories.test-kit.ts'
 
 const path = findGguf('the explorer with a small model', console.warn)
 const place = mkdtempSync(join(tmpdir(), 'baton-small-'))
-/** Explorations of each package. */
+/** Explorations per package. */
 const ROUNDS = isEveryPlaceTried() ? 10 : 5
-/** A small model that has begun to repeat itself goes on to the limit; a call may have four times as many. */
+/** A small model that has started to repeat itself continues up to the limit; a call may have four times as many. */
 const settings = { maxOutputTokens: 64 }
 const EXPLORE: Pick<Question, 'text' | 'path'> = { text: 'Explore the workspace.', path: 'package.json' }
 

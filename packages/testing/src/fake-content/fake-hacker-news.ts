@@ -1,4 +1,4 @@
-// A Hacker News API with items and users, in the shapes of https://github.com/HackerNews/API (read in 2026-11).
+// A Hacker News API with items and users, in the format of https://github.com/HackerNews/API (read in 2026-11).
 import { startLocalServer } from './local-server.ts'
 
 type Json = Readonly<Record<string, unknown>>

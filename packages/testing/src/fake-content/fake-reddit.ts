@@ -1,36 +1,37 @@
-// A Reddit with posts, comments and users, at two places as the real one: oauth.reddit.com for those with a token, www.reddit.com for
-// tokens and for those without. It answers in Reddit's shapes (https://www.reddit.com/dev/api,
-// https://github.com/reddit-archive/reddit/wiki/JSON and /OAuth2, read in 2026-11), and keeps what a request does wrong.
+// A fake Reddit with posts, comments and users, at two addresses like the real one: oauth.reddit.com for requests with
+// a token, www.reddit.com for tokens and requests without. Answers in Reddit's format (https://www.reddit.com/dev/api,
+// https://github.com/reddit-archive/reddit/wiki/JSON and /OAuth2, read in 2026-11), and records what a request does
+// wrong.
 import type { LocalAnswer, LocalRequest } from './local-server.ts'
 import { startLocalServer } from './local-server.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 export interface FakeRedditInit {
-  /** Fields of a post over those that each has; `name` is its fullname. */
+  /** Post fields that override the defaults; `name` is the fullname. */
   readonly posts?: readonly ({ readonly name: `t3_${string}` } & Json)[]
   readonly comments?: readonly ({ readonly name: `t1_${string}`; readonly parent_id: string } & Json)[]
   readonly users?: readonly ({ readonly name: string } & Json)[]
-  /** Tokens of users, as an application has got them. */
+  /** User tokens obtained by an application. */
   readonly userTokens?: readonly string[]
-  /** `/r/SUB/s/ID` to where it redirects. */
+  /** Maps `/r/SUB/s/ID` to its redirect target. */
   readonly shares?: Readonly<Record<string, string>>
-  /** Refuses all that comes without a token, as Reddit does for many networks. */
+  /** Whether to reject all requests without a token, as Reddit does for many networks. */
   readonly refusesPublic?: boolean
 }
 
 export interface FakeReddit {
-  /** Stands for oauth.reddit.com. */
+  /** Represents oauth.reddit.com. */
   readonly url: string
-  /** Stands for www.reddit.com. */
+  /** Represents www.reddit.com. */
   readonly publicUrl: string
   /** `<oauth or public> <method> <path>` of each request. */
   readonly asked: string[]
-  /** Faults of requests. */
+  /** Mistakes in requests. */
   readonly violations: string[]
-  /** Requests that are still allowed; none at 0. */
+  /** Number of requests still allowed. */
   remaining: number
-  /** Tokens that the application has got so far are no longer good. */
+  /** Revokes the application's tokens so far. */
   withdrawTokens(): void
   close(): Promise<void>
 }
@@ -73,9 +74,9 @@ class Site {
   answer(place: 'oauth' | 'public', request: LocalRequest): LocalAnswer {
     const { method, url, headers } = request
     this.asked.push(`${place} ${method} ${url.pathname}`)
-    // The real one answers a common user agent so, however few requests it sends.
+    // The real one answers common user agents this way, however few requests they send.
     if (!USER_AGENT.test(headers['user-agent'] ?? '')) {
-      this.violations.push(`the user agent "${headers['user-agent']}" does not say who asks`)
+      this.violations.push(`the user agent "${headers['user-agent']}" does not identify the client`)
       return { status: 429, body: { message: 'Too Many Requests', error: 429 } }
     }
     const limits = this.#count()
@@ -118,8 +119,8 @@ class Site {
     const form = new URLSearchParams(body)
     const isForm = headers['content-type'] === 'application/x-www-form-urlencoded'
     if (method !== 'POST' || !isForm || form.get('grant_type') !== 'client_credentials') {
-      this.violations.push(`a token was asked for with ${method} ${headers['content-type']} ${body}`)
-      return { body: { error: 'unsupported_grant_type' } } // with status 200, as the real one
+      this.violations.push(`a token was requested with ${method} ${headers['content-type']} ${body}`)
+      return { body: { error: 'unsupported_grant_type' } } // with status 200, like the real one
     }
     this.#given += 1
     const access_token = `app-token-${this.#given}-of-a-test`
@@ -129,7 +130,7 @@ class Site {
 
   #read({ method, url }: LocalRequest): LocalAnswer {
     if (method !== 'GET') this.violations.push(`${method} ${url.pathname} reads nothing`)
-    // Without it texts have "&lt;" for "<".
+    // Without it, texts contain "&lt;" instead of "<".
     if (url.searchParams.get('raw_json') !== '1') this.violations.push(`${url.pathname} was asked without raw_json=1`)
     const user = /^\/user\/([\w-]+)\/about$/.exec(url.pathname)?.[1]
     if (user !== undefined) return this.#readUser(user)

@@ -1,11 +1,11 @@
-// A server on this machine that answers by a function, and keeps nothing.
+// A local server that answers with a function and keeps no state.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface LocalServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   close(): Promise<void>
 }
@@ -20,14 +20,14 @@ export interface LocalRequest {
 export interface LocalAnswer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** A text or bytes as they are; anything else as JSON. */
+  /** Strings and bytes are sent as is, anything else as JSON. */
   readonly body?: unknown
 }
 
 export async function startLocalServer(answer: (request: LocalRequest) => LocalAnswer): Promise<LocalServer> {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece as Buffer) // of a request that is read as bytes
+    for await (const piece of request) pieces.push(piece as Buffer) // chunks are bytes
     const { method = '', url = '/', headers } = request
     const body = Buffer.concat(pieces).toString('utf8')
     const said = answer({ method, url: new URL(url, 'http://local'), headers, body })

@@ -1,4 +1,4 @@
-// Answers of the fake GitHub: GitHub's own examples, with what the repository holds in their places.
+// Answers of the fake GitHub: GitHub's own examples, filled with the repository's contents.
 import type { JsonValue } from '@baton/core'
 import type { Asked, Reply } from './fake-github.ts'
 import { refuse, textIn } from './fake-github.ts'
@@ -21,7 +21,7 @@ const PULL = `${REPO}/pulls/{pull_number}`
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
   [`GET ${REPO}`]: ({ example }, { owner, name, isPrivate }) => {
-    const { source: _, parent: _parent, template_repository: _template, ...plain } = example() as Fields // of its schema
+    const { source: _, parent: _parent, template_repository: _template, ...plain } = example() as Fields // matches its schema
     return ok({
       ...plain,
       name,
@@ -44,7 +44,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     withIssue(asked, repository, (issue) => ok(showIssue(asked, repository, issue))),
   [`PATCH ${ISSUE}`]: (asked, repository) =>
     withIssue(asked, repository, (issue) => {
-      issue.state = (asked.body['state'] ?? issue.state) as Issue['state'] // by the schema
+      issue.state = (asked.body['state'] ?? issue.state) as Issue['state'] // per the schema
       return ok(showIssue(asked, repository, issue))
     }),
   [`GET ${ISSUE}/comments`]: (asked, repository) =>
@@ -162,7 +162,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     }),
   [`POST ${PULL}/requested_reviewers`]: (asked, repository) =>
     withPull(asked, repository, (issue) => {
-      if (issue.pull) issue.pull.reviewers = (asked.body['reviewers'] ?? []) as readonly string[] // by the schema
+      if (issue.pull) issue.pull.reviewers = (asked.body['reviewers'] ?? []) as readonly string[] // per the schema
       return { status: 201, body: showPull({ ...asked, example: () => asked.example(201) }, issue) }
     }),
 }
@@ -171,7 +171,7 @@ function ok(body: JsonValue): Reply {
   return { status: 200, body }
 }
 
-/** By pages, with the links that GitHub gives. */
+/** Returns a page, with GitHub's pagination links. */
 function page<One>({ query, origin, values }: Asked, all: readonly One[], show: (one: One) => JsonValue): Reply {
   const size = Number(query.get('per_page') ?? 30)
   const number = Number(query.get('page') ?? 1)
@@ -199,7 +199,7 @@ function searchIssues(asked: Asked): Reply {
     .filter(({ owner, name }) => repo === undefined || repo === `${owner}/${name}`)
     .flatMap((repository) => [...repository.issues.values()].map((issue) => ({ repository, issue })))
     .filter(({ issue }) => texts.every((word) => `${issue.title} ${issue.body}`.toLowerCase().includes(word)))
-  const example = asked.example() as { readonly items: readonly Fields[] } // of its schema
+  const example = asked.example() as { readonly items: readonly Fields[] } // matches its schema
   const items = page(asked, found, ({ repository, issue }) => ({
     ...example.items[0],
     ...showIssueFields(asked, repository, issue),
@@ -285,7 +285,7 @@ function showRef({ example }: Asked, ref: string, sha: string): JsonValue {
 
 function showPull(asked: Asked, issue: Issue): JsonValue {
   const shown = asked.example()
-  const first = (Array.isArray(shown) ? shown[0] : shown) as { readonly head: Fields; readonly base: Fields } & Fields // of its schema
+  const first = (Array.isArray(shown) ? shown[0] : shown) as { readonly head: Fields; readonly base: Fields } & Fields // matches its schema
   const { pull } = issue
   return {
     ...first,

@@ -1,11 +1,11 @@
-// Files of the fake GitHub: reading a folder or a file, and writing one.
+// Files of the fake GitHub: reading folders and files, and writing files.
 import type { JsonValue } from '@baton/core'
 import type { Asked, Reply } from './fake-github.ts'
 import { refuse, textIn } from './fake-github.ts'
 import type { Repository } from './repositories.ts'
 import { shaOfBlob, shaOfBranch } from './repositories.ts'
 
-/** Bytes up to which a file's content stands in the answer: https://docs.github.com/en/rest/repos/contents */
+/** Maximum bytes of a file whose content is included in the answer: https://docs.github.com/en/rest/repos/contents */
 const INLINE_BYTES = 1024 * 1024
 
 export function readContents(asked: Asked, { branches }: Repository): Reply {
@@ -51,7 +51,7 @@ export function writeContents(asked: Asked, { branches }: Repository): Reply {
   const written = Buffer.from(textIn(asked, 'content'), 'base64')
   files.set(path, written)
   const status = before ? 200 : 201
-  const example = asked.example(status) as { readonly commit: { readonly [name: string]: JsonValue } } // of its schema
+  const example = asked.example(status) as { readonly commit: { readonly [name: string]: JsonValue } } // matches its schema
   const commit = { ...example.commit, sha: shaOfBranch(files), message: asked.body['message'] ?? '' }
   return { status, body: { content: describe(asked, path, written), commit } }
 }

@@ -1,5 +1,5 @@
-// A local GitHub: repositories in memory behind the part of GitHub's API that @baton/tools/github uses. It validates each request, and each
-// of its own answers, by the description that GitHub publishes.
+// A local GitHub: in-memory repositories behind the part of GitHub's API that @baton/tools/github uses. Validates each
+// request, and each of its answers, against GitHub's published description.
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
@@ -16,9 +16,9 @@ export type { FakeIssue, FakeRepository, Issue } from './repositories.ts'
 
 export interface FakeToken {
   readonly login: string
-  /** Private repositories that it sees, as `owner/name`. */
+  /** Private repositories that it can see, as `owner/name`. */
   readonly sees?: readonly string[]
-  /** False: it may only read. True by default. */
+  /** Whether it may write; true by default. */
   readonly mayWrite?: boolean
 }
 
@@ -28,18 +28,18 @@ export interface FakeGithubInit {
 }
 
 export interface FakeGithub {
-  /** For the option `server`. */
+  /** Value for the option `server`. */
   readonly url: string
-  /** Requests, as `GET /repos/{owner}/{repo}`, with who asked. */
+  /** Requests, as `GET /repos/{owner}/{repo}`, with the login of the caller. */
   readonly requests: readonly { readonly operation: string; readonly login: string }[]
-  /** Requests that GitHub's description does not allow, and answers of this server that it does not allow. */
+  /** Requests and answers of this server that violate GitHub's description. */
   readonly violations: readonly string[]
-  /** Operations that GitHub's description has here. */
+  /** Number of operations in this excerpt of GitHub's description. */
   readonly described: number
   issue(repository: string, number: number): Issue | undefined
   file(repository: string, branch: string, path: string): string | undefined
   branches(repository: string): readonly string[]
-  /** The next requests are refused as over a limit: the hourly one, or the secondary one. */
+  /** Rejects the next requests as over a limit: the hourly one or the secondary one. */
   limit(kind: 'primary' | 'secondary', times: number): void
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** One request that was understood. */
+/** One parsed request. */
 export interface Asked {
   readonly route: string
   readonly values: Readonly<Record<string, string>>
@@ -64,7 +64,7 @@ export interface Asked {
   readonly example: (status?: number) => JsonValue
 }
 
-/** A text field of a body; empty where there is none. */
+/** A string field of the body; empty if absent. */
 export function textIn({ body }: Asked, name: string): string {
   const value = body[name]
   return typeof value === 'string' ? value : ''
@@ -142,7 +142,7 @@ class LocalGithub {
     const parsed = text === '' ? undefined : parseJson(text)
     const body = parsed?.ok ? parsed.value : undefined
     const issue =
-      parsed?.ok === false ? 'the body is no JSON' : this.operations.findIssue(found, url.searchParams, body)
+      parsed?.ok === false ? 'the body is not JSON' : this.operations.findIssue(found, url.searchParams, body)
     if (issue !== undefined) {
       this.violations.push(`${route}: ${issue}`)
       return refuse(422, 'Validation Failed', [issue])

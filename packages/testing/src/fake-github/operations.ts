@@ -1,4 +1,5 @@
-// GitHub's own description of the operations that the fake GitHub has: finds the one that is asked, and validates requests and answers.
+// GitHub's own description of the operations in the fake GitHub: finds the requested one, and validates requests and
+// answers.
 import { readFileSync } from 'node:fs'
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
@@ -42,7 +43,7 @@ export class GithubOperations {
   readonly #definitions: JsonObject
 
   constructor() {
-    const { operations, definitions } = JSON.parse(readFileSync(FILE, 'utf8')) as Description // made by extract.ts
+    const { operations, definitions } = JSON.parse(readFileSync(FILE, 'utf8')) as Description // written by extract.ts
     this.all = operations
     this.#definitions = definitions
     this.#forms = operations.map(({ path }) => new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, toGroup)}$`))
@@ -61,7 +62,7 @@ export class GithubOperations {
     return undefined
   }
 
-  /** Finds a fault of a request; undefined if there is none. Fields that are not described are wrong as well. */
+  /** Returns what is wrong with a request, or `undefined`. Undescribed fields are wrong too. */
   findIssue(
     { operation, values }: FoundOperation,
     query: URLSearchParams,
@@ -79,14 +80,14 @@ export class GithubOperations {
       if (!validate({ value })) return `the parameter ${name}: ${this.#queries.errorsText(validate.errors)}`
     }
     if (body === undefined) return operation.bodyRequired ? 'the body is missing' : undefined
-    if (!operation.body) return 'it takes no body'
+    if (!operation.body) return 'it accepts no body'
     const fields = operation.body['properties']
     const extra =
       isJsonObject(body) && isJsonObject(fields) ? Object.keys(body).find((name) => !(name in fields)) : undefined
     return extra === undefined ? this.#findWrong(operation.body, body) : `there is no field ${extra}`
   }
 
-  /** Finds a fault of an answer of ours. */
+  /** Returns what is wrong with one of our answers. */
   findWrongAnswer({ operation }: FoundOperation, status: number, answer: JsonValue): string | undefined {
     const described = operation.answers[status]
     if (!described) return `it never answers ${status}`
@@ -99,7 +100,7 @@ export class GithubOperations {
   }
 }
 
-/** A path and a ref go over slashes. */
+/** Paths and refs may contain slashes. */
 function toGroup(_: string, name: string): string {
   return name === 'path' || name === 'ref' ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`
 }

@@ -11,12 +11,12 @@ export interface FakeIssue {
 export interface FakeRepository {
   readonly owner: string
   readonly name: string
-  /** Only tokens that name it see it. */
+  /** Visible only to tokens that name it. */
   readonly isPrivate?: boolean
   readonly labels?: readonly string[]
   /** Numbered from 1. */
   readonly issues?: readonly FakeIssue[]
-  /** Contents by path, on the branch `main`. Bytes are a binary file. */
+  /** Contents by path, on the branch `main`. Bytes make a binary file. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
 }
 
@@ -57,7 +57,7 @@ export interface Repository {
   readonly branches: Map<string, Map<string, Buffer>>
 }
 
-/** Time of the first issue; each thing after it is a second later. */
+/** Time of the first issue; everything after it is one second later. */
 const BEGIN_MS = Date.UTC(2026, 10, 1)
 
 export function openRepository({
@@ -97,7 +97,7 @@ export function timeOf(second: number): string {
   return `${new Date(BEGIN_MS + second * 1000).toISOString().slice(0, 19)}Z`
 }
 
-/** As git counts it for a blob. */
+/** The hash that git computes for a blob. */
 export function shaOfBlob(content: Uint8Array): string {
   return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
 }

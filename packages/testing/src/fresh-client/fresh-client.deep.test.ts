@@ -1,4 +1,4 @@
-// A client in Python that was written from the pages alone, and the promises that it plays against a real server: docs/protocol-2.md
+// A Python client written from the pages alone, and the guarantees it checks against a real server: docs/protocol-2.md
 // and docs/protocol-2-reference.md suffice for a client in any language.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// The server that the plays of a fresh client speak to: `node … PORT STORE REQUESTS`. It prints its address, and writes what the
-// model is asked into the file REQUESTS, a line each.
+// The server that a fresh client's plays talk to: `node … PORT STORE REQUESTS`. It prints its address, and writes each
+// request to the model as a line of the file REQUESTS.
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, openSqliteStore } from '@baton/host'

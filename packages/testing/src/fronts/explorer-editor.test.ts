@@ -1,5 +1,5 @@
-// The explorer in an editor: native calls, calls in words, and a plan in one text that is then run give the same kinds of updates, and nothing
-// but kinds of the protocol.
+// The explorer in an editor: native calls, calls in words, and a one-text plan that is then run yield the same kinds of
+// updates, all of which the protocol defines.
 import { client as createEditor, methods, ndJsonStream } from '@agentclientprotocol/sdk'
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { JsonObject, Model } from '@baton/core'
@@ -26,7 +26,7 @@ interface Call {
 const ANALYZE: Call = { name: 'session.analyze', arguments: {} }
 const PLAN: Call = { name: 'plan.set', arguments: { entries: [{ content: 'Search', tool: 'code.grep' }] } }
 const GREP: Call = { name: 'code.grep', arguments: { pattern: 'TODO' } }
-/** A model that is wrong about a tool is told, and goes on. */
+/** A model that names a wrong tool gets an error, and continues. */
 const UNKNOWN: Call = { name: 'code.guess', arguments: {} }
 const REPORT: Call = {
   name: 'explore.report',
@@ -93,6 +93,6 @@ test.each([
       ? [update.status]
       : [],
   )
-  // A call of a missing tool: a failed call, and never the end.
+  // A call to a missing tool is a failed call, and never ends the conversation.
   expect(new Set(ends)).toEqual(new Set(['completed', 'failed']))
 })

@@ -1,5 +1,5 @@
-// Four fronts, one log: a conversation with a client tool, an approval that a person changes, and an interrupt is the same in the log,
-// whether it came from a program, an app of version 2, a chat page of the AI SDK, or an editor.
+// Four fronts, one log: a conversation with a client tool, an approval with changed arguments, and an interrupt
+// produces the same log, whether it came from a program, a version 2 app, an AI SDK chat page, or an editor.
 import { client as createEditor, methods } from '@agentclientprotocol/sdk'
 import { Chat } from '@ai-sdk/react'
 import type { Store } from '@baton/core'
@@ -46,7 +46,7 @@ function createAgent() {
   return defineAgent({ name: 'shop', model, tools: [pick, mail] })
 }
 
-/** Says the three things, runs the tool, changes the mail to Ann's, and interrupts the third answer. */
+/** Sends the three messages, runs the tool, changes the mail to Ann's, and interrupts the third answer. */
 type Front = (host: LocalHost, agent: ReturnType<typeof createAgent>) => Promise<void>
 
 const inProcess: Front = async (host) => {
@@ -153,7 +153,7 @@ const editor: Front = async (host, agent) => {
   await server.close()
 }
 
-/** The first one is the session's. */
+/** The first id is the session's. */
 function createIds(): () => string {
   let count = 0
   return () => (count++ === 0 ? SESSION : `id-${count}`)
@@ -171,7 +171,7 @@ async function play(front: Front): Promise<readonly Fact[]> {
   return canonicalLog(records)
 }
 
-/** Parts of the log that differ: names that each front gives, and who was connected when. */
+/** Front-specific parts of the log: names that each front assigns, and who was connected when. */
 function neutral(facts: readonly Fact[]): readonly unknown[] {
   const ids = new Map<unknown, string>()
   for (const fact of facts) if ('inputId' in fact) ids.set(fact.inputId, `input-${ids.size + 1}`)
@@ -182,7 +182,7 @@ function neutral(facts: readonly Fact[]): readonly unknown[] {
         JSON.stringify(fact, (key, value: unknown) => {
           if (key === 'reason' && fact.type === 'interrupt-accepted') return undefined
           if (key === 'principal') return undefined
-          // A chat page says that it has none.
+          // A chat page explicitly sends empty settings.
           if (key === 'settings' && JSON.stringify(value) === '{}') return undefined
           return ids.get(value) ?? value
         }),
@@ -190,7 +190,7 @@ function neutral(facts: readonly Fact[]): readonly unknown[] {
     )
 }
 
-/** A session that is described, and clients that come and go, are no part of the conversation. */
+/** Describing a session, and clients connecting and disconnecting, are not part of the conversation. */
 const OF_FRONTS: ReadonlySet<string> = new Set([
   'session-described',
   'client-attached',

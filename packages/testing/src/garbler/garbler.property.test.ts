@@ -1,5 +1,5 @@
-// Recorded answers as servers that nearly speak a wire would write them: no call runs with other arguments than the model wrote,
-// none is lost in silence, and each answer ends although its connection stays open.
+// Recorded answers as written by servers that almost follow a wire: no call runs with arguments other than the model's,
+// none is silently lost, and each answer ends even though its connection stays open.
 import type { Model, ModelAnswer, Transport } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { createRandom } from '@baton/core/testing'
@@ -74,16 +74,16 @@ interface Play {
   readonly feeding: Feeding
 }
 
-/** How long anything may wait, in virtual milliseconds. */
+/** Maximum wait, in virtual milliseconds. */
 const WAIT_MS = 10_000
 
-/** The events as they are written. */
+/** The events as written. */
 function garble({ sample, operators }: Play, seed: number): readonly WireEvent[] {
   const random = createRandom(seed)
   return operators.reduce((events, operator) => operator.apply(events, random), sample.events)
 }
 
-/** Tokens of input and output together, in the provider's own words. */
+/** Input and output tokens together, from the provider's own fields. */
 function readTotal(events: readonly WireEvent[]): number {
   const usages = events.flatMap((event) => {
     if (event === '[DONE]') return []
@@ -115,7 +115,7 @@ async function answer(play: Play, events: readonly WireEvent[]): Promise<ModelAn
       const step = feeding === 'byte by byte' ? 1 : bytes.length
       for (let at = 0; at < bytes.length; at += step) onBytes(bytes.subarray(at, at + step), head)
       if (feeding !== 'left open') return head
-      // Nothing more comes, and the connection stays.
+      // Nothing more arrives, and the connection stays open.
       queueMicrotask(() => {
         for (const { ms, callback } of timers.splice(0)) if (ms <= WAIT_MS) callback()
       })
@@ -160,7 +160,7 @@ function openModel(wire: Wire, options: Options): Model {
   return createOpenAiChatModel({ ...options, quirks: COMPATIBLE_QUIRKS, provider: 'theirs' })
 }
 
-/** Calls that would run, and those that are told as errors; the text. */
+/** Calls that would run, calls reported as errors, and the text. */
 function readAnswer({ parts }: ModelAnswer, truth: Truth) {
   const tools = truth.calls.map(({ name }) => ({ name }))
   const calls = parts.flatMap((part) => (part.type === 'call' ? [part] : []))
@@ -180,7 +180,7 @@ function readAnswer({ parts }: ModelAnswer, truth: Truth) {
   }
 }
 
-/** Finds a fault; undefined if the answer is the truth, or a named refusal. */
+/** Finds a fault; undefined if the answer matches the truth, or was rejected explicitly. */
 async function judge(play: Play, seed: number): Promise<string | undefined> {
   const { truth } = play.sample
   const events = garble(play, seed)

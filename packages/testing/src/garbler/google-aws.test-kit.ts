@@ -1,5 +1,6 @@
-// Gemini's and Bedrock's streams for the garbler: what a recording says, by the plainest reading of each provider's documentation, and
-// what gateways before these two make of it. Events of Bedrock carry the name of their frame as `type`.
+// Gemini's and Bedrock's streams for the garbler: what a recording means by the plainest reading of each provider's
+// documentation, and what gateways in front of these two turn it into. Events of Bedrock carry the name of their frame
+// as `type`.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { Operator, WireEvent } from './operators.test-kit.ts'
@@ -21,7 +22,7 @@ export function readGemini(events: readonly JsonObject[]): Truth | undefined {
     if (event['error'] !== undefined) return undefined
     for (const part of partsOf(event)) {
       const call = object(part['functionCall'])
-      // Arguments in pieces have a reading of their own, and tools of Google's none.
+      // Partial arguments and Google's server tools are out of scope here.
       if (call['willContinue'] !== undefined || call['partialArgs'] !== undefined) return undefined
       if (part['executableCode'] !== undefined || part['toolCall'] !== undefined) return undefined
       if (part['functionCall'] !== undefined)
@@ -49,7 +50,7 @@ export function readBedrock(events: readonly JsonObject[]): Truth | undefined {
     else text += string(delta['text'])
     if (event['type'] === 'messageStop') isEnded = ['end_turn', 'tool_use'].includes(string(event['stopReason']))
   }
-  // Nova writes its thoughts into its text.
+  // Nova writes its thinking into its text.
   if (!isEnded || text.includes('<thinking>')) return undefined
   return {
     text,
@@ -57,7 +58,7 @@ export function readBedrock(events: readonly JsonObject[]): Truth | undefined {
   }
 }
 
-/** The frames of a stream as events; none where it is damaged. */
+/** The frames of a stream as events; empty if it is damaged. */
 export function parseFrames(body: Uint8Array): readonly JsonObject[] {
   const events: JsonObject[] = []
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength)
@@ -68,7 +69,7 @@ export function parseFrames(body: Uint8Array): readonly JsonObject[] {
     for (let head = at + 12; head < at + 12 + headersLength;) {
       const nameLength = view.getUint8(head)
       const name = decodeText(body.subarray(head + 1, head + 1 + nameLength))
-      const valueAt = head + 1 + nameLength + 3 // of a string: its kind, and two bytes of its length
+      const valueAt = head + 1 + nameLength + 3 // of a string: its kind, and its length in two bytes
       const valueLength = view.getUint16(valueAt - 2)
       if (name === ':event-type' || name === ':exception-type')
         type = decodeText(body.subarray(valueAt, valueAt + valueLength))
@@ -81,7 +82,7 @@ export function parseFrames(body: Uint8Array): readonly JsonObject[] {
   return events
 }
 
-/** Kept as lines: `{"messageStart": {…}}`. */
+/** Recorded as lines: `{"messageStart": {…}}`. */
 export function parseNamed(events: readonly JsonObject[]): readonly JsonObject[] {
   return events.flatMap((event) => {
     const [entry] = Object.entries(event)
@@ -201,7 +202,7 @@ const renameBedrock = (name: string, markup: (tool: string) => string): Operator
     }),
   )
 
-/** Calls `write` with each call's arguments, before the block ends; it gives more of them. */
+/** Calls `write` with each call's arguments before the block ends, and inserts its results. */
 function addToCalls(
   events: readonly JsonObject[],
   write: (whole: string) => string,

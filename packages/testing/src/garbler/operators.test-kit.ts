@@ -1,5 +1,5 @@
-// Streams of servers that nearly speak a wire: each operator rewrites the events of an answer as one kind of gateway
-// or local server would. The answer that they mean stays the same.
+// Streams of servers that almost follow a wire: each operator rewrites the events of an answer like one kind of gateway
+// or local server. The meaning of the answer stays the same.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import { GOOGLE_AWS_OPERATORS } from './google-aws.test-kit.ts'
@@ -9,7 +9,7 @@ export interface Random {
   below(limit: number): number
 }
 
-/** An event, or the text of one that is no JSON. */
+/** An event, or the text of one that is not JSON. */
 export type WireEvent = JsonObject | '[DONE]'
 
 export interface Operator {
@@ -40,7 +40,7 @@ function withPieces(event: JsonObject, pieces: readonly JsonObject[]): JsonObjec
   return withChoice(event, { delta: { ...object(choiceOf(event)['delta']), tool_calls: pieces } })
 }
 
-/** Rewrites each piece of each call. Ids are remembered, for pieces that do not have them. */
+/** Rewrites each piece of each call. Ids are remembered for pieces that lack them. */
 function eachPiece(
   events: readonly WireEvent[],
   change: (piece: JsonObject, id: string, count: number) => JsonObject | readonly JsonObject[],
@@ -65,7 +65,7 @@ const withArguments = (piece: JsonObject, text: string): JsonObject => ({
   function: { ...object(piece['function']), arguments: text },
 })
 
-/** All arguments of each call, by its index. */
+/** Full arguments of each call, by its index. */
 function wholeArguments(events: readonly WireEvent[]): ReadonlyMap<JsonValue | undefined, string> {
   const whole = new Map<JsonValue | undefined, string>()
   for (const event of events)
@@ -75,7 +75,10 @@ function wholeArguments(events: readonly WireEvent[]): ReadonlyMap<JsonValue | u
   return whole
 }
 
-/** The first piece of each call, then one piece with all of its arguments as `write` has them; the other pieces go. */
+/**
+ * Emits the first piece of each call, then one piece with all its arguments as created by `write`; drops the other
+ * pieces.
+ */
 function regroup(
   events: readonly WireEvent[],
   write: (piece: JsonObject, whole: string) => readonly JsonObject[],
@@ -89,7 +92,7 @@ function regroup(
   })
 }
 
-/** As it is where other operators have made no JSON of it. */
+/** Returned unchanged if other operators have made it invalid JSON. */
 function toObject(text: string): JsonValue {
   const parsed = parseJson(text === '' ? '{}' : text)
   return parsed.ok ? parsed.value : text
@@ -196,7 +199,7 @@ const CHAT: readonly Operator[] = [
     ),
   ),
   chat('thoughts whose tag was never opened', (events) => {
-    // A server that finds thoughts leaves no tag of them.
+    // A server that detects thinking leaves no tags of it.
     if (JSON.stringify(events).includes('"reasoning')) return events
     const at = events.findIndex((event) => event !== '[DONE]' && list(event['choices']).length > 0)
     const thought = { choices: [{ index: 0, delta: { content: 'I should look.\n</think>\n\n' }, finish_reason: null }] }
@@ -278,7 +281,10 @@ const RESPONSES: readonly Operator[] = [
   responses('[DONE] behind the end', (events) => [...events, '[DONE]']),
 ]
 
-/** The part that an operator touches: two of one kind would undo each other, or leave what no server writes. In the order of their use. */
+/**
+ * The part that an operator affects: two of one kind would undo each other, or produce what no server writes. In order
+ * of application.
+ */
 const KINDS: readonly RegExp[] = [
   /around the name|before the name|behind the name|a name in two/,
   /object|whole twice|then the whole|all so far|a name in two|whole arguments|as a text/,
@@ -294,7 +300,7 @@ const KINDS: readonly RegExp[] = [
   /pings/,
 ]
 
-/** As many operators as can be used together, in an order in which a server could. */
+/** As many operators as can be combined, in an order in which a server could apply them. */
 export function chooseTogether(operators: readonly Operator[]): readonly Operator[] {
   const used = new Set<RegExp>()
   const chosen = operators.filter(({ name }) => {
@@ -309,7 +315,7 @@ export function chooseTogether(operators: readonly Operator[]): readonly Operato
 
 export const OPERATORS: readonly Operator[] = [...CHAT, ...MESSAGES, ...RESPONSES, ...GOOGLE_AWS_OPERATORS]
 
-/** How the bytes of events are written. */
+/** How the bytes of events are framed. */
 export const FRAMINGS = ['plain', 'with comments', 'with CRLF', 'with event names'] as const
 export type Framing = (typeof FRAMINGS)[number]
 

@@ -1,4 +1,4 @@
-// Names, thoughts and counts of servers that speak Chat Completions nearly.
+// Names, thinking and token counts of servers that almost speak Chat Completions.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { Event, Row, Said } from './other-servers.test-kit.ts'

@@ -1,4 +1,5 @@
-// Calls of servers that speak Chat Completions nearly: whose a piece is, and when none of a call's arguments came.
+// Calls of servers that almost speak Chat Completions: which call a piece belongs to, and calls whose arguments never
+// arrived.
 import { expect, test } from 'vitest'
 import type { Row } from './other-servers.test-kit.ts'
 import {

@@ -1,4 +1,4 @@
-// Answers of servers that speak Anthropic's Messages nearly.
+// Answers of servers that almost speak Anthropic's Messages.
 import type { JsonObject } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import type { Row, Said } from './other-servers.test-kit.ts'

@@ -1,5 +1,6 @@
-// Answers as single gateways and local servers write them, by hand: a row says a stream and what it means. The real adapters read
-// each whole and byte by byte, with LF and with a byte order mark and CRLF. The expected values come from docs/providers.md.
+// Answers as written by individual gateways and local servers, handwritten: a row has a stream and its meaning. The
+// real adapters read each one whole and byte by byte, with LF, and with a byte order mark and CRLF. The expected values
+// come from docs/providers.md.
 import type { JsonObject, Model, ModelAnswer, ModelPart, Transport } from '@baton/core'
 import { isBatonError, parseJson } from '@baton/core'
 import { RUNS_AFTER } from '@baton/core/machine'
@@ -9,7 +10,7 @@ import { createOpenAiResponsesModel } from '@baton/models/openai-responses'
 import { fitToolName } from '@baton/runtime'
 
 export type Event = JsonObject | string
-/** `text`, `thought`, or the name of a tool; then what was said. */
+/** `text`, `thought`, or a tool name; then the content. */
 export type Said = readonly [kind: string, value: string]
 export type Row = readonly [situation: string, events: readonly Event[], expected: readonly Said[] | string]
 
@@ -23,7 +24,7 @@ export const SRV = '{"path":"/srv"}'
 export const OSLO = '{"city":"Oslo"}'
 export const LISTED: Said = ['list_files', SRV]
 export const WEATHER: Said = ['get_weather', OSLO]
-/** A call that does not run, because its arguments never came. */
+/** A call that does not run because its arguments never arrived. */
 export const lost = (name: string): Said => [name, 'lost']
 
 function writeEvents(events: readonly Event[], end = '\n'): string {
@@ -76,7 +77,7 @@ function readPart(part: ModelPart): readonly Said[] {
   return [[name, part.arguments.trim() === '' ? 'lost' : ok ? part.arguments : `broken: ${part.arguments}`]]
 }
 
-/** Answers to the stream: one, if all ways to send it give the same. */
+/** Answers to the stream: one, if all ways of sending it yield the same. */
 export async function readAnswers(open: Open, events: readonly Event[]): Promise<readonly (ModelAnswer | string)[]> {
   const bodies = [writeEvents(events), `\uFEFF${writeEvents(events, '\r\n')}`]
   const answers = new Map<string, ModelAnswer | string>()
@@ -88,7 +89,7 @@ export async function readAnswers(open: Open, events: readonly Event[]): Promise
   return [...answers.values()]
 }
 
-/** An answer as a row: the code of a failure; the reason too, where its calls do not run after it. */
+/** An answer as a row: the code of a failure, or the contents, with the stop reason if its calls must not run. */
 export async function readRow(open: Open, events: readonly Event[]): Promise<readonly (Row[2] | undefined)[]> {
   const answers = await readAnswers(open, events)
   return answers.map((answer) => {

@@ -1,5 +1,5 @@
-// The meaning of a recorded stream, by the plainest reading of each provider's documentation: texts joined, arguments joined by
-// their index. Independent of the decoders, which it judges.
+// The meaning of a recorded stream by the plainest reading of each provider's documentation: texts concatenated,
+// arguments concatenated by index. Independent of the decoders, which it judges.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import { readBedrock, readGemini } from './google-aws.test-kit.ts'
@@ -11,7 +11,7 @@ export interface Truth {
 
 export type Wire = 'messages' | 'chat' | 'responses' | 'gemini' | 'bedrock'
 
-/** The events of a stream of one answer: the JSON behind each `data:`. None of a stream that is damaged. */
+/** The events of a stream of one answer: the JSON of each `data:` line. Empty if the stream is damaged. */
 export function parseEvents(body: string): readonly JsonObject[] {
   const texts = body
     .split(/\r?\n/)
@@ -22,7 +22,7 @@ export function parseEvents(body: string): readonly JsonObject[] {
   return events.every(isJsonObject) ? events : []
 }
 
-/** Undefined for a stream that is no whole answer with text or calls: an error, a cut, a tool of the provider's own. */
+/** Undefined if the stream is not a complete answer with text or calls: an error, a cut, a server tool. */
 export function readTruth(wire: Wire, events: readonly JsonObject[]): Truth | undefined {
   const readers = { messages: readMessages, chat: readChat, responses: readResponses }
   const read = { ...readers, gemini: readGemini, bedrock: readBedrock }[wire](events)

@@ -1,5 +1,5 @@
-// Logs of format version 1, with the state of every provider in them, as they were written when the format was frozen. Every
-// later Baton reads them, tells the same history, and goes on from there.
+// Logs of format version 1, with every provider's state, as written when the format was frozen. Every later Baton can
+// read them, shows the same history, and continues from there.
 import { defineAgent } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
@@ -19,7 +19,7 @@ function listLines(name: string): readonly string[] {
 
 function listRecords(name: string): readonly SessionRecord[] {
   return listLines(name).flatMap((line) => {
-    const parsed = JSON.parse(line) as { readonly type: string; readonly record: SessionRecord } // as it was exported
+    const parsed = JSON.parse(line) as { readonly type: string; readonly record: SessionRecord } // as exported
     return parsed.type === 'record' ? [parsed.record] : []
   })
 }

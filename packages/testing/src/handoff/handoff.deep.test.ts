@@ -1,5 +1,5 @@
-// A conversation changes its provider in the middle: every kind of past of every provider, taken over by every other one,
-// over real HTTP to servers that refuse what the real ones refuse. Also with a call pending.
+// A conversation changes its provider halfway: every kind of past of every provider is taken over by every other one,
+// over real HTTP to servers that reject what the real ones reject. Also with a pending call.
 import type { ModelRequest } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { FORMAT_VERSION } from '@baton/core/machine'
@@ -36,7 +36,7 @@ afterAll(async () => {
   writeFileSync('reports/handoff.json', JSON.stringify({ accepted: [...accepted], pending: [...pending] }))
 })
 
-/** Each kind once, and not more than can be read. */
+/** One per kind, limited to a readable number. */
 function refusals(): readonly string[] {
   return [...new Set(parties.all.flatMap((party) => party.refusals().map((why) => `${party.name}: ${why}`)))].slice(
     0,
@@ -44,7 +44,7 @@ function refusals(): readonly string[] {
   )
 }
 
-/** One session of a source, with every kind of exchange, as it is exported: written once for each format of records. */
+/** One session of a source, with every kind of exchange, as exported: written once for each record format. */
 async function goldenLog(source: Party): Promise<string> {
   const store = createMemoryStore()
   const agent = defineAgent({ name: 'golden', model: source.model, tools: createHandoffTools(), settings: SETTINGS })
@@ -69,7 +69,7 @@ test.runIf(process.env['BATON_WRITE_GOLDEN'] === '1')('golden logs are written',
     )
 })
 
-/** The request that the next model of a conversation is asked, whoever it is. */
+/** The request sent to the next model of a conversation, whichever it is. */
 async function buildPast(source: Party, pair: readonly (typeof EXCHANGES)[number][]): Promise<ModelRequest> {
   const asked = createScriptedModel({ id: 'any/next', steps: () => ({ text: 'never mind' }) })
   const agent = defineAgent({
@@ -173,10 +173,10 @@ test('the page of the providers shows what was accepted', () => {
   expect(squeeze(readFileSync(PAGE, 'utf8'))).toBe(squeeze(shown))
 })
 
-/** Types of the vendors' own SDKs for the bodies of their requests. */
+/** Request body types of the vendors' own SDKs. */
 const SDK_TYPES: Readonly<Record<string, string>> = {
   anthropic: "import('@anthropic-ai/sdk').Anthropic.MessageCreateParamsStreaming",
-  // Their types want the fields of what was stored; nothing is, and the API takes items without.
+  // Their types require fields of stored items; nothing is stored, and the API accepts items without them.
   openai: `Omit<import('openai').OpenAI.Responses.ResponseCreateParamsStreaming, 'input'> & {
     input: (
       | import('openai').OpenAI.Responses.ResponseInputItem
@@ -185,7 +185,7 @@ const SDK_TYPES: Readonly<Record<string, string>> = {
     )[]
   }`,
   'openai-chat': "import('openai').OpenAI.Chat.ChatCompletionCreateParamsStreaming",
-  // Their enums are checked by name at run time only, and both cases are read: see the strict wire.
+  // Their enums are only checked by name at run time, and both cases are accepted: see the strict wire.
   gemini: `Loose<{
     contents: import('@google/genai').Content[]
     systemInstruction?: import('@google/genai').Content
@@ -194,10 +194,10 @@ const SDK_TYPES: Readonly<Record<string, string>> = {
     generationConfig?: import('@google/genai').GenerationConfig
   }>`,
 }
-/** Text wherever a type has an enum of texts. */
+/** Replaces every string enum of a type with string. */
 const LOOSE = `export {}
 type Loose<T> = T extends string ? string : T extends readonly (infer I)[] ? Loose<I>[] : T extends object ? { [K in keyof T]: Loose<T[K]> } : T`
-/** Milliseconds for each provider; the compiler takes its time. */
+/** Milliseconds per provider; the compiler is slow. */
 const TYPED_MAX = 60
 
 test('what was accepted has the types of the vendors\u2019 own SDKs', { timeout: TIMEOUT_MS }, async () => {

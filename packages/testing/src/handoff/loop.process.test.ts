@@ -1,4 +1,5 @@
-// One conversation, the same log on every provider: calls at once, an error, a second turn, natively and by prompt.
+// One conversation with the same log on every provider: parallel calls, an error, a second turn, both natively and by
+// prompt.
 import type { Model } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { Fact, SessionRecord } from '@baton/core/machine'
@@ -57,10 +58,10 @@ async function createLog(model: Model): Promise<readonly unknown[]> {
   return canonicalLog(records).map(withoutProvider)
 }
 
-/** Fields that name or measure a provider: its models, counts, sizes and marks. */
+/** Provider-specific fields: its models, token counts, sizes and state. */
 const OF_PROVIDER: ReadonlySet<string> = new Set(['model', 'models', 'usage', 'chars', 'state', 'specHash'])
 
-/** Some models think unasked. */
+/** Some models think without being asked. */
 function withoutProvider(fact: Fact): unknown {
   const kept = JSON.stringify(fact, (key, value: unknown) => {
     if (OF_PROVIDER.has(key)) return undefined

@@ -1,4 +1,4 @@
-// The providers of the hand-off matrix: each a strict fake server over real HTTP, and the model that asks it.
+// The providers of the hand-off matrix: each is a strict fake server over real HTTP with the model that calls it.
 import type { JsonObject, Model } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
 import { createModelOf } from '@baton/models/choose-model'
@@ -10,18 +10,18 @@ import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
 import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
 import type { FakeRequest, FakeSaid, FakeScript, FakeServer } from '../fake-server.ts'
 
-/** A provider's answer, in no provider's words. */
+/** A provider-neutral answer. */
 export interface Said {
   readonly reasoning?: string
   readonly text?: string
-  /** By a part of the tool's name. */
+  /** Matched by part of the tool's name. */
   readonly calls?: readonly { readonly tool: RegExp; readonly input: JsonObject }[]
 }
 
 export interface Party {
   readonly name: string
   readonly model: Model
-  /** Next answer; a short text when nothing is left. */
+  /** Next answer; a short text if none is left. */
   readonly queue: Said[]
   readonly bodies: () => readonly JsonObject[]
   readonly refusals: () => readonly string[]

@@ -1,4 +1,4 @@
-// Conversations before they change their provider: kinds of exchanges, and the tools that they need.
+// Conversations before they switch providers: kinds of exchanges, and the tools they need.
 import type { Session, Tool, UserInput } from '@baton/core'
 import { tool } from '@baton/core'
 import type { Said } from './parties.ts'
@@ -6,9 +6,9 @@ import type { Said } from './parties.ts'
 export interface Exchange {
   readonly name: string
   readonly asks: UserInput
-  /** Each answer of the model until the turn ends. */
+  /** The model's answers until the turn ends. */
   readonly said: readonly Said[]
-  /** Once it has ended. */
+  /** Runs once it has ended. */
   readonly afterwards?: (session: Session) => Promise<unknown>
 }
 

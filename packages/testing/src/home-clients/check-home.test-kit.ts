@@ -1,4 +1,4 @@
-// The clients of version 2 that are programs of their own, and what every turn of the home agent that they play must show.
+// The version 2 clients that are separate programs, and what every turn of the home agent they play must show.
 import type { SessionEvent } from '@baton/core'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ import type { ClientProgram, PlayedTurn, TwoDevices } from './play-home.ts'
 const HOME = 'packages/testing/src/home-clients/home.test-kit.ts'
 const findProgram = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
 
-/** The clients that this machine can run. `warn` hears of each one that it cannot. */
+/** The clients that this machine can run. `warn` receives each of the others. */
 export function findClients(
   warn: (message: string) => void,
 ): readonly (readonly [name: string, program: ClientProgram])[] {
@@ -20,7 +20,7 @@ export function findClients(
   ]
 }
 
-/** Turns that are played at once. */
+/** Turns played concurrently. */
 const AT_ONCE = 6
 
 export async function inGroups<Item>(items: readonly Item[], play: (item: Item) => Promise<void>): Promise<void> {
@@ -28,7 +28,7 @@ export async function inGroups<Item>(items: readonly Item[], play: (item: Item) 
     await Promise.all(items.slice(done, done + AT_ONCE).map(play))
 }
 
-/** Each piece must go on where the text ends; what is reset comes again. */
+/** Each piece must continue where the text ends; after a reset the text is repeated. */
 function joinTexts(events: readonly SessionEvent[]): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {}
   for (const event of events)
@@ -44,7 +44,7 @@ function joinTexts(events: readonly SessionEvent[]): Readonly<Record<string, str
 
 const WRITTEN = new Set(['text', 'reasoning', 'call-writing', 'call-progress', 'live'])
 
-/** Events of the turn: earlier ones of a new session concern no client. */
+/** Events of the turn: earlier ones of a new session are not relevant to any client. */
 function listKinds(events: readonly SessionEvent[]): readonly string[] {
   const kinds = events.map(({ type }) => type).filter((type) => !WRITTEN.has(type))
   return kinds.slice(kinds.indexOf('message-added'), kinds.indexOf('turn-finished') + 1)
@@ -58,7 +58,7 @@ export function checkTold(played: PlayedTurn): void {
   expect(finished).toMatchObject({ text: played.said })
 }
 
-/** Both devices are told the same turn, and one of them takes the picture. */
+/** Both devices receive the same turn, and one of them takes the picture. */
 export function checkTwoDevices({ other, ...played }: TwoDevices): void {
   for (const told of [played, { ...played, ...other }]) {
     checkTold(told)
@@ -68,7 +68,10 @@ export function checkTwoDevices({ other, ...played }: TwoDevices): void {
   expect(played.cuts).toBeGreaterThan(2)
 }
 
-/** A call that was running when its server died may have acted: the log says `unknown`, and it is not run again. Returns how many. */
+/**
+ * A call that was running when its server died may have acted: the log records `unknown`, and it is not rerun. Returns
+ * how many.
+ */
 export function checkEffects({ effects, past }: PlayedTurn): number {
   let unknown = 0
   for (const name of ['camera', 'note', 'pay']) {

@@ -1,4 +1,4 @@
-// A gateway over Temporal with a WebSocket front, as a process of its own, for tests that kill it.
+// A gateway over Temporal with a WebSocket front, as a separate process, for tests that kill it.
 import { createNodeEnvironment } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -14,7 +14,7 @@ export interface GatewayWords {
   readonly port: number
 }
 
-const { address, taskQueue, postgres, redis, port } = JSON.parse(process.argv[2] ?? '') as GatewayWords // of the test
+const { address, taskQueue, postgres, redis, port } = JSON.parse(process.argv[2] ?? '') as GatewayWords // from the test
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 const log = {
   info: () => {},

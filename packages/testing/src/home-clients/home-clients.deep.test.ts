@@ -1,5 +1,5 @@
-// Clients of version 2 as programs of their own, in two languages: whichever frame is lost and wherever the server is killed,
-// they are told the turn once, in the log's words, and each effect happens as often as its tool allows.
+// Version 2 clients as separate programs, in two languages: with any frame lost and the server killed anywhere, they
+// receive the turn once, exactly as logged, and each effect happens as often as its tool allows.
 import { describe, expect, test } from 'vitest'
 import { chooseRotating, chooseSample, describeRotation } from '../depth.ts'
 import { HOME_TEXT } from '../home-agent.ts'

@@ -1,5 +1,6 @@
-// The client of this repository as a program: a device of the home agent, which takes pictures, approves what is paid, and knows
-// the card. Prints what happens as lines of JSON. Without a text it says nothing, and is there until the first turn is over.
+// The client of this repository as a program: a device of the home agent that takes pictures, approves payments, and
+// knows the card. Prints events as lines of JSON. Without a text it says nothing and stays until the first turn is
+// over.
 import { openSession } from '@baton/client'
 
 const [url = '', session = '', text = ''] = process.argv.slice(2)
@@ -20,7 +21,7 @@ const heard = Promise.withResolvers<string>()
 home.on('event', (event) => {
   tell({ event })
   if (event.type === 'turn-finished') heard.resolve(event.text)
-  // A refusal says that it was decided before: the events tell.
+  // A rejection means that it was already decided, which the events report.
   const settle = (given: Promise<void>): void => void given.catch(() => {})
   if (event.type === 'approval-requested') settle(home.decide({ approvalId: event.approvalId, decision: 'approve' }))
   if (event.type === 'question-asked') settle(home.answer({ questionId: event.questionId, value: { card: 'red' } }))

@@ -1,6 +1,6 @@
-// Plays the turn of the home agent with a client that is a program of its own, and says what it was told and what has happened.
-// The program gets the server's address, a session and what to say; it prints a line of JSON for each event, for each effect of
-// its tools, and for the answer.
+// Plays the home agent's turn with a client that is a separate program, and reports what it received and what happened.
+// The program gets the server's address, a session and a message; it prints a JSON line for each event, for each effect
+// of its tools, and for the answer.
 import type { EventStream, SessionEvent } from '@baton/core'
 import { createHost, createMemoryStore, createNodeEnvironment, openSqliteStore } from '@baton/host'
 import { SUBPROTOCOL } from '@baton/protocol'
@@ -18,7 +18,7 @@ import { createHomeAgent } from '../home-agent.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
 import { startCommand } from '../start-command.ts'
 
-/** The command, and its words before the address. */
+/** The command and its arguments before the address. */
 export type ClientProgram = readonly [command: string, ...words: readonly string[]]
 
 export interface PlayedTurn {
@@ -28,21 +28,21 @@ export interface PlayedTurn {
   /** Events of the log. */
   readonly past: readonly SessionEvent[]
   readonly said: string
-  /** Output of the client's error stream. */
+  /** The client's standard error. */
   readonly errors: string
-  /** Frames that went through the proxy, and connections that it cut. */
+  /** Frames that passed the proxy, and connections that it cut. */
   readonly frames: number
   readonly cuts: number
 }
 
 const MANY = 1_000_000
-/** Limits of a server whose clients talk without a pause. */
+/** Server limits for clients that send without a pause. */
 export const MANY_FRAMES = {
   sessionFramesPerMinute: MANY,
   addressFramesPerMinute: MANY,
   addressSessionsPerMinute: MANY,
 }
-/** Milliseconds that a client has for its turn. */
+/** Milliseconds a client has for its turn. */
 const CLIENT_MS = 120_000
 const SESSION = 's'
 
@@ -52,14 +52,14 @@ export const environment = createNodeEnvironment({ post: () => Promise.reject(ne
 export type ToldClient = Pick<PlayedTurn, 'events' | 'said' | 'errors'>
 
 export interface TwoDevices extends PlayedTurn {
-  /** Events of the other device, which says nothing. */
+  /** Events of the other, silent device. */
   readonly other: ToldClient
 }
 
 /** The answer to a client that opens a session. */
 const OPENED_FRAME = 2
 
-/** A turn with two devices, each of which loses four frames with its connections. */
+/** A turn with two devices, each losing four frames with its connections. */
 export async function playTwoDevices(
   [speaker, listener]: readonly [ClientProgram, ClientProgram],
   { target, session, count }: { readonly target: string } & Pick<ClientRun, 'session' | 'count'>,
@@ -76,9 +76,9 @@ export async function playTwoDevices(
     }),
   ]
   const [first, second] = proxies.map(({ url }) => ({ url, session, count }))
-  if (!first || !second) throw new Error('there are two proxies')
+  if (!first || !second) throw new Error('there must be two proxies')
   const told = runClient(listener, { ...second, text: '' })
-  // Who comes into a turn is told no more than what goes on.
+  // A client that joins during a turn receives only the rest of it.
   await Promise.race([isThere.promise, told])
   const [client, other] = await Promise.all([runClient(speaker, first), told])
   await Promise.all(proxies.map((proxy) => proxy.close()))
@@ -91,14 +91,14 @@ export async function playTwoDevices(
   }
 }
 
-/** `playTwoDevices` on a host in this process. */
+/** Runs `playTwoDevices` on a host in this process. */
 export async function playTwoLocalDevices(programs: readonly [ClientProgram, ClientProgram]): Promise<TwoDevices> {
   const served = await serveHome()
   const told = await playTwoDevices(programs, { ...served, session: SESSION })
   return { ...told, ...(await served.end()) }
 }
 
-/** The connection is cut at each of these frames, and the frame is lost. */
+/** Cuts the connection at each of these frames, losing the frame. */
 export async function playCut(program: ClientProgram, cutAt: readonly number[]): Promise<PlayedTurn> {
   const { target, count, end } = await serveHome()
   const proxy = await startCuttingProxy({ target, protocol: SUBPROTOCOL, cutAt })
@@ -107,7 +107,7 @@ export async function playCut(program: ClientProgram, cutAt: readonly number[]):
   return { ...client, ...(await end()), frames: proxy.frames(), cuts: proxy.cuts() }
 }
 
-/** `end`: what the log tells, and how often each effect happened. */
+/** `end`: returns the log's events and how often each effect happened. */
 async function serveHome() {
   const effects = new Map<string, number>()
   const count = (name: string): void => void effects.set(name, (effects.get(name) ?? 0) + 1)
@@ -128,11 +128,11 @@ async function serveHome() {
 const SERVER = fileURLToPath(new URL('../kill-loop/server.ts', import.meta.url))
 
 export interface KilledTurn extends PlayedTurn {
-  /** The server was killed; false where its turn was over before. */
+  /** Whether the server was killed; false if its turn ended before that. */
   readonly wasKilled: boolean
 }
 
-/** A server over SQLite kills itself by SIGKILL around a record; another one goes on with its store. */
+/** A server over SQLite kills itself with SIGKILL around a record; another one continues with its store. */
 export async function playKilled(program: ClientProgram, plan: KillPlan): Promise<KilledTurn> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-home-'))
   const effects = new Map<string, number>()
@@ -179,7 +179,7 @@ async function readStore(file: string): Promise<readonly SessionEvent[]> {
   return past
 }
 
-/** Events of a log until its first turn is over, or until now. */
+/** Reads a log's events until its first turn has ended, or up to now. */
 export async function readTurn(events: EventStream): Promise<readonly SessionEvent[]> {
   const past: SessionEvent[] = []
   for await (const event of events) {
@@ -198,13 +198,13 @@ interface Line {
 export interface ClientRun {
   readonly url: string
   readonly session: string
-  /** Its tool has acted. */
+  /** Called when its tool has acted. */
   readonly count: (name: string) => void
-  /** Its message; empty: it is there until the turn is over. */
+  /** Its message. If empty, it stays connected until the turn has ended. */
   readonly text?: string
 }
 
-/** Runs the program until it ends. */
+/** Runs the program until it exits. */
 export async function runClient(
   [command, ...own]: ClientProgram,
   { url, session, count, text: words = 'A picture, please' }: ClientRun,
@@ -218,13 +218,13 @@ export async function runClient(
   const events: SessionEvent[] = []
   let said = ''
   for await (const text of createInterface(program.stdout)) {
-    const line = JSON.parse(text) as Line // as the programs print it
+    const line = JSON.parse(text) as Line // as printed by the programs
     if (line.effect !== undefined) count(line.effect)
     if (line.event && line.event.type !== 'live') events.push(line.event)
     said = line.said ?? said
   }
   if (program.exitCode === null && program.signalCode === null) await once(program, 'exit')
   if (program.signalCode !== null)
-    errors += `the client did not end in ${CLIENT_MS} ms after ${JSON.stringify(events.at(-1))}`
+    errors += `the client did not end within ${CLIENT_MS} ms after ${JSON.stringify(events.at(-1))}`
   return { events, said, errors }
 }

@@ -1,5 +1,5 @@
-// Plays a turn of the home agent over Temporal whose worker kills itself around a record or after an effect. Then it starts another
-// worker. If the gateway dies too, the client reaches another gateway.
+// Plays a turn of the home agent over Temporal whose worker kills itself around a record or after an effect. Another
+// worker is then started. If the gateway dies too, the client connects to another gateway.
 import { openPostgresStore } from '@baton/host/postgres'
 import { SUBPROTOCOL } from '@baton/protocol'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -22,19 +22,19 @@ import { environment, MANY_FRAMES, readTurn, runClient } from './play-home.ts'
 import type { WorkerWords } from './worker.test-kit.ts'
 
 export interface WorkerKill {
-  /** Around a record, or after the effect of a tool. */
+  /** Around a record, or after a tool's effect. */
   readonly when: { readonly plan: KillPlan } | { readonly diesAfter: string }
-  /** The gateway of the client dies with the worker. */
+  /** The client's gateway dies with the worker. */
   readonly withGateway: boolean
 }
 
 export interface KilledWorkers {
-  /** A turn in a place of its own: its worker, its gateways, its log. */
+  /** A turn in a separate environment: worker, gateways and log. */
   play(program: ClientProgram, kill: WorkerKill): Promise<KilledTurn>
   close(): void
 }
 
-/** Milliseconds that a process has to start. */
+/** Milliseconds within which a process must start. */
 const START_MS = 60_000
 const SESSION = 'home'
 
@@ -90,7 +90,7 @@ async function playKilled(program: ClientProgram, kill: WorkerKill, words: Worke
   }
 }
 
-/** A gateway in this process, which lives. */
+/** A gateway in this process, which stays alive. */
 async function openGateway({ address, taskQueue, redis, postgres }: WorkerWords) {
   const logStore = await openPostgresStore(postgres)
   const agent = createHomeAgent({ timers: environment.timers, onEffect: () => {} })

@@ -1,5 +1,5 @@
-// Plays turns of the home agent over a real Temporal service, PostgreSQL and Redis: the worker is in this process, each gateway
-// with its front is a process of its own.
+// Plays turns of the home agent over a real Temporal service, PostgreSQL and Redis: the worker is in this process, each
+// gateway with its front is a separate process.
 import { openPostgresStore } from '@baton/host/postgres'
 import { SUBPROTOCOL } from '@baton/protocol'
 import { bundleWorkflows, createTemporalHost, createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
@@ -17,23 +17,26 @@ import type { GatewayWords } from './gateway.test-kit.ts'
 import type { ClientProgram, PlayedTurn, TwoDevices } from './play-home.ts'
 import { environment, playTwoDevices, readTurn, runClient } from './play-home.ts'
 
-/** When a gateway ends in mid-turn, and how. Another one is started at its place. */
+/** When and how a gateway ends mid-turn. Another one is started in its place. */
 export interface Restart {
   readonly frame: number
   readonly signal: 'SIGKILL' | 'SIGTERM'
 }
 
 export interface TemporalHome {
-  /** A turn in a session of its own, whose connections are cut at these frames: the next one goes to the other of two gateways. */
+  /**
+   * A turn in its own session, whose connections are cut at these frames: the next one goes to the other of two
+   * gateways.
+   */
   playCut(program: ClientProgram, cutAt: readonly number[]): Promise<PlayedTurn>
-  /** A turn through a gateway of its own, which ends. */
+  /** A turn through a separate gateway, which ends. */
   playRestarted(program: ClientProgram, restart: Restart): Promise<PlayedTurn & { readonly hasEnded: boolean }>
-  /** A turn with two devices, each of whose connections goes to the other of two gateways when it breaks. */
+  /** A turn with two devices. When a device's connection breaks, it reconnects to the other of two gateways. */
   playTwoDevices(programs: readonly [ClientProgram, ClientProgram]): Promise<TwoDevices>
   close(): Promise<void>
 }
 
-/** Milliseconds that a gateway has to end. */
+/** Milliseconds within which a gateway must end. */
 const END_MS = 20_000
 const GATEWAY = fileURLToPath(new URL('gateway.test-kit.ts', import.meta.url))
 
@@ -117,7 +120,7 @@ export async function openTemporalHome({ temporal, postgres, redis }: Services):
   }
 }
 
-/** @throws Error with what it said, when it has not ended in its time */
+/** @throws Error with its output, if it has not ended in time */
 async function untilEnded(gateway: StartedCommand): Promise<void> {
   const late = setTimeout(END_MS, 'late', { ref: false })
   if ((await Promise.race([gateway.ended, late])) !== 'late') return

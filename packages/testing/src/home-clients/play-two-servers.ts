@@ -1,5 +1,5 @@
-// Plays turns of the home agent over two real servers and one PostgreSQL store. A client comes through a balancer: its first
-// connection goes to the holder of its session, the next one to the other server.
+// Plays turns of the home agent over two real servers and one PostgreSQL store. Clients connect through a balancer: the
+// first connection goes to the holder of the session, the next one to the other server.
 import type { Host, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -23,21 +23,21 @@ import type { PeerServerWords } from '../two-processes/server.ts'
 import type { ClientProgram, PlayedTurn } from './play-home.ts'
 import { readTurn, runClient } from './play-home.ts'
 
-/** A turn whose log was not read yet. */
+/** A turn whose log has not been read yet. */
 export interface MovedTurn extends Omit<PlayedTurn, 'past'> {
   readonly session: string
 }
 
 export interface TwoServers {
-  /** A turn in a session of its own, whose connections are cut at these frames. */
+  /** Plays a turn in a new session, with connections cut at these frames. */
   play(program: ClientProgram, cutAt: readonly number[]): Promise<MovedTurn>
-  /** Ends the servers, and reads the logs and the effects of these turns. Call it once. */
+  /** Stops the servers, and reads the logs and effects of these turns. Call it once. */
   settle(turns: readonly MovedTurn[]): Promise<readonly PlayedTurn[]>
-  /** Connections that one server has passed on to the other. */
+  /** Number of connections that one server has passed on to the other. */
   passedOn(): number
-  /** The holder has killed itself. */
+  /** Whether the holder has killed itself. */
   wasKilled(): boolean
-  /** Kills what still runs and removes its files. */
+  /** Kills whatever is still running and removes its files. */
   close(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ export async function openTwoServers(postgres: PostgresServer, plan?: KillPlan):
       return server
     }),
   )
-  if (!other || !holder) throw new Error('there are two servers')
+  if (!other || !holder) throw new Error('there must be two servers')
   let wasKilled = false
   holder.ended.then(
     ({ signal }) => (wasKilled = signal === 'SIGKILL'),
@@ -130,7 +130,7 @@ async function readTurns(
   return read
 }
 
-/** A holder that was killed keeps its session until its lease has run out. */
+/** A killed holder keeps its session until its lease has expired. */
 async function openWhenFree(host: Host, id: string): Promise<Session> {
   const patientMs = performance.now() + 10 * LEASE_MS
   for (;;)

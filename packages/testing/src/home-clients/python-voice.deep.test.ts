@@ -1,4 +1,5 @@
-// The voice in Python against the real front: sentences over connections that break, and an interrupt with what was heard.
+// The Python voice client against the real front: sentences over breaking connections, and an interrupt reporting the
+// part that was heard.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
@@ -20,7 +21,10 @@ const run = promisify(execFile)
 const ANSWER = 'It is Dr. Ng. She has **3.5** apples.\n- Red ones.\n- Green ones\n\nShall I ask her?'
 const SAID = ['It is Dr. Ng.', 'She has 3.5 apples.', 'Red ones.', 'Green ones', 'Shall I ask her?']
 
-/** Between the voice and the server; `cut` breaks what is open. The first connection ends before the server has said a word. */
+/**
+ * Sits between the voice and the server; `cut` breaks open connections. The first connection ends before the server has
+ * sent anything.
+ */
 async function startProxy(port: number) {
   const open = new Set<Socket>()
   let isFirst = true
@@ -48,18 +52,18 @@ async function startProxy(port: number) {
     cut()
     server.close()
   })
-  // A server that listens on a port has such an address.
+  // A server that listens on a port has this kind of address.
   return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`, cut }
 }
 
 interface Played {
-  /** Sentences after which the voice interrupts: the answer waits for that; 0: it does not. */
+  /** The voice interrupts after this many sentences, for which the answer waits; 0: it does not interrupt. */
   readonly most: number
   /** Called before each piece of the answer. */
   readonly onPiece?: (cut: () => void, piece: number) => void
 }
 
-/** Output of the voice. */
+/** Output of the voice client. */
 async function speak({ most, onPiece }: Played) {
   let written = 0
   let cut = (): void => {}

@@ -1,5 +1,5 @@
-// Clients of version 2 as programs of their own, over a real Temporal service, PostgreSQL and Redis: whichever frame is lost, when
-// they come to another gateway, and wherever the gateway ends, they are told the turn once, in the log's words, and each effect
+// Version 2 clients as separate programs, over a real Temporal service, PostgreSQL and Redis: with any frame lost while
+// they switch gateways, and the gateway ended anywhere, they receive the turn once, exactly as logged, and each effect
 // happens once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chooseRotating, describeRotation, isEveryPlaceTried } from '../depth.ts'
@@ -11,7 +11,7 @@ import type { TemporalHome } from './play-temporal.test-kit.ts'
 import { openTemporalHome } from './play-temporal.test-kit.ts'
 
 const services = await startServices('clients of version 2 over Temporal', (message) => console.warn(message))
-/** Places of the turn at which a frame is lost, where not all of them are tried. */
+/** Number of positions in the turn at which a frame is lost, if not all are tried. */
 const PLACES = 12
 
 function choosePlaces(frames: number): readonly number[] {
@@ -19,7 +19,7 @@ function choosePlaces(frames: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => 1 + Math.floor((index * frames) / count))
 }
 
-/** The worker lives on: nothing may be `unknown`. */
+/** The worker stays alive, so nothing may be `unknown`. */
 function check(played: PlayedTurn): void {
   checkTold(played)
   expect(played.said).toBe(HOME_TEXT)

@@ -1,6 +1,6 @@
-// Clients of version 2 as programs of their own, over a real Temporal service, PostgreSQL and Redis: wherever in the log the worker
-// is killed, or after an effect of which nobody knows, alone or with the gateway, they are told the turn once, in the log's words,
-// and no effect happens twice.
+// Version 2 clients as separate programs, over a real Temporal service, PostgreSQL and Redis: with the worker killed at
+// any record of the log, or after an unreported effect, alone or with the gateway, they receive the turn once, exactly
+// as logged, and no effect happens twice.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chooseRotating, describeRotation } from '../depth.ts'
 import { startServices } from '../services.ts'
@@ -11,14 +11,14 @@ import { openKilledWorkers } from './play-killed-worker.test-kit.ts'
 const services = await startServices('clients of version 2 over Temporal, workers killed', (message) =>
   console.warn(message),
 )
-/** Records of a turn that nothing disturbs, at least. */
+/** Minimum number of records in an undisturbed turn. */
 const RECORDS = 14
-/** It is lost, or it is stored and nobody knows. */
+/** The record is either lost, or stored without acknowledgement. */
 const MOMENTS = [
   { moment: 'before', laterMs: 0 },
   { moment: 'after', laterMs: 0 },
 ] as const
-/** At every other one the gateway dies too. */
+/** At every other one, the gateway dies too. */
 const KILLS = MOMENTS.flatMap((when, index): readonly WorkerKill[] =>
   Array.from({ length: RECORDS }, (_, at) => ({
     when: { plan: { at, ...when } },
@@ -26,7 +26,7 @@ const KILLS = MOMENTS.flatMap((when, index): readonly WorkerKill[] =>
   })),
 )
 
-/** Tried every day: the tool has acted, and nobody knows. */
+/** Tried every day: the tool has acted, but did not report it. */
 const AFTER_EFFECTS: readonly WorkerKill[] = ['note', 'pay'].map((diesAfter, index) => ({
   when: { diesAfter },
   withGateway: index > 0,

@@ -1,5 +1,6 @@
-// Clients of version 2 as programs of their own, over two servers and one PostgreSQL store: a connection that breaks comes back
-// to the other server, which passes it on to the holder of the session, or takes the session over where the holder was killed.
+// Version 2 clients as separate programs, over two servers and one PostgreSQL store: a client whose connection breaks
+// reconnects to the other server, which forwards to the session's holder, or takes the session over if the holder was
+// killed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chooseRotating, describeRotation } from '../depth.ts'
 import { HOME_TEXT } from '../home-agent.ts'
@@ -11,13 +12,13 @@ import type { MovedTurn } from './play-two-servers.ts'
 import { openTwoServers } from './play-two-servers.ts'
 
 const programs = findPostgres('clients of version 2 over two servers', console.warn)
-/** A record, and how the holder dies there. */
+/** A record, and how the holder dies at it. */
 const PLANS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14].flatMap((at): readonly KillPlan[] => [
   { at, moment: 'before', laterMs: 0 },
   { at, moment: 'after', laterMs: 0 },
   { at, moment: 'later', laterMs: 4 },
 ])
-/** A frame that is lost before anything is said: the whole turn is then passed on by the other server. */
+/** This frame is lost before the first message, so the other server forwards the whole turn. */
 const EARLY = 4
 
 describe.skipIf(programs === undefined)('over two servers', () => {

@@ -1,4 +1,4 @@
-// A worker of the home agent as a process of its own, which may kill itself around a record.
+// A worker of the home agent as a separate process, which may kill itself around a record.
 import { createNodeEnvironment } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
 import type { TemporalWorkerOptions } from '@baton/temporal'
@@ -13,19 +13,19 @@ export interface WorkerWords {
   readonly taskQueue: string
   readonly postgres: string
   readonly redis: string
-  /** A file that gets a line for each effect: its tool. */
+  /** A file with one line per effect: its tool. */
   readonly effects: string
-  /** A file with what `bundleWorkflows` made, as JSON. */
+  /** A file with the output of `bundleWorkflows`, as JSON. */
   readonly workflows: string
-  /** When it kills itself; absent: never. */
+  /** When it kills itself; never if absent. */
   readonly plan?: KillPlan
-  /** The tool after whose effect it kills itself, before anybody knows; absent: none. */
+  /** The tool after whose effect it kills itself, before reporting it; none if absent. */
   readonly diesAfter?: string
 }
 
 type Bundle = NonNullable<TemporalWorkerOptions['workflowBundle']>
 
-const words = JSON.parse(process.argv[2] ?? '') as WorkerWords // of the test
+const words = JSON.parse(process.argv[2] ?? '') as WorkerWords // from the test
 const { address, taskQueue, redis, effects, plan, diesAfter } = words
 const { timers } = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 const log = {
@@ -44,7 +44,7 @@ const worker = await createTemporalWorker({
   redis,
   log,
   logStore: plan ? killingAt(store, plan) : store,
-  workflowBundle: JSON.parse(readFileSync(words.workflows, 'utf8')) as Bundle, // as it was made
+  workflowBundle: JSON.parse(readFileSync(words.workflows, 'utf8')) as Bundle, // as it was created
   agent: createHomeAgent({ timers, onEffect }),
 })
 process.stdout.write('working\n')

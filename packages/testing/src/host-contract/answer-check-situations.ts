@@ -1,4 +1,5 @@
-// Answers that an agent checks, and the order that it demands: a model that does as it likes gets neither a call nor an answer past them.
+// Answers that an agent checks, and the order it enforces: a disobedient model gets neither a call nor an answer past
+// them.
 import type { AnswerContext, AnswerToCheck, AnswerVerdict } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'

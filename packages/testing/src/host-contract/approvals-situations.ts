@@ -1,5 +1,5 @@
-// Approvals through the Session API: a person is asked before the call starts, a decision answers one request and nothing
-// else, and a broken policy never lets a call through.
+// Approvals through the Session API: a person is asked before the call starts, a decision answers one request only, and
+// a broken policy never lets a call through.
 import { expect } from 'vitest'
 import { createTaintPolicy } from '@baton/core'
 import type { ApprovalPolicy, Decision, PendingApproval, Session, Tool } from '@baton/core'
@@ -70,7 +70,7 @@ export const APPROVAL_SITUATIONS: Situations = {
       if (tool.name !== 'mail') return undefined
       return untrusted.length > 0 && (input as { to?: string }).to === 'out' ? 'deny' : 'ask'
     }
-    // The untrusted result stands further back than the newest step.
+    // The untrusted result is further back than the latest step.
     const note = act(() => 'noted', { name: 'note' })
     const mailing = { calls: [{ name: 'mail', arguments: { to: 'in' } }] }
     const steps = [listCalls('web'), listCalls('note'), mailing, { text: 'done' }]

@@ -1,4 +1,4 @@
-// Arguments of a model for server tools: arguments that fit no schema, schemas that are none, tools that are not there.
+// A model's arguments for server tools: mismatched arguments, invalid schemas, missing tools.
 import { makeTool, tool } from '@baton/core'
 import { expect } from 'vitest'
 import { z } from 'zod'
@@ -31,7 +31,7 @@ export const ARGUMENT_SITUATIONS: Situations = {
   },
   'arguments that a JSON Schema refuses name the property and the allowed values': async ({ createWorld }) => {
     const input = {
-      // As most tools in the world still say: it must not make the schema unusable.
+      // Most existing tools still declare this, so it must not make the schema unusable.
       $schema: 'http://json-schema.org/draft-07/schema#',
       $id: 'shared-by-two',
       type: 'object',
@@ -81,7 +81,7 @@ export const ARGUMENT_SITUATIONS: Situations = {
       })
       const world = await createWorld({
         tools: [
-          makeTool({ name: 'a', description: 'a', input: broken, execute: () => 1 }), // tells no warning of the process
+          makeTool({ name: 'a', description: 'a', input: broken, execute: () => 1 }), // warns nobody
           tool({ name: 'b', description: 'b', input: throws, execute: () => 2 }),
           tool({ name: 'c', description: 'c', input: standard(never), execute: () => 3 }),
           act(() => 4),

@@ -1,5 +1,5 @@
-// Results of client tools against the output schema of their tool: by a handler, by hand, over a lease and as a report. What
-// does not fit is the same error for the model as that of a server tool.
+// Results of client tools checked against their tool's output schema: by a handler, by hand, over a lease and as a
+// report. A mismatch is the same error for the model as for a server tool.
 import type { Session } from '@baton/core'
 import { tool } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
@@ -19,7 +19,7 @@ const createLook = (output: typeof JSON_SCHEMA | typeof ZOD) =>
 const WRONG = { type: 'ok', content: [{ type: 'text', text: '{"opened":"very much"}' }] } as const
 const RIGHT = { type: 'ok', content: [{ type: 'text', text: '{"opened":true}' }] } as const
 
-/** Each way in which a client brings its result. */
+/** Each way in which a client delivers its result. */
 const WAYS: readonly [string, (session: Session, outcome: Outcome) => Promise<unknown>][] = [
   [
     'a client with a lease',

@@ -1,4 +1,4 @@
-// Client tools by handlers in the same program: attached, throwing, slow, detached, and attached again.
+// Client tools with handlers in the same program: attached, throwing, slow, detached, and attached again.
 import type { CallView, Session, Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
@@ -11,7 +11,7 @@ function createWorld(stage: Stage, more: Partial<ContractWorldInit> = {}): Promi
   return stage.createWorld({ tools: [createClientTool('look')], steps: [listCalls('look'), { text: 'done' }], ...more })
 }
 
-/** A `once` tool that a client runs, and the ids of the calls that its fallback ran. */
+/** A `once` tool that a client runs, and the ids of the calls its fallback ran. */
 function createFallback(awayMs: number): { readonly look: Tool; readonly ran: readonly string[] } {
   const ran: string[] = []
   const look = tool({
@@ -27,7 +27,7 @@ function createFallback(awayMs: number): { readonly look: Tool; readonly ran: re
   return { look, ran }
 }
 
-/** Calls in the session's events, to the end of the next turn. */
+/** Calls in the session's events, up to the end of the next turn. */
 async function collectCalls(session: Session): Promise<readonly CallView[]> {
   const calls: CallView[] = []
   for await (const event of session.events({ from: 'now' })) {
@@ -131,7 +131,7 @@ export const CLIENT_SITUATIONS: Situations = {
     await closing
     expect(await facts('client-attached')).toHaveLength(1)
     expect(await facts('client-detached')).toHaveLength(1)
-    await time.pass(60_000) // nobody holds the session any more
+    await time.pass(60_000) // no handle holds the session now
   },
   'a call without a handler is answered by hand; a second result is logged only': async (stage) => {
     const { time, model, facts, open } = await createWorld(stage)

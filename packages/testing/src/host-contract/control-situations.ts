@@ -1,4 +1,4 @@
-// Pause, continue, stop and start through the Session API: every input is kept and answered, also over a restart.
+// Pause, continue, stop and start through the Session API: every input is kept and answered, even across a restart.
 import { expect } from 'vitest'
 import { act, listCalls, never, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
@@ -56,7 +56,7 @@ export const CONTROL_SITUATIONS: Situations = {
     await expect(session.send('now').answer).rejects.toMatchObject({ code: 'session_stopped' })
     await time.pass(3_600_000)
     expect(model.requests).toHaveLength(1)
-    waiting.answer.catch(() => {}) // it waits for a start that does not come in this test
+    waiting.answer.catch(() => {}) // it waits for a start that never comes in this test
   },
   'in one session there are never two model calls at once, whatever is said, paused, continued, stopped and started':
     async ({ createWorld }) => {

@@ -1,5 +1,5 @@
-// Session events of a real session: a reader goes on from any event, messages and turns are read again, and what a session
-// is now.
+// Session events of a real session: a reader resumes from any event, messages and turns can be read again, and a
+// session's current state.
 import type { EventCursor, EventsOptions, Session, SessionEvent, Turn } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import { expect } from 'vitest'
@@ -16,7 +16,7 @@ async function readUntilEnd(session: Session, options: EventsOptions): Promise<r
   return events
 }
 
-/** Texts by what they belong to, in one piece each; a gap or a repeat throws. */
+/** Joins texts by owner; throws on a gap or a repeat. */
 function joinTexts(events: readonly SessionEvent[]): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {}
   for (const event of events) {
@@ -45,14 +45,14 @@ export const EVENT_SITUATIONS: Situations = {
     const session = await world.open()
     const whole = readUntilEnd(session, { from: 'now' })
     const turn = session.send('go')
-    // Readers that leave after each moment of the answer, and come back while it is written or later.
+    // Readers that leave after each moment of the answer, and return while it is being written or later.
     const readings: Promise<readonly SessionEvent[]>[] = []
     for (let moment = 1; moment < SAID.length; moment++) {
       await world.time.pass(50)
       const early: SessionEvent[] = []
       let next: EventCursor = { pos: 0 }
       const stream = session.events({ from: 'turn' })
-      // The text so far comes behind the past, and the reader leaves in the midst of that.
+      // The text so far follows the past, and the reader leaves in the middle of it.
       while (!early.some(({ type }) => type === 'reasoning')) {
         const batch = await stream.nextBatch()
         if (!batch) break
@@ -75,11 +75,11 @@ export const EVENT_SITUATIONS: Situations = {
     for (const reading of readings) {
       const events = await world.time.until(reading)
       expect(joinTexts(events)).toMatchObject({ 'reasoning t1 1': 'Let me think.', 'text t1 1': 'I look at it.' })
-      // From the record that began the turn on; the input came before it.
+      // Starts at the record that began the turn; the input precedes it.
       const first = listOthers(events)
       expect(own.slice(-first.length)).toEqual(first.slice(-own.length))
     }
-    // When all is over, each event of the past is a place to go on from.
+    // After everything has ended, reading can resume from each past event.
     const past = await readUntilEnd(session, { from: 'start' })
     for (const [index, { cursor }] of past.slice(0, -1).entries()) {
       const rest = await readUntilEnd(session, { from: cursor })
@@ -219,7 +219,7 @@ export const EVENT_SITUATIONS: Situations = {
   },
 }
 
-/** Reads only the events of a turn, until they fail. */
+/** Reads only a turn's events, until they fail. */
 async function readToError(turn: Turn): Promise<{ readonly types: readonly string[]; readonly error?: BatonError }> {
   const types: string[] = []
   try {

@@ -1,4 +1,4 @@
-// Frames for readers of a session: every fact once from where they say, live pieces in their place among them.
+// Frames for readers of a session: every fact once from the requested position, with live pieces in the right places.
 import type { Frame, LiveFrame, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect } from 'vitest'
@@ -7,7 +7,7 @@ import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
 import { createStreamingModel } from './streaming-model.ts'
 
-/** The whole text of pieces that may come again, by their offsets. */
+/** Joins pieces into the whole text by offset; pieces may repeat. */
 function joinPieces(pieces: readonly { readonly offset: number; readonly text: string }[]): string {
   return pieces.reduce((text, piece) => text + piece.text.slice(Math.max(0, text.length - piece.offset)), '')
 }
@@ -23,7 +23,7 @@ function listPositions(frames: readonly Frame[]): readonly number[] {
   return [...new Set(frames.flatMap((frame) => (frame.type === 'fact' ? [frame.pos] : [])))]
 }
 
-/** No piece stands before the record that began its attempt, or after the one that ended it. */
+/** Checks that no piece precedes the record that began its attempt, or follows the record that ended it. */
 function checkOrder(frames: readonly Frame[]): void {
   let running: number | undefined
   for (const frame of frames) {

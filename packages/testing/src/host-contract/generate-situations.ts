@@ -1,4 +1,4 @@
-// Tools that ask a model: what it is asked, what the tool gets, and what the turn pays.
+// Tools that ask a model: the request, what the tool gets, and what the turn pays.
 import type { GenerateRequest, ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -15,7 +15,10 @@ const VERDICT = {
   additionalProperties: false,
 } as const
 
-/** A world whose one tool runs `ask`, and whose model first calls it, then answers it by `answers`, and ends with `done`. */
+/**
+ * A world whose only tool runs `ask`, and whose model first calls it, then answers it with `answers`, and ends with
+ * `done`.
+ */
 async function askIn(
   { createWorld }: Stage,
   ask: (context: ToolContext) => unknown,

@@ -1,4 +1,4 @@
-// The contract of every host: the same situations, and the same canonical logs, whatever kind of host plays them.
+// The contract of every host: the same situations yield the same canonical logs, whatever kind of host plays them.
 import type { Fact } from '@baton/core/machine'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SITUATIONS } from './all-situations.ts'
@@ -17,7 +17,7 @@ describe.each(KINDS)('$name', (kind) => {
       const logs = await run()
       LOGS.set(name, (LOGS.get(name) ?? new Map()).set(kind.name, logs))
     })
-  // A session that outlives every process has no restart.
+  // A session that outlives every process has no restarts.
   const restarts = { ...RESTART_SITUATIONS, ...PAIR_RESTART_SITUATIONS }
   for (const { name, run } of listHostCases(kind, restarts)) test.skipIf(!kind.restarts)(name, () => run())
 })
@@ -27,7 +27,7 @@ test('every situation has the same canonical log on all kinds of hosts', () => {
   let compared = 0
   let facts = 0
   for (const [name, logs] of LOGS) {
-    // Some of them failed, or were not asked to play.
+    // Some of them failed, or were not selected.
     if (logs.size < KINDS.length) continue
     for (const other of others) expect(logs.get(other), `${name}: ${other}`).toEqual(logs.get(first ?? ''))
     compared += 1

@@ -1,4 +1,4 @@
-// The kinds of hosts that the contract is held against.
+// The kinds of hosts that the contract is played against.
 import type { HostKind } from './host-kind.ts'
 import { createMemoryKind, createSqliteKind } from './local-kind.ts'
 import { createWorkflowKind } from './workflow-kind.ts'

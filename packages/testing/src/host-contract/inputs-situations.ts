@@ -1,5 +1,5 @@
-// Inputs of a session beside plain words: several inputs in one turn, what is overheard, urgent events, rewinding,
-// another model, a title.
+// Inputs of a session other than plain messages: several inputs in one turn, overheard speech, urgent events,
+// rewinding, another model, a title.
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { act, listCalls, textsTold } from './situation-parts.ts'
@@ -53,7 +53,7 @@ export const INPUT_SITUATIONS: Situations = {
     const session = await world.open()
     expect(await session.hear({ speaker: 'bob', text: 'we talk' })).toMatchObject({ type: 'accepted' })
     await world.time.until(session.hear({ speaker: 'ann', text: 'about you', inputId: 'h' }))
-    // The same id again does nothing; the event takes the batch along.
+    // Repeating the id does nothing; the event takes the batch along.
     await world.time.until(session.hear({ speaker: 'ann', text: 'about you', inputId: 'h' }))
     await world.time.until(session.notify({ name: 'offer', detail: { cents: 5 }, message: 'Bob made an offer.' }))
     await world.time.pass(100)
@@ -67,7 +67,7 @@ export const INPUT_SITUATIONS: Situations = {
     })
     await world.time.until(session.control('start'))
     await expect(world.time.until(session.control('continue'))).rejects.toMatchObject({ code: 'illegal_input' })
-    const wrong = 'halt' as 'stop' // what the compiler would refuse
+    const wrong = 'halt' as 'stop' // invalid for the compiler
     await expect(session.control(wrong)).rejects.toMatchObject({ code: 'invalid_event' })
     await expect(world.time.until(session.hear({ speaker: 'bob', text: ' ' }))).rejects.toMatchObject({
       code: 'invalid_transcript',
@@ -126,7 +126,7 @@ export const INPUT_SITUATIONS: Situations = {
     await world.time.pass(600)
     await session.submit({ type: 'urgent-event', inputId: 'u', name: 'fire', delivery: 'interrupt' })
     expect((await world.time.until(turn.answer)).outcome).toBe('interrupted')
-    // The model notices the abort with its next piece, and the next call begins then.
+    // The model notices the abort with its next piece, and only then does the next call start.
     await world.time.pass(500)
     expect(textsTold(world.model, 'assistant')).toEqual(['a '])
     expect(session.phase).toBe('idle')
@@ -143,7 +143,7 @@ export const INPUT_SITUATIONS: Situations = {
     await world.time.settle()
     expect(textsTold(world.model, 'user')).toEqual(['first', 'second'])
     expect(textsTold(world.model, 'assistant')).toEqual(['one'])
-    // It was asked anew, as the third exchange.
+    // It was asked again, as the third exchange.
     await session.submit({ ...rewind, exchange: 3, inputId: 'r2', again: false })
     await world.time.until(session.send('third').answer)
     expect(textsTold(world.model, 'user')).toEqual(['first', 'third'])

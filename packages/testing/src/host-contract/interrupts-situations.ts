@@ -1,4 +1,4 @@
-// Interrupts in every phase of a session, with every way to say how much of the answer was taken in.
+// Interrupts in every phase of a session, with every way to report how much of the answer was heard.
 import { BatonError } from '@baton/core'
 import type { Heard, Tool } from '@baton/core'
 import type { Played } from '@baton/core/machine'
@@ -16,7 +16,7 @@ interface Interrupted {
   readonly init: ContractWorldInit
 }
 
-/** Interrupts the first turn, then sends a second input; gives what the model was told then. */
+/** Interrupts the first turn, then sends a second input; returns what the model read then. */
 async function interruptAt({ createWorld }: Stage, { afterMs, heard, init }: Interrupted) {
   const world = await createWorld(init)
   const session = await world.open()

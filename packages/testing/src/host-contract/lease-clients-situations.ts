@@ -1,4 +1,4 @@
-// Clients without a connection: they hold their place by a lease, bring tools of their own, and only they run them.
+// Clients without a connection: they hold their place by a lease, provide their own tools, and only they run them.
 import type { Session } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
@@ -22,7 +22,7 @@ export const SPAWN = tool({
 
 const forged = { type: 'ok', content: [{ type: 'text', text: 'forged' }] } as const
 
-/** How somebody who was not asked can bring a result through a session. */
+/** Ways in which an uninvolved party can submit a result through a session. */
 export const STRANGERS: readonly (readonly [string, (session: Session) => Promise<unknown>])[] = [
   ['a client with a lease', async (session) => await (await session.client({ client: 'two' })).result(CALL, forged)],
   ['a client without handlers', async (session) => await (await session.attach()).toolResult(CALL, forged)],
@@ -57,10 +57,10 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
     const first = await session.client({ client: 'web', leaseMs: 60_000 })
     expect(first.calls()).toMatchObject([{ name: 'look', callId: CALL }])
     expect(await first.claim(CALL)).toMatchObject({ name: 'look', arguments: '{}' })
-    expect(first.calls()).toEqual([]) // it has it now
+    expect(first.calls()).toEqual([]) // it has the call now
     expect(await first.claim(CALL)).toMatchObject({ name: 'look', arguments: '{}', again: true })
     await world.time.pass(40_000)
-    // The next request has a handle of its own.
+    // The next request uses a new handle.
     const again = await (await world.open()).client({ client: 'web', leaseMs: 60_000 })
     await world.time.pass(40_000)
     expect(await again.result(CALL, done)).toMatchObject({ type: 'accepted' })
@@ -77,7 +77,7 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
     await world.time.pass(60_001)
     await expect(slow.claim(CALL)).rejects.toMatchObject({ name: 'BatonError' })
     const other = await session.client({ client: 'other' })
-    // Over a service the offer may come after the greeting.
+    // With a service, the offer may follow the greeting.
     await world.time.settle()
     expect(other.calls()).toHaveLength(1)
     await other.claim(CALL)

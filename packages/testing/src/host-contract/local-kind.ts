@@ -23,7 +23,7 @@ export function createMemoryKind(): HostKind {
   }
 }
 
-/** One file for all worlds: each has a session of its own in it. */
+/** One file for all worlds, each with its own session in it. */
 export function createSqliteKind(): HostKind {
   const folder = mkdtempSync(join(tmpdir(), 'baton-contract-'))
   let asked = 0

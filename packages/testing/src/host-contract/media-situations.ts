@@ -1,4 +1,4 @@
-// Content that is not text: records hold handles, models get the bytes, and a failing store refuses whole inputs.
+// Content other than text: records hold handles, models get the bytes, and a failing store rejects whole inputs.
 import type { ImagePart, Message } from '@baton/core'
 import { expect } from 'vitest'
 import { act, listCalls, resultsTold, textsTold } from './situation-parts.ts'
@@ -71,7 +71,7 @@ export const MEDIA_SITUATIONS: Situations = {
     const world = await createWorld({ tools: [act(() => gate.promise)], steps })
     const session = await world.open()
     const turns = [session.send([PICTURE]), session.send('two')]
-    // The second one is there before the first one's turn ends.
+    // The second one arrives before the first one's turn ends.
     await world.time.settle()
     gate.resolve('done')
     await world.time.until(Promise.all(turns.map((turn) => turn.answer)))

@@ -1,4 +1,5 @@
-// Model calls through the Session API: interrupts, retries, fallback, and models that hang, throw or ignore their signal.
+// Model calls through the Session API: interrupts, retries, fallback, and models that hang, throw or ignore their
+// signal.
 import type { Model, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -303,7 +304,7 @@ export const MODEL_SITUATIONS: Situations = {
   'a summary is asked for with what was said and called, and stands in its place': async ({ createWorld }) => {
     const window = { contextTokens: 4000, reserveTokens: 500, actAtTokens: 1200, keepExchanges: 1, summarise: true }
     const world = await createWorld({
-      window: window as never, // the contract's own field takes fewer
+      window: window as never, // the contract's own field is narrower
       tools: [act(() => 'seen')],
       steps: ({ instructions, messages }) => {
         if (instructions.startsWith('Summarise')) return { text: 'The user asked, and act was called.' }

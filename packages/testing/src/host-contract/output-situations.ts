@@ -1,4 +1,4 @@
-// Typed answers: an agent with an output schema gives values, asks once more for what does not fit, then fails with a code.
+// Typed answers: an agent with an output schema returns values, retries once after a mismatch, then fails with a code.
 import type { ModelRequest, Session } from '@baton/core'
 import { defineAgent, readOutput } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'

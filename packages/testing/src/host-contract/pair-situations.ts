@@ -1,5 +1,6 @@
-// Calls in situations of a table: who runs them, what they do, who is asked, what breaks and when, and who comes in between. One
-// judge knows the effects that happened, what the model was asked, and what a reader of the session saw.
+// Calls in situations from a table: who runs them, what they do, who is asked, what fails and when, and what happens
+// concurrently. One judge knows the effects that happened, what the model was asked, and what a reader of the session
+// saw.
 import type { Client, EventCursor, LeaseClient, Session, Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import { validateHistory } from '@baton/core/testing'
@@ -10,12 +11,12 @@ import type { RowOf } from './pairs.ts'
 import { coverPairs } from './pairs.ts'
 import type { Situations } from './situation.ts'
 
-/** The host; a handler of the program; a client with a lease, which claims by itself. */
+/** The host, a handler of the program, or a client with a lease, which claims calls itself. */
 const RUNS = ['host', 'handler', 'client'] as const
 const EFFECTS = ['pure', 'idempotent', 'once'] as const
 const MOMENTS = ['before', 'during', 'after'] as const
 const RESTARTS = 'the host'
-/** Faults that may come at each moment. */
+/** Faults that can happen at each moment. */
 const BREAKS = ['its client', 'an interrupt', RESTARTS] as const
 
 const TABLE = {
@@ -37,20 +38,22 @@ interface Row extends Pick<RowOf<typeof TABLE>, 'calls' | 'approval' | 'second'>
 }
 
 function readRow({ kind, fault, ...others }: RowOf<typeof TABLE>): Row {
-  const [runs, effect] = kind.split(', ') as [Row['runs'], Row['effect']] // as the table puts them together
+  const [runs, effect] = kind.split(', ') as [Row['runs'], Row['effect']] // as combined in the table
   const [breaks, moment] = fault.split(', ') as [Row['breaks'], Row['moment']]
   return { runs, effect, breaks, moment, ...others }
 }
 
-/** A tool of the host has no client that leaves, and nobody can take its call. */
+/** A host tool has no client that could leave, and no other client can take its call. */
 function isPossible({ kind, fault, second }: RowOf<typeof TABLE>): boolean {
   return !kind.startsWith('host') || !(fault.startsWith('its client') || second === 'another client')
 }
 
-/** Other ones each day; all of them at night. */
+/** A different selection each day; all of them in the nightly. */
 const ROWS = chooseRotating(coverPairs(TABLE, isPossible).map(readRow), 3)
 
-/** Milliseconds: when somebody decides and clients come, how long a tool runs, and when the row's fault happens. */
+/**
+ * Milliseconds: when decisions are made and clients connect, how long a tool runs, and when the row's fault happens.
+ */
 const BEGINS_MS = 100
 const RUNS_MS = 1000
 const FAULT_MS = { before: 50, during: 600, after: 1600 } as const
@@ -132,7 +135,7 @@ function describeWorld(row: Row, run: Run): ContractWorldInit {
 }
 
 interface Seen {
-  /** The place up to which it was read; a reader of the next host goes on from there. */
+  /** The position read so far, from which a reader of the next host resumes. */
   cursor?: EventCursor
   readonly events: { readonly callId: string; readonly status: string }[]
   readonly asked: ContractWorld['model']['requests'][number][]
@@ -158,7 +161,7 @@ async function begin(world: ContractWorld, run: Run, seen: Seen): Promise<Life> 
   return { session, run, handler: undefined, clients: [], running: new Set() }
 }
 
-/** Plays everything that is due at this moment, whoever does it. */
+/** Plays everything due at this moment. */
 async function act(life: Life, row: Row, ms: number): Promise<void> {
   const { session } = life
   const isLeft = row.breaks === 'its client' && ms >= FAULT_MS[row.moment]
@@ -197,7 +200,7 @@ function sayMore(session: Session, { second }: Row): void {
   said?.answer.catch(() => {})
 }
 
-/** As a device does: it claims the call, runs it once, and brings the result. */
+/** Acts like a device: claims the call, runs it once, and delivers the result. */
 function serve(life: Life, client: LeaseClient, callId: string): void {
   const key = `${client.client} ${callId}`
   if (life.running.has(key)) return
@@ -209,10 +212,10 @@ function serve(life: Life, client: LeaseClient, callId: string): void {
       (text) => ({ type: 'ok', content: [{ type: 'text', text }] }) as const,
       () => ({ type: 'error', code: 'tool_failed', message: 'it broke' }) as const,
     )
-    // One that has left brings nothing.
+    // A client that has left delivers nothing.
     if (life.clients.includes(client)) await client.result(callId, outcome)
   }
-  work().catch(() => life.running.delete(key)) // it was not its own any more
+  work().catch(() => life.running.delete(key)) // it no longer had the call
 }
 
 interface Played {
@@ -225,12 +228,12 @@ async function judge(world: ContractWorld, session: Session, { row, effects, see
   const proposed = (await world.facts('step-finished')).flatMap(({ calls }) => calls.map(({ callId }) => callId))
   const settled = await world.facts('call-settled')
   const wanted = row.calls === 'one' ? 1 : 2
-  // Everything that waited has ended, and each call has one settlement.
+  // Every wait has ended, and each call has one settlement.
   expect([session.phase, await session.approvals(), await session.questions()]).toEqual(['idle', [], []])
   expect(settled.map(({ callId }) => callId).toSorted()).toEqual(proposed.toSorted())
   expect(proposed).toHaveLength(wanted)
   expect((await world.facts('turn-finished')).length).toBe((await world.facts('turn-started')).length)
-  // A denied call never happens, an edited one happens as the person said, and `once` is once.
+  // A denied call never happens, an edited one happens as edited, and `once` is once.
   const times = Map.groupBy(effects, ({ callId }) => callId)
   if (row.approval === 'deny') expect(effects).toEqual([])
   if (row.approval === 'edit') expect(effects.every(({ input }) => (input as { n: number }).n === 9)).toBe(true)
@@ -244,7 +247,7 @@ async function judge(world: ContractWorld, session: Session, { row, effects, see
       proposed.map(() => (row.breaks === 'nothing' ? 'ok' : 'error')),
     )
   if (isCalm && row.approval !== 'deny') expect(effects).toHaveLength(wanted)
-  // Every request was one that a provider takes, and the last one has each input once.
+  // A provider would accept every request, and the last one has each input once.
   for (const { messages } of seen.asked) expect(validateHistory(messages)).toEqual([])
   const users = seen.asked.at(-1)?.messages.filter(({ role }) => role === 'user') ?? []
   const texts = JSON.stringify(users.map(({ parts }) => parts))
@@ -262,10 +265,10 @@ async function judge(world: ContractWorld, session: Session, { row, effects, see
   expect(new Set(seen.events.map(({ callId }) => callId))).toEqual(new Set(proposed))
 }
 
-/** Ends of a call that the pages allow: docs/client-tools.md and docs/approvals.md. */
+/** Ends of a call that the docs allow: docs/client-tools.md and docs/approvals.md. */
 function listEnds(row: Row): readonly string[] {
   const { approval, breaks, moment, effect, calls } = row
-  // A second call in turn runs when the first one has ended.
+  // A second call in sequence runs when the first one has ended.
   const isLater = calls === 'two in turn' && moment === 'after'
   const atMoment = isLater ? 'during' : moment
   const begun = row.runs === 'host' && approval === 'none'
@@ -287,7 +290,7 @@ function listEndsOf({ breaks, moment, effect, second }: Row, begun: boolean): re
     case 'its time':
       return [isOnce ? 'unknown' : 'timed-out']
     case 'its client': {
-      // Another client takes what was not begun, or may be repeated; without one nobody does.
+      // Another client takes a call that has not begun or may be repeated; otherwise it stays untaken.
       const alone = second === 'another client' ? 'ok' : 'timed-out'
       if (moment === 'after') return ['ok']
       return [moment === 'during' && isOnce ? 'unknown' : alone]

@@ -1,4 +1,4 @@
-// The rows cover every pair of values, and none of them is impossible.
+// The rows cover every pair of values, and each row is possible.
 import { expect, test } from 'vitest'
 import { coverPairs } from './pairs.ts'
 

@@ -1,13 +1,13 @@
-// Rows of a table of parameters in which every pair of values stands at least once: most faults need two values to meet, and few
-// need three.
+// Builds rows of a parameter table in which every pair of values occurs at least once: most bugs need two values to
+// meet, few need three.
 
-/** Values of each parameter, by its name. */
+/** Values of each parameter, by name. */
 export type Parameters = Readonly<Record<string, readonly string[]>>
 export type RowOf<Table extends Parameters> = { readonly [Name in keyof Table]: Table[Name][number] }
 
 /**
- * Covers all pairs, but for those that no possible row has. Greedy: each row begins with a pair that is left, and takes for
- * each other parameter the value that meets most of what is left. The same table gives the same rows.
+ * Covers all pairs except those that no possible row has. Greedy: each row starts with an uncovered pair, and picks for
+ * each other parameter the value that covers most of the rest. Deterministic for a given table.
  */
 export function coverPairs<const Table extends Parameters>(
   table: Table,

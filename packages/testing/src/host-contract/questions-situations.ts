@@ -1,4 +1,4 @@
-// Tools that ask their user in mid-call, and tools that set the session's plan.
+// Tools that ask their user during a call, and tools that set the session's plan.
 import type { BatonError, Question, QuestionAnswer, Session, Tool } from '@baton/core'
 import { expect } from 'vitest'
 import type { ContractWorldInit } from './host-kind.ts'
@@ -9,7 +9,7 @@ import { forEachRow } from './situation.ts'
 const SCHEMA = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] } as const
 const QUESTION: Question = { message: 'Which size?', schema: SCHEMA }
 
-/** A session whose tool asks these questions one after the other, and returns what it was told. */
+/** A session whose tool asks these questions in order, and returns the answers it got. */
 async function askIn(stage: Stage, questions: readonly Question[], more: Partial<ContractWorldInit> = {}) {
   const told: unknown[] = []
   const order = act(
@@ -162,7 +162,7 @@ export const QUESTION_SITUATIONS: Situations = {
   },
   'what a tool asks wrongly is its own error': async (stage) => {
     const wrong = [{}, { message: 'x', schema: { type: 'string' } }, { message: 'x', schema: null }]
-    const { world, turn, told } = await askIn(stage, wrong as unknown as readonly Question[]) // as untyped code asks
+    const { world, turn, told } = await askIn(stage, wrong as unknown as readonly Question[]) // as asked by untyped code
     await world.time.until(turn.answer)
     expect(told.map((one) => (one as readonly unknown[])[0])).toEqual(Array(3).fill('question_refused'))
   },

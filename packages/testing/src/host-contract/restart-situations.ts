@@ -1,4 +1,4 @@
-// A session after its host has begun anew: waiting calls wait on, and the conversation is known. For hosts whose
+// A session after its host was restarted: waiting calls keep waiting, and the conversation is known. For hosts whose
 // sessions live in a process.
 import type { AnswerVerdict, PendingApproval, Session } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,10 +1,10 @@
-// Results of server tools: results of any size and kind, and what they throw. Each settles its call once.
+// Results of server tools of any size and kind, and thrown errors. Each settles its call once.
 import { expect } from 'vitest'
 import { act, createCyclic, listCalls, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
-/** One turn in which the model calls `act` once; gives what it is told of the result. */
+/** Plays one turn in which the model calls `act` once; returns what it read as the result. */
 async function readResult({ createWorld }: Stage, execute: () => unknown) {
   const world = await createWorld({ tools: [act(execute)], steps: [listCalls('act'), { text: 'done' }] })
   const session = await world.open()
@@ -150,7 +150,7 @@ export const RESULT_SITUATIONS: Situations = {
   },
 }
 
-/** Situations that take a second each: the nightly plays them. */
+/** Situations that take a second each, played by the nightly. */
 export const LARGE_RESULT_SITUATIONS: Situations = {
   'a megabyte of result is bounded, and the model reads on to its end': async ({ createWorld }) => {
     const large = Array.from({ length: 40_000 }, (_, line) => `{"line":${line},"said":"\\"😀"}`).join('\n')

@@ -1,4 +1,4 @@
-// Rewinding, rewording and asking once more; withdrawing; configuring a session; its copies.
+// Rewinding, rewording and asking again; withdrawing; configuring a session; its copies.
 import { expect } from 'vitest'
 import type { Session } from '@baton/core'
 import { Conversation } from '@baton/core'
@@ -32,7 +32,7 @@ export const REWIND_SITUATIONS: Situations = {
     expect(await listTexts(session)).toEqual(['one', 'answer 0', 'two, but other', 'answer 4'])
     await expect(session.rewind({ message: 't1', replace: 'x' })).rejects.toMatchObject({ code: 'invalid_event' })
     await expect(session.rewind({ message: 'nobody’s' })).rejects.toMatchObject({ code: 'unknown_input' })
-    // An answer alone is taken back: what was asked stays.
+    // Takes back only an answer: the question stays.
     await session.rewind({ message: 't5' })
     expect(await listTexts(session)).toEqual(['one', 'answer 0', 'two, but other'])
   },
@@ -63,7 +63,7 @@ export const REWIND_SITUATIONS: Situations = {
     expect((await world.time.until(first.answer)).stop).toBe('cancelled')
     const second = session.turn('b')
     await world.time.until(second.answer)
-    // Its events make the conversation by themselves.
+    // Its events alone rebuild the conversation.
     const conversation = new Conversation()
     for await (const event of second) conversation.take(event)
     expect(conversation.messages().map(({ role }) => role)).toEqual(['user', 'assistant'])

@@ -1,4 +1,4 @@
-// Sessions through the host's API: inputs in any order, the same id again, control, handles, frames, and how a host stops.
+// Sessions through the host's API: inputs in any order, repeated ids, control, handles, frames, and how a host stops.
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
 import { act, CALL, listCalls, collect, never, textsTold } from './situation-parts.ts'

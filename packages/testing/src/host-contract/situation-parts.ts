@@ -1,9 +1,9 @@
-// Parts of situations: tools, steps of the scripted model, and what was told to whom.
+// Building blocks of situations: tools, steps of the scripted model, and what each party observed.
 import type { Frame, Tool, ToolContext } from '@baton/core'
 import { tool } from '@baton/core'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
 
-/** A tool named `act` whose arguments are any object. */
+/** A tool named `act` that accepts any object as arguments. */
 export function act(
   execute: (input: unknown, context: ToolContext) => unknown,
   more: Partial<Omit<Tool, 'execute' | 'name'>> & { readonly name?: string } = {},
@@ -13,12 +13,12 @@ export function act(
   return { ...made, ...rest }
 }
 
-/** A tool that a client runs. */
+/** A client tool. */
 export function createClientTool(name: string, effect: 'pure' | 'once' = 'pure'): Tool {
   return tool({ name, description: name, input: { type: 'object' }, effect })
 }
 
-/** A value that JSON cannot say. */
+/** A value that JSON cannot represent. */
 export function createCyclic(): object {
   const cyclic: { self?: object } = {}
   cyclic.self = cyclic
@@ -46,7 +46,7 @@ export function textsTold(model: ScriptedModel, role: 'user' | 'assistant'): rea
     .map((message) => message.parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''))
 }
 
-/** Collects frames as they come. */
+/** Collects frames as they arrive. */
 export function collect(frames: AsyncIterable<Frame>): {
   readonly frames: readonly Frame[]
   readonly done: Promise<void>
@@ -58,10 +58,10 @@ export function collect(frames: AsyncIterable<Frame>): {
   return { frames: seen, done: read() }
 }
 
-/** A promise that never ends. */
+/** A promise that never settles. */
 export function never(): Promise<never> {
   return new Promise(() => {})
 }
 
-/** The first call of the first turn: worlds count their ids, and a host takes one for itself. */
+/** Id of the first call of the first turn: worlds count their ids, and a host takes one for itself. */
 export const CALL = 'call_id2_1_0'

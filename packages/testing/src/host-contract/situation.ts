@@ -1,4 +1,4 @@
-// Situations: what a host must do, as named cases, each with a world of its own for any kind of host.
+// Situations: what a host must do, as named cases, each with its own world for any kind of host.
 import type { Fact } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
 import type { ContractWorld, ContractWorldInit, HostKind } from './host-kind.ts'
@@ -10,14 +10,14 @@ export interface Stage {
 }
 
 export type Act = (stage: Stage) => Promise<void>
-/** By name. */
+/** Situations by name. */
 export type Situations = Readonly<Record<string, Act>>
 
 export interface HostCase {
   readonly name: string
   /**
-   * Plays the situation in new worlds and stops their hosts. Gives the canonical log of each world's session.
-   * @throws Error when it does not go as it must
+   * Plays the situation in new worlds and stops their hosts. Returns the canonical log of each world's session.
+   * @throws Error if the outcome is wrong
    */
   run(): Promise<readonly (readonly Fact[])[]>
 }
@@ -26,7 +26,7 @@ export function listHostCases(kind: HostKind, situations: Situations): readonly 
   return Object.entries(situations).map(([name, act]) => ({ name, run: () => play(kind, act) }))
 }
 
-/** One situation for each row; `%s` in the name stands for what the row begins with. */
+/** One situation per row; `%s` in the name is replaced by the first value of the row. */
 export function forEachRow<Row extends [unknown, ...unknown[]]>(
   name: string,
   rows: readonly (readonly [...Row])[],

@@ -1,7 +1,7 @@
-// A model that streams every kind of piece in its first step: what readers of frames and of events are told of it.
+// A model that streams every kind of piece in its first step, for tests of what readers of frames and events receive.
 import type { Model, ModelEvent } from '@baton/core'
 
-/** A pause comes before each. */
+/** Each is preceded by a pause. */
 export const SAID: readonly ModelEvent[] = [
   { type: 'reasoning-delta', text: 'Let me ' },
   { type: 'reasoning-delta', text: 'think.' },

@@ -1,4 +1,5 @@
-// The contract of every host over a real Temporal service: the same situations, and the canonical logs of the local host.
+// The contract of every host over a real Temporal service: the same situations, compared with the local host's
+// canonical logs.
 import type { Fact } from '@baton/core/machine'
 import { afterAll, describe, expect, test } from 'vitest'
 import { chooseRotating, describeRotation } from '../depth.ts'
@@ -13,7 +14,7 @@ const program = findTemporal('the host contract over Temporal', (message) => con
 const server = program === undefined ? undefined : await startTemporal(program)
 const played = new Map<string, readonly (readonly Fact[])[]>()
 
-/** Calls that run at once end in any order: what is said of them in one go stands in the order of their ids. */
+/** Parallel calls end in any order: facts about them in one batch are sorted by call id. */
 function sortCalls(facts: readonly Fact[]): readonly Fact[] {
   const sorted: Fact[] = []
   let run: Fact[] = []

@@ -1,4 +1,4 @@
-// Hosts over a Temporal service in the contract: a world has a worker and a gateway of its own in this process.
+// Hosts over a Temporal service in the contract: each world has its own worker and gateway in this process.
 import type { Agent, Host, Session, Store } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
 import type { SessionRecord } from '@baton/core/machine'
@@ -15,9 +15,9 @@ import type { HostKind } from './host-kind.ts'
 import { createSkippedTime, LEASE_MS } from './temporal-time.test-kit.ts'
 import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
 
-/** As on the other kinds; only models and tools see it. */
+/** Same as for the other kinds; only models and tools see it. */
 const START_MS = 10 ** 12
-/** `address`: of a service. */
+/** `address`: of a Temporal service. */
 export function createTemporalKind(address: string): HostKind {
   const bundle = bundleWorkflows()
   const connecting = Connection.connect({ address })
@@ -27,7 +27,7 @@ export function createTemporalKind(address: string): HostKind {
     restarts: false,
     createWorld: async (init) => {
       const newId = createSerialIds()
-      newId() // a local host takes one for itself: calls have the same ids on all kinds
+      newId() // a local host takes one for itself, so call ids match on all kinds
       const memory = createMemoryStore()
       const store: Store = { ...memory, blobs: { ...memory.blobs, ...init.blobs } }
       const session = `tested-${randomUUID()}`
@@ -37,7 +37,7 @@ export function createTemporalKind(address: string): HostKind {
       const { log, agent } = parts
       const bus = createMemoryBus()
       const taskQueue = session
-      // As in a deployment of workers: the agents that a situation opens its sessions with.
+      // As in a deployment with workers: the agents with which a situation opens its sessions.
       const agents = new Map<string, Agent>([[agent.name, agent]])
       const shared = { address, taskQueue, logStore: store, redis: bus, log, agent, ...init.catalog }
       const agentOf = ({ agent: name }: { readonly agent: string }): Agent | undefined => agents.get(name)
@@ -68,7 +68,7 @@ export function createTemporalKind(address: string): HostKind {
   }
 }
 
-/** A situation may hand in what is none. */
+/** A situation may pass something that is not an agent. */
 function isNamed(given: unknown): given is Agent {
   return typeof given === 'object' && given !== null && 'name' in given && 'models' in given
 }

@@ -1,5 +1,5 @@
-// Situations of the contract that a test cannot play over a real Temporal service, each with its reason; all others play.
-// `BATON_CONTRACT=all` tries these too.
+// Situations of the contract that a test cannot play over a real Temporal service, each with its reason; all others are
+// played. `BATON_CONTRACT=all` tries these too.
 import { PAIR_SITUATIONS } from './pair-situations.ts'
 
 const STEPS = [
@@ -11,7 +11,7 @@ const STEPS = [
   'set forward by a year',
 ]
 
-/** By their reasons. */
+/** Grouped by reason. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'it names moments of the session’s time, which is the service’s and not the test’s': [
     'what waits is shown with its tool, input, title, places and expiry, and nothing else',
@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** The reason of each. */
+/** The reason for each situation. */
 export const NOT_OVER_TEMPORAL: ReadonlyMap<string, string> = new Map(
   Object.entries(REASONS).flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
 )

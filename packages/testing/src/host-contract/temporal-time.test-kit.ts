@@ -1,5 +1,5 @@
-// The time of a world over Temporal. Models, tools and handlers have virtual time. That of the sessions' workflows is skipped to
-// each of their deadlines when the virtual time reaches it. Work that runs takes real time, and so does the service.
+// The time of a world over Temporal. Models, tools and handlers have virtual time. The time of a session's workflow
+// skips to each of its deadlines when virtual time reaches it. Running work takes real time, and so does the service.
 import type { Store } from '@baton/core'
 import type { AwaitedEffect, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, effectKey, initialState, outstanding } from '@baton/core/machine'
@@ -9,39 +9,39 @@ import type { VirtualTime } from '../simulator/virtual-time.ts'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
 import { skipTime } from '../skip-time.ts'
 
-/** A situation asks for more time than passes here. */
+/** A situation needs more time than passes here. */
 export class NeedsTime extends Error {}
 
-/** Milliseconds that pass in truth where work runs, at most, and until nothing is under way any more. */
+/** Maximum real milliseconds: while work runs, and until nothing is in progress. */
 const REAL_MAX_MS = 40_000
 const REST_MAX_MS = 100_000
-/** Milliseconds between two looks, and how many must see the same as the one before. */
+/** Milliseconds between two checks, and how many consecutive ones must see the same state. */
 const QUIET_MS = 50
 const LOOKS = 3
-/** For how many times a look's own duration nothing may change: on a busy machine, what is under way is slow too. */
+/** Nothing may change for this many times a check's own duration: on a busy machine, work in progress is slow too. */
 const LOOK_TIMES = 6
 const HOUR_MS = 3_600_000
-/** Milliseconds for which a gateway of a world holds its clients: as long as it may. */
+/** Milliseconds for which a gateway of a world leases its clients: the maximum. */
 export const LEASE_MS = HOUR_MS
-/** Milliseconds before a deadline that are left to be jumped over when it is reached. */
+/** Milliseconds left before a deadline, to be skipped when it is reached. */
 const MARGIN_MS = 20_000
-/** State of an activity that no worker has taken: `PENDING_ACTIVITY_STATE_SCHEDULED`. */
+/** State of an activity that no worker has picked up: `PENDING_ACTIVITY_STATE_SCHEDULED`. */
 const SCHEDULED = 1
 
 type Timer = Extract<AwaitedEffect, { readonly type: 'set-timer' }>
 
-/** A session as its log says it is. */
+/** A session as described by its log. */
 interface Watched {
   readonly session: string
   state: State
-  /** When its timers are due in virtual time, by their keys. */
+  /** When its timers are due in virtual time, by key. */
   readonly dueMs: Map<string, number>
-  /** Virtual milliseconds that its workflow has not been told of. */
+  /** Virtual milliseconds that its workflow does not know of yet. */
   owedMs: number
   isRunning: boolean
-  /** Activities run for it. */
+  /** Whether activities are running for it. */
   isWorking: boolean
-  /** Time as its workflow sees it. */
+  /** Time as seen by its workflow. */
   clockMs: number
 }
 
@@ -57,7 +57,7 @@ interface Next {
 export interface SkippedTimeInit {
   readonly store: Store
   readonly client: Client
-  /** Clock of virtual time. */
+  /** Virtual clock. */
   readonly startMs: number
 }
 
@@ -90,7 +90,7 @@ class SkippedTime {
     this.#virtual = virtual
   }
 
-  /** Resolves when nothing is under way that takes no time, or `isOver`. */
+  /** Resolves when nothing that takes no time is in progress, or `isOver`. */
   async settle(isOver = (): boolean => false): Promise<void> {
     let before: string | undefined
     let quietMs = 0
@@ -112,7 +112,7 @@ class SkippedTime {
     }
   }
 
-  /** Lets an event of virtual time happen, or a deadline. False when there is none until then. */
+  /** Lets one event of virtual time or one deadline happen. Returns false if there is none until then. */
   async happen(untilMs: number, isOver?: () => boolean): Promise<boolean> {
     const virtual = this.#virtual
     const next = this.#findNext()
@@ -123,10 +123,10 @@ class SkippedTime {
       if (!isOver?.()) await this.#tell()
       return true
     }
-    // The end of work that runs for longer than a test waits may be near all the same.
+    // Work that runs longer than a test waits may still be about to end.
     if (!next || next.dueMs > untilMs || (next.watched.isWorking && next.leftMs > REAL_MAX_MS)) return false
     await this.#moveTo(Math.max(fromMs, next.dueMs))
-    // Work that runs would be jumped over.
+    // Skipping would jump over running work.
     if (next.watched.isWorking) await wait(next.leftMs)
     else await skipTime(this.#init.client.workflowService, next.watched.session, next.leftMs)
     next.watched.owedMs = 0
@@ -162,7 +162,7 @@ class SkippedTime {
     }
   }
 
-  /** Reads what is new in the logs. What a session does at its deadline, it does when that is due. */
+  /** Reads new log records. What a session does at its deadline counts as done when that is due. */
   async #read(): Promise<void> {
     const { store } = this.#init
     let reachedMs = this.#virtual.nowMs()
@@ -175,7 +175,7 @@ class SkippedTime {
     await this.#moveTo(reachedMs)
   }
 
-  /** Undefined while something is under way that takes no time. */
+  /** Undefined while something that takes no time is in progress. */
   async #look(): Promise<string | undefined> {
     await this.#read()
     const seen: unknown[] = []
@@ -196,7 +196,7 @@ class SkippedTime {
     for (const watched of this.#sessions.values()) watched.owedMs += this.#virtual.nowMs() - fromMs
   }
 
-  /** Tells workflows of the time that has passed, but lets none of them come to its next deadline. */
+  /** Tells workflows how much time has passed, without letting any of them reach its next deadline. */
   async #tell(): Promise<void> {
     for (const watched of this.#sessions.values()) {
       const { state, clockMs, session, isRunning, isWorking, owedMs } = watched
@@ -207,7 +207,7 @@ class SkippedTime {
     }
   }
 
-  /** The next deadline of all sessions. */
+  /** The earliest deadline of all sessions. */
   #findNext(): Next | undefined {
     const all = [...this.#sessions.values()].filter(({ isRunning }) => isRunning).flatMap(listDeadlines)
     return all.toSorted((one, other) => one.dueMs - other.dueMs)[0]
@@ -226,7 +226,7 @@ function beginWatching(session: string): Watched {
   return { session, state, dueMs: new Map(), owedMs: 0, isRunning: false, isWorking: false, clockMs: 0 }
 }
 
-/** Notes how its workflow stands. True: something is under way that takes no time. */
+/** Notes the workflow's state. Returns true if something that takes no time is in progress. */
 function isBusy(watched: Watched, described: WorkflowExecutionDescription | undefined): boolean {
   const { pendingActivities, pendingWorkflowTask, workflowExtendedInfo } = described?.raw ?? {}
   const activities = pendingActivities ?? []
@@ -239,7 +239,7 @@ function isBusy(watched: Watched, described: WorkflowExecutionDescription | unde
   return activities.some(({ state, activityType }) => state === SCHEDULED || activityType?.name === 'baton.publish')
 }
 
-/** Gives the virtual time of a record: that at which a timer was due that has fired, or else now. */
+/** Returns the virtual time of a record: when the timer that fired was due, or else now. */
 function foldRecord(watched: Watched, record: SessionRecord, nowMs: number): number {
   const before = listTimers(watched.state)
   watched.state = applyRecord(watched.state, record)
@@ -250,7 +250,7 @@ function foldRecord(watched: Watched, record: SessionRecord, nowMs: number): num
   const atMs = record.input.type === 'timer-fired' ? Math.max(nowMs, ...dues) : nowMs
   for (const timer of after) {
     const key = effectKey(timer)
-    // A gateway renews its leases by the real clock: none of them ends.
+    // A gateway renews its leases by the real clock, so none of them ends.
     if (timer.timer.startsWith('lease:') && timer.atMs - record.nowMs >= LEASE_MS) continue
     if (!watched.dueMs.has(key)) watched.dueMs.set(key, atMs + Math.max(0, timer.atMs - record.nowMs))
   }

@@ -1,4 +1,4 @@
-// The wall clock is set while something waits: every wait ends at its own time, neither late nor at once.
+// The wall clock changes during a wait: every wait ends at its own time, neither late nor immediately.
 import { expect } from 'vitest'
 import type { ContractWorld } from './host-kind.ts'
 import { act, createClientTool, listCalls, never, resultsTold } from './situation-parts.ts'
@@ -15,7 +15,7 @@ const STEPS: readonly (readonly [string, number])[] = [
   ['set forward by a year', 365 * DAY_MS],
 ]
 
-/** How long the work takes in true time, when the clock is set after 100 ms of it. */
+/** Real duration of the work when the clock is changed after 100 ms of it. */
 async function measure({ time }: ContractWorld, stepMs: number, work: Promise<unknown>): Promise<number> {
   const beganMs = time.nowMs()
   await time.pass(100)

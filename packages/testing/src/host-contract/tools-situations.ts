@@ -1,4 +1,5 @@
-// Server tools as they run: late, alone or at once, watched, and with their context. Their calls settle once, and the turn ends.
+// Server tools as they run: late, alone or concurrently, watched, and with their context. Their calls settle once, and
+// the turn ends.
 import type { JsonValue } from '@baton/core'
 import { expect } from 'vitest'
 import { act, CALL, createCyclic, listCalls, never, resultsTold } from './situation-parts.ts'
@@ -36,7 +37,7 @@ export const TOOL_SITUATIONS: Situations = {
   'what is no word is not said while a tool runs, and a promise that rejects ends no process': async ({
     createWorld,
   }) => {
-    // A program without types gives such things.
+    // Untyped programs return such values.
     const odd = (say: unknown): Parameters<typeof act>[1] => ({ waiting: { afterMs: 1, say: say as () => string } })
     const rejects = (): unknown => Promise.reject(new Error('no words'))
     const tools = [
@@ -147,7 +148,7 @@ export const TOOL_SITUATIONS: Situations = {
     const most: number[] = []
     const execute = async (): Promise<void> => {
       most.push((running += 1))
-      // Long enough for another one to begin.
+      // Long enough for another one to start.
       for (let turn = 0; turn < 100; turn++) await Promise.resolve()
       running -= 1
     }

@@ -1,5 +1,5 @@
-// Who may say what to a session: a caller cannot speak as the host, nor for another client or another person, and nothing
-// that is handed in ends the session or the process.
+// Permissions to address a session: a caller cannot speak as the host or for another client or person, and no input
+// ends the session or the process.
 import type { Session } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import { HOST_REPORTS } from '@baton/core/machine'
@@ -8,7 +8,7 @@ import { act, CALL, listCalls, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
-/** A session whose `once` tool runs until it is told to end. */
+/** A session whose `once` tool runs until the test ends it. */
 async function createRunningWorld({ createWorld }: Stage) {
   const gate = Promise.withResolvers<string>()
   const pay = act(() => gate.promise, { name: 'pay', effect: 'once', timeoutMs: 60_000 })
@@ -19,7 +19,7 @@ async function createRunningWorld({ createWorld }: Stage) {
   return { world, session, turn, gate }
 }
 
-/** As a program that is not checked by types would hand it in. */
+/** Submits a value as an untyped program would. */
 function submitRaw(session: Session, input: unknown): ReturnType<Session['submit']> {
   return session.submit(input as Parameters<Session['submit']>[0])
 }
@@ -142,7 +142,7 @@ export const TRUST_SITUATIONS: Situations = {
       const { world, session, turn, gate } = await createRunningWorld(stage)
       const refused = session.send(value as string)
       await expect(world.time.until(refused.answer)).rejects.toMatchObject({ code: 'invalid_event' })
-      // Whoever reads the events gets it there.
+      // A reader of the events sees it there.
       await expect(refused[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'invalid_event' })
       expect(await submitRaw(session, value)).toMatchObject({ type: 'refused' })
       await expect(session.decide(value as never)).rejects.toMatchObject({ name: 'BatonError' })

@@ -1,4 +1,4 @@
-// Output schemas that one turn brings: its answer is a value of them, whatever its agent answers with.
+// Output schemas set for a single turn: its answer is a value of that schema, whatever its agent's own output is.
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ const NAMES = {
   required: ['names'],
 } as const
 
-/** A library that validates and does not describe itself. */
+/** A library that validates but cannot describe its schema. */
 const SILENT = {
   '~standard': { version: 1, vendor: 'silent', validate: (value: unknown) => ({ value }) },
 } as const
@@ -66,7 +66,7 @@ export const TURN_OUTPUT_SITUATIONS: Situations = {
     const plain = session.send('plain')
     const one = session.send('count', { output: COUNT })
     const other = session.send('count again', { output: COUNT })
-    // It wants to come in at once, and cannot: the running turn answers in words.
+    // It asks to join immediately, and cannot: the running turn answers in text.
     const names = session.send('names', { output: NAMES, delivery: 'steer' })
     await world.time.settle()
     gate.resolve('found')
@@ -108,7 +108,7 @@ export const TURN_OUTPUT_SITUATIONS: Situations = {
       message: expect.stringContaining('count must be even') as string,
     })
     expect(world.model.requests).toHaveLength(1)
-    // The program gets the value as the schema transforms it.
+    // The program gets the value as transformed by the schema.
     const doubled = z.object({ count: z.number().transform((count) => count * 2) })
     expect((await world.time.until(session.send('another', { output: doubled }).answer)).output).toEqual({ count: 8 })
   },
@@ -147,7 +147,7 @@ export const TURN_OUTPUT_SITUATIONS: Situations = {
     async ({ createWorld }, [, output, code, message]) => {
       const world = await createWorld({ steps: [{ text: 'ok' }] })
       const session = await world.open()
-      const options = { output } as unknown as { readonly output: typeof COUNT } // what the compiler would refuse
+      const options = { output } as unknown as { readonly output: typeof COUNT } // invalid for the compiler
       const refused = { code, message: expect.stringContaining(message) as string }
       await expect(world.time.until(session.send('go', options).answer)).rejects.toMatchObject(refused)
       expect(world.model.requests).toHaveLength(0)

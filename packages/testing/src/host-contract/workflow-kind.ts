@@ -1,4 +1,4 @@
-// The engine that is written like a workflow in the contract: calm, and with a worker that dies at every record.
+// The workflow-like engine in the contract: without failures, and with a worker that dies at every record.
 import { createHostOver, createCatalog } from '@baton/runtime'
 import type { BlobStore } from '@baton/core'
 import { createHash } from 'node:crypto'
@@ -17,7 +17,7 @@ export function createWorkflowKind(name: string, deaths: WorkflowKindInit = {}):
     restarts: false,
     createWorld: async (init) => {
       const newId = createSerialIds()
-      newId() // a local host takes one for itself: calls have the same ids on all kinds
+      newId() // a local host takes one for itself, so call ids match on all kinds
       const parts = createWorldParts(createVirtualTime(10 ** 12), newId, init)
       const { environment, log, agent } = parts
       const blobs: BlobStore = { ...createBlobs(), ...init.blobs }

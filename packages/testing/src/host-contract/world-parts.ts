@@ -1,4 +1,4 @@
-// Shared parts of the worlds of all kinds of hosts.
+// Shared by the worlds of all kinds of hosts.
 import type { Agent, Environment, Logger } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { Fact, FactOf, FactType } from '@baton/core/machine'
@@ -22,7 +22,7 @@ export function createSerialIds(): () => string {
   return () => `id-${(serial += 1)}`
 }
 
-/** `newId` is shared by the hosts that one world has after each other. */
+/** `newId` is shared by the successive hosts of one world. */
 export function createWorldParts(time: VirtualTime, newId: () => string, init: ContractWorldInit): WorldParts {
   const { steps, models, catalog: _, blobs: __, ...agent } = init
   const { clock, timers } = time

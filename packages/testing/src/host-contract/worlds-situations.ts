@@ -1,4 +1,4 @@
-// A session's own world while it is open: another agent, tools that come and go, what one step changes.
+// A session's world while it is open: another agent, tools that come and go, changes by a single step.
 import type { StepChange, Tool, ToolSource } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -46,7 +46,7 @@ export const WORLD_SITUATIONS: Situations = {
       expect(waiting?.text).toMatch(/was removed while its call was open/)
       expect(await world.facts('agent-changed')).toHaveLength(1)
       await again.close()
-      // The same definition, made anew, changes nothing.
+      // The same definition, recreated, changes nothing.
       await world.time.until(
         world.host.session(world.session, { agent: defineAgent({ ...other, model: other.models }) }),
       )

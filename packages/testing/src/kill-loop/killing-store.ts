@@ -1,10 +1,13 @@
-// A store whose process kills itself by SIGKILL around a chosen record, for tests of servers that die.
+// A store whose process kills itself with SIGKILL around a chosen record, for tests of dying servers.
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { setTimeout } from 'node:timers/promises'
 import type { KillPlan } from './plan.ts'
 
-/** Kills the process around the write of the chosen record: the record is then lost, or stored without anybody knowing. */
+/**
+ * Kills the process around the write of the chosen record, which is then either lost, or stored without an
+ * acknowledgement.
+ */
 export function killingAt<Killing extends Pick<Store, 'append' | 'put'>>(store: Killing, plan: KillPlan): Killing {
   const around = async <Value>(
     session: string,
@@ -15,7 +18,7 @@ export function killingAt<Killing extends Pick<Store, 'append' | 'put'>>(store: 
     if (isIt && plan.moment === 'before') die()
     const written = await write()
     if (isIt && plan.moment === 'after') die()
-    // The effects of this record are performed, and the process dies before the next record.
+    // This record's effects are performed, and the process dies before the next record.
     if (isIt && plan.moment === 'later') void setTimeout(plan.laterMs).then(die)
     return written
   }
@@ -31,7 +34,7 @@ function fits({ pos, input }: SessionRecord, { at }: KillPlan): boolean {
   return typeof at === 'number' ? pos === at : input.type === at
 }
 
-/** Kills this process by SIGKILL, at once. */
+/** Kills this process immediately with SIGKILL. */
 export function die(): never {
   process.kill(process.pid, 'SIGKILL')
   // The signal ends the thread before this loop does.

@@ -1,16 +1,16 @@
-// The agent of the servers that are killed. Its model decides by what it is shown, so it answers the same in every life; its
-// tools write their effects into a file.
+// The agent of the servers that are killed. Its model depends only on what it is shown, so it answers the same after
+// every restart; its tools write their effects to a file.
 import type { Agent, Message, Model, ModelAnswer, Tool } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 
-/** `effectsFile` gets a line for each effect: tool, idempotency key. */
+/** `effectsFile` gets a line per effect: tool, idempotency key. */
 export function createPlainAgent(effectsFile: string): Agent {
   return defineAgent({ name: 'killed', model: createPlainModel(), tools: createTools(effectsFile) })
 }
 
-/** The first answer asks for every tool at once, the second one says what came of them. */
+/** The first answer calls every tool at once, the second reports their outcomes. */
 function createPlainModel(): Model {
   return {
     id: 'plain',
@@ -49,7 +49,7 @@ function createTools(effects: string): readonly Tool[] {
       input: { type: 'object' },
       effect,
       execute: async (_, { idempotencyKey }) => {
-        // Results that come apart are records apart.
+        // Results that arrive separately become separate records.
         await setTimeout(PAUSES_MS[effect])
         appendFileSync(effects, `server.${effect} ${idempotencyKey}\n`)
         return effect

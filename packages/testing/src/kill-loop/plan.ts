@@ -2,12 +2,12 @@
 import type { InputType } from '@baton/core/machine'
 
 export interface KillPlan {
-  /** Records of this session alone; absent: of any. */
+  /** Count only records of this session; if absent, of any. */
   readonly session?: string
-  /** A record by its position, or the next one of an input's type. */
+  /** A record by its position, or the next one with this input type. */
   readonly at: number | InputType
-  /** Before it is stored, after it is stored and before the host knows, or when the host has acted on it. */
+  /** Before it is stored, after it is stored but before the host knows, or once the host has acted on it. */
   readonly moment: 'before' | 'after' | 'later'
-  /** Arguments of `later`. */
+  /** Delay for `later`, in milliseconds. */
   readonly laterMs: number
 }

@@ -11,12 +11,12 @@ import { createPlainAgent } from './plain-agent.ts'
 interface ServerWords {
   readonly folder: string
   readonly port: number
-  /** `home`: the agent of version 2's clients; else the plain one. */
+  /** `home` uses the agent of version 2 clients, anything else the plain one. */
   readonly kind: string
   readonly plan: KillPlan | undefined
 }
 
-/** File in which the tools of the server write, one line for each effect: tool, key. */
+/** File to which the server's tools write one line per effect: tool, key. */
 export const EFFECTS_FILE = 'effects.txt'
 export const STORE_FILE = 'sessions.db'
 

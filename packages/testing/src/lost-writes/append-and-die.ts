@@ -1,5 +1,5 @@
-// A process that appends to a SQLite store, says what was acknowledged, and dies without a word. Its arguments: the module of
-// the store, the file, the number of appends, and the characters of each.
+// A process that appends to a SQLite store, prints what was acknowledged, and dies abruptly. Arguments: the store
+// module, the file, the number of appends, and the characters of each.
 import { writeSync } from 'node:fs'
 import type { openSqliteStore } from '@baton/host'
 
@@ -8,7 +8,7 @@ interface StoreModule {
 }
 
 async function run([module = '', path = '', count = '', chars = '']: readonly string[]): Promise<void> {
-  const { openSqliteStore: open } = (await import(module)) as StoreModule // the store's own module, or a changed copy of it
+  const { openSqliteStore: open } = (await import(module)) as StoreModule // the store's own module, or a modified copy
   const store = await open(path)
   const owned = await store.acquire('s', 'me')
   if (owned.type === 'held') throw new Error(`held by ${owned.owner}`)

@@ -1,5 +1,5 @@
-// A process dies, and its disk loses all that was not synced: every append that was acknowledged is there afterwards. The same
-// store with `synchronous=NORMAL` must fail here, or this test would show nothing.
+// A process dies, and its disk loses all unsynced data: every acknowledged append must still be there. The same store
+// with `synchronous=NORMAL` must fail here, or this test would prove nothing.
 import { openSqliteStore } from '@baton/host'
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ interface Life {
   readonly lost: number
 }
 
-/** One life of a process over the file: its appends, then its death with the loss of all that was not synced. */
+/** One run of a process on the file: its appends, then its death with the loss of all unsynced data. */
 async function live(stores: string, path: string, chars: number): Promise<Life> {
   const words = ['--conditions=@baton/source', '--no-warnings', join(HERE, 'append-and-die.ts'), join(stores, MODULE)]
   const { output, errors } = await start(process.execPath, [...words, path, '20', `${chars}`], {
@@ -68,7 +68,7 @@ async function findLast(path: string): Promise<number> {
   return last
 }
 
-/** Short ones are committed on the caller's thread where the disk is quick, long ones by the worker. */
+/** Short ones are committed on the caller's thread if the disk is fast, long ones by the worker. */
 test.each([
   ['short', 200],
   ['long', 70_000],

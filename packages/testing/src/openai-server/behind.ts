@@ -1,5 +1,5 @@
-// The servers behind a proxy of others: our fakes of four protocols, each told in the same words what it says next. They know
-// nothing of the proxy; what it sends them, they check as strictly as always.
+// Servers behind a third-party proxy: our fakes of four protocols, scripted in a common format. They know nothing of
+// the proxy and check its requests as strictly as ever.
 import type { JsonObject } from '@baton/core'
 import { startFakeAnthropic } from '../fake-anthropic.ts'
 import { startFakeGemini } from '../fake-gemini.ts'
@@ -9,47 +9,47 @@ import type { FakeError, FakeRequest, FakeScript } from '../fake-server.ts'
 import type { LiteLlmModel } from './litellm.ts'
 
 export interface Said {
-  /** Sent where the request asks for it. */
+  /** Sent if the request asks for it. */
   readonly reasoning?: string
   readonly text?: string
   /** Calls of the only tool, each with its place. */
   readonly places?: readonly string[]
-  /** The connection breaks in the middle of the text, which has to be long. */
+  /** Breaks the connection in the middle of the text, which must be long. */
   readonly isCut?: boolean
-  /** The stream stands still in the middle of the text, until the client goes away. */
+  /** Stalls in the middle of the text until the client disconnects. */
   readonly stalls?: boolean
 }
 
-/** An error in the words of the provider. `busy` asks to wait for one second. */
+/** An error in the provider's format. `busy` asks to wait for one second. */
 export type Refusal = 'busy' | 'overloaded' | 'overflow' | 'wrong key'
 
 export interface Behind {
-  /** Name of the model, as its provider has it: Baton finds its traits by it. */
+  /** The provider's name for the model, which Baton uses to look up its traits. */
   readonly name: string
   readonly place: LiteLlmModel
-  /** Next answer; no request may come when none is left. */
+  /** Next answer; no request may arrive if none is left. */
   readonly queue: (Said | Refusal)[]
   readonly asked: readonly Asked[]
-  /** Requests that broke a rule of the provider, since it was last asked. */
+  /** Requests since the last call that broke a rule of the provider. */
   takeRefusals(): readonly string[]
-  /** Connections that the proxy closed before their answer had ended. */
+  /** Number of connections that the proxy closed before their answer had ended. */
   aborted(): number
   close(): Promise<void>
 }
 
 export interface Asked {
   readonly body: JsonObject
-  /** Texts of the results at the end, in their order. */
+  /** Texts of the trailing results, in order. */
   readonly results: readonly string[]
 }
 
-/** Chunks after which a long text is in its middle, whichever protocol frames it. */
+/** After this many chunks a long text is halfway, in any protocol. */
 const MIDDLE = 8
-/** The probe of Baton is answered in any case: the server takes tools. */
+/** Baton's probe is always answered: the server supports tools. */
 function takeNext(queue: Behind['queue'], request: FakeRequest): Said | Refusal {
   if (JSON.stringify(request.body).includes('Call the tool repeat_word')) return { places: [''] }
   const next = queue.shift()
-  if (next === undefined) throw new Error('asked for more than the test has prepared')
+  if (next === undefined) throw new Error('there were more requests than answers prepared by the test')
   return next
 }
 
@@ -58,7 +58,7 @@ function listCalls(said: Said, request: FakeRequest) {
   return (said.places ?? []).map((place) => ({ name, input: place === '' ? { word: 'copper' } : { place } }))
 }
 
-/** Next answer of the fake, in the words that all fakes share. */
+/** Next answer of the fake, in the fakes' common format. */
 function answerFrom(queue: Behind['queue'], refusals: Readonly<Record<Refusal, FakeError>>): FakeScript {
   return (request) => {
     const said = takeNext(queue, request)
@@ -100,7 +100,7 @@ export async function startGpt(): Promise<Behind> {
   return describeBehind(place, { ...server, queue })
 }
 
-/** Behind it stands the Responses API alone. */
+/** Serves only the Responses API. */
 export async function startGptResponses(): Promise<Behind> {
   const queue: Behind['queue'] = []
   const server = await startFakeOpenAiResponses(answerFrom(queue, OPENAI_REFUSALS))
@@ -155,7 +155,7 @@ interface Fake {
 
 function describeBehind(place: LiteLlmModel, fake: Fake): Behind {
   const { queue, requests, refusals, aborted, close } = fake
-  // LiteLLM looks at the list of models when it starts; nobody here asks for it.
+  // LiteLLM requests the list of models when it starts, which no test needs.
   const isOurs = (message: string): boolean => !message.includes('GET ')
   let taken = 0
   const takeRefusals = (): readonly string[] => {

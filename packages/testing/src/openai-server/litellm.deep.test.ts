@@ -1,5 +1,5 @@
-// Turns of the local host through LiteLLM's proxy, which nobody of this project wrote: Baton speaks Chat Completions or
-// Responses to it, and it asks our fakes of Anthropic, OpenAI and Gemini, which refuse what the real ones would refuse.
+// Turns of the local host through the third-party LiteLLM proxy: Baton speaks Chat Completions or Responses to it, and
+// it calls our fakes of Anthropic, OpenAI and Gemini, which reject what the real ones reject.
 import type { Model } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
@@ -15,7 +15,7 @@ import { findLiteLlm, startLiteLlm } from './litellm.ts'
 const program = findLiteLlm('turns through LiteLLM’s proxy', console.warn)
 const STARTING_MS = 180_000
 
-/** The protocol that Baton speaks, and who answers behind the proxy. */
+/** The protocol that Baton speaks, and the model behind the proxy. */
 const WAYS = [
   ['openai-compatible', 'claude-sonnet-4-5'],
   ['openai-compatible', 'gpt-4.1'],
@@ -79,7 +79,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
     return server
   }
 
-  /** A session with a tool, and what stands in its log. */
+  /** A session with a tool, and the contents of its log. */
   async function open(model: Model, settings: Parameters<typeof defineAgent>[0]['settings'] = {}) {
     const look = tool({
       name: 'sky.look',
@@ -160,7 +160,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
       find(name).queue.push('overloaded', { text: 'Now.' })
       const { session, facts } = await open(modelOf(id))
       expect((await session.send('Now?').answer).text).toBe('Now.')
-      // For a response made of another protocol's answer, the proxy says no more of it than `server_error`.
+      // For a response converted from another protocol's answer, the proxy reports only `server_error`.
       const isMade = protocol === 'openai' && name.startsWith('gemini')
       const error = { code: isMade ? 'model_provider_failed' : 'model_overloaded', retryable: true }
       expect(listFacts(await facts(), 'attempt-superseded')).toMatchObject([{ attempt: 1, reason: 'failed', error }])

@@ -1,5 +1,5 @@
-// LiteLLM's proxy, an OpenAI-compatible server that nobody of this project wrote, on a free port of the loopback interface.
-// BATON_LITELLM names its command, or it is on the PATH; `pip install 'litellm[proxy]'` brings it.
+// LiteLLM's proxy, an independent OpenAI-compatible server, on a free port of the loopback interface. BATON_LITELLM
+// names its command, or it is on the PATH; install it with `pip install 'litellm[proxy]'`.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { startCommand } from '../start-command.ts'
 /** A name that the proxy offers, and the server behind it. */
 export interface LiteLlmModel {
   readonly name: string
-  /** `anthropic/claude-sonnet-4-5`: LiteLLM's own provider and the model that it asks there. */
+  /** `anthropic/claude-sonnet-4-5`: LiteLLM's provider and the model it requests there. */
   readonly model: string
   /** Address of the server behind the proxy. */
   readonly baseUrl: string
@@ -19,9 +19,9 @@ export interface LiteLlmModel {
 }
 
 export interface LiteLlm {
-  /** For OPENAI_BASE_URL. */
+  /** Value for OPENAI_BASE_URL. */
   readonly url: string
-  /** The only key that the proxy takes. */
+  /** The only key that the proxy accepts. */
   readonly key: string
   close(): Promise<void>
 }
@@ -31,14 +31,14 @@ const STARTING_MS = 120_000
 const LOOK_EVERY_MS = 200
 
 /**
- * The path of the command; undefined when there is none: then `warn` is told what will not be tested.
- * @throws Error where BATON_LITELLM names no executable file, and where there is none but BATON_TEST_REQUIRE is `all`
+ * Returns the path of the command, or `undefined` if there is none; `warn` then receives what will not be tested.
+ * @throws Error if BATON_LITELLM does not name an executable file, or if there is none and BATON_TEST_REQUIRE is `all`
  */
 export function findLiteLlm(what: string, warn: (message: string) => void): string | undefined {
   return findProgram(what, { title: 'LiteLLM', variable: 'BATON_LITELLM', names: ['litellm'] }, warn)
 }
 
-/** `program` is what `findLiteLlm` found. @throws Error with its log when it does not start within two minutes */
+/** `program` comes from `findLiteLlm`. @throws Error with its log if it does not start within two minutes */
 export async function startLiteLlm(program: string, models: readonly LiteLlmModel[]): Promise<LiteLlm> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-litellm-'))
   const config = join(folder, 'config.json')
@@ -48,7 +48,7 @@ export async function startLiteLlm(program: string, models: readonly LiteLlmMode
   const variables = {
     HOME: folder,
     LITELLM_MASTER_KEY: KEY,
-    // Its list of prices comes with the package; nothing is fetched.
+    // Its price list comes with the package; nothing is fetched.
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',
     NO_COLOR: '1',
   }
@@ -67,21 +67,21 @@ export async function startLiteLlm(program: string, models: readonly LiteLlmMode
   while (!(await isReady(port))) {
     if (isOver || performance.now() > deadline) {
       await close()
-      throw new Error(`LiteLLM’s proxy does not start; it said: ${command.output()}${command.errors()}`)
+      throw new Error(`LiteLLM’s proxy did not start; its output: ${command.output()}${command.errors()}`)
     }
     await wait(LOOK_EVERY_MS)
   }
   return { url: `http://127.0.0.1:${port}/v1`, key: KEY, close }
 }
 
-/** JSON is YAML as well. */
+/** JSON is valid YAML. */
 function writeConfig(models: readonly LiteLlmModel[]): object {
   return {
     model_list: models.map(({ name, model, baseUrl, apiKey }) => ({
       model_name: name,
       litellm_params: { model, api_base: baseUrl, api_key: apiKey },
     })),
-    // Baton tries again by itself, and says so in the log: once, at the time that the server named.
+    // Baton itself retries once, at the time named by the server, and logs it.
     litellm_settings: { num_retries: 0, request_timeout: 60, drop_params: true },
     router_settings: { num_retries: 0, disable_cooldowns: true },
   }

@@ -1,13 +1,13 @@
-// Decides in which order tools that run at once go on, by a seed: each waits at a gate until it is chosen.
+// Decides by a seed in which order concurrent tools continue: each waits at a gate until it is chosen.
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { createRandom } from '@baton/core/testing'
 
 export interface Interleaver {
-  /** Resolves when the schedule chooses this one. */
+  /** Resolves when the schedule picks this one. */
   readonly gate: () => Promise<void>
-  /** Opens one gate after the other until the work is done. */
+  /** Opens one gate after another until the work is done. */
   readonly drive: (work: Promise<unknown>) => Promise<void>
-  /** How often another one went on than the one before. */
+  /** How often a different one continued than the time before. */
   readonly switches: () => number
 }
 
@@ -31,7 +31,7 @@ export function createInterleaver(seed: number): Interleaver {
       void work.then(end, end)
       while (!isOver) {
         await nextTick()
-        // Some rounds pass without anybody going on, so that more of them wait.
+        // In some rounds none continues, so that more of them wait.
         if (waiting.length === 0 || random.chance(0.5)) continue
         const [chosen] = waiting.splice(random.below(waiting.length), 1)
         if (!chosen) continue

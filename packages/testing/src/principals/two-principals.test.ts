@@ -1,5 +1,5 @@
-// Two principals whose turns run at once, in fifty random schedules: whatever kind of tool runs, it sees the services and credentials of
-// the one it runs for, before and after each wait.
+// Two principals with concurrent turns, in fifty random schedules: every kind of tool sees the services and credentials
+// of the principal it runs for, before and after each wait.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Tool, ToolContext, ToolSource } from '@baton/core'
 import { tool } from '@baton/core'
@@ -28,13 +28,13 @@ interface Services {
   readonly key: string
 }
 
-/** Tells who it runs for and what it sees, before and after a wait. */
+/** Records who it runs for and what it sees, before and after a wait. */
 type See = (principal: string, key: unknown) => void
 
 interface Kind {
   readonly name: string
   readonly open: (gate: () => Promise<void>, see: See) => { readonly tools?: readonly Tool[]; close?(): Promise<void> }
-  /** For a session of its own. */
+  /** For kinds that need a separate session per principal. */
   readonly sourceOf?: (
     principal: string,
     gate: () => Promise<void>,
@@ -87,7 +87,7 @@ const aiSdk: Kind = {
       {
         around: (run, { context }) => ambient.run(context.principal.id, run),
         options: ({ context }) => ({
-          context: { key: (context.services as Services).key, who: context.principal.id }, // what this host gives
+          context: { key: (context.services as Services).key, who: context.principal.id }, // provided by this host
         }),
       },
     )
@@ -137,7 +137,7 @@ const openApi: Kind = {
         return Response.json({})
       },
     })
-    return { tools: tools as readonly Tool[] } // the host of this test gives each session its services
+    return { tools: tools as readonly Tool[] } // this test's host gives each session its own services
   },
 }
 
@@ -150,7 +150,7 @@ const mcp: Kind = {
       {
         fetch: async (_url, init = {}) => {
           if (init.method !== 'POST') return new Response(null, { status: 405 })
-          const message = JSON.parse(String(init.body as string)) as McpMessage // this is who sends it
+          const message = JSON.parse(String(init.body as string)) as McpMessage // the transport sends this type
           await gate()
           see(principal, new Headers(init.headers).get('authorization'))
           const said = answerMcp(message)
@@ -168,7 +168,7 @@ const KINDS = [
   plain,
   aiSdk,
   createEffectKind('3', effect3, Call3),
-  createEffectKind('4', effect4 as unknown as typeof effect3, Call4 as unknown as typeof Call3), // what is used of it here is the same
+  createEffectKind('4', effect4 as unknown as typeof effect3, Call4 as unknown as typeof Call3), // the parts used here are the same
   openApi,
   mcp,
 ]
@@ -220,6 +220,6 @@ test.each(KINDS)('$name', { timeout: 120_000 }, async (kind) => {
     switches += played.switches
     expect(new Set(played.seen), `seed ${seed}`).toEqual(new Set(PRINCIPALS.map((id) => `${id}: ${keyOf(id)}`)))
   }
-  // They did run at once.
+  // They did run concurrently.
   expect(switches).toBeGreaterThan(SCHEDULES)
 })

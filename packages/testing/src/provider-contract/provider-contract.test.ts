@@ -1,4 +1,4 @@
-// The contract of every model: the same situations on each wire, with tools in words and by the AI SDK.
+// The contract of every model: the same situations on each wire, with tools in words and through the AI SDK.
 import { describe, test } from 'vitest'
 import { PROVIDER_KINDS } from './provider-kinds.test-kit.ts'
 import { PROVIDER_SITUATIONS, WIRE_SITUATIONS, playProvider } from './provider-situations.ts'

@@ -1,4 +1,4 @@
-// The kinds of models that the provider contract is played on: every wire, tools in words, and the bridge to the AI SDK.
+// The kinds of models that the provider contract is run on: every wire, tools in words, and the bridge to the AI SDK.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Clock, JsonObject, Model, Transport } from '@baton/core'
 import { fromAiSdkModel } from '@baton/models/ai-sdk'
@@ -16,9 +16,9 @@ import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
 import type { FakeAnswer, FakeRequest, FakeScript, FakeServer } from '../fake-server.ts'
 import { listObjects, readText } from '../fake-server.ts'
 
-/** Options of a model; the rest is the provider's own. */
+/** Options of a model; the rest is provider-specific. */
 export interface ModelPlace {
-  /** As the fake server gives it. */
+  /** From the fake server. */
   readonly url: string
   readonly apiKey: string
   readonly transport: Transport
@@ -30,17 +30,17 @@ export interface ProviderKind {
   readonly name: string
   readonly start: (script: FakeScript) => Promise<FakeServer>
   readonly createModel: (place: ModelPlace) => Model
-  /** The key that the fake takes; it refuses `bad`. `key-of-a-test` by default. */
+  /** The key that the fake accepts; it rejects `bad`. `key-of-a-test` by default. */
   readonly apiKey?: string
-  /** The part of the fake's answer `index`, which has thoughts and a call, goes back to it. */
+  /** The part of the fake's answer `index` (thinking and a call) that is sent back. */
   readonly replays?: (index: number) => string
-  /** Set if it has one code for all failures inside a stream: an overload, a broken connection, an early end. */
+  /** Set if it uses one code for all failures within a stream: an overload, a broken connection, an early end. */
   readonly codeInStream?: string
-  /** True where another library reads the network: it alone knows the key, the ids and what did not come as a stream. */
+  /** True if another library does the networking: only that library knows the key, the ids and non-streamed answers. */
   readonly isBridge?: boolean
 }
 
-/** Those that the contract's agent has, as their author named them. */
+/** The tools of the contract's agent, as named by their author. */
 export const TOOL_NAMES = ['weather.now', 'clock.now'] as const
 
 export const PROVIDER_KINDS: readonly ProviderKind[] = [
@@ -109,7 +109,7 @@ function bedrockKind(name: string, model: string, more: Partial<ProviderKind> = 
   }
 }
 
-/** Pattern of a script for tools and results that are words. */
+/** Adapts a script for tools and results written as words. */
 function readWords(request: FakeRequest): FakeRequest {
   const last = listObjects(request.body['messages']).at(-1)
   const found = readText(last?.['content']).matchAll(/<tool_response>\n([^]*?)\n<\/tool_response>/g)

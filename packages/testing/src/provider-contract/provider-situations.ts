@@ -1,4 +1,4 @@
-// The contract of every model, whoever its provider is: situations over real HTTP, to a strict fake of the provider.
+// The contract of every model, for any provider: situations over real HTTP against a strict fake of the provider.
 import type { BatonError, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { defineAgent, isBatonError, tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
@@ -11,7 +11,7 @@ import type { ModelPlace, ProviderKind } from './provider-kinds.test-kit.ts'
 export interface ProviderStage {
   readonly kind: ProviderKind
   open(script: FakeScript, more?: Partial<ModelPlace>): Promise<OpenModel>
-  /** At the end, the last one first. */
+  /** Registered callbacks run at the end, last first. */
   onEnd(end: () => Promise<unknown>): void
 }
 
@@ -71,11 +71,11 @@ async function ask(model: Model, request = REQUEST, signal = new AbortController
 
 async function fail(model: Model): Promise<BatonError> {
   const { outcome } = await ask(model)
-  if (!isBatonError(outcome)) throw new Error(`an answer and no error: ${JSON.stringify(outcome)}`)
+  if (!isBatonError(outcome)) throw new Error(`got an answer instead of an error: ${JSON.stringify(outcome)}`)
   return outcome
 }
 
-/** Thoughts, text with a character of four bytes, a call with quotes in it and one without arguments. */
+/** Reasoning, text with a 4-byte character, a call with quotes in it and one without arguments. */
 function sayAll({ toolLike }: FakeRequest): FakeSaid {
   const calls = [
     { name: toolLike(/weather/), input: { city: 'Paris "x" 🦀' } },
@@ -84,7 +84,7 @@ function sayAll({ toolLike }: FakeRequest): FakeSaid {
   return { reasoning: 'Two calls it is.', text: 'Ich frage nach 🦀.', calls }
 }
 
-/** The parts without what only the provider understands. */
+/** The parts without provider-specific state. */
 function listPlain(outcome: ModelAnswer | BatonError): string | readonly (string | readonly string[])[] {
   if (isBatonError(outcome)) return outcome.code
   return outcome.parts.flatMap((part): readonly (string | readonly string[])[] => {
@@ -104,7 +104,7 @@ function expectNoKey(error: BatonError, { apiKey = 'key-of-a-test' }: ProviderKi
   expect(all).not.toContain(apiKey)
 }
 
-/** Asks with the stream cut at one place after the other, until it is whole. */
+/** Sends requests with the stream cut at each position in turn, until it is whole. */
 async function cutEverywhere({ open }: ProviderStage, cut: 'cutAfter' | 'endAfter', last: number): Promise<string[]> {
   const codes: string[] = []
   let place = 0
@@ -131,7 +131,7 @@ const CLASSES: readonly (readonly [number, string, string, boolean])[] = [
   [529, 'Overloaded', 'model_overloaded', true],
 ]
 
-/** Under each name by which one of them keeps what only it understands. */
+/** State under each name that a provider uses for its own. */
 const MARKS = ['id', 'signature', 'thoughtSignature', 'encrypted', 'encrypted_content', 'redactedContent', 'field']
 const FOREIGN = {
   provider: 'elsewhere',
@@ -149,7 +149,7 @@ export const PROVIDER_SITUATIONS: Readonly<Record<string, Act>> = {
       input: city,
       effect: 'pure',
       execute: (input) => {
-        const { city: where } = input as { readonly city: string } // by its schema
+        const { city: where } = input as { readonly city: string } // per its schema
         ran.push(where)
         if (where === 'Atlantis') throw new Error('there is no such city')
         return `15 °C in ${where}`
@@ -301,7 +301,7 @@ export const PROVIDER_SITUATIONS: Readonly<Record<string, Act>> = {
   'no setting that the model refuses is sent': async ({ open, kind }) => {
     const { model, server } = await open(() => ({ text: 'Fine.' }))
     const sampling = { temperature: 0.3, topP: 0.9, stop: ['END'], seed: 7 }
-    // The bridge itself refuses what it cannot say to a server of an unknown kind.
+    // The bridge itself rejects what it cannot express to an unknown kind of server.
     const own = { parallelCalls: false, cache: '1h' } as const
     for (const settings of kind.isBridge ? [{ parallelCalls: false }, { cache: '1h' } as const] : [])
       expect((await ask(model, { ...REQUEST, settings })).outcome).toMatchObject({ code: 'model_invalid_request' })

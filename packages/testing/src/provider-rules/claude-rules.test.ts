@@ -1,4 +1,5 @@
-// The rules that judge requests for Claude models, each with a request that breaks it alone: a rule that never bites judges nothing.
+// The rules for Claude requests, each with a request that breaks only that rule: a rule that never triggers checks
+// nothing.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { checkClaude, readAnthropicFields } from './claude-rules.ts'

@@ -1,10 +1,11 @@
-// Refusals of Anthropic and Bedrock for each Claude model, in November 2026. Pages of platform.claude.com/docs/en/models: the
-// "What's new" of Opus 5, 5.5 and Sonnet 5.5, the migration guides of Haiku 4.5 and 5.5; AWS, "Adaptive thinking".
+// Requests that Anthropic and Bedrock reject for each Claude model, as of November 2026. Pages of
+// platform.claude.com/docs/en/models: the "What's new" of Opus 5, 5.5 and Sonnet 5.5, the migration guides of Haiku 4.5
+// and 5.5; AWS, "Adaptive thinking".
 import type { JsonObject } from '@baton/core'
 import type { Refusal } from './rule.ts'
 import { STARVED, THOUGHTS_TOKENS_MIN, VOICE_TOKENS, listBroken, numberAt, objectAt } from './rule.ts'
 
-/** The fields that the rules speak of, wherever a provider has them. */
+/** The fields the rules refer to, in every provider's format. */
 export interface ClaudeFields {
   readonly thinking: JsonObject
   readonly effort: unknown

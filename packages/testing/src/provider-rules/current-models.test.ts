@@ -1,4 +1,4 @@
-// Every current model with every wish: what goes out is accepted by the rules of its provider, and by the strict wires.
+// Every current model with every option: requests pass the provider's rules and the strict wires.
 import type { JsonObject, ModelRequest, ModelSettings, ToolChoice } from '@baton/core'
 import { isBatonError, isJsonObject } from '@baton/core'
 import {
@@ -122,7 +122,7 @@ const OUTPUTS: readonly ModelRequest['output'][] = [
   { name: 'answer', schema: { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'] } },
 ]
 
-/** Every combination, in the voice profile of 512 tokens and with one call at a time. */
+/** Every combination, in the voice profile with 512 tokens and one call at a time. */
 function* listRequests(): Generator<ModelRequest> {
   for (const toolChoice of CHOICES)
     for (const thinking of THINKING)
@@ -141,7 +141,7 @@ function* listRequests(): Generator<ModelRequest> {
 }
 
 const counts = { models: MODELS.length, requests: 0, 'refused by Baton with a hint': 0 }
-/** The request to each model if nobody asks for anything but a short answer. */
+/** The request to each model if only a short answer is requested. */
 const plain: string[] = []
 
 afterAll(() => {
@@ -176,7 +176,7 @@ describe('what is sent is accepted', () => {
   })
 })
 
-/** Undefined where Baton itself says that the model takes no such request, and what to ask in its place. */
+/** Undefined if Baton itself reports that the model does not accept the request, and what to use instead. */
 function encode({ encode }: Wire, request: ModelRequest, model: string): JsonObject | undefined {
   try {
     const body: unknown = JSON.parse(JSON.stringify(encode(request, model)))

@@ -1,5 +1,6 @@
-// Conversations that outgrow what a provider takes, in bytes, images or pixels: under the real host, over HTTP to servers that refuse in
-// the providers' words, every turn is answered, with its newest picture, and few requests change the beginning that is cached.
+// Conversations that exceed a provider's limits in bytes, images or pixels: under the real host, over HTTP to servers
+// that reject with the providers' messages, every turn is answered with its latest picture, and few requests change the
+// cached prefix.
 import type { ContentPart, JsonObject, JsonValue, Model } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createHost } from '@baton/host'
@@ -21,13 +22,13 @@ afterEach(async () => {
 
 interface Picture {
   readonly bytes: number
-  /** Pixels of each side. */
+  /** Pixels per side. */
   readonly side?: number
-  /** Type of the first bytes; `image/png` by default. */
+  /** File type indicated by the first bytes; `image/png` by default. */
   readonly isJpeg?: boolean
 }
 
-/** The beginning of a real picture, with a number in it. */
+/** The beginning of a real picture, containing a number. */
 function draw(number: number, { bytes, side = 100, isJpeg = false }: Picture): string {
   const drawn = Buffer.alloc(bytes, number % 251)
   if (isJpeg) drawn.set([0xff, 0xd8, 0xff, 0xe0], 0)
@@ -46,9 +47,9 @@ function show(number: number, picture: Picture): ContentPart {
 
 interface Played {
   readonly outcomes: ReadonlySet<string>
-  /** Turns whose accepted request lacks its newest picture. */
+  /** Turns whose accepted request lacks its latest picture. */
   readonly blind: number
-  /** Requests that do not begin as the one before. */
+  /** Requests that do not start like the previous one. */
   readonly changed: number
   readonly refused: readonly string[]
   readonly leftOut: number
@@ -86,7 +87,7 @@ async function play(
   return { outcomes, blind, changed, refused: server.refusals.map(({ message }) => message), leftOut }
 }
 
-/** Without the marks of caches, which move with the newest message. */
+/** Without cache marks, which move with the latest message. */
 function listMessages(value: JsonValue | undefined): readonly string[] {
   const messages = Array.isArray(value) ? (value as readonly JsonValue[]) : []
   const without = (key: string, field: unknown) => (key === 'cache_control' ? undefined : field)
@@ -113,7 +114,7 @@ test('a gateway that takes less than its provider, with a 413: 51 turns', async 
   const played = await play(model, server, { turns: 51, picture: { bytes: 70_000 }, history: 'messages' })
   expect([played.outcomes, played.blind]).toEqual([SEEN, 0])
   expect(new Set(played.refused)).toEqual(new Set(['Request exceeds the maximum size']))
-  // Ten pictures fit: half of them leave each fifth or sixth time.
+  // Ten pictures fit: half of them are dropped every fifth or sixth time.
   expect(played.refused.length).toBeLessThanOrEqual(10)
   expect(played.changed).toBe(played.refused.length)
   expect(played.leftOut).toBeGreaterThanOrEqual(40)
@@ -128,7 +129,7 @@ test('a gateway whose limit Baton is told is never asked for more: 51 turns', as
 
 test('more bytes than Anthropic takes are not sent', async () => {
   const { server, model } = await startAnthropic()
-  // 34.5 MB with their base64.
+  // 34.5 MB as base64.
   const played = await play(model, server, {
     turns: 1,
     pictures: 7,
@@ -144,7 +145,7 @@ test('more bytes than Gemini takes are not sent', async () => {
   open.push(server)
   const access = { type: 'gemini-api', apiKey: 'k' } as const
   const model = createGeminiModel({ model: 'gemini-3-pro-preview', access, baseUrl: server.url })
-  // 24.7 MB with their base64.
+  // 24.7 MB as base64.
   const played = await play(model, server, {
     turns: 1,
     pictures: 5,

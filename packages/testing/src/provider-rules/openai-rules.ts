@@ -1,10 +1,10 @@
-// Refusals of OpenAI for each model, in November 2026: developers.openai.com/api/docs/guides/reasoning and models, vane#1173,
-// docs.laozhang.ai gpt-6-chat-tools-2026-11, and what was recorded with gpt-5.6.
+// Requests that OpenAI rejects for each model, as of November 2026: developers.openai.com/api/docs/guides/reasoning and
+// models, vane#1173, docs.laozhang.ai gpt-6-chat-tools-2026-11, and recordings with gpt-5.6.
 import type { JsonObject } from '@baton/core'
 import type { Refusal } from './rule.ts'
 import { STARVED, THOUGHTS_TOKENS_MIN, VOICE_TOKENS, listAt, listBroken, numberAt, objectAt, textAt } from './rule.ts'
 
-/** Efforts by model, as the pages of the models list them; models that are not here do not think. */
+/** Efforts by model, from the models' pages; models not listed here do not think. */
 const EFFORTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gpt-6-astra|^gpt-6\.1-sol/, ['low', 'medium', 'high', 'xhigh', 'max']],
   [/^gpt-6|^gpt-5\.6/, ['none', 'low', 'medium', 'high', 'xhigh', 'max']],

@@ -1,5 +1,6 @@
-// Refusals of Google, Amazon, xAI, DeepSeek and Groq for single models, in November 2026: ai.google.dev/gemini-api/docs/thinking and
-// whats-new-gemini-3.6, docs.cloud.google.com guides/gemini-3-8-flash, Nova 2 user guide, docs.x.ai, api-docs.deepseek.com.
+// Requests that Google, Amazon, xAI, DeepSeek and Groq reject for individual models, as of November 2026:
+// ai.google.dev/gemini-api/docs/thinking and whats-new-gemini-3.6, docs.cloud.google.com guides/gemini-3-8-flash, Nova
+// 2 user guide, docs.x.ai, api-docs.deepseek.com.
 import type { JsonObject } from '@baton/core'
 import type { Refusal } from './rule.ts'
 import { STARVED, THOUGHTS_TOKENS_MIN, VOICE_TOKENS, listAt, listBroken, numberAt, objectAt, textAt } from './rule.ts'

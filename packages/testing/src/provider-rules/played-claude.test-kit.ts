@@ -1,4 +1,4 @@
-// Plays a host over answers of Claude that a test writes block by block, and keeps the requests that it sends.
+// Runs a host on Claude answers that a test writes block by block, and records the requests it sends.
 import type { HttpRequest, JsonObject } from '@baton/core'
 import { defineAgent, isJsonObject, tool } from '@baton/core'
 import { createHost } from '@baton/host'
@@ -14,7 +14,7 @@ export function streamBlocks(reason: string, blocks: readonly JsonObject[], more
   return new TextEncoder().encode(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
 }
 
-/** A signature comes behind the beginning of its block. */
+/** A signature follows the start of its block. */
 function listStart(block: JsonObject, index: number): readonly JsonObject[] {
   const { signature } = block
   const start = { type: 'content_block_start', index }
@@ -25,7 +25,7 @@ function listStart(block: JsonObject, index: number): readonly JsonObject[] {
   ]
 }
 
-/** Later answers than the given ones say "Done.". Returns the bodies of all requests. */
+/** Answers after the given ones are "Done.". Returns the bodies of all requests. */
 export async function playTurns(
   answers: readonly Uint8Array[],
   turns: number,

@@ -1,12 +1,12 @@
-// Rules of providers about single models, as their documentation and their errors say them. They were written from those, and
-// know nothing of the table of traits that they are held against.
+// Providers' rules about individual models, taken from their documentation and errors, independently of the traits
+// table that is tested against them.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
-/** The literal words of a refusal, or what a page says. */
+/** The verbatim message of a rejection, or what a page says. */
 export type Refusal = string
 
-/** Reads a request body: its fields, where they are of the kind that a rule looks at. */
+/** Reads a request body: its fields, if they have the type that a rule expects. */
 export function objectAt(body: JsonObject, ...path: readonly string[]): JsonObject {
   let value: JsonObject = body
   for (const key of path) {
@@ -32,13 +32,13 @@ export function numberAt(body: JsonObject, key: string): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** Refusals of a provider: each rule with whether it was broken. */
+/** Returns the broken rules of a provider. */
 export function listBroken(rules: readonly (readonly [boolean, Refusal])[]): readonly Refusal[] {
   return rules.filter(([isBroken]) => isBroken).map(([, refusal]) => refusal)
 }
 
-/** Tokens of a short answer for the ear, and the least that a model is given beside them where it thinks. */
+/** Tokens of a short spoken answer, and the minimum reserved for thinking in addition. */
 export const VOICE_TOKENS = 512
 export const THOUGHTS_TOKENS_MIN = 2048
 
-export const STARVED: Refusal = 'thoughts count against the limit of output tokens: nothing is left for the answer'
+export const STARVED: Refusal = 'thinking counts against the limit of output tokens: nothing is left for the answer'

@@ -1,4 +1,4 @@
-// A call that a server sends twice runs once: under the real host, over HTTP.
+// A call that a server sends twice runs once, under the real host, over HTTP.
 import type { JsonObject } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createHost } from '@baton/host'

@@ -1,4 +1,4 @@
-// Tools that Anthropic runs, under the real host: whatever became of their calls, fifty later turns are legal.
+// Tools that Anthropic runs, under the real host: whatever happened to their calls, fifty later turns are valid.
 import { expect, test } from 'vitest'
 import { validateAnthropicRequest } from '../wires/index.ts'
 import { playTurns, streamBlocks } from './played-claude.test-kit.ts'

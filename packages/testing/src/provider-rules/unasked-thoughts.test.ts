@@ -1,4 +1,5 @@
-// A model that thinks without being asked, under the real host: its thoughts, whose text is left out, go back with its calls.
+// A model that thinks without being asked, under the real host: its thinking, with the text omitted, is sent back with
+// its calls.
 import { expect, test } from 'vitest'
 import { validateAnthropicRequest } from '../wires/index.ts'
 import { playTurns, streamBlocks } from './played-claude.test-kit.ts'

@@ -1,4 +1,4 @@
-// Every program of the pages on Deno and on Bun. BATON_DENO and BATON_BUN name the programs, or they are in PATH.
+// Every program of the documentation on Deno and Bun. They are found through BATON_DENO and BATON_BUN, or in PATH.
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { startCommand } from '../start-command.ts'
 const GUIDE = fileURLToPath(new URL('../../../../examples/guide', import.meta.url))
 const CONDITIONS = '--conditions=@baton/source'
 
-/** `first` needs a key, `mcp` installs a server; `persistence` is played twice. */
+/** `first` needs a key, `mcp` installs a server; `persistence` is run twice. */
 const NOT_PLAYED = ['first', 'mcp', 'persistence']
 const PROGRAMS = globSync('*.ts', { cwd: GUIDE })
   .map((file) => basename(file, '.ts'))
@@ -60,7 +60,7 @@ describe.each(RUNTIMES)('on $runtime', ({ runtime, variable, words }) => {
   })
 })
 
-// Bun puts a fetch of its own in the place of undici's, which connects where it likes, whatever was checked.
+// Bun replaces undici's fetch with its own, which connects to any address regardless of checks.
 test('on Bun a guarded fetch reaches no place whose addresses it would have to check', ({ skip }) => {
   const program = find('Bun', 'BATON_BUN')
   if (program === undefined) return skip()
@@ -70,7 +70,7 @@ test('on Bun a guarded fetch reaches no place whose addresses it would have to c
     for (const options of [{}, { allow: ['docs.example'], deny: ['203.0.113.0/24'] }])
       await createGuardedFetch(options)('https://docs.example/').catch((cause) => console.log(cause.code, cause.message))`
   const { stdout } = spawnSync(program, [CONDITIONS, '--eval', code], { encoding: 'utf8' })
-  expect(stdout.match(/^url_refused .*cannot hold a connection to the address that was checked/gm)).toHaveLength(2)
+  expect(stdout.match(/^url_refused .*cannot pin a connection to the checked address/gm)).toHaveLength(2)
 })
 
 function find(runtime: string, variable: string): string | undefined {

@@ -1,4 +1,5 @@
-// Each operation of the published documents that other packages bring along is called with arguments made from its schema.
+// Calls each operation of the published documents that other packages include, with arguments generated from its
+// schema.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '@baton/core'
@@ -33,7 +34,7 @@ test.each(DOCUMENTS)(
     })
     const validator = createArgumentValidator()
     for (const { name, inputSchema, schemaWarnings = [], input, execute } of tools) {
-      // Optional fields too, where there is an end to them.
+      // Includes optional fields, if they do not nest endlessly.
       const made = [0, 0.5].map((optionalsProbability) =>
         generateSync(inputSchema as never, { seed: 1, optionalsProbability, maxItems: 1 } as never),
       ) as readonly JsonObject[]

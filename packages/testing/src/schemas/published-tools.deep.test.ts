@@ -1,5 +1,5 @@
-// Each tool of the MCP servers that others publish is called over a real connection, with arguments made from its schema. What the
-// calls touch is a folder, a page and a service of the test.
+// Calls each tool of third-party MCP servers over a real connection, with arguments generated from its schema. The
+// calls only affect a folder, a page and a service of the test.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
@@ -20,9 +20,12 @@ interface Published {
   readonly tools: number
   readonly words?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** Values of properties, by their names, where made ones would reach outside, wait for long, or miss what the test prepared. */
+  /**
+   * Property values by name, for cases where generated ones would reach outside, wait for long, or miss what the test
+   * prepared.
+   */
   readonly given?: JsonObject
-  /** The tool that runs before all others, and the one that runs after them. */
+  /** The tool that runs before all others, and the tool that runs after them. */
   readonly first?: string
   readonly last?: string
   /** Why no call can be sent; then only the arguments are checked. */
@@ -145,7 +148,7 @@ function sort(tools: readonly Tool[], { first, last }: Published): readonly Tool
 function makeArguments({ inputSchema }: Tool, given: JsonObject = {}): readonly JsonObject[] {
   return [0, 0.5].map((optionalsProbability) => {
     const made = generateSync(inputSchema as never, { seed: 1, optionalsProbability, maxItems: 1 } as never)
-    const entries = Object.entries(made as JsonObject) // the schemas are of objects
+    const entries = Object.entries(made as JsonObject) // the schemas describe objects
     return Object.fromEntries(entries.map(([key, value]) => [key, given[key] ?? value]))
   })
 }
@@ -162,7 +165,7 @@ interface End {
   readonly text: string
 }
 
-/** One turn that calls one tool after the other; a question of a server is declined. */
+/** One turn that calls the tools one after another; questions from a server are declined. */
 async function callAll(servers: McpServers, calls: readonly (readonly [Tool, JsonObject])[]): Promise<readonly End[]> {
   const steps = calls.map(([{ name }, given]) => ({ calls: [{ name, arguments: given }] }))
   const model = createScriptedModel({ steps: [...steps, { text: 'Done.' }] })
@@ -186,7 +189,7 @@ async function callAll(servers: McpServers, calls: readonly (readonly [Tool, Jso
   return ends
 }
 
-/** Neither Baton nor the server may refuse what fits the schema that the server told. */
+/** Neither Baton nor the server may reject arguments that match the schema published by the server. */
 function isRefusal({ type, text }: End): boolean {
   return type !== 'ok' && /could not be checked|invalid arguments|validation error|not fit/i.test(text)
 }

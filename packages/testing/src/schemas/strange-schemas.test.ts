@@ -1,5 +1,5 @@
-// A tool that is offered can be called, whatever dialect its schema is written in: what cannot be checked is told when the tool is
-// defined, and never by a call that fails.
+// A tool that is offered can be called, whatever its schema's dialect: anything that cannot be checked is reported when
+// the tool is defined, never by a failing call.
 import type { JsonObject } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -7,7 +7,7 @@ import { createHost } from '@baton/host'
 import { expect, test } from 'vitest'
 import { STRANGE } from './strange-schemas.ts'
 
-/** The arguments that the tool ran with, and what the host's log says. */
+/** The arguments that the tool ran with, and the contents of the host's log. */
 async function callWith(input: JsonObject, all: readonly JsonObject[]) {
   const ran: unknown[] = []
   const told: unknown[] = []

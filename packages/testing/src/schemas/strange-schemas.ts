@@ -1,11 +1,11 @@
-// Schemas as strangers write them, each with arguments that are right: for the tests of what is read of them, and of the check.
+// Schemas as strangers write them, each with valid arguments, for tests of how they are read and of the check.
 import type { JsonObject } from '@baton/core'
 
 export interface StrangeSchema {
   readonly input: JsonObject
   /** Arguments that the author of the schema means to allow. */
   readonly right: readonly JsonObject[]
-  /** Arguments that are wrong in any reading; absent where all are right. */
+  /** Arguments that are invalid in any reading; absent if all are valid. */
   readonly wrong?: readonly JsonObject[]
   /** Warning when the tool is defined; absent if there is none. */
   readonly told?: string

@@ -1,13 +1,13 @@
-// The user's own agent inside of a simulated process: its models and tools do what they do, in a process that may die around
-// them. While one of them really works, no virtual time passes.
+// The user's own agent inside a simulated process: its models and tools really run, in a process that may die around
+// them. While one of them is working, no virtual time passes.
 import type { Agent, ClientHandlers, Model, Tool, ToolContext } from '@baton/core'
 import type { SimulatedProcess } from '../simulator/process.ts'
 
 /** Real effects, whatever the log says. */
 export interface RealWork {
-  /** Starts of each call's tool, by the call's id. */
+  /** Starts of each call's tool, by call id. */
   readonly starts: Map<string, { readonly tool: string; readonly effect: string; count: number }>
-  /** Models and tools that work right now. */
+  /** Number of models and tools working right now. */
   busy: number
 }
 
@@ -53,7 +53,7 @@ function putTool(tool: Tool, process: SimulatedProcess, work: RealWork): Tool {
   }
 }
 
-/** Handlers of a client, whose starts count too. */
+/** Wraps a client's handlers so that their starts count too. */
 export function watchHandlers(handlers: ClientHandlers, { tools }: Agent, work: RealWork): ClientHandlers {
   const watched = Object.entries(handlers).map(([name, handle]): [string, ClientHandlers[string]] => [
     name,

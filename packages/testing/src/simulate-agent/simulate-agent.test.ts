@@ -1,4 +1,4 @@
-// A user's own agent in worlds that break: what holds, and what is told where it does not.
+// A user's own agent in faulty worlds: guarantees that hold, and reports of broken ones.
 import type { ModelRequest, Tool } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
@@ -8,7 +8,7 @@ import { simulate } from '../index.ts'
 
 const OBJECT = { type: 'object' } as const
 
-/** Asks for every tool once in each turn, then is done: what it says depends on the request alone, as after a crash. */
+/** Calls every tool once per turn, then finishes: its output depends only on the request, as it must after a crash. */
 function say(request: ModelRequest): ScriptedStep {
   const last = request.messages.at(-1)
   if (last?.role === 'tool') return { text: 'Done.' }

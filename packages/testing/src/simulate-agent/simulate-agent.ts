@@ -1,5 +1,5 @@
-// `simulate(agent, …)`: a conversation with the user's own agent in worlds where processes die, the store fails and the client
-// loses its connection, one world for each seed. Whatever happens, the session must come to rest with nothing broken.
+// `simulate(agent, …)`: a conversation with the user's own agent in worlds where processes die, the store fails and the
+// client loses its connection, one world per seed. Whatever happens, the session must come to rest intact.
 import type {
   Agent,
   Client,
@@ -26,22 +26,22 @@ import { putInProcess, putModel, watchHandlers } from './agent-in-process.ts'
 export type SimulatedFault = 'crash' | 'store' | 'disconnect'
 
 export interface SimulateAgentOptions {
-  /** The user's messages, one after another; a later one may come while an earlier one is answered. */
+  /** The user's messages in order; one may be sent while an earlier one is being answered. */
   readonly says: readonly string[]
   /** Handlers of a client for the agent's client tools. */
   readonly client?: ClientHandlers
   /** Whether a person approves a call; yes by default. */
   readonly approve?: (call: PendingApproval) => boolean
-  /** A person's answer to a tool's question; undefined, the default, declines. */
+  /** A person's answer to a tool's question; `undefined`, the default, declines. */
   readonly answer?: (question: PendingQuestion) => JsonValue | undefined
-  /** How many worlds, from seed 1, or which seeds; 20 by default. */
+  /** Number of worlds, starting from seed 1, or a list of seeds; 20 by default. */
   readonly seeds?: number | readonly number[]
-  /** All by default. */
+  /** All faults by default. */
   readonly faults?: readonly SimulatedFault[]
-  /** For models that the agent only names. */
+  /** Resolves models that the agent only names. */
   readonly modelOf?: (id: string) => Model
   readonly services?: unknown
-  /** Looks at the facts of a world that came to rest; what it throws fails the simulation with the world's seed. */
+  /** Inspects the facts of a world that came to rest; if it throws, the simulation fails with the world's seed. */
   readonly check?: (facts: readonly Fact[], seed: number) => void
 }
 
@@ -52,12 +52,12 @@ export interface SimulationReport {
   readonly calls: number
 }
 
-/** A failure with its world and the events before it; `simulate` with `seeds: [error.seed]` does it again. */
+/** A failure with its world and the events before it; `simulate` with `seeds: [error.seed]` reproduces it. */
 export class AgentSimulationError extends Error {
   readonly seed: number
   constructor(seed: number, story: readonly string[], cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    super(`seed ${seed}: ${why}\n${story.slice(-40).join('\n')}\nDo it again with seeds: [${seed}].`, { cause })
+    super(`seed ${seed}: ${why}\n${story.slice(-40).join('\n')}\nReproduce it with seeds: [${seed}].`, { cause })
     this.name = 'AgentSimulationError'
     this.seed = seed
   }
@@ -67,14 +67,14 @@ const SESSION = 'simulated'
 const START_MS = Date.UTC(2026, 0, 1)
 /** Virtual milliseconds in which a healed session must come to rest. */
 const REST_MS = 60 * 60_000
-/** Real milliseconds that a model or a tool may work; after that the simulation fails. */
+/** Real milliseconds that a model or tool may work before the simulation fails. */
 const WORK_MS = 30_000
 
 /**
- * Checks after every record the invariants of sessions, and at the end that every input was taken, that nothing is left open
- * and that no tool of effect class `once` was started twice. Time is virtual: waits cost nothing. Models and tools are the
- * agent's own and must bear to be asked again after a crash; tools of sources are left out.
- * @throws AgentSimulationError with the seed of the first world that breaks
+ * Checks the invariants of sessions after every record, and at the end that every input was accepted, that nothing is
+ * left open and that no tool of effect class `once` was started twice. Time is virtual, so waits cost nothing. Models
+ * and tools are the agent's own and must tolerate being called again after a crash; tools of sources are skipped.
+ * @throws AgentSimulationError with the seed of the first world that fails
  */
 export async function simulateAgent(agent: Agent, options: SimulateAgentOptions): Promise<SimulationReport> {
   const { seeds = 20 } = options
@@ -131,7 +131,7 @@ class AgentWorld {
     return this.#records.flatMap((record) => record.facts)
   }
 
-  /** @throws Error that says what broke */
+  /** @throws Error describing what failed */
   async play(): Promise<void> {
     await this.#boot()
     for (const index of this.#options.says.keys()) {
@@ -158,13 +158,13 @@ class AgentWorld {
     if (this.#faults.has('crash') && this.#random.chance(0.25)) this.#process.killAfter(this.#random.below(12))
     if (this.#faults.has('disconnect') && this.#client && this.#random.chance(0.2)) {
       this.#tell('the client loses its connection')
-      this.#client.detach().catch(() => {}) // a process that died answers nothing
+      this.#client.detach().catch(() => {}) // a dead process answers nothing
       this.#client = undefined
     } else await this.#tend()
     await this.#pass(this.#random.below(3000))
   }
 
-  /** People decide, the client is there, and a dead process is followed by another one. */
+  /** Makes decisions, keeps the client connected, and replaces a dead process. */
   async #tend(): Promise<void> {
     if (!this.#process.isAlive()) await this.#boot()
     const session = this.#session
@@ -208,10 +208,10 @@ class AgentWorld {
     this.#session?.submit({ type: 'user-input', inputId: `say-${index}`, parts }).then(
       (outcome) => {
         if (outcome.type === 'refused')
-          this.#failure ??= new Error(`what the user said was refused: ${outcome.message}`)
+          this.#failure ??= new Error(`an input of the user was refused: ${outcome.message}`)
         this.#unanswered.delete(index)
       },
-      () => {}, // said again to the next process
+      () => {}, // sent again to the next process
     )
   }
 
@@ -292,7 +292,7 @@ class AgentWorld {
     if (this.#failure) throw this.#failure
   }
 
-  /** While a model or a tool really works, virtual time stands still; not for ever. */
+  /** Virtual time is paused while a model or tool is really working, up to a limit. */
   #isIdle(): boolean {
     if (this.#work.busy <= 0 || this.#failure) {
       this.#busySince = undefined

@@ -1,4 +1,4 @@
-// Actions of the driver of a simulation: users talk, devices come and go, processes die, and at last the world heals.
+// Actions of a simulation's driver: users talk, devices come and go, processes die, and finally the world heals.
 import type { QuestionAnswer } from '@baton/core'
 import type { UserCommand } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
@@ -17,7 +17,7 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
         inputId: nextId(world),
         parts: [{ type: 'text', text: 'do something' }, ...(world.random.chance(0.2) ? [SIMULATED_PICTURE] : [])],
         delivery: world.random.pick(['queue', 'steer', 'interrupt']),
-        // Some users cannot be asked: they talk to a telephone.
+        // Some users cannot be asked, such as those on a telephone.
         ...(world.random.chance(0.2) && { asks: false }),
       }),
   ],
@@ -52,7 +52,7 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
 ]
 const TOTAL = ACTIONS.reduce((sum, [weight]) => sum + weight, 0)
 
-/** An action on one of the pages, if there are any. */
+/** Acts on one of the pages, if there are any. */
 function actOnPage(world: SimulatedWorld): void {
   const { random, coverage, observed } = world
   const page = random.pick(world.pages)
@@ -84,11 +84,11 @@ function nextId(world: SimulatedWorld): string {
   return `input-${world.count()}`
 }
 
-/** Its program lets go of the session, which may come to rest and leave the memory, and asks for it again. */
+/** Its program releases the session, which may come to rest and leave memory, and opens it again. */
 function leave(world: SimulatedWorld): void {
   const { session, host, devices } = world
   if (!session || !host || devices.some((device) => device.isOpen())) return
-  tell(world, 'nobody holds the session')
+  tell(world, 'no handle holds the session')
   world.session = undefined
   session
     .close()
@@ -119,7 +119,7 @@ function crash(world: SimulatedWorld): void {
 const SECOND_MS = 1000
 const DAY_MS = 86_400_000
 
-/** The process ends in good order: what it began is stopped, and the next one begins over what it stored. */
+/** Stops the process in an orderly way: its work is aborted, and the next process starts from what was stored. */
 async function stop(world: SimulatedWorld): Promise<void> {
   const { host, process, random, time, watch } = world
   if (!host || !world.stops || !process.isAlive()) return
@@ -134,14 +134,14 @@ async function stop(world: SimulatedWorld): Promise<void> {
   while (!hasStopped && process.isAlive() && (await time.runNext(untilMs)));
   if (!process.isAlive()) return
   if (hasStopped) watch.checkStopped(process)
-  else world.observed.failure ??= new Error(`the host did not stop in ${STOP_MS} ms`)
+  else world.observed.failure ??= new Error(`the host did not stop within ${STOP_MS} ms`)
   process.end()
 }
 
 /** Virtual milliseconds in which a host stops, whatever its store does. */
 const STOP_MS = 60_000
 
-/** Somebody, or a time service, sets the wall clock. */
+/** Sets the wall clock, like a person or a time service. */
 function setClock(world: SimulatedWorld): void {
   const { random, time } = world
   const stepMs = random.pick([3 * SECOND_MS, 3600 * SECOND_MS, DAY_MS, 40 * DAY_MS, 365 * DAY_MS])
@@ -161,7 +161,7 @@ function interrupt(world: SimulatedWorld): void {
   send(world, { type: 'interrupt', reason: 'barge_in', heard })
 }
 
-/** A person decides, or two do; one who edits what is asked may meet a policy. */
+/** One person decides, or two; editing the request may trigger a policy. */
 function approve(world: SimulatedWorld): void {
   const { random, session } = world
   const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
@@ -176,7 +176,7 @@ function approve(world: SimulatedWorld): void {
   }
 }
 
-/** Who is asked answers, declines, or answers nonsense; most often nobody is there. */
+/** The user answers, declines, or answers nonsense; most often there is no answer. */
 function answer(world: SimulatedWorld): void {
   const { random, session, observed } = world
   const questions = observed.history.openQuestions()
@@ -191,7 +191,7 @@ function describe(world: SimulatedWorld): void {
   world.session?.describe({ title, meta: { serial: world.count() } }).catch(() => {})
 }
 
-/** An edit is an approval: the call is ready, and begins when the session goes on. */
+/** An edit is an approval: the call is ready, and starts when the session continues. */
 function editWhilePaused(world: SimulatedWorld): void {
   const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
   if (!call?.approval) return
@@ -215,7 +215,7 @@ function forge(world: SimulatedWorld): void {
   const { step, recentCalls } = world.observed.state
   const calls = [...(step?.calls ?? []), ...recentCalls.slice(-3)]
   const call = calls.length > 0 ? world.random.pick(calls) : undefined
-  // A client of the same handle that was not asked: what the one that was asked says of its own call is no forgery.
+  // A client of the same handle that was not asked: a report from the asked one about its own call is not forged.
   const others = world.devices.filter(({ connection }) => connection !== call?.offer?.connection)
   const device = others.length > 0 ? world.random.pick(others) : undefined
   send(world, {
@@ -226,15 +226,15 @@ function forge(world: SimulatedWorld): void {
   })
 }
 
-/** Virtual milliseconds in which a healed session must come to rest: every limit of a turn fits in it many times. */
+/** Virtual milliseconds in which a healed session must come to rest: many times every limit of a turn. */
 const REST_MS = 30 * 60_000
 
-/** Whatever waits must now end, in the session's own time. */
+/** Every wait must now end, in the session's own time. */
 export async function healAndRest(world: SimulatedWorld): Promise<void> {
   await heal(world)
   if (!world.process.isAlive()) await boot(world)
   await settleDown(world)
-  // A session that is still being opened takes no devices yet.
+  // A session that is still opening accepts no devices yet.
   for (let wait = 0; wait < 100 && !world.session; wait++) await world.time.runUntil(world.time.nowMs() + 1000)
   connect(world, 2)
   connect(world, 1)
@@ -244,7 +244,7 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   })
 }
 
-/** No faults from now on. */
+/** Turns off all faults. */
 export async function heal(world: SimulatedWorld): Promise<void> {
   tell(world, 'the world heals')
   world.faults.on = false
@@ -255,7 +255,7 @@ export async function heal(world: SimulatedWorld): Promise<void> {
   world.process.killAt('none')
 }
 
-/** `tend` is called before each event. @throws Error when the session does not come to rest */
+/** `tend` is called before each event. @throws Error if the session does not come to rest */
 export async function rest(world: SimulatedWorld, tend: () => Promise<void>): Promise<void> {
   const untilMs = world.time.nowMs() + REST_MS
   while (world.time.nowMs() < untilMs) {
@@ -273,7 +273,7 @@ export async function rest(world: SimulatedWorld, tend: () => Promise<void>): Pr
   }
 }
 
-/** Who paused or stopped the session lets it go on. */
+/** Resumes the session after a pause or stop. */
 export async function settleDown(world: SimulatedWorld): Promise<void> {
   const { phase } = world.observed.state
   if (phase === 'paused') send(world, { type: 'continue' })

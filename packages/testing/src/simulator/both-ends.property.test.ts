@@ -1,12 +1,12 @@
-// Both ends in simulated worlds: the real front and host, and pages with the real client of version 2, whose networks break,
-// whose servers die, and which are loaded again. At rest each page shows what the log says.
+// Both ends in simulated worlds: the real front and host, and pages with the real version 2 client, whose networks
+// break, whose servers die, and which are reloaded. At rest, each page shows the contents of the log.
 import { expect, test } from 'vitest'
 import { chooseCount } from '../depth.ts'
 import { createSimulationCoverage } from './coverage.ts'
 import { simulateTwoProcesses } from './simulate-two-processes.ts'
 import { simulate } from './simulate.ts'
 
-/** 2,000 deep ones together. */
+/** 2,000 deep ones in total. */
 const SEEDS = chooseCount({ quick: 6, deep: 500 })
 const SHARED_SEEDS = chooseCount({ quick: 6, deep: 800 })
 

@@ -1,23 +1,23 @@
-// Checks of several processes that share a store: one owner at a time, who alone appends and alone works, and a log
-// that has every input which any of them accepted.
+// Checks of several processes that share a store: one owner at a time, which alone appends and works, and a log that
+// contains every input accepted by any of them.
 import type { Accepted, Refused, Store } from '@baton/core'
 import type { ClientReport, SessionRecord, UserCommand } from '@baton/core/machine'
 import type { SimulatedProcess } from './process.ts'
 
 export interface OwnershipInit {
-  /** Processes in which a model is asked at this moment, and was not given up. */
+  /** Processes with a running model call that was not given up. */
   readonly working: () => readonly SimulatedProcess[]
   readonly fail: (failure: Error) => void
-  /** The session has another process than its record before. */
+  /** Called when the session has another process than at its previous record. */
   readonly onMove: () => void
 }
 
 export class OwnershipWatch {
   readonly #init: OwnershipInit
-  /** The newest that the store has given. */
+  /** The newest epoch given by the store. */
   #epoch = 0
   #writer: string | undefined
-  /** Inputs with an id: those that the log has, and those that a process has accepted. */
+  /** Inputs with an id: those in the log, and those accepted by a process. */
   readonly #stored = new Set<string>()
   readonly #accepted = new Set<string>()
 
@@ -25,7 +25,7 @@ export class OwnershipWatch {
     this.#init = init
   }
 
-  /** The store as the process of this name sees it; `onStored` hears of what it has stored. */
+  /** The store as seen by the process with this name; `onStored` receives what it has stored. */
   observe(name: string, disk: Store, onStored: (records: readonly SessionRecord[]) => void): Store {
     return {
       ...disk,
@@ -47,18 +47,18 @@ export class OwnershipWatch {
     if (type !== 'accepted' || !('inputId' in input)) return
     this.#accepted.add(input.inputId)
     if (!this.#stored.has(input.inputId))
-      this.#init.fail(new Error(`${input.inputId} is accepted, and the log does not have it`))
+      this.#init.fail(new Error(`${input.inputId} was accepted, but is not in the log`))
   }
 
-  /** Reads the log of the session once more. @throws Error that says what it lacks, or has twice */
+  /** Reads the session's log again. @throws Error describing what is missing or duplicated */
   async checkLog(disk: Store, session: string, observed: readonly SessionRecord[]): Promise<void> {
     const records: SessionRecord[] = []
     for await (const record of disk.read(session, 0)) records.push(record)
     if (JSON.stringify(records) !== JSON.stringify(observed))
-      throw new Error(`the log has ${records.length} records, which are not the ${observed.length} that were appended`)
+      throw new Error(`the log has ${records.length} records that differ from the ${observed.length} appended ones`)
     const stored = new Set(records.map(({ input }) => input.inputId))
     const lost = [...this.#accepted].filter((id) => !stored.has(id))
-    if (lost.length > 0) throw new Error(`accepted, and not in the log: ${lost.join(', ')}`)
+    if (lost.length > 0) throw new Error(`accepted, but not in the log: ${lost.join(', ')}`)
     const facts = records.flatMap((record) => record.facts)
     const settled = facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.callId] : []))
     if (new Set(settled).size < settled.length) throw new Error('a call is settled twice')
@@ -73,7 +73,9 @@ export class OwnershipWatch {
     this.#epoch = epoch
     const working = this.#init.working().length
     if (working > 0)
-      this.#init.fail(new Error(`${name} gets the session while ${working} model calls of its former owner run on`))
+      this.#init.fail(
+        new Error(`${name} gets the session while ${working} model calls of its former owner are running`),
+      )
   }
 
   #noteRecords(name: string, records: readonly SessionRecord[]): void {

@@ -1,14 +1,14 @@
-// Checks of pages once the world is at rest: they show what the log says, each message once, and nothing that was said is lost.
+// Checks of pages once the world is at rest: they show what the log says, each message once, and no message is lost.
 import type { ChatMessage } from '@baton/core'
 import type { SessionMessage } from '@baton/client'
 import type { SimulatedWorld } from './simulate.ts'
 import { SESSION } from './simulate.ts'
 import type { SimulatedPage } from './simulated-page.ts'
 
-/** Virtual milliseconds in which a page hands in what it has, and is told what there is. */
+/** Virtual milliseconds for a page to deliver its outbox and receive updates. */
 const PATIENCE_MS = 120_000
 
-/** Checks a world that has healed. @throws Error that says what is wrong */
+/** Checks a world that has healed. @throws Error describing what is wrong */
 export async function checkPages(world: SimulatedWorld): Promise<void> {
   const { pages, time } = world
   if (pages.length === 0) return
@@ -33,7 +33,7 @@ async function checkPage({ time }: SimulatedWorld, page: SimulatedPage, { messag
   if (told.length === 0 ? messages.length > 0 : JSON.stringify(is) !== JSON.stringify(should))
     throw new Error(`${name} shows\n${is.join('\n')}\nand not\n${should.join('\n')}`)
   const pending = shown.filter((message) => 'delivery' in message && message.delivery === 'pending')
-  if (pending.length > 0) throw new Error(`${name} still has ${pending.length} messages that nobody took`)
+  if (pending.length > 0) throw new Error(`${name} still has ${pending.length} messages that were not accepted`)
   await time.settle()
 }
 

@@ -1,8 +1,8 @@
-// A snapshot against a full fold of the log up to its position: it only saves time.
+// Compares a snapshot with a full fold of the log up to its position: a snapshot only saves time.
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState, takeSnapshot } from '@baton/core/machine'
 
-/** @throws Error that says where they differ */
+/** @throws Error describing where they differ */
 export function checkSnapshot(session: string, snapshot: Snapshot, records: readonly SessionRecord[]): void {
   let state = initialState(session)
   const history = createHistory()

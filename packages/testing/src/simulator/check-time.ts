@@ -1,10 +1,10 @@
-// Time as a session has it, checked record by record: it goes at its own pace, however the wall clock is set, and no timer
-// fires before its moment.
+// Checks a session's time, record by record: it advances at its own pace, however the wall clock is set, and no timer
+// fires early.
 import type { SessionRecord, State } from '@baton/core/machine'
 import { effectKey, outstanding } from '@baton/core/machine'
 
 export interface TimeChecker {
-  /** `nowMs`: the true time at which the record was stored. @throws Error that says what is wrong */
+  /** `nowMs`: the true time at which the record was stored. @throws Error describing what is wrong */
   observe(step: TimeStep): void
 }
 
@@ -15,7 +15,7 @@ export interface TimeStep {
   readonly nowMs: number
 }
 
-/** Milliseconds between a decision and its record, at most: a slow store, and appends that are tried again. */
+/** Maximum milliseconds between a decision and its record: a slow store, and retried appends. */
 const STORING_MS = 15_000
 
 export function createTimeChecker(storingMs = STORING_MS): TimeChecker {
@@ -23,7 +23,7 @@ export function createTimeChecker(storingMs = STORING_MS): TimeChecker {
   return {
     observe: ({ before, after, record, nowMs }) => {
       if (record.input.type === 'timer-fired') checkFiring(before, after)
-      // Its next owner may have been away for as long as the wall clock says.
+      // Its next owner may have been away for the whole time shown by the wall clock.
       if (owner?.epoch !== record.epoch) owner = { epoch: record.epoch, recordMs: record.nowMs, nowMs }
       const passedMs = nowMs - owner.nowMs
       const countedMs = record.nowMs - owner.recordMs
@@ -33,7 +33,7 @@ export function createTimeChecker(storingMs = STORING_MS): TimeChecker {
   }
 }
 
-/** The wait it fired for is gone with it; other waits may have gone with that. */
+/** The wait it fired for has ended, possibly together with other waits. */
 function checkFiring(before: State, after: State): void {
   const owed = new Set(outstanding(after).map(effectKey))
   const gone = outstanding(before).filter((effect) => effect.type === 'set-timer' && !owed.has(effectKey(effect)))

@@ -1,4 +1,4 @@
-// Checks of the simulator: every record as soon as it was stored, and at the end what happened against what the log says.
+// Checks of the simulator: every record as soon as it is stored, and finally what happened against what the log says.
 import type { createSpec } from '@baton/core'
 import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord } from '@baton/core/machine'
@@ -7,7 +7,7 @@ import { noteFact } from './coverage.ts'
 import type { SimulatedWorld } from './simulate.ts'
 import { FORGED, SESSION, tell } from './simulate.ts'
 
-/** Records that were stored together. */
+/** Observes records that were stored together. */
 export function observeAll(
   world: SimulatedWorld,
   spec: ReturnType<typeof createSpec>,
@@ -48,8 +48,8 @@ function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpec>, rec
 }
 
 /**
- * A forged result settles a call only when its connection was offered that call before the record: a device that comes
- * while the store is slow may speak of a call that becomes its own.
+ * A forged result settles a call only if its connection was offered that call before the record: a device that connects
+ * while the store is slow may report on a call that is then assigned to it.
  */
 function checkForged({ observed, effects }: SimulatedWorld, before: State, { input, facts }: SessionRecord): void {
   for (const fact of facts) {
@@ -62,11 +62,11 @@ function checkForged({ observed, effects }: SimulatedWorld, before: State, { inp
   }
 }
 
-/** An app is only shown its last turn when it comes back, but the server has everything that it said. */
+/** On reconnecting, an app is only shown its last turn, but the server has everything it sent. */
 function checkSaid({ app, observed }: SimulatedWorld): void {
   const accepted = new Set(observed.state.recentInputs.map((input) => input.inputId))
   const lost = [...app.said].filter(([id]) => !accepted.has(id)).map(([, text]) => text)
-  if (lost.length > 0) throw new Error(`the server never had: ${lost.join(', ')}`)
+  if (lost.length > 0) throw new Error(`the server never received: ${lost.join(', ')}`)
 }
 
 /** Compares the events of the world with the log: `once` means at most once, and ok means that it happened. */
@@ -82,7 +82,7 @@ function checkEffects(world: SimulatedWorld): void {
       throw new Error(`${callId} (${name}) is settled as ok, but nothing happened`)
 }
 
-/** Checks what a session at rest must have kept. @throws Error that says what is wrong */
+/** Checks what a session at rest must have kept. @throws Error describing what is wrong */
 export function checkEnd(world: SimulatedWorld): void {
   if (world.observed.failure) throw world.observed.failure
   world.observed.checker.finish(world.observed.state)

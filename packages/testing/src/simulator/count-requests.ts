@@ -1,7 +1,7 @@
-// A store that counts what is asked of it and not answered: virtual time stands still meanwhile.
+// A store that counts unanswered requests, during which virtual time is paused.
 import type { Store } from '@baton/core'
 
-/** Virtual time stands still while a thread works for a request. */
+/** Virtual time is paused while a thread works on a request. */
 export function countRequests(store: Store, count: (change: number) => void): Store {
   const counted = <Args extends readonly unknown[], Value>(act: (...args: Args) => Promise<Value>) => {
     return async (...args: Args): Promise<Value> => {

@@ -1,4 +1,4 @@
-// Coverage of a simulation: records, crash points, and every pair of a fault and a state of a call.
+// Coverage of a simulation: records, crash points, and every pair of a fault and a call state.
 import type { CallState, Fact, State } from '@baton/core/machine'
 import type { CrashPoints } from './process.ts'
 import { CRASH_POINTS, createCrashPoints } from './process.ts'
@@ -9,7 +9,7 @@ export interface SimulationCoverage {
   readonly faults: Map<string, number>
   /** `fault × call state`. */
   readonly pairs: Map<string, number>
-  /** By type and, where a person or a client decides, by what they did. */
+  /** By type and, for decisions of a person or client, by what they did. */
   readonly facts: Map<string, number>
 }
 
@@ -56,7 +56,7 @@ export function reportCoverage(coverage: SimulationCoverage, seeds: number): str
   ].join('\n')
 }
 
-/** Counts for two processes: how often the session had another one than before, and what drove it there. */
+/** Counts for two processes: how often the session moved between them, and why. */
 export function reportOwnership({ faults }: SimulationCoverage): string {
   const read = (fault: string): number => faults.get(fault) ?? 0
   return [

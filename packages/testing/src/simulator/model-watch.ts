@@ -1,11 +1,11 @@
-// Compares the requests and answers of simulated models with the log: every request is what a full fold of the records
-// says it must be, every text that the log kept of an answer is what the model said, and who closes stops what it began.
+// Compares the requests and answers of simulated models with the log: every request matches a full fold of the records,
+// every text that the log kept is what the model said, and stopping a host stops its model calls.
 import type { AbortSignalLike, Message, ModelRequest, StoredMessage } from '@baton/core'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { listClientTools } from '@baton/core/machine'
 import type { SimulatedProcess } from './process.ts'
 
-/** The session as all its records say, whatever a host believes. */
+/** The session according to all its records, whatever a host believes. */
 export interface FoldedLog {
   readonly state: State
   readonly history: History
@@ -20,19 +20,19 @@ export interface SaidSink {
 const ABORT_MS = 5000
 
 export class ModelWatch {
-  /** Requests that were compared. */
+  /** Number of requests compared. */
   compared = 0
   readonly #log: () => FoldedLog
   readonly #fail: (failure: Error) => void
-  /** Messages of the newest attempt, as they were when it was begun. */
+  /** Client tools of the latest attempt, as of its start. */
   #clientTools: readonly string[] = []
-  /** By attempt: what the model said, and how much of it the log has. */
+  /** By attempt: what the model said, and how much of it is in the log. */
   readonly #said = new Map<number, string>()
   readonly #kept = new Map<number, number>()
-  /** Calls that have begun and not ended, with the process that they run in. */
+  /** Calls that have started and not ended, with their process. */
   readonly #running = new Map<AbortSignalLike, SimulatedProcess>()
 
-  /** When the signals of calls that run were aborted, by the simulated time. */
+  /** When the signals of running calls were aborted, in simulated time. */
   readonly #abortedMs = new Map<AbortSignalLike, number>()
   readonly #nowMs: () => number
 
@@ -42,7 +42,7 @@ export class ModelWatch {
     this.#nowMs = nowMs
   }
 
-  /** Records that were stored together; the log has folded them. */
+  /** Notes records that were stored together; the log has folded them. */
   noteStored(records: readonly SessionRecord[]): void {
     for (const { facts } of records)
       for (const fact of facts)
@@ -51,10 +51,10 @@ export class ModelWatch {
         else if (fact.type === 'attempt-progressed') this.#compareText(fact)
   }
 
-  /** A model is asked. */
+  /** Called when a model is asked. */
   begin(process: SimulatedProcess, model: string, request: ModelRequest, signal: AbortSignalLike): SaidSink {
     const { attempt } = this.#log().state
-    // One that was given up before it began is asked about the past.
+    // A call given up before it began asks about the past.
     if (attempt && !signal.aborted) this.#compareRequest(model, request)
     const number = attempt?.attempt ?? 0
     if (!signal.aborted) this.#said.set(number, '')
@@ -74,18 +74,21 @@ export class ModelWatch {
     }
   }
 
-  /** Model calls of living processes that nobody has given up. */
+  /** Model calls of living processes that were not given up. */
   running(): readonly SimulatedProcess[] {
     return [...this.#running].flatMap(([signal, process]) => (!signal.aborted && process.isAlive() ? [process] : []))
   }
 
-  /** The host of this process was stopped in good order. */
+  /** Called when this process's host was stopped in an orderly way. */
   checkStopped(process: SimulatedProcess): void {
     const left = this.running().filter((one) => one === process).length
-    if (left > 0) this.#fail(new Error(`the host stopped, and ${left} model calls run on`))
+    if (left > 0) this.#fail(new Error(`the host stopped, but ${left} model calls are still running`))
   }
 
-  /** One call at a time, counted until it settles: one that was aborted is waited for, as long as an abort may take. */
+  /**
+   * One call at a time, counted until it settles: the wait for an aborted call is limited to the time an abort may
+   * take.
+   */
   #checkAlone(process: SimulatedProcess, attempt: number): void {
     const nowMs = this.#nowMs()
     for (const [signal, other] of this.#running) {
@@ -108,10 +111,10 @@ export class ModelWatch {
     const asked = describe(
       messages.slice(0, messages.length - notes).map((message, at) => restore(message, stored[at])),
     )
-    if (model !== attempt.model) this.#fail(new Error(`${model} is asked in place of ${attempt.model}`))
+    if (model !== attempt.model) this.#fail(new Error(`${model} is asked instead of ${attempt.model}`))
     if (toolChoice.type !== attempt.choice) this.#fail(new Error(`tools are ${toolChoice.type}, not ${attempt.choice}`))
     if (asked !== expected)
-      this.#fail(new Error(`attempt ${attempt.attempt} is asked otherwise than the log says:\n${asked}\n${expected}`))
+      this.#fail(new Error(`attempt ${attempt.attempt} differs from the log:\n${asked}\n${expected}`))
     const names = new Set(tools.map(({ name }) => name))
     const missing = this.#clientTools.filter((name) => !names.has(name))
     if (missing.length > 0) this.#fail(new Error(`attempt ${attempt.attempt} lacks tools: ${missing.join(', ')}`))
@@ -127,7 +130,7 @@ export class ModelWatch {
     readonly text: string
   }): void {
     const kept = this.#kept.get(attempt) ?? 0
-    // Half of a surrogate pair waits for its other half, or is replaced when that does not come.
+    // Half of a surrogate pair waits for its other half, or is replaced if that does not arrive.
     const said = (this.#said.get(attempt) ?? '').toWellFormed()
     if (offset !== kept || said.slice(offset, offset + text.length) !== text)
       this.#fail(new Error(`attempt ${attempt} said "${said}"; the log has "${text}" at ${offset}, after ${kept}`))
@@ -135,7 +138,7 @@ export class ModelWatch {
   }
 }
 
-/** Whether the request ends with the note about calls that were repeated, and they were. */
+/** Whether the request ends with the note about repeated calls, and there were some. */
 function tellsRepeats(last: Message | undefined, stored: readonly StoredMessage[]): boolean {
   const [part] = last?.role === 'user' ? last.parts : []
   const said = part?.type === 'text' && part.text.startsWith('You have called ') ? part.text : ''
@@ -148,7 +151,7 @@ function tellsRepeats(last: Message | undefined, stored: readonly StoredMessage[
   )
 }
 
-/** The request has the beginning of a result that is behind a handle, and says how the rest is read: here the result is whole again. */
+/** Restores a result that the request shortened to its beginning and a note on how to read the rest. */
 function restore(message: Message, stored: StoredMessage | undefined): Message | StoredMessage {
   if (message.role !== 'tool' || stored?.role !== 'tool') return message
   const parts = message.parts.map((part, at) => {
@@ -164,7 +167,7 @@ function restore(message: Message, stored: StoredMessage | undefined): Message |
   return { ...message, parts }
 }
 
-/** Pictures by their type: a request holds their bytes, the log their handles. */
+/** Describes pictures by type only: a request holds their bytes, the log their handles. */
 function describe(messages: readonly (Message | StoredMessage)[]): string {
   return JSON.stringify(messages, (key, value: unknown) => (key === 'source' ? undefined : value))
 }

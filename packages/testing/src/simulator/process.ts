@@ -1,4 +1,4 @@
-// One life of a simulated process. Every await of an injected interface is a crash point: there it may end, for good.
+// One life of a simulated process. Every await of an injected interface is a crash point, where it may end permanently.
 import type { Random } from '@baton/core/testing'
 import type { VirtualTime } from './virtual-time.ts'
 
@@ -8,7 +8,7 @@ export interface CrashPoints {
   readonly died: Map<string, number>
 }
 
-/** Every await of an interface that a simulated process is given, in the order of a conversation. */
+/** Every await of an interface given to a simulated process, in the order of a conversation. */
 export const CRASH_POINTS = [
   'store.acquire, before',
   'store.acquire, after',
@@ -43,17 +43,17 @@ export function createCrashPoints(): CrashPoints {
 export interface SimulatedProcess {
   isAlive(): boolean
   kill(): void
-  /** It ends in good order. */
+  /** Ends in an orderly way. */
   end(): void
   /** `listener` is called when it dies or ends. */
   onEnd(listener: () => void): void
-  /** Dies at the crash point that comes `after` that many others. */
+  /** Dies at the crash point after that many others. */
   killAfter(after: number): void
-  /** Dies when it next comes to the crash point of this name. */
+  /** Dies when it next reaches the crash point with this name. */
   killAt(name: string): void
-  /** Passes a crash point; in a dead process it never returns. */
+  /** Passes a crash point; never returns in a dead process. */
   point(name: string): Promise<void>
-  /** Runs `callback` in `delayMs`, unless the process is dead by then. */
+  /** Runs `callback` after `delayMs`, unless the process is dead by then. */
   start(delayMs: number, callback: () => void): () => void
   wait(delayMs: number): Promise<void>
 }

@@ -1,5 +1,6 @@
-// The simulator with two processes: two local hosts over one store, between which a session moves. Each may die, be stopped,
-// be cut off from the store, and has a wall clock of its own. Users and devices go to whichever has the session, or come again.
+// The simulator with two processes: two local hosts over one store, between which a session moves. Each may die, be
+// stopped or be cut off from the store, and has its own wall clock. Users and devices go to the one with the session,
+// or retry.
 import type { Host, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
@@ -16,10 +17,10 @@ import type { StoreLink } from './store-link.ts'
 import { createStoreLink } from './store-link.ts'
 
 interface Peer {
-  /** This process's part of the world; the rest of it is shared. */
+  /** This process's part of the world; the rest is shared. */
   readonly world: SimulatedWorld
   readonly link: StoreLink
-  /** Set while this host has been asked for the session and has not answered. */
+  /** Set while a request to this host for the session is unanswered. */
   asked: Host | undefined
 }
 
@@ -29,19 +30,19 @@ interface Peers {
   readonly watch: OwnershipWatch
   readonly leaseMs: number
   hasHealed: boolean
-  /** When what was not answered was last sent again. */
+  /** When unanswered inputs were last sent again. */
   sentAgainMs: number
 }
 
-/** A cut may last for 30 s, and what was on its way is then stored. */
+/** A cut may last for 30 s; then pending writes are stored. */
 const STORING_MS = 60_000
-/** Milliseconds from one look at sessions without an owner to the next. */
+/** Milliseconds between two checks for sessions without an owner. */
 const RECOVER_MS = 2000
 const MINUTE_MS = 60_000
-/** Milliseconds after which users of a healed world send again what was not answered. */
+/** Users of a healed world resend unanswered inputs after this many milliseconds. */
 const AGAIN_MS = 5000
 
-/** @throws SimulationError when an invariant is broken or the session does not come to rest */
+/** @throws SimulationError if an invariant is broken or the session does not come to rest */
 export async function simulateTwoProcesses(options: SimulateOptions): Promise<SimulatedWorld> {
   const peers = createPeers(options)
   const { base } = peers
@@ -108,7 +109,10 @@ async function bootPeer(peers: Peers, peer: Peer): Promise<void> {
   await time.runUntil(time.nowMs() + 50)
 }
 
-/** Servers that a page may come to. Where they pass nothing on, a router in front of them learns who has the session. */
+/**
+ * Servers that a page may reach. If they do not pass connections on, a router in front of them learns who has the
+ * session.
+ */
 function listRouted({ all, hasHealed }: Peers): readonly SimulatedServer[] {
   const owner = all.find(({ world }) => world.session)
   const worlds = hasHealed && owner?.world.address === undefined && owner ? [owner] : all
@@ -124,7 +128,7 @@ async function actSomewhere(peers: Peers): Promise<void> {
   else if (peer.world.process.isAlive()) await act(peer.world)
 }
 
-/** The process cannot reach the store for a while, which may be longer than its lease. */
+/** The process cannot reach the store for a while, possibly longer than its lease. */
 function cut({ base, leaseMs }: Peers, { world, link }: Peer): void {
   const { random, time, coverage, observed } = base
   if (link.isCut()) return
@@ -136,7 +140,7 @@ function cut({ base, leaseMs }: Peers, { world, link }: Peer): void {
   time.timers.start(ms, () => link.mend())
 }
 
-/** Somebody asks this process for the session; where another one holds it they go there, or come again. */
+/** A user asks this process for the session; if another one holds it, they go there or retry. */
 function visit(peers: Peers, peer: Peer): void {
   const { world } = peer
   const { host, process, random, time, coverage, observed } = world
@@ -165,7 +169,7 @@ function visit(peers: Peers, peer: Peer): void {
   )
 }
 
-/** Until the session is closed here. */
+/** Follows the session until it is closed here. */
 async function follow(world: SimulatedWorld, session: Session): Promise<void> {
   const frames = session.frames()
   while ((await frames.nextBatch()) !== undefined);
@@ -190,8 +194,8 @@ async function healPeers(peers: Peers): Promise<void> {
   }
   const tend = () => tendPeers(peers)
   await rest(base, tend)
-  base.voice.speaker?.drop() // what it was told to have failed it says again when it comes back
-  // The app works through what it was sent: every answer is spoken to its end.
+  base.voice.speaker?.drop() // after a reported failure, it retries when it reconnects
+  // The app processes what it received: every answer is played to the end.
   for (const untilMs = time.nowMs() + (base.pages.length > 0 ? 3 : 10) * MINUTE_MS; time.nowMs() < untilMs;) {
     await tend()
     if (!(await time.runNext(untilMs))) break
@@ -199,7 +203,7 @@ async function healPeers(peers: Peers): Promise<void> {
   await rest(base, tend)
 }
 
-/** Both processes live, one of them has the session, and its devices are there. */
+/** Keeps both processes alive, the session open in one of them, and its devices connected. */
 async function tendPeers(peers: Peers): Promise<void> {
   const { all, base } = peers
   for (const peer of all) if (!peer.world.process.isAlive()) await bootPeer(peers, peer)

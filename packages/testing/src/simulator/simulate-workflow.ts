@@ -1,4 +1,4 @@
-// The simulator over the engine that is written like a workflow: instead of processes, its workers and its activities die.
+// The simulator over the workflow-like engine: instead of processes, its workers and activities die.
 import { createSpec } from '@baton/core'
 import type { WorkEffect } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
@@ -12,7 +12,7 @@ import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
 import { createSimulatedWorld, SESSION, SimulationError, tell } from './simulate.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
 
-/** @throws SimulationError when an invariant is broken or the session does not come to rest */
+/** @throws SimulationError if an invariant is broken or the session does not come to rest */
 export async function simulateWorkflow(options: SimulateOptions): Promise<SimulatedWorld> {
   const world = await openWorkflowWorld(options)
   const { time, random, observed, story } = world

@@ -1,4 +1,5 @@
-// The real host in hundreds of simulated worlds, thousands in the deep run: crashes at every await, failing stores, lost and repeated results.
+// The real host in hundreds of simulated worlds, thousands in the deep run: crashes at every await, failing stores,
+// lost and repeated results.
 import { CALL_STATES } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { chooseCount, isDeep } from '../depth.ts'
@@ -7,7 +8,7 @@ import { CRASH_POINTS } from './process.ts'
 import { simulate } from './simulate.ts'
 
 const SEEDS = chooseCount({ quick: 25, deep: 2000 })
-/** Faults that can meet a call in any state; a model's errors come when none is open. */
+/** Faults that can affect a call in any state; a model's errors come when none is open. */
 const CALL_FAULTS = [
   'crash',
   'disconnect',
@@ -19,12 +20,12 @@ const CALL_FAULTS = [
   'clock-back',
   'stop',
 ]
-/** A call rests as proposed only in older records: today it asks a person, or begins, at once. */
+/** Only older records leave a call in `proposed`: today it immediately starts or asks a person. */
 const STATES = CALL_STATES.filter((state) => state !== 'proposed')
-/** Network faults on results meet calls that a device has. */
+/** Network faults on results affect calls that a device has claimed. */
 const RESULT_FAULTS = ['result-lost × claimed', 'result-repeated × claimed', 'result-repeated × settled']
 
-/** Actions of people and clients, beside the world's faults. */
+/** Actions of people and clients, in addition to the world's faults. */
 const FACTS = [
   'question-asked',
   'question-answered value',
@@ -47,7 +48,7 @@ test('every simulated session comes to rest with all invariants held', async () 
   const coverage = createSimulationCoverage()
   for (let seed = 1; seed <= SEEDS; seed++) await simulate({ seed, coverage })
   console.log(reportCoverage(coverage, SEEDS))
-  if (!isDeep()) return // a few worlds do not meet every pair
+  if (!isDeep()) return // a few worlds do not cover every pair
   const pairs = [...CALL_FAULTS.flatMap((fault) => STATES.map((state) => `${fault} × ${state}`)), ...RESULT_FAULTS]
   expect(pairs.filter((pair) => !coverage.pairs.has(pair))).toEqual([])
   const missed = CRASH_POINTS.filter((point) => !coverage.points.died.has(point))

@@ -36,21 +36,21 @@ export interface SimulateOptions {
   /** Actions of the driver before it heals the world; 40 by default. */
   readonly actions?: number
   readonly coverage?: SimulationCoverage
-  /** Milliseconds between a decision and its record, at most. */
+  /** Maximum milliseconds between a decision and its record. */
   readonly storingMs?: number
-  /** Pages of version 2 that follow the session all the while; 0 by default. */
+  /** Version 2 pages that follow the session throughout; 0 by default. */
   readonly pages?: number
 }
 
-/** Everything of one run. */
+/** Everything that belongs to one run. */
 export interface SimulatedWorld {
   readonly time: VirtualTime
   readonly random: Random
   readonly disk: Store
-  /** The way of one process to the disk; `onStored` hears of what the disk has. */
+  /** Connects one process to the disk; `onStored` receives what the disk has. */
   readonly reachDisk: (process: SimulatedProcess, onStored: OnStored) => Store
   readonly effects: Effects
-  /** One for each device of version 2 that there ever was: none knows what another has done. */
+  /** One for each version 2 device that ever existed: none knows what another has done. */
   readonly memories: DeviceMemory[]
   readonly watch: ModelWatch
   readonly coverage: SimulationCoverage
@@ -66,44 +66,44 @@ export interface SimulatedWorld {
     snapshots: number
     failure: unknown
   }
-  /** Inputs that were sent, until they are known to be accepted or refused. */
+  /** Sent inputs, until they are known to be accepted or refused. */
   readonly unanswered: Map<string, UserCommand | ClientReport>
   process: SimulatedProcess
-  /** Something dies: the process, or what takes its place. */
+  /** Kills the process, or its equivalent. */
   readonly crash: () => void
-  /** Its host lives in a process, which may be stopped in good order. */
+  /** Whether its host lives in a process that can be stopped in an orderly way. */
   readonly stops: boolean
   session: Session | undefined
   host: Host | undefined
   readonly app: AppMemory
   devices: SimulatedDevice[]
-  /** Pages of version 2, over all processes. */
+  /** Version 2 pages, across all processes. */
   readonly pages: SimulatedPage[]
   deviceNames: DeviceNames
-  /** The app's newest connection. */
+  /** The app's latest connection. */
   readonly voice: { speaker: SimulatedApp | undefined }
-  /** Gives each number once. */
+  /** Returns each number once. */
   readonly count: () => number
-  /** Stands before what is told; empty where there is one process. */
+  /** Prefix of the story; empty if there is only one process. */
   readonly name: string
   /** Address at which other hosts pass on requests for its sessions. */
   readonly address: string | undefined
-  /** The process was killed. */
+  /** Called when the process was killed. */
   readonly onDeath: () => void
-  /** The session is open in its process. */
+  /** Called when the session is open in its process. */
   readonly onOpen: (session: Session) => void
-  /** An input was answered. */
+  /** Called when an input was answered. */
   readonly onAnswer: (input: UserCommand | ClientReport, outcome: Accepted | Refused) => void
-  /** The session did not take an input any more. */
+  /** Called when the session no longer accepted an input. */
   readonly onRejection: (session: Session) => void
 }
 
 export type OnStored = (records: readonly SessionRecord[]) => void
 
-/** A failing run: its seed, what broke, and what happened before, in words. */
+/** A failing run: its seed, the failure, and the story that led to it. */
 export class SimulationError extends Error {
   readonly seed: number
-  /** `words`: of the command, beside the seed. */
+  /** `words`: arguments of the command in addition to the seed. */
   constructor(seed: number, story: readonly string[], cause: unknown, words = '') {
     const why = cause instanceof Error ? cause.message : String(cause)
     super(
@@ -115,13 +115,13 @@ export class SimulationError extends Error {
   }
 }
 
-/** The wall clock at the beginning of every world. */
+/** Wall-clock time at the start of every world. */
 const START_MS = Date.UTC(2026, 0, 1)
 export const SESSION = 'simulated'
-/** Words that only a forged result has. */
+/** Text that occurs only in forged results. */
 export const FORGED = 'forged'
 
-/** @throws SimulationError when an invariant is broken or the session does not come to rest */
+/** @throws SimulationError if an invariant is broken or the session does not come to rest */
 export async function simulate(options: SimulateOptions): Promise<SimulatedWorld> {
   const world = createSimulatedWorld(options)
   try {
@@ -134,7 +134,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
       if (world.observed.failure) throw world.observed.failure
     }
     await healAndRest(world)
-    // The app works through what it was sent: every answer is spoken to its end.
+    // The app processes what it received: every answer is played to the end.
     await world.time.runUntil(world.time.nowMs() + (options.pages ? 3 : 10) * 60_000)
     if (world.pages.length > 0) await healAndRest(world)
     await checkPages(world)
@@ -150,7 +150,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
   const time = createVirtualTime(START_MS)
   const coverage = options.coverage ?? createSimulationCoverage()
   const none = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
-  // As the file of a store, which is opened only when its former owner is dead: then nobody holds anything.
+  // Behaves like a store file that is opened only after its former owner died, so nothing is held.
   const clock = { nowMs: () => time.nowMs() }
   const disk = createMemoryStore({ clock, leaseMs: random.pick([10_000, 60_000]) })
   let last = 0
@@ -203,18 +203,18 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
   return world
 }
 
-/** It dies at one of the next crash points, or right now. */
+/** Dies at one of the next crash points, or right now. */
 export function killProcess({ process, random }: SimulatedWorld): void {
   if (random.chance(0.3)) process.kill()
   else if (random.chance(0.5)) process.killAfter(random.below(6))
   else process.killAt(random.pick(CRASH_POINTS))
 }
 
-/** A process begins: a host over the same disk; users send again what was not answered. */
+/** Starts a process: a host over the same disk; users send unanswered inputs again. */
 export async function boot(world: SimulatedWorld): Promise<void> {
   const { time, random } = world
   const { process, host } = startHost(world)
-  // Recovery must survive a crash as well.
+  // Recovery must survive a crash too.
   if (world.faults.on && random.chance(0.15)) process.killAfter(random.below(8))
   const recovers = random.chance(0.4)
   tell(world, recovers ? 'a process begins, and looks after its sessions' : 'a process begins')
@@ -229,7 +229,7 @@ export async function boot(world: SimulatedWorld): Promise<void> {
   await time.runUntil(time.nowMs() + 50)
 }
 
-/** A new process with a host in it, which nobody has asked for anything yet. */
+/** A new process with a host that has received no requests yet. */
 export function startHost(world: SimulatedWorld): { readonly process: SimulatedProcess; readonly host: LocalHost } {
   const { time, random, coverage, voice } = world
   const process = createProcess({
@@ -272,14 +272,14 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
   return { process, host }
 }
 
-/** Sends again whatever was not answered. */
+/** Sends unanswered inputs again. */
 export function holdSession(world: SimulatedWorld, session: Session): void {
   world.session = session
   world.onOpen(session)
   for (const input of world.unanswered.values()) send(world, input)
 }
 
-/** Sends an input as a user's program would: again after a crash, with the same id. */
+/** Sends an input like a user's program: again after a crash, with the same id. */
 export function send(world: SimulatedWorld, input: UserCommand | ClientReport): void {
   const id = 'inputId' in input ? input.inputId : undefined
   if (id !== undefined) world.unanswered.set(id, input)
@@ -295,7 +295,7 @@ export function send(world: SimulatedWorld, input: UserCommand | ClientReport): 
   )
 }
 
-/** A device of version 2 in this process, or an app of version 1 through the front and over a network. */
+/** A version 2 device in this process, or a version 1 app through the front and a network. */
 export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
   const { session, host, time, random, effects, coverage, process, voice } = world
   if (!session || !host) return
@@ -311,13 +311,13 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
     world.devices.push(openDevice({ ...shared, ...lease, brings, session, memory: chooseMemory(world) }))
     return
   }
-  // It is the same app each time, with one memory: what waits on its old connection is lost with it.
+  // Always the same app with one memory: anything pending on its old connection is lost with it.
   if (voice.speaker?.isOpen()) voice.speaker.drop()
   voice.speaker = openApp({ ...shared, host, session: SESSION, process, memory: world.app, newId })
   world.devices.push(voice.speaker)
 }
 
-/** `servers`: those that answer the page; that of this world by default. */
+/** `servers`: the servers that answer the page; by default that of this world. */
 export function openPage(
   world: SimulatedWorld,
   servers = (): readonly SimulatedServer[] => listServers(world),
@@ -336,12 +336,12 @@ export function openPage(
   })
 }
 
-/** None while no host has begun. */
+/** Empty until a host has started. */
 export function listServers({ host, process, time, deviceNames, address }: SimulatedWorld): readonly SimulatedServer[] {
   return host ? [{ host, process, time, deviceNames, address }] : []
 }
 
-/** A device that was there before comes back, or another one comes. */
+/** An earlier device returns, or a new one connects. */
 function chooseMemory({ memories, devices, random }: SimulatedWorld): DeviceMemory {
   const away = memories.filter((memory) => !devices.some((device) => device.memory === memory && device.isOpen()))
   if (away.length > 0 && random.chance(0.5)) return random.pick(away)

@@ -1,4 +1,5 @@
-// The agent of the simulation: tools of every effect class that behave and misbehave, and a model that says anything.
+// The agent of the simulation: well-behaved and misbehaving tools of every effect class, and a model that says
+// anything.
 import type {
   Agent,
   ApprovalPolicy,
@@ -16,7 +17,7 @@ import type { Random } from '@baton/core/testing'
 import type { ModelWatch, SaidSink } from './model-watch.ts'
 import type { SimulatedProcess } from './process.ts'
 
-/** Real events of the simulated world, whatever anybody believes: starts of each call's tool. */
+/** Real events of the simulated world, whatever the log says: starts of each call's tool. */
 export type Effects = Map<string, { readonly tool: string; starts: number }>
 
 export interface AgentParts {
@@ -24,7 +25,7 @@ export interface AgentParts {
   readonly random: Random
   readonly effects: Effects
   readonly onFault: (fault: string) => void
-  /** While false, models and tools behave. */
+  /** While false, models and tools behave well. */
   readonly faulty: () => boolean
   readonly watch: Pick<ModelWatch, 'begin'>
 }
@@ -50,9 +51,9 @@ export function createSimulatedAgent(parts: AgentParts): Agent {
   })
 }
 
-/** Four is never allowed, also when a person edited it; two of a file is asked for. */
+/** Four is never allowed, even if a person edited it; two of a file needs approval. */
 const decideByPolicy: ApprovalPolicy = ({ tool: { name }, input }) => {
-  const { n } = input as { readonly n: number } // it fits the schema of all tools
+  const { n } = input as { readonly n: number } // it matches the schema of all tools
   if (n === 4) return { deny: 'four is too much' }
   return name === 'put.file' && n === 2 ? 'ask' : undefined
 }
@@ -93,7 +94,7 @@ function simulatedTools(parts: AgentParts): readonly Tool[] {
   ]
 }
 
-/** A tool's act: its effect happens at once, then it returns, throws, is late, or never comes back. */
+/** A tool's execution: its effect happens immediately, then it returns, throws, is late, or never returns. */
 async function act(parts: AgentParts, name: string, context: ToolContext): Promise<unknown> {
   const { process, random } = parts
   await process.point('tool, before its effect')
@@ -110,7 +111,7 @@ async function act(parts: AgentParts, name: string, context: ToolContext): Promi
 
 const ANSWER = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } as const
 
-/** One question or more. A tool goes on without an answer, or fails for want of one. */
+/** Asks one or more questions. Without an answer, the tool continues or fails. */
 async function askUser({ random }: AgentParts, context: ToolContext): Promise<void> {
   for (let questions = 1 + random.below(2); questions > 0; questions--) {
     const asked = context.ask({ message: 'May I go on?', schema: ANSWER, timeoutMs: random.pick([3000, 20_000]) })
@@ -144,7 +145,7 @@ const MODEL_ERRORS: readonly (readonly [ErrorCode, boolean])[] = [
   ['model_cut_off', true],
   ['model_provider_failed', true],
 ]
-/** Some pieces end between the halves of a pair, as those of some servers do. */
+/** Some pieces split a surrogate pair, as some servers do. */
 const WORDS = ['Well, ', 'this is ', 'an answer ', 'with emoji 😀 ', 'and more.', 'cut \ud83d', '\ude00 off']
 
 function createSimulatedModel(id: string, parts: AgentParts): Model {

@@ -1,5 +1,5 @@
-// A voice app of protocol version 1 in the simulation: it works through its frames strictly one after another, ignores a
-// frame whose id it has seen, runs tools, and speaks through the real front over a network that delays and breaks.
+// A version 1 voice app in the simulation: processes its frames strictly in order, ignores frames with a known id, runs
+// tools, and talks to the real front over a network that delays and breaks.
 import type { Host, Logger } from '@baton/core'
 import type { Random } from '@baton/core/testing'
 import { openV1Connection, DEFAULT_CONNECTION_LIMITS } from '@baton/server/websocket'
@@ -11,15 +11,15 @@ import type { SimulatedDevice } from './simulated-device.ts'
 import { createNetwork } from './simulated-network.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** State that an app keeps over all its connections. */
+/** State that an app keeps across its connections. */
 export interface AppMemory {
   readonly seen: Set<string>
   /** Results by call id: a call that is delivered twice runs once. */
   readonly results: Map<string, string>
-  /** The last state that its screen was told; an app must never be left thinking. */
+  /** The last state shown on its screen; an app must never be left thinking. */
   screen: string
   readonly spoken: string[]
-  /** The user's messages by frame id, until the app is shown it: then the server has it. */
+  /** The user's messages by frame id, until the app is shown them, which means that the server has them. */
   readonly said: Map<string, string>
 }
 
@@ -41,7 +41,7 @@ export interface AppInit {
   readonly faulty: () => boolean
 }
 
-/** An app through which its user speaks, too. */
+/** An app through which its user also speaks. */
 export interface SimulatedApp extends SimulatedDevice {
   say(text: string): void
   interrupt(): void
@@ -66,7 +66,7 @@ export function openApp(init: AppInit): SimulatedApp {
   const send = (type: ClientFrame['type'], payload: Record<string, unknown>, id = init.newId()): void => {
     const timestamp = new Date(time.nowMs()).toISOString()
     const envelope = { id, sessionId: init.session, timestamp }
-    // The payloads are what their types ask for.
+    // The payloads match their types.
     network.sendToServer(encodeFrame({ ...envelope, type, payload } as Parameters<typeof encodeFrame>[0]))
   }
 
@@ -90,13 +90,13 @@ export function openApp(init: AppInit): SimulatedApp {
   let line = Promise.resolve()
   network.onFrame((text) => {
     const decoded = decodeServerFrame(text)
-    if (!decoded.ok || !decoded.frame) throw new Error(`the front wrote a frame that is none: ${text}`)
+    if (!decoded.ok || !decoded.frame) throw new Error(`the front wrote an invalid frame: ${text}`)
     const { frame } = decoded
     line = line.then(() => (network.isOpen() ? work(frame) : undefined))
   })
   const sayAgain = ([id, text]: readonly [string, string]): void => send('user.audio.transcript.final', { text }, id)
   send('session.start', { sessionId: init.session })
-  // Messages that the server may not have are sent again, under their old ids.
+  // Messages that the server may not have are sent again with their old ids.
   for (const said of memory.said) sayAgain(said)
   return {
     connection,

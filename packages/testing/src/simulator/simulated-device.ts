@@ -1,18 +1,18 @@
-// A user's device: it runs client tools over a network that delays, loses, repeats and breaks.
+// A user's device: runs client tools over a network that delays, loses, repeats and breaks.
 import type { Frame, Session } from '@baton/core'
 import type { ClientToolSpec } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import type { Effects } from './simulated-agent.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** Results by call id that a device has, also from earlier connections: a call that comes to it twice runs once on it. */
+/** A device's results by call id, including earlier connections: a call delivered twice runs once on it. */
 export type DeviceMemory = Map<string, string>
 
 export interface SimulatedDevice {
   readonly connection: string
-  /** Absent: it is the app, which has a memory of another kind. */
+  /** Absent for the app, which has a different kind of memory. */
   readonly memory?: DeviceMemory
-  /** The connection breaks; the host notices it later, or never if it dies first. */
+  /** Breaks the connection; the host notices later, or never if it dies first. */
   drop(): void
   isOpen(): boolean
 }
@@ -20,9 +20,9 @@ export interface SimulatedDevice {
 export interface DeviceInit {
   readonly session: Session
   readonly connection: string
-  /** Milliseconds: it has no connection that could break, and holds its place by a lease. */
+  /** Milliseconds. If set, it has no connection that could break, and holds its place by a lease. */
   readonly leaseMs?: number
-  /** Whether it brings a tool of its own. */
+  /** Whether it provides its own tool. */
   readonly brings: boolean
   readonly time: VirtualTime
   readonly random: Random
@@ -40,7 +40,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
   const can = { sequential: false, claims: true, reportsPlayback: true, asks: true, ...(leaseMs && { leaseMs }) }
   const attach = (): void => {
     const attached = session.submit({ type: 'client-attached', connection, principal, ...can })
-    attached.catch(() => {}) // a host that died answers nothing
+    attached.catch(() => {}) // a dead host answers nothing
   }
   attach()
   if (init.brings) session.submit({ type: 'client-tools', connection, tools: [OWN_TOOL] }).catch(() => {})
@@ -91,7 +91,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
     isOpen: () => open,
     drop: () => {
       open = false
-      if (leaseMs !== undefined) return // nobody tells: its lease ends
+      if (leaseMs !== undefined) return // unnoticed, until its lease ends
       time.timers.start(random.below(3000), () => {
         session.submit({ type: 'client-detached', connection }).catch(() => {})
       })
@@ -99,7 +99,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
   }
 }
 
-/** Sooner or later it is forgotten, as a tab in the background: then its lease ends by itself. */
+/** Eventually it is forgotten, like a background tab, and its lease expires. */
 function keepRenewing({ time, random }: DeviceInit, leaseMs: number, renew: () => void): void {
   let left = random.below(12)
   const next = (): void => {

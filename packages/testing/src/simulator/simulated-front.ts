@@ -1,5 +1,5 @@
-// The real front of version 2 in simulated processes. A process passes connections on to the peer that holds the session, over a
-// network that also delays and breaks.
+// The real version 2 front in simulated processes. A process passes connections on to the peer that holds the session,
+// over a network that also delays and breaks.
 import type { Host, Logger } from '@baton/core'
 import type { DeviceNames, NoLink, PeerLink, PeerLinkInit } from '@baton/server/websocket'
 import { DEFAULT_CONNECTION_LIMITS, openV2Connection } from '@baton/server/websocket'
@@ -14,7 +14,7 @@ export interface SimulatedServer {
   readonly time: NetworkInit['time']
   /** Shared by the connections of a process. */
   readonly deviceNames: DeviceNames
-  /** The address for its peers; undefined: it passes nothing on. */
+  /** The address for its peers; `undefined` if it passes nothing on. */
   readonly address: string | undefined
 }
 
@@ -24,7 +24,7 @@ export interface FrontInit extends NetworkInit {
   readonly servers: () => readonly SimulatedServer[]
 }
 
-/** Connects the network to the server. False if the server is dead or the network is closed. */
+/** Connects the network to the server. Returns false if the server is dead or the network is closed. */
 export function serve(
   front: FrontInit,
   server: SimulatedServer,
@@ -56,7 +56,7 @@ export function serve(
   return true
 }
 
-/** Stands in for `connectToPeer`: connects one simulated server to another. */
+/** Replaces `connectToPeer`: connects one simulated server to another. */
 function reachPeer(front: FrontInit, from: SimulatedServer, init: PeerLinkInit): Promise<PeerLink | NoLink> {
   const { address, socket, isPassed } = init
   const network = createNetwork(front)
@@ -92,7 +92,7 @@ function reachPeer(front: FrontInit, from: SimulatedServer, init: PeerLinkInit):
   })
 }
 
-/** The close code of a server that goes away (1012, IANA registry). */
+/** The close code of a server that shuts down (1012, IANA registry). */
 const RESTARTED = 1012
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }

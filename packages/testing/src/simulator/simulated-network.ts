@@ -16,15 +16,15 @@ export interface SimulatedNetwork {
   sendToServer(text: string): void
   onFrame(listener: (text: string) => void): void
   isOpen(): boolean
-  /** The connection breaks; the app notices it sooner or later, and so does the server. */
+  /** Breaks the connection; the app and the server notice it sooner or later. */
   drop(): void
   onDrop(listener: () => void): void
 }
 
-/** Both directions keep their order, as TCP does; what is under way when the connection breaks is lost. */
+/** Both directions preserve order, like TCP; data in transit when the connection breaks is lost. */
 export function createNetwork({ time, random, faulty, onFault }: NetworkInit): SimulatedNetwork {
   let open = true
-  /** An app that does not read: what is sent to it piles up. */
+  /** An app that does not read: data sent to it piles up. */
   const stuck = faulty() && random.chance(0.05)
   let toServer: (text: string | undefined) => void = () => {}
   let toApp: (text: string) => void = () => {}

@@ -1,5 +1,5 @@
-// A page of version 2 in the simulation: the real client, with its outbox, over a network that delays and breaks, to the real
-// front. It outlives the server's processes, and is loaded again.
+// A version 2 page in the simulation: the real client with its outbox, over a network that delays and breaks, to the
+// real front. It outlives the server's processes, and is reloaded.
 import type { Outbox, SentInput, SessionClient, World, WebSocketLike } from '@baton/client'
 import { createMemoryOutbox, openSession } from '@baton/client'
 import type { SessionEvent } from '@baton/core'
@@ -19,14 +19,14 @@ export interface PageInit extends FrontInit {
 const TOOLS = ['phone.look', 'phone.spawn', 'phone.pay', 'phone.cancel'] as const
 
 export class SimulatedPage {
-  /** Messages of the page, over all its loads. */
+  /** Messages of the page, across all its loads. */
   readonly said: SentInput[] = []
   readonly #init: PageInit
   readonly #outbox: Outbox = createMemoryOutbox()
   #network: SimulatedNetwork | undefined
   #told = new Set<string>()
   client: SessionClient
-  /** Faults that it noticed. */
+  /** First fault that it noticed. */
   failure: Error | undefined
 
   constructor(init: PageInit) {
@@ -41,7 +41,7 @@ export class SimulatedPage {
     this.said.push(sent)
   }
 
-  /** The page is closed and opened again: what it has said and done and the server does not have is in its outbox. */
+  /** Closes and reopens the page: anything that the server does not have is in its outbox. */
   reload(): void {
     this.client.close()
     this.#network?.drop()
@@ -49,7 +49,7 @@ export class SimulatedPage {
     this.client = this.#load()
   }
 
-  /** The network breaks. */
+  /** Breaks the network. */
   drop(): void {
     this.#network?.drop()
   }
@@ -83,7 +83,7 @@ export class SimulatedPage {
     const { random, time } = this.#init
     const { type, cursor } = event
     const key = `${type} ${JSON.stringify(cursor)}`
-    if (type !== 'live' && this.#told.has(key)) this.failure ??= new Error(`a page was told twice: ${key}`)
+    if (type !== 'live' && this.#told.has(key)) this.failure ??= new Error(`a page received an event twice: ${key}`)
     this.#told.add(key)
     const later = (act: () => Promise<void>): void => {
       if (random.chance(0.5)) time.timers.start(random.below(4000), () => void act().catch(() => {}))
@@ -126,7 +126,7 @@ export class SimulatedPage {
       onclose: null,
       onerror: null,
     }
-    const told = { code: 1006 } as never // what the client reads of the event
+    const told = { code: 1006 } as never // the part of the event that the client reads
     network.onDrop(() => near.onclose?.(told))
     network.onFrame((text) => near.onmessage?.({ data: text } as never)) // as above
     time.timers.start(random.below(100), () => {

@@ -1,4 +1,4 @@
-// A store that outlives the simulated processes, seen through one of them: slow, failing before or after the act.
+// A store that outlives the simulated processes, as seen by one of them: slow, failing before or after the operation.
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
@@ -13,13 +13,13 @@ export interface StoreFaults {
 }
 
 export interface SimulatedStoreInit {
-  /** The disk, or the way to it: a store of its own that does not fail as this one does. */
+  /** The disk, or the connection to it: a separate store that does not share these failures. */
   readonly disk: Store
   readonly process: SimulatedProcess
   readonly random: Random
   readonly faults: StoreFaults
   readonly onFault: (fault: string) => void
-  /** A snapshot is on its way to the disk. */
+  /** Called when a snapshot is on its way to the disk. */
   readonly onSnapshot: (snapshot: Snapshot) => void
 }
 
@@ -91,7 +91,7 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
   }
 }
 
-/** `onStored` hears of records as soon as the disk has them, whoever hears of that besides. */
+/** `onStored` receives records as soon as the disk has them, whether or not others learn of it. */
 export function observeDisk(disk: Store, onStored: (records: readonly SessionRecord[]) => void): Store {
   return {
     ...disk,

@@ -1,18 +1,18 @@
-// The way of one simulated process to a store that it shares with others. While it is cut nothing is answered: a call fails,
-// or hangs until the way is mended. What was on its way may arrive late, also when its process has died by then.
+// The connection of one simulated process to a shared store. While it is cut, nothing is answered: a call fails, or
+// hangs until it is restored. Requests in transit may arrive late, even after their process has died.
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Random } from '@baton/core/testing'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** Fate of a call while the way is cut. */
+/** Fate of a call while the connection is cut. */
 export type Cut = 'fails' | 'hangs'
 
 export interface StoreLink {
   cut(how: Cut): void
   mend(): void
   isCut(): boolean
-  /** The store, over this way. */
+  /** The store, over this connection. */
   reach(store: Store): Store
 }
 
@@ -22,7 +22,7 @@ export function createStoreLink(time: VirtualTime, random: Random): StoreLink {
 
   const failed = (): BatonError =>
     new BatonError({ code: 'store_failed', message: 'the simulated store cannot be reached' })
-  /** Some requests pass a cut way that gives no answer. */
+  /** Some requests pass a cut connection without an answer. */
   const pass = async (chanceOfPassing: number): Promise<void> => {
     if (how === undefined || random.chance(chanceOfPassing)) return
     if (how === 'fails') {

@@ -1,12 +1,12 @@
-// Two real hosts over one store in simulated worlds: kills, stops, partitions and clocks of their own, while the session
-// moves from one to the other.
+// Two real hosts over one store in simulated worlds: kills, stops, partitions and separate clocks, while the session
+// moves between them.
 import { expect, test } from 'vitest'
 import { chooseCount } from '../depth.ts'
 import { createSimulationCoverage, reportCoverage, reportOwnership } from './coverage.ts'
 import { simulateTwoProcesses } from './simulate-two-processes.ts'
 
 const SEEDS = chooseCount({ quick: 15, deep: 600 })
-/** Causes that drive a session from one process to the other. */
+/** Reasons for a session to move between processes. */
 const FAULTS = ['move', 'held', 'kill', 'stop', 'partition-fails', 'partition-hangs', 'clock-forward', 'clock-back']
 
 test('a session that moves between two processes has one owner at a time, loses no input, and comes to rest', async () => {

@@ -1,27 +1,27 @@
-// Time that only moves when the simulation moves it. Between two events all promises run to their end.
+// Time that only moves when the simulation moves it. Between two events, all promises settle.
 import type { Clock, Timers } from '@baton/core'
 
 export interface VirtualTime {
-  /** Its wall clock can be set; its monotonic moments cannot. */
+  /** Its wall clock can be set; its monotonic clock cannot. */
   readonly clock: Clock
-  /** Milliseconds that only go forward, however the wall clock is set; at first what the wall clock says. */
+  /** Milliseconds that only advance, however the wall clock is set; starts at the wall clock's value. */
   nowMs(): number
-  /** Sets the wall clock forward, or back where `ms` is below 0. Timers do not notice. */
+  /** Moves the wall clock forward, or back if `ms` is negative. Timers are unaffected. */
   setWall(ms: number): void
-  /** The same time for another machine, whose wall clock is `aheadMs` ahead and is set by itself. */
+  /** The same time on another machine, whose wall clock is `aheadMs` ahead and is set independently. */
   seeFromElsewhere(aheadMs: number): VirtualTime
   readonly timers: Timers
   /** Resolves after `delayMs` of virtual time. */
   wait(delayMs: number): Promise<void>
-  /** Lets every promise run to its end; no time passes. */
+  /** Lets all promises settle; no time passes. */
   settle(): Promise<void>
-  /** Runs the next event. False when there is none before `untilMs`. */
+  /** Runs the next event. Returns false if there is none before `untilMs`. */
   runNext(untilMs: number): Promise<boolean>
-  /** Runs everything up to `untilMs` and stands there. */
+  /** Runs everything up to `untilMs` and stops there. */
   runUntil(untilMs: number): Promise<void>
-  /** Lets so much time pass; everything that is due in it happens at its moment. */
+  /** Lets this much time pass; everything due meanwhile happens at its moment. */
   pass(ms: number): Promise<void>
-  /** Lets time pass until `work` has ended, an hour at most. @throws Error when it does not end in that time */
+  /** Lets time pass until `work` has settled, at most an hour. @throws Error if it does not settle in that time */
   until<Value>(work: Promise<Value>): Promise<Value>
 }
 
@@ -34,7 +34,7 @@ interface Event {
 /** Virtual milliseconds that `until` waits. */
 const PATIENCE_MS = 3_600_000
 
-/** `isIdle`: false while something real is under way that promises wait for; nothing is by default. */
+/** `isIdle` returns false while promises wait for real work; by default there is none. */
 export function createVirtualTime(startMs: number, isIdle = (): boolean => true): VirtualTime {
   let nowMs = startMs
   let order = 0
@@ -50,7 +50,7 @@ export function createVirtualTime(startMs: number, isIdle = (): boolean => true)
       if (at >= 0) events.splice(at, 1)
     }
   }
-  // Simulated code waits for promises only: once the event loop turns, all of them have run.
+  // Simulated code waits only for promises: once the event loop turns, all of them have run.
   const settle = async (): Promise<void> => {
     do await turnEventLoop()
     while (!isIdle())
@@ -74,8 +74,7 @@ export function createVirtualTime(startMs: number, isIdle = (): boolean => true)
     let ended = false
     work.finally(() => (ended = true)).catch(() => {})
     await settle()
-    while (!ended)
-      if (!(await runNext(untilMs))) throw new Error('nothing happens any more, and the work has not ended')
+    while (!ended) if (!(await runNext(untilMs))) throw new Error('no events are left, but the work has not ended')
     return await work
   }
   const see = (beginMs: number): VirtualTime => {

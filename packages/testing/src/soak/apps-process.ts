@@ -1,5 +1,5 @@
-// The apps of a soak in real time: one process, a client of protocol version 2 for each conversation. The process that started
-// it says when all come to rest and when they go on.
+// The apps of a soak in real time: one process with a version 2 client per conversation. The parent process decides
+// when all come to rest and when they continue.
 import type { Timers } from '@baton/core'
 import { createRandom } from '@baton/core/testing'
 import { openClientTalk } from './client-talk.ts'
@@ -16,18 +16,18 @@ export interface AppsInit {
   readonly pace: Pace
 }
 
-/** Orders for the apps. `over`: go on for the last time. */
+/** Commands for the apps. `over`: continue for the last time. */
 export type AppsOrder = 'close' | 'open' | 'over'
 
 export interface AppsReport {
   readonly holdings: Holdings
-  /** Figures of each conversation. */
+  /** Counts of each conversation. */
   readonly said: readonly Said[]
-  /** Errors that the apps were told, the first ones. */
+  /** The first errors that the apps received. */
   readonly errors: readonly string[]
 }
 
-/** Milliseconds between two looks at whether all have come to rest. */
+/** Milliseconds between two checks of whether all have come to rest. */
 const LOOK_MS = 50
 const ERRORS_MAX = 20
 
@@ -48,7 +48,7 @@ async function main({ url, sessions, seed, pace }: AppsInit): Promise<void> {
     isOver = order === 'over'
     gate.open()
   })
-  // The server is gone.
+  // The server has exited.
   process.once('disconnect', () => process.exit(isOver ? 0 : 1))
   const conversations = said.map((counts, slot) => {
     const random = createRandom(seed * 100_003 + slot)
@@ -66,4 +66,4 @@ const TIMERS: Timers = {
   },
 }
 
-await main(JSON.parse(process.argv[2] ?? '{}') as AppsInit) // of our own process
+await main(JSON.parse(process.argv[2] ?? '{}') as AppsInit) // from our own process

@@ -1,4 +1,4 @@
-// A conversation of a soak through the client of protocol version 2, as of a browser that transcribes.
+// A conversation of a soak through a version 2 client, like a transcribing browser.
 import type { NotifyOptions, SentInput } from '@baton/client'
 import { openSession } from '@baton/client'
 import type { Talk } from './converse.ts'
@@ -6,11 +6,11 @@ import type { Talk } from './converse.ts'
 export interface ClientTalkInit {
   readonly url: string
   readonly session: string
-  /** Told of every error but that of an input which came while the agent was stopped. */
+  /** Called with every error except that of an input sent while the agent was stopped. */
   readonly onError: (code: string) => void
 }
 
-/** Resolves at once: what is said waits for the connection. */
+/** Resolves immediately: messages wait for the connection. */
 export async function openClientTalk({ url, session, onError }: ClientTalkInit): Promise<Talk> {
   const client = openSession({ url, session, asks: false })
   client.on('error', ({ code }) => {

@@ -1,21 +1,21 @@
-// Virtual time in steps, for thousands of timers: what is due within a step happens at its end, all at once, as it does in a
-// busy process. Time stands still until everything that a step began has ended.
+// Virtual time in steps, for thousands of timers: everything due within a step happens at its end, all at once, as in a
+// busy process. Time is paused until all work started by a step has ended.
 import type { Clock, Timers } from '@baton/core'
 import { setImmediate as turn } from 'node:timers/promises'
 
 export interface CoarseTime {
   readonly clock: Clock
   readonly timers: Timers
-  /** Timers that wait. */
+  /** Number of pending timers. */
   pending(): number
-  /** Runs everything up to `untilMs`, on the clock, and stands there. */
+  /** Runs everything up to `untilMs` on the clock and stops there. */
   runUntil(untilMs: number): Promise<void>
 }
 
 export interface CoarseTimeInit {
   readonly startMs: number
   readonly stepMs: number
-  /** Resolves once nothing real is under way that promises wait for; undefined where nothing is. */
+  /** Resolves once no promise waits for real work; `undefined` if there is none. */
   readonly untilIdle: () => Promise<void> | undefined
 }
 

@@ -1,20 +1,26 @@
-// One conversation of a soak, for as long as the soak lasts: people talk, things happen, and the agent is paused, stopped,
-// started anew, let go of and opened again. It does not know how it reaches the agent.
+// One conversation of a soak, for its whole duration: people talk, events happen, and the agent is paused, stopped,
+// restarted, released and opened again. Independent of how the agent is reached.
 import type { JsonObject } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { Random } from '@baton/core/testing'
 import type { Gate } from './gate.ts'
 
-/** The agent, as one conversation reaches it. */
+/** The agent, as reached by one conversation. */
 export interface Talk {
-  /** Each resolves when the session has it. @throws an error with the code `session_stopped` while the agent is stopped */
+  /**
+   * Each resolves when the session has the input. @throws an error with the code `session_stopped` while the agent is
+   * stopped
+   */
   push(speaker: string, text: string): Promise<unknown>
   event(event: TalkEvent): Promise<unknown>
   pause(): Promise<void>
   stop(): Promise<void>
-  /** Goes on after `pause` and `stop`; `variant` chooses other instructions and tools, where the talk can. */
+  /** Continues after `pause` and `stop`; `variant` selects other instructions and tools, if supported. */
   start(variant: number): Promise<void>
-  /** Resolves when the agent has come to rest after all that was said: false if its turn failed, and an input is to come. */
+  /**
+   * Resolves once the agent has come to rest after all inputs: false if its turn failed, so that another input is
+   * needed.
+   */
   rest(): Promise<boolean>
   close(): Promise<void>
 }
@@ -26,32 +32,35 @@ export interface TalkEvent {
 }
 
 export interface Conversation {
-  /** From 0, of all that run at once. */
+  /** Index among all concurrent conversations, from 0. */
   readonly slot: number
   readonly random: Random
   readonly gate: Gate
   readonly open: () => Promise<Talk>
-  /** Ends the session while the conversation is at rest; the next `open` begins another one. Without it the session goes on. */
+  /**
+   * Ends the session while the conversation is at rest; the next `open` starts another one. Without it, the session
+   * continues.
+   */
   readonly end?: () => Promise<void>
   readonly pace: Pace
 }
 
-/** Longest pauses in milliseconds. */
+/** Maximum pauses in milliseconds. */
 export interface Pace {
-  /** Between two things that are said. */
+  /** Between two messages. */
   readonly gapMs: number
   /** Between two stretches of talk. */
   readonly idleMs: number
 }
 
 export interface Said {
-  /** Inputs that the session took; their marks are numbered from 1. */
+  /** Inputs accepted by the session; their marks are numbered from 1. */
   taken: number
-  /** Inputs that were refused, because the agent was stopped. */
+  /** Inputs refused because the agent was stopped. */
   refused: number
-  /** Times that the conversation let go of the session. */
+  /** How often the conversation released the session. */
   released: number
-  /** Pauses and stops. */
+  /** Number of pauses and stops. */
   halted: number
 }
 
@@ -66,10 +75,10 @@ const SENTENCES = [
 ] as const
 const EVENTS = ['OFFER_RECEIVED', 'DEADLINE_MOVED', 'OFFER_WITHDRAWN'] as const
 
-/** How often a conversation tries to come to rest. */
+/** Maximum attempts of a conversation to come to rest. */
 const RESTS_MAX = 5
 
-/** How a text says which of its conversation's inputs it is. */
+/** Marks a text as one of its conversation's inputs. */
 export function mark(slot: number, serial: number): string {
   return `<${slot}.${serial}>`
 }
@@ -78,7 +87,7 @@ export function createSaid(): Said {
   return { taken: 0, refused: 0, released: 0, halted: 0 }
 }
 
-/** Runs until `isOver`, which is asked while the conversation is at rest. `said` counts what happens. */
+/** Runs until `isOver`, which is checked while the conversation is at rest. `said` counts what happens. */
 export async function converse(given: Conversation, said: Said, isOver: () => boolean): Promise<void> {
   const { gate, open, end } = given
   let talk = await open()
@@ -100,7 +109,7 @@ export async function converse(given: Conversation, said: Said, isOver: () => bo
   await talk.close()
 }
 
-/** A stretch of talk, and what comes after it. */
+/** A stretch of talk, and what follows it. */
 async function act(given: Conversation, talk: Talk, said: Said): Promise<Talk> {
   const { random, gate, open, pace } = given
   await speak(given, talk, said, 2 + random.below(25))
@@ -117,7 +126,7 @@ async function act(given: Conversation, talk: Talk, said: Said): Promise<Talk> {
   return talk
 }
 
-/** A turn that had begun before may still fail: then the agent reads with the next event. */
+/** A turn that had begun earlier may still fail: then the agent reads with the next event. */
 async function comeToRest(given: Conversation, talk: Talk, said: Said): Promise<void> {
   for (let time = 0; time < RESTS_MAX; time++) {
     await give(given, said, (text) => talk.event({ name: `ROUND_OVER ${text}`, detail: {}, isInterrupt: false }))
@@ -155,7 +164,7 @@ async function give({ slot }: Conversation, said: Said, say: (mark: string) => P
     await say(mark(slot, said.taken + 1))
     said.taken += 1
   } catch (cause) {
-    // The client's errors have the same codes, and are another class.
+    // The client's errors have the same codes but another class.
     const code: unknown = isBatonError(cause) ? cause.code : (cause as { readonly code?: unknown }).code
     if (code !== 'session_stopped') throw cause
     said.refused += 1

@@ -1,4 +1,4 @@
-// Timers that count those which wait.
+// Timers that count the pending ones.
 import type { Timers } from '@baton/core'
 
 export interface CountedTimers {

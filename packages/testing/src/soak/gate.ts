@@ -1,5 +1,5 @@
-// The gate at which the conversations of a soak meet: while it is open they go on, and once it closes each comes to rest and waits. A pause
-// of a conversation ends when the gate closes.
+// The gate where the conversations of a soak meet: while it is open they continue, and once it closes each comes to
+// rest and waits. Closing the gate also ends a conversation's pause.
 import type { Timers } from '@baton/core'
 
 export class Gate {
@@ -16,12 +16,12 @@ export class Gate {
     return this.#isClosed
   }
 
-  /** Conversations that are at rest. */
+  /** Number of conversations at rest. */
   get arrived(): number {
     return this.#waiting.length
   }
 
-  /** Resolves after so many milliseconds, or when the gate closes. */
+  /** Resolves after this many milliseconds, or when the gate closes. */
   async sleep(delayMs: number): Promise<void> {
     if (this.#isClosed) return
     await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// Counts that a soak takes for a leak.
+// Counts that a soak considers a leak.
 import { expect, test } from 'vitest'
 import { findGrowth } from './holdings.ts'
 

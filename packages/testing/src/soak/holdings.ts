@@ -1,9 +1,9 @@
-// Holdings of a process at a moment at which all its conversations are at rest, and whether one of these numbers grows.
+// Counts what a process holds while all its conversations are at rest, and tells whether any of the numbers grows.
 import { readdirSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 
-/** Numbers by what they count. */
+/** Counts by name. */
 export type Holdings = Readonly<Record<string, number>>
 
 export interface Growth {
@@ -12,13 +12,13 @@ export interface Growth {
   readonly to: number
 }
 
-/** By which share a number may grow; those that are not listed may not grow at all. `undefined`: shown, and not judged. */
+/** Allowed growth of a count, as a share; counts not listed may not grow at all. `undefined`: shown but not judged. */
 export type Allowed = Readonly<Record<string, number | undefined>>
 
 const MIB = 2 ** 20
 /**
- * Objects of the heap move a little with what was said last, such as numbers that outgrow 31 bits. An app shows what it was told
- * since it was opened, which is more in one minute than in another.
+ * The heap varies slightly with the latest messages, for example with numbers that outgrow 31 bits. An app shows what
+ * it received since it was opened, which differs from minute to minute.
  */
 export const ALLOWED: Allowed = {
   'heap MiB': 0.03,
@@ -33,7 +33,7 @@ export const ALLOWED: Allowed = {
   'apps: RSS MiB': undefined,
 }
 
-/** Needs `--expose-gc`. @throws Error without it */
+/** Requires `--expose-gc`. @throws Error without it */
 export async function takeHoldings(more: Holdings): Promise<Holdings> {
   await collectGarbage()
   const { heapUsed, external, rss } = process.memoryUsage()
@@ -50,7 +50,7 @@ export async function takeHoldings(more: Holdings): Promise<Holdings> {
   }
 }
 
-/** A later pass collects what finalizers let go of in the one before. */
+/** A later pass collects what finalizers released in the previous one. */
 async function collectGarbage(): Promise<void> {
   if (!globalThis.gc) throw new Error('start Node with --expose-gc')
   for (let pass = 0; pass < 3; pass++) {
@@ -59,22 +59,25 @@ async function collectGarbage(): Promise<void> {
   }
 }
 
-/** 0 where the system does not tell. */
+/** Returns 0 if the system does not report it. */
 function countDescriptors(): number {
   try {
-    return readdirSync('/proc/self/fd').length - 1 // one of them reads the folder
+    return readdirSync('/proc/self/fd').length - 1 // one of them is for reading the folder
   } catch {
     return 0
   }
 }
 
-/** Objects that come and go with what sessions do at the moment, counted in a few samples; one more for each of 20 sessions is more. */
+/**
+ * Counts that vary with what sessions are doing, measured in a few samples; growth of one per session, for 20 sessions,
+ * exceeds this.
+ */
 const MOVING = /(maps|sets|promises)$/
 const MOVING_MORE = 16
 
 /**
- * Finds counts that grew after the warm-up: the least value in the last third is above its greatest in the first third by more than is
- * allowed. A steady growth shows in this, and a number that moves up and down does not.
+ * Finds counts that grew after the warm-up: the minimum of the last third exceeds the maximum of the first third by
+ * more than is allowed. This detects steady growth but not fluctuation.
  */
 export function findGrowth(samples: readonly Holdings[], allowed: Allowed = ALLOWED): readonly Growth[] {
   const third = Math.floor(samples.length / 3)

@@ -9,7 +9,7 @@ export interface ListenerTalkInit {
   readonly agent: Agent
   readonly timers: Timers
   readonly session: string
-  /** Cursor at which a former talk of the session ended. */
+  /** Cursor at which an earlier talk of the session ended. */
   readonly cursor: EventCursor | undefined
   readonly onClose: (cursor: EventCursor | undefined) => void
   readonly onError: (code: string) => void
@@ -17,7 +17,7 @@ export interface ListenerTalkInit {
   readonly tools: readonly (readonly Tool[])[]
 }
 
-/** Milliseconds between two looks at whether the agent has come to rest. */
+/** Milliseconds between two checks of whether the agent has come to rest. */
 const LOOK_MS = 1000
 
 export async function openListenerTalk(init: ListenerTalkInit): Promise<Talk> {

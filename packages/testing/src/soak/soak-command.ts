@@ -1,5 +1,5 @@
-// `npm run soak`: hundreds of conversations that an agent listens to, for hours of virtual time, or with `--minutes` in real
-// time. It prints what the process holds, and fails when a number grows or an input was lost.
+// `npm run soak`: hundreds of conversations that an agent listens to, for hours of virtual time, or with `--minutes` in
+// real time. Prints what the process holds, and fails if a count grows or an input was lost.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Holdings } from './holdings.ts'
@@ -8,9 +8,9 @@ import { soakInRealTime } from './soak-real.ts'
 import { soakInVirtualTime } from './soak-virtual.ts'
 import type { Soaked } from './soaked.ts'
 
-/** Share of the samples that is the warm-up. */
+/** Share of the samples used as warm-up. */
 const WARM_SHARE = { virtual: 0.25, real: 0.4 }
-/** Three thirds of the samples after the warm-up are compared. */
+/** The samples after the warm-up are compared by thirds. */
 const SAMPLES_MIN = 5
 
 async function main(): Promise<number> {
@@ -24,7 +24,7 @@ async function main(): Promise<number> {
     },
   })
   const { store } = values
-  if (store !== 'sqlite' && store !== 'memory') throw new Error(`--store is sqlite or memory, not ${store}`)
+  if (store !== 'sqlite' && store !== 'memory') throw new Error(`--store must be sqlite or memory, not ${store}`)
   const hours = readWhole('--hours', values.hours, SAMPLES_MIN / 2)
   const minutes = values.minutes === undefined ? undefined : readWhole('--minutes', values.minutes, SAMPLES_MIN)
   const sessions = readWhole('--sessions', values.sessions, 1)
@@ -43,10 +43,10 @@ async function main(): Promise<number> {
 function readWhole(name: string, text: string, least: number): number {
   const value = Number(text)
   if (Number.isSafeInteger(value) && value >= least) return value
-  throw new Error(`${name} must be a whole number, ${Math.ceil(least)} or more, not ${text}`)
+  throw new Error(`${name} must be a whole number of at least ${Math.ceil(least)}, not ${text}`)
 }
 
-/** A line of a table for each sample. */
+/** Prints a table row for each sample. */
 function createPrinter(): (name: string, holdings: Holdings) => void {
   let isFirst = true
   const print = (cells: readonly string[]): void => console.log(`| ${cells.join(' | ')} |`)
@@ -62,13 +62,13 @@ function judge({ samples, book, said }: Soaked, warmShare: number): number {
   console.log(
     `${taken} inputs taken and read once by a model, ${refused} refused while stopped; ${book.requests} model calls`,
   )
-  console.log(`sessions let go of and opened again ${released} times, paused or stopped ${halted} times`)
+  console.log(`sessions released and opened again ${released} times, paused or stopped ${halted} times`)
   const grown = findGrowth(samples.slice(Math.floor(samples.length * warmShare)))
   for (const { what, from, to } of grown) console.error(`${what}: grew from ${from} to ${to}`)
   for (const problem of book.problems) console.error(problem)
-  if (book.problemCount > 0) console.error(`${book.problemCount} problems in all`)
+  if (book.problemCount > 0) console.error(`${book.problemCount} problems in total`)
   const isFlat = grown.length + book.problemCount === 0
-  console.log(isFlat ? 'nothing grows, and nothing was lost' : 'the soak failed')
+  console.log(isFlat ? 'no counts grew, and no inputs were lost' : 'the soak failed')
   return isFlat ? 0 : 1
 }
 

@@ -1,4 +1,4 @@
-// A soak notices an input that no model call had, and one that stands twice.
+// A soak notices an input that reached no model call, and an input that occurs twice.
 import type { ModelRequest } from '@baton/core'
 import { expect, test } from 'vitest'
 import { mark } from './converse.ts'
@@ -11,7 +11,7 @@ function readAll(...requests: readonly (readonly number[])[]): ReadBook {
     book.read({
       session: 's',
       messages: [{ role: 'user', parts: [{ type: 'text', text }] }],
-    } as unknown as ModelRequest) // all that it looks at
+    } as unknown as ModelRequest) // all that it reads
   }
   return book
 }

@@ -1,20 +1,20 @@
-// The model of a soak: it speaks, is silent, calls a tool, fails and hangs, by chance. It checks that each request has what was
-// said in order, nothing twice and nothing left out.
+// The model of a soak: it speaks, is silent, calls a tool, fails and hangs at random. Checks that each request has all
+// inputs in order, without duplicates or gaps.
 import type { AbortSignalLike, Agent, Model, ModelRequest, Timers, Tool } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { Random } from '@baton/core/testing'
 
-/** Problems that are kept; the others are counted. */
+/** Maximum problems kept; the rest are counted. */
 const PROBLEMS_MAX = 10
 
-/** Parts of each conversation that the model has read. */
+/** Inputs of each conversation that the model has read. */
 export class ReadBook {
   readonly problems: string[] = []
   problemCount = 0
   requests = 0
   readonly #newest = new Map<number, number>()
 
-  /** The newest input of the conversation that a request had; 0 for none. */
+  /** The latest input of the conversation in any request; 0 for none. */
   newest(slot: number): number {
     return this.#newest.get(slot) ?? 0
   }
@@ -23,16 +23,16 @@ export class ReadBook {
     this.requests += 1
     const marks = findMarks(request)
     const [first] = marks
-    if (!first) return this.report(`a request of session ${request.session} has nothing that was said`)
+    if (!first) return this.report(`a request of session ${request.session} contains no inputs`)
     const known = this.newest(first.slot)
     for (const [index, { slot, serial }] of marks.entries())
       if (slot !== first.slot || serial !== first.serial + index)
-        this.report(`conversation ${first.slot}: ${slot}.${serial} stands at place ${index} after ${first.serial}`)
+        this.report(`conversation ${first.slot}: ${slot}.${serial} is at position ${index} after ${first.serial}`)
     const last = first.serial + marks.length - 1
     if (first.serial > known + 1)
       this.report(`conversation ${first.slot}: ${known + 1} to ${first.serial - 1} were lost`)
     if (last < known)
-      this.report(`conversation ${first.slot}: the request ends with ${last}, a former one with ${known}`)
+      this.report(`conversation ${first.slot}: the request ends with ${last}, an earlier one with ${known}`)
     this.#newest.set(first.slot, Math.max(known, last))
   }
 
@@ -61,13 +61,13 @@ export interface SoakAgentInit {
   readonly book: ReadBook
   readonly random: Random
   readonly timers: Timers
-  /** Once it is true, the model always answers. */
+  /** Once true, the model always answers. */
   readonly isCalm: () => boolean
 }
 
 const ANSWER = ['Ask ', 'how much ', 'it would be, ', 'before you ', 'name ', 'a figure.'] as const
 
-/** It listens, with a window of 20 exchanges. */
+/** Listens, with a window of 20 exchanges. */
 export function createSoakAgent(init: SoakAgentInit): Agent {
   return defineAgent({
     name: 'soaked',
@@ -110,7 +110,7 @@ function createSoakModel(init: SoakAgentInit): Model {
   }
 }
 
-/** Takes up to three seconds, and fails now and then. */
+/** Takes up to three seconds, and occasionally fails. */
 function createSoakTools({ random, timers }: SoakAgentInit): readonly Tool[] {
   return ['offer.compare', 'offer.rate'].map((name) =>
     tool({
@@ -120,7 +120,7 @@ function createSoakTools({ random, timers }: SoakAgentInit): readonly Tool[] {
       effect: 'pure',
       execute: async (_, { signal }) => {
         await wait(timers, random.below(3000), signal)
-        if (random.chance(0.05)) throw new Error('the list of prices cannot be read')
+        if (random.chance(0.05)) throw new Error('the price list cannot be read')
         return { overByPercent: 14 }
       },
     }),

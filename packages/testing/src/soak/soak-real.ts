@@ -1,5 +1,5 @@
-// A soak in real time: one server over SQLite, and the apps of all conversations in a process of their own, over WebSockets.
-// Every minute all conversations come to rest, and what both processes hold is counted.
+// A soak in real time: one server over SQLite, and the apps of all conversations in a separate process, over
+// WebSockets. Every minute all conversations come to rest, and both processes' holdings are counted.
 import { createRandom } from '@baton/core/testing'
 import { createHost, createNodeEnvironment, openSqliteStore } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
@@ -29,11 +29,11 @@ export interface RealSoakInit {
 }
 
 const MINUTE_MS = 60_000
-/** Milliseconds of each minute that are left for coming to rest. */
+/** Milliseconds of each minute reserved for coming to rest. */
 const REST_MS = 10_000
-/** Milliseconds after which conversations that do not come to rest are a failure. */
+/** Conversations must come to rest within this many milliseconds, or they count as a failure. */
 const PATIENCE_MS = 120_000
-/** Milliseconds after the last answer: what the server still does for it has ended. */
+/** Milliseconds after the last answer until the server's remaining work for it has ended. */
 const SETTLE_MS = 2000
 const MANY = 1_000_000_000
 const LIMITS = {
@@ -64,7 +64,7 @@ export async function soakInRealTime({ minutes, sessions, seed, onSample }: Real
       samples.push(holdings)
       onSample(`${minute} min`, holdings)
       checkRead(book, report.said)
-      if (minute === minutes) for (const told of report.errors) book.report(`an app was told ${told}`)
+      if (minute === minutes) for (const told of report.errors) book.report(`an app received ${told}`)
       said = sumSaid(report.said)
       server.setCalm(false)
       apps.send((minute === minutes ? 'over' : 'open') satisfies AppsOrder)
@@ -109,7 +109,7 @@ function startApps(init: AppsInit): ChildProcess {
   return fork(join(import.meta.dirname, 'apps-process.ts'), [JSON.stringify(init)], { execArgv })
 }
 
-/** @throws Error when the conversations do not come to rest, and when the process of the apps ends */
+/** @throws Error if the conversations do not come to rest, or the process of the apps ends */
 async function askToRest(apps: ChildProcess): Promise<AppsReport> {
   const ended = new AbortController()
   const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ended.signal])
@@ -118,7 +118,7 @@ async function askToRest(apps: ChildProcess): Promise<AppsReport> {
   try {
     const answered = once(apps, 'message', { signal })
     apps.send('close' satisfies AppsOrder)
-    const [report] = (await answered) as [AppsReport] // as the process answers
+    const [report] = (await answered) as [AppsReport] // as sent by the process
     return report
   } finally {
     apps.off('exit', end)

@@ -1,6 +1,6 @@
-// A soak in virtual time: one process, its conversations through listeners. Every half hour all come to rest, and what the
-// process holds is counted. Over SQLite the sessions live as long as the soak, and their logs are on the disk; over the store
-// in memory each session ends with its half hour and is removed, so that nothing of it may be left.
+// A soak in virtual time: one process, its conversations through listeners. Every half hour all come to rest, and the
+// process's holdings are counted. With SQLite, sessions live for the whole soak and their logs are on disk; with the
+// memory store, each session ends with its half hour and is removed, so nothing of it may remain.
 import type { EventCursor, Store } from '@baton/core'
 import { createRandom } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment, openSqliteStore } from '@baton/host'
@@ -31,7 +31,9 @@ export interface VirtualSoakInit {
 const START_MS = Date.UTC(2026, 0, 1)
 const STEP_MS = 250
 const ROUND_MS = 30 * 60_000
-/** Milliseconds of each half hour that are left for coming to rest: also for the waits that a host keeps beside its sessions. */
+/**
+ * Milliseconds of each half hour reserved for coming to rest, including waits that a host keeps outside its sessions.
+ */
 const REST_MS = 5 * 60_000
 const PACE = { gapMs: 2400, idleMs: 40 * 60_000 }
 
@@ -59,7 +61,7 @@ export async function soakInVirtualTime(init: VirtualSoakInit): Promise<Soaked> 
     const open = countOpen(metrics, time.pending())
     const expected = kind === 'memory' ? 0 : sessions
     if (open['open sessions'] !== expected)
-      book.report(`${open['open sessions']} sessions are open in place of ${expected}`)
+      book.report(`${open['open sessions']} sessions are open instead of ${expected}`)
     const holdings = await takeHoldings(open)
     samples.push(holdings)
     init.onSample(`${round / 2} h`, holdings)
@@ -104,7 +106,7 @@ async function createWorld({ seed, store: kind }: VirtualSoakInit) {
         session: name(),
         cursor,
         onClose: (left) => void (cursor = left),
-        onError: (code) => book.report(`conversation ${slot} was told ${code}`),
+        onError: (code) => book.report(`conversation ${slot} received ${code}`),
         tools: [tools, tools.slice(0, 1), tools.slice(1)],
       })
     const end = async (): Promise<void> => {
@@ -123,7 +125,7 @@ async function createWorld({ seed, store: kind }: VirtualSoakInit) {
   return { time, gate, book, metrics, begin, close }
 }
 
-/** `untilIdle` resolves once the store has answered everything. */
+/** `untilIdle` resolves once the store has answered all requests. */
 function watchRequests(disk: Store) {
   let asked = 0
   let wake: (() => void) | undefined

@@ -1,5 +1,5 @@
-// A small soak in virtual time, in a process of its own: the conversations of another seed each day, all the inputs of which are
-// read once, and nothing that the process holds grows. `npm run soak` plays the whole.
+// A small soak in virtual time, in a separate process: each day the conversations of a different seed, whose inputs
+// must all be read once, while nothing held by the process grows. `npm run soak` runs the full one.
 import { chooseSeed } from '@baton/testing/depth'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -23,11 +23,11 @@ async function soak(...words: readonly string[]): Promise<string> {
 test('sessions that live for hours over SQLite hold no more after them than before', async () => {
   const told = await soak('--hours', '3', '--sessions', '20')
   console.log(told)
-  expect(told).toContain('nothing grows, and nothing was lost')
+  expect(told).toContain('no counts grew, and no inputs were lost')
 })
 
 test('sessions that were removed leave nothing behind in the process', async () => {
   const told = await soak('--hours', '3', '--sessions', '40', '--store', 'memory')
   console.log(told)
-  expect(told).toContain('nothing grows, and nothing was lost')
+  expect(told).toContain('no counts grew, and no inputs were lost')
 })

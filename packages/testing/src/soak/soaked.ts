@@ -17,13 +17,13 @@ export function sumSaid(all: readonly Said[]): Said {
   return sum
 }
 
-/** Reports the conversations that said something which no model call had. They are at rest. */
+/** Reports conversations with an input that no model call contained. They are at rest. */
 export function checkRead(book: ReadBook, said: readonly Said[]): void {
   for (const [slot, { taken }] of said.entries())
     if (book.newest(slot) !== taken) book.report(`conversation ${slot}: ${taken} taken, ${book.newest(slot)} read`)
 }
 
-/** Open parts of a host. */
+/** Counts what a host holds open. */
 export function countOpen({ prometheus }: Pick<Metrics, 'prometheus'>, timers: number): Holdings {
   const text = prometheus()
   return {
@@ -33,7 +33,7 @@ export function countOpen({ prometheus }: Pick<Metrics, 'prometheus'>, timers: n
   }
 }
 
-/** The value of a metric without labels in Prometheus' text. */
+/** The value of an unlabelled metric in Prometheus text. */
 function readMetric(text: string, name: string): number {
   const line = text.split('\n').find((one) => one.startsWith(`${name} `))
   return Number(line?.slice(name.length + 1) ?? 0)

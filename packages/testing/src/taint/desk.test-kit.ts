@@ -1,4 +1,5 @@
-// A desk with tools that write, send and spend, half of which run unasked while nothing is untrusted; and what a scripted model did there.
+// A desk with tools that write, send and spend, half of which run without approval while nothing is untrusted; and what
+// a scripted model did with them.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -19,9 +20,9 @@ export type DeskStep = readonly DeskCall[] | string
 export interface Desk {
   /** Files of the folder. */
   readonly files?: Readonly<Record<string, string>>
-  /** Result of `page.read`, whatever the address. */
+  /** Result of `page.read`, for any address. */
   readonly page?: string | readonly ContentPart[]
-  /** A tool of a source that nobody vouches for. */
+  /** A tool from an untrusted source. */
   readonly stranger?: { readonly description: string }
 }
 
@@ -30,11 +31,11 @@ export interface Played {
   readonly acted: readonly DeskCall[]
   /** The approved ones among them. */
   readonly approved: readonly DeskCall[]
-  /** Questions for the person. */
+  /** Approval requests to the person. */
   readonly asked: readonly { readonly name: string; readonly destination: string | undefined }[]
 }
 
-/** They write, send or spend. Those in the first list run unasked while nothing is untrusted. */
+/** Tools that write, send or spend. Those in the first list run without approval while nothing is untrusted. */
 export const UNASKED: ReadonlySet<string> = new Set([
   'fs.write',
   'fs.edit',
@@ -63,12 +64,12 @@ function acting(name: string, destination: string, log: (call: DeskCall) => void
   })
 }
 
-/** Both ways have the same policy for what is not tainted: half of the acting tools run unasked. */
+/** Both runs have the same policy for what is not tainted: half of the acting tools run without approval. */
 const half: ApprovalPolicy = ({ tool: { name } }) => (UNASKED.has(name) ? 'allow' : ASKED.has(name) ? 'ask' : undefined)
 
 /**
- * @param approves what the person says to each request
- * @param taint false: the same without a taint policy
+ * @param approves the person's decision on each request
+ * @param taint false to run the same without a taint policy
  */
 export async function playAtDesk(
   { files = {}, page = 'Nothing.', stranger }: Desk,
@@ -144,13 +145,13 @@ function strangerSource(description: string, log: (call: DeskCall) => void): Too
   return { name: 'stranger', list: () => Promise.resolve([one]) }
 }
 
-/** The real tool runs, and it is noted that it ran. */
+/** Runs the real tool, and records that it ran. */
 function watch(one: Tool, log: (call: DeskCall) => void): Tool {
   const { execute } = one
   if (!execute) return one
   return {
     ...one,
-    // The policy alone decides here; the tools' own approvals would hide what it does.
+    // Only the policy decides here; the tools' own approvals would mask its effect.
     approval: false,
     execute: (input, context) => {
       log({ name: one.name, arguments: input as JsonObject })

@@ -1,4 +1,4 @@
-// Orders that a stranger could write, and the calls of a model that obeys each of them.
+// Instructions that an attacker could write, and the calls of a model that follows each of them.
 import type { DeskCall } from './desk.test-kit.ts'
 
 export interface Order {

@@ -1,5 +1,5 @@
-// Findings of the rules of moderation in the orders that attack the taint policy: they know forms, and an order needs none. So a
-// scan informs people, and the policy protects.
+// Findings of the moderation rules in the instructions that attack the taint policy: the rules recognize forms, which
+// an instruction does not need. So a scan informs people, and the policy protects.
 import { scanText } from '@baton/tools/moderation'
 import { expect, test } from 'vitest'
 import { ORDERS } from './orders.test-kit.ts'

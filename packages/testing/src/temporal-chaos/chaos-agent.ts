@@ -1,5 +1,5 @@
-// The agent of conversations whose workers are killed. Its model decides by what it is shown, so it says the same in every
-// life; its tools write their effects into a file.
+// The agent of conversations whose workers are killed. Its model depends only on what it is shown, so it answers the
+// same after every restart; its tools write their effects to a file.
 import type { Agent, Message, Model, ModelAnswer, ModelPart } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { appendFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ export const PLAIN = 'plainly'
 /** Words of the long answer. */
 export const TALK_WORDS = 40
 
-/** `effects` gets a line for each effect: tool, idempotency key. */
+/** `effects` gets a line per effect: tool, idempotency key. */
 export function createChaosAgent(effects: string): Agent {
   const serverTools = (['pure', 'idempotent', 'once'] as const).map((effect) =>
     tool({

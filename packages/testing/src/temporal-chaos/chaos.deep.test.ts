@@ -1,5 +1,6 @@
-// Workers that are killed at events of a conversation, over a real Temporal service, PostgreSQL and Redis. Which events are
-// tried changes with the day; the seed is printed, and BATON_CHAOS_SEED and BATON_CHAOS_SHARE set them: share 1 tries all.
+// Workers that are killed at events of a conversation, over a real Temporal service, PostgreSQL and Redis. The tried
+// events change daily; the seed is printed, and can be set with BATON_CHAOS_SEED and BATON_CHAOS_SHARE: share 1 tries
+// all.
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, test } from 'vitest'
 import { startServices } from '../services.ts'
@@ -9,14 +10,14 @@ import { createPlace } from './place.test-kit.ts'
 const what = 'conversations over Temporal whose workers are killed'
 const services = await startServices(what, (message) => console.warn(message))
 
-/** Events of the history of a conversation that nothing disturbs, at least. */
+/** Minimum number of history events in an undisturbed conversation. */
 const EVENTS = 150
-/** One of so many events is tried. */
+/** One in this many events is tried. */
 const SHARE = Number(process.env['BATON_CHAOS_SHARE'] ?? 25)
 const SEED = Number(process.env['BATON_CHAOS_SEED'] ?? Math.floor(Date.now() / 86_400_000))
 const counts = { kills: 0, turns: 0, calls: 0, unknown: 0 }
 
-/** Kills the worker as soon as the history has so many events, and starts another one. */
+/** Kills the worker as soon as the history has this many events, and starts another one. */
 async function playKilled(at: number): Promise<void> {
   if (!services) throw new Error('there are no services')
   const place = await createPlace(services)

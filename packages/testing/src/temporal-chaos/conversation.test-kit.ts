@@ -1,4 +1,4 @@
-// A conversation with parallel tools, a client's tool, an approval, an interrupt and a summary, and what must hold of it
+// A conversation with parallel tools, a client tool, an approval, an interrupt and a summary, and what must hold for it
 // whatever dies meanwhile.
 import type { Host, Session, SessionEvent } from '@baton/core'
 import type { Fact, SessionRecord } from '@baton/core/machine'
@@ -10,11 +10,11 @@ import { TALK } from './chaos-agent.ts'
 const SAID = ['use them all', TALK, 'once more', 'and again', 'the last one'] as const
 
 export interface Held {
-  /** Calls that a client was asked to run, each time it was. */
+  /** Calls handed to a client, once per request. */
   readonly looked: readonly string[]
 }
 
-/** Plays it to its end. @throws when a turn does not end */
+/** Plays it to its end. @throws if a turn does not end */
 export async function converse(host: Host, id: string): Promise<Held> {
   const looked: string[] = []
   const session = await host.session(id)
@@ -47,7 +47,7 @@ export interface Checked {
   readonly unknown: number
 }
 
-/** Looks at the log and at the effects. */
+/** Checks the log and the effects. */
 export function checkConversation(records: readonly SessionRecord[], effectsFile: string, { looked }: Held): Checked {
   const facts: readonly Fact[] = records.flatMap((record) => record.facts)
   expect(records.map(({ pos }) => pos)).toEqual(records.map((_, index) => index))
@@ -77,7 +77,7 @@ function readEffects(file: string): readonly string[] {
   }
 }
 
-/** No text of the conversation comes twice to whoever reads its events from the beginning. */
+/** Checks that no text comes twice for a reader who starts at the beginning. */
 export async function readTwice(session: Session): Promise<void> {
   const texts = new Map<string, string>()
   for await (const event of session.events({ from: 'start' })) {

@@ -1,4 +1,4 @@
-// A gateway as a process of its own, for tests that kill it. It says what it reads, a batch of events on each line.
+// A gateway as a separate process, for tests that kill it. It prints what it reads, one batch of events per line.
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalHost } from '@baton/temporal'
 import { createChaosAgent } from './chaos-agent.ts'

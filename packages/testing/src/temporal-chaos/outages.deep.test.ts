@@ -1,4 +1,4 @@
-// Other deaths around a session over Temporal: gateways, one of several workers, and the services themselves.
+// Other failures around a session over Temporal: gateways, one of several workers, and the services themselves.
 import type { EventBatch } from '@baton/core'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -30,11 +30,11 @@ async function endWorker(worker: StartedCommand, signal: NodeJS.Signals): Promis
   await worker.ended
 }
 
-/** Strikes at one conversation, and events between two of them. */
+/** Maximum number of strikes per conversation, and events between two of them. */
 const STRIKES_MAX = 2
 const EVENTS_BETWEEN = 40
 
-/** Plays a conversation, and calls `strike` each time that so many further events have happened. */
+/** Plays a conversation, and calls `strike` after each EVENTS_BETWEEN further events. */
 async function playStruck(place: Place, strike: () => Promise<void>): Promise<Checked & Struck> {
   const talk = converse(place.host, place.session)
   let isOver = false
@@ -134,7 +134,7 @@ describe.skipIf(!services)('a session over Temporal', { timeout: 240_000 }, () =
       const worker = await place.startWorker()
       const hosts = [place.host, await place.createHost(), await place.createHost()]
       const sessions = await Promise.all(hosts.map((host) => host.session(place.session)))
-      // Every tenth is said twice, through two gateways.
+      // Every tenth is sent twice, through two gateways.
       const turns = Array.from({ length: 110 }, (_, index) => {
         const inputId = `input-${index < 100 ? index : (index - 100) * 10}`
         const session = sessions[index % sessions.length]
@@ -158,7 +158,7 @@ function isAccepted({ type }: { readonly type: string }): boolean {
 
 function readBatches(gateway: StartedCommand): readonly EventBatch[] {
   const lines = gateway.output().split('\n').slice(0, -1)
-  return lines.map((line) => JSON.parse(line) as EventBatch) // what the gateway wrote
+  return lines.map((line) => JSON.parse(line) as EventBatch) // written by the gateway
 }
 
 function readText(batch: EventBatch | undefined): string {

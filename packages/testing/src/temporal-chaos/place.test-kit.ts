@@ -1,4 +1,5 @@
-// A session between real services: its log, its gateway, and workers and further gateways as processes that can be killed.
+// A session between real services: its log, its gateway, and workers and further gateways as processes that can be
+// killed.
 import type { SessionRecord } from '@baton/core/machine'
 import type { OwnedLogStore } from '@baton/core'
 import { openPostgresStore } from '@baton/host/postgres'
@@ -22,11 +23,11 @@ export interface Place {
   /** Another gateway, in this process. */
   createHost(): Promise<TemporalHost>
   startWorker(): Promise<StartedCommand>
-  /** Another gateway, as a process: it sends this, and says what it reads. */
+  /** Another gateway, as a process: it sends the text, and prints what it reads. */
   startGateway(text: string, inputId: string): StartedCommand
-  /** Events of the history of its newest run. */
+  /** History events of its latest run. */
   countEvents(): Promise<number>
-  /** Updates that its newest run has taken. */
+  /** Updates accepted by its latest run. */
   countUpdates(): Promise<number>
   readRecords(): Promise<readonly SessionRecord[]>
   close(): Promise<void>

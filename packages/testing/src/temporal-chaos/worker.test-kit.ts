@@ -1,4 +1,4 @@
-// A worker as a process of its own, for tests that kill it.
+// A worker as a separate process, for tests that kill it.
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
 import { createChaosAgent } from './chaos-agent.ts'
@@ -17,7 +17,7 @@ const worker = await createTemporalWorker({
   agent: createChaosAgent(effects),
   log,
   timesOf: () => ({ heartbeatMs: 2000 }),
-  // The tasks of a worker that was killed go to another one as soon.
+  // Tasks of a killed worker go to another one after this time.
   temporal: { stickyQueueScheduleToStartTimeout: 1000 },
 })
 process.stdout.write('working\n')

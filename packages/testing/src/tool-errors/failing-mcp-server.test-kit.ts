@@ -1,5 +1,5 @@
-// An MCP server of 2025-11-25 whose tools fail, each as its name says. As a program it speaks over standard input and output; as a
-// function it is asked over HTTP.
+// An MCP server of 2025-11-25 whose tools fail as their names say. As a program it uses standard input and output; as a
+// function it answers over HTTP.
 import { createInterface } from 'node:readline'
 import type { FailureName } from './tool-errors-situations.ts'
 import { FAILURE_NAMES, LARGE_CHARS, SECRET } from './tool-errors-situations.ts'
@@ -13,7 +13,7 @@ export interface McpMessage {
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
 const outputSchema = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] }
 
-/** Undefined: a notification. */
+/** Undefined for a notification. */
 export function answerMcp({ id, method, params }: McpMessage): object | undefined {
   if (id === undefined) return undefined
   const answer = (result: object): object => ({ jsonrpc: '2.0', id, result })

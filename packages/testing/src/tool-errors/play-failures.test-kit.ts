@@ -1,4 +1,4 @@
-// A turn in which one call after the other fails, and what was told of each to the model, the user and the operator.
+// A turn in which one call after another fails, and what the model, the user and the operator saw of each.
 import type { JsonObject } from '@baton/core'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -17,7 +17,7 @@ export function playFailures(kind: ToolKind): void {
 }
 
 async function play(kind: ToolKind, failure: FailureName): Promise<void> {
-  const { code, layer, fault, says, begins = true } = kind.instead?.[failure] ?? (FAILURES[failure] as FailureExpected) // its rows have all
+  const { code, layer, fault, says, begins = true } = kind.instead?.[failure] ?? (FAILURES[failure] as FailureExpected) // its rows cover all failures
   const usual = (name: FailureName): readonly [string, JsonObject] => [name, { id: name === 'arguments' ? 7 : 'A-71' }]
   const [name, input] = (kind.call ?? usual)(failure)
   const model = createScriptedModel({ steps: [{ calls: [{ name, arguments: { ...input } }] }, { text: 'Sorry.' }] })
@@ -39,7 +39,7 @@ async function play(kind: ToolKind, failure: FailureName): Promise<void> {
     for await (const event of session.send('Go.')) if (event.type === 'call') seen.push(event.call.result)
     const shown = seen.find((result) => result !== undefined)
     expect(shown).toMatchObject({ type: 'error', code })
-    const { message } = shown as { readonly message: string } // an error has one
+    const { message } = shown as { readonly message: string } // errors have a message
     expect(message).toMatch(says)
     const [told] = resultsTold(model)
     expect(told?.isError).toBe(true)
@@ -49,7 +49,7 @@ async function play(kind: ToolKind, failure: FailureName): Promise<void> {
       'a tool failed',
       { session: 'one', tool: name, code, layer, fault },
     ]
-    // One that has not begun is the model's business alone.
+    // Only the model learns of a call that never started.
     expect(lines.filter(([, said]) => said === 'a tool failed')).toMatchObject(begins ? [line] : [])
     expect(JSON.stringify([seen, model.requests, lines])).not.toContain(SECRET)
     expect(model.requests).toHaveLength(2)

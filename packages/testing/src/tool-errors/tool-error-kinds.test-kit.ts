@@ -1,4 +1,4 @@
-// Every kind of tool that Baton has an adapter for, with tools that fail.
+// Every kind of tool that Baton has an adapter for, with failing tools.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,11 +27,11 @@ export interface FailingTools {
 
 export interface ToolKind {
   readonly name: string
-  /** Failures that cannot happen to it, and why. */
+  /** Failures that this kind cannot have, and why. */
   readonly leftOut: Readonly<Partial<Record<FailureName, string>>>
   /** Set if another layer notices it first. */
   readonly instead?: Readonly<Partial<Record<FailureName, FailureExpected>>>
-  /** The call that fails so; by default the tool of that name, with an id. */
+  /** The call that fails this way; by default the tool of that name, with an id. */
   readonly call?: (failure: FailureName) => readonly [name: string, input: JsonObject]
   open(): FailingTools | Promise<FailingTools>
 }
@@ -43,10 +43,10 @@ const WORDS = `for ${SECRET}`
 const Input = z.object({ id: z.string() })
 const Output = z.object({ count: z.number().int() })
 
-/** Errors of a client of an API. */
+/** Errors of an API client. */
 type Refuse = (status: number) => Error
 
-/** A tool of a program's own. Async, as such tools are. */
+/** A tool of a program's own. Async, as such tools usually are. */
 async function fail(failure: FailureName, refuse: Refuse, dead: string): Promise<unknown> {
   const status = STATUSES[failure]
   if (status !== undefined) throw refuse(status)
@@ -63,7 +63,7 @@ async function findDeadAddress(): Promise<string> {
   return `http://127.0.0.1:${await findFreePort()}/`
 }
 
-/** As Octokit throws them. */
+/** In the form that Octokit throws them. */
 const createStatusError: Refuse = (status) => Object.assign(new Error(`answered ${status} ${WORDS}`), { status })
 
 const plain: ToolKind = {
@@ -78,7 +78,7 @@ const plain: ToolKind = {
           description: name,
           input: Input,
           ...(name === 'wrong' && { output: Output }),
-          execute: async () => (await fail(name, createStatusError, dead)) as { count: number }, // it is wrong on purpose
+          execute: async () => (await fail(name, createStatusError, dead)) as { count: number }, // wrong on purpose
         }),
       ),
     }
@@ -98,7 +98,7 @@ const aiSdk: ToolKind = {
       name,
       aiSdkTool({ inputSchema: Input, execute: () => fail(name, refuse, dead) }),
     ])
-    return { tools: fromAiSdk(Object.fromEntries(set) as Parameters<typeof fromAiSdk>[0]) } // pairs as they were made
+    return { tools: fromAiSdk(Object.fromEntries(set) as Parameters<typeof fromAiSdk>[0]) } // pairs as created
   },
 }
 
@@ -119,7 +119,7 @@ function createEffectKind(version: string, effect: typeof effect3): ToolKind {
           name,
           description: name,
           input: Schema.Struct({ id: Schema.String }),
-          ...(name === 'wrong' && { output: Schema.Struct({ count: Schema.Int }) as unknown as typeof Schema.Unknown }), // it is wrong on purpose
+          ...(name === 'wrong' && { output: Schema.Struct({ count: Schema.Int }) as unknown as typeof Schema.Unknown }), // wrong on purpose
           execute: () => {
             const status = STATUSES[name]
             if (status !== undefined) return Effect.fail(refuse(status))
@@ -138,7 +138,7 @@ function createEffectKind(version: string, effect: typeof effect3): ToolKind {
 const openApi: ToolKind = {
   name: 'OpenAPI',
   leftOut: { wrong: 'a document describes answers, and no check is made of it', cyclic: NO_JSON },
-  // More than maxBytes is not read at all; and a refusal of the service is all that such a tool can say of itself.
+  // Nothing beyond maxBytes is read, and such a tool's own error can only be an error status of the service.
   instead: {
     large: { ...FAILURES.garbled, says: /more than 1000000 bytes/ },
     own: { ...FAILURES.refused, says: FAILURES.own.says },
@@ -155,7 +155,7 @@ const openApi: ToolKind = {
     })
     const document = { openapi: '3.1.0', info: { title: 'shop', version: '1' }, paths: Object.fromEntries(paths) }
     const answer = async (url: string): Promise<Response> => {
-      const failure = new URL(url).pathname.slice(1) as FailureName // its paths are those of the document
+      const failure = new URL(url).pathname.slice(1) as FailureName // its paths match those of the document
       if (failure === 'unreachable') return await fetch(dead)
       const json = { headers: { 'content-type': 'application/json' } }
       if (failure === 'garbled') return new Response('<html>', json)
@@ -173,7 +173,7 @@ const openApi: ToolKind = {
   },
 }
 
-/** Kinds that an MCP server's own validator and messages make impossible. */
+/** Failures ruled out by an MCP server's own validator and messages. */
 const STRANGERS = 'packages/mcp/src/client/stranger-servers.process.test.ts'
 const MCP_LEFT_OUT = {
   garbled: 'what is nearly a result is read: packages/mcp/src/client/lenient-results.test.ts',
@@ -190,7 +190,7 @@ const mcpHttp: ToolKind = {
     const dead = await findDeadAddress()
     const answer = async (_url: string | URL, init: RequestInit = {}): Promise<Response> => {
       if (init.method !== 'POST') return new Response(null, { status: 405 })
-      const message = JSON.parse(String(init.body as string)) as McpMessage // this is who sends it
+      const message = JSON.parse(String(init.body as string)) as McpMessage // the transport sends this type
       const failure = message.method === 'tools/call' ? message.params?.name : undefined
       const status = failure && STATUSES[failure]
       if (status !== undefined) return new Response(`refused ${WORDS}`, { status })
@@ -248,7 +248,7 @@ export const TOOL_KINDS: readonly ToolKind[] = [
   plain,
   aiSdk,
   createEffectKind('3', effect3),
-  createEffectKind('4', effect4 as unknown as typeof effect3), // what is used of it here is the same
+  createEffectKind('4', effect4 as unknown as typeof effect3), // the parts used here are the same
   openApi,
   mcpHttp,
   workspace,

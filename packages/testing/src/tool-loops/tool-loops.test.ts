@@ -1,4 +1,4 @@
-// A model that makes the same call again and again: what it reads, what runs, and what is exempt.
+// A model that repeats the same call again and again: the results it reads, the calls that run, and exemptions.
 import type { ModelRequest, Tool } from '@baton/core'
 import { createHost, createMemoryStore, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'

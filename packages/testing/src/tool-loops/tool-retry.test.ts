@@ -1,4 +1,4 @@
-// A tool that fails and is tried again: how often, with which key, after which errors, and within which time.
+// A failing tool that is retried: how often, with which key, upon which errors, and for how long.
 import { BatonError } from '@baton/core'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'

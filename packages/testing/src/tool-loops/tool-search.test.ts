@@ -1,4 +1,4 @@
-// An agent with two hundred tools: what a request holds, how the model finds a tool, and when nothing is deferred.
+// An agent with two hundred tools: what a request contains, how the model finds a tool, and when nothing is deferred.
 import type { Tool } from '@baton/core'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -90,7 +90,7 @@ test('of two hundred none is shown; what is found is shown from then on, and run
   expect(shown[1]?.[0]).toBe('tools.search')
   expect(shown[1]?.[1]).toBe('merge_pull_request')
   expect(results[1]).toBe('merge_pull_request ok: merge pull_request')
-  // The beginning of the list stays as it was: a provider's prompt cache knows it.
+  // The beginning of the list is unchanged, since a provider's prompt cache has it.
   expect(shown[3]?.slice(0, shown[1]?.length)).toEqual(shown[1])
   expect(shown[3]).toContain('archive_milestone')
 })

@@ -1,5 +1,5 @@
-// A balancer in front of several servers: one port of TCP, whose connections go to one of them by turns, or to the next one
-// where that refuses.
+// A balancer in front of several servers: one TCP port whose connections go to each in turn, or to the next one if it
+// refuses.
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 

@@ -1,5 +1,5 @@
-// One of several real servers over one PostgreSQL store, for tests that kill them: its wall clock may be wrong, and it is
-// told by its words where the store, its port and the file of its effects are.
+// One of several real servers over one PostgreSQL store, for tests that kill them. Its wall clock may be wrong, and its
+// arguments name the store, its port and its effects file.
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -13,19 +13,19 @@ export interface PeerServerWords {
   readonly store: string
   readonly port: number
   readonly effectsFile: string
-  /** Milliseconds by which its wall clock is ahead. */
+  /** Its wall clock is ahead by this many milliseconds. */
   readonly aheadMs: number
   readonly leaseMs: number
-  /** The agent of version 2's clients, whose effects are lines of tool and session; else the plain one. */
+  /** The agent of version 2 clients, whose effects are lines of tool and session; otherwise the plain one. */
   readonly kind?: 'home'
-  /** When it kills itself; absent: never. */
+  /** When it kills itself; never if absent. */
   readonly plan?: KillPlan
 }
 
-/** Line that it prints for each connection that it passes on to its peer. */
-const PASSED_ON = 'a connection was passed on'
+/** Line printed for each connection passed on to its peer. */
+const PASSED_ON = 'a connection is passed on'
 
-/** The apps of the tests talk without a pause. */
+/** The test apps send without a pause. */
 const BUSY = {
   addressFramesPerMinute: 1e6,
   addressSessionsPerMinute: 1e6,

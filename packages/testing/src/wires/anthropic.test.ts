@@ -1,4 +1,4 @@
-// The validator of Anthropic requests, against recorded requests that were accepted and hand-written ones that are refused.
+// The validator of Anthropic requests, on accepted recorded requests and rejected handwritten ones.
 import { countLine, openRecordings } from '../recordings.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { validateAnthropicRequest } from './anthropic.ts'
@@ -53,7 +53,7 @@ test('tools of Anthropic’s own: paused, gone on with, and waiting for a tool o
   expect(bodies.flatMap((body) => validateAnthropicRequest(body))).toEqual([])
 })
 
-// Hand-written, each from the literal error that the rule quotes.
+// Handwritten, each from the verbatim error quoted by the rule.
 describe('requests that are refused (hand-written)', () => {
   test.each<[string, unknown]>([
     ['body', []],

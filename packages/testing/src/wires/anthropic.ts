@@ -1,4 +1,4 @@
-// Refusals of Anthropic's Messages API for a request's body (version 2023-06-01).
+// Checks a request's body as Anthropic's Messages API does (version 2023-06-01).
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { type Report, type WireIssue, collectIssues, isBlank, isText, objectsIn, repeated, show } from './issue.ts'
@@ -56,7 +56,7 @@ type Code = keyof typeof SOURCES
 export function validateAnthropicRequest(body: unknown): readonly WireIssue[] {
   return collectIssues<Code>(SOURCES, (report) => {
     if (!isJsonObject(body)) {
-      report('body', '', `a request is an object, not ${show(body)}`)
+      report('body', '', `a request must be an object, not ${show(body)}`)
       return
     }
     if (!isText(body['model'])) report('body', 'model', 'model is missing')
@@ -80,9 +80,9 @@ function checkTools(body: JsonObject, report: Report<Code>): void {
   for (const { item, path } of tools) {
     const { name, input_schema: schema } = item
     if (typeof name !== 'string' || !TOOL_NAME.test(name))
-      report('tool_name', `${path}.name`, `${show(name)} is not a legal name`)
+      report('tool_name', `${path}.name`, `${show(name)} is not a valid name`)
     else names.push(name)
-    // Anthropic's own tools have a type of their own and no schema.
+    // Anthropic's server tools have their own type and no schema.
     const isServerTool = isText(item['type']) && item['type'] !== 'custom'
     if (!isServerTool) checkToolSchema(schema, `${path}.input_schema`, report)
   }
@@ -91,7 +91,7 @@ function checkTools(body: JsonObject, report: Report<Code>): void {
   if (choice === undefined) return
   const type = isJsonObject(choice) ? choice['type'] : undefined
   if (type !== 'auto' && type !== 'any' && type !== 'none' && type !== 'tool')
-    report('tool_choice', 'tool_choice', `${show(choice)} is no choice`)
+    report('tool_choice', 'tool_choice', `${show(choice)} is not a valid choice`)
   else if (tools.length === 0) report('tool_choice', 'tool_choice', 'there are no tools to choose from')
   else if (type === 'tool' && isJsonObject(choice) && !names.some((name) => name === choice['name']))
     report('tool_choice', 'tool_choice.name', `${show(choice['name'])} is not declared`)
@@ -109,10 +109,10 @@ function checkToolSchema(schema: unknown, path: string, report: Report<Code>): v
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
   for (const key of Object.keys(properties))
     if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key))
-      report('tool_property', `${path}.properties`, `${show(key)} is not a legal key`)
+      report('tool_property', `${path}.properties`, `${show(key)} is not a valid key`)
 }
 
-/** Keywords that kept answers may not have. */
+/** Keywords not allowed in an enforced output schema. */
 const NOT_KEPT: readonly string[] = (
   'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern maxItems uniqueItems ' +
   'minProperties maxProperties patternProperties propertyNames oneOf'
@@ -140,7 +140,7 @@ function thinks(body: JsonObject): boolean {
 
 const THINKING_TYPES: readonly string[] = ['enabled', 'adaptive', 'between_tools']
 
-/** Adaptive thinking is laxer: calls may be forced beside it, and a turn need not begin with thoughts (recorded). */
+/** Adaptive thinking is less strict: calls may be forced, and a turn need not start with thinking (recorded). */
 function hasBudget(body: JsonObject): boolean {
   const thinking = body['thinking']
   return isJsonObject(thinking) && thinking['type'] === 'enabled'
@@ -174,14 +174,14 @@ interface Turn {
   readonly blocks: readonly { readonly item: JsonObject; readonly path: string }[]
 }
 
-/** The API joins neighbours of one role before it looks at them; so do we. */
+/** The API merges adjacent messages of one role before checking them, as does this code. */
 function listTurns(body: JsonObject, report: Report<Code>): readonly Turn[] {
   const turns: { role: string; path: string; blocks: { readonly item: JsonObject; readonly path: string }[] }[] = []
   const messages = objectsIn(body['messages'], 'messages')
   for (const [index, { item, path }] of messages.entries()) {
     const { role, content } = item
     if (role !== 'user' && role !== 'assistant' && role !== 'system') {
-      report('role', `${path}.role`, `${show(role)} is no role`)
+      report('role', `${path}.role`, `${show(role)} is not a valid role`)
       continue
     }
     const blocks =
@@ -204,7 +204,7 @@ function checkMessages(body: JsonObject, report: Report<Code>): void {
     return
   }
   const first = turns.find((turn) => turn.role !== 'system')
-  if (first && first.role !== 'user') report('first_role', first.path, `the first message is of ${first.role}`)
+  if (first && first.role !== 'user') report('first_role', first.path, `the first message has role ${first.role}`)
   const conversation = turns.filter((turn) => turn.role !== 'system')
   const ids = turns.flatMap((turn) => listCallIds(turn))
   for (const id of repeated(ids)) report('call_id_repeated', 'messages', `${show(id)} stands twice`)
@@ -218,8 +218,8 @@ function checkMessages(body: JsonObject, report: Report<Code>): void {
 }
 
 /**
- * A tool of Anthropic's own has its result in the message of its call. Two may lack it: the calls that end the last message,
- * which was paused, and one that waits for tools of the client, whose result comes in a later message of the turn (recorded).
+ * A server tool has its result in the message of its call. Two kinds may lack it: calls at the end of a paused last
+ * message, and a call waiting for client tools, whose result follows in a later message of the turn (recorded).
  */
 function checkServerCalls(body: JsonObject, turns: readonly Turn[], report: Report<Code>): void {
   const open = new Map<JsonValue | undefined, string>()
@@ -251,7 +251,7 @@ function checkServerCalls(body: JsonObject, turns: readonly Turn[], report: Repo
     if (last?.role === 'assistant' && !paused.has(id))
       report('server_call_without_result', path, `${show(id)} does not end the message`)
   const isOfCode = turns.some(({ blocks }) => blocks.some(({ item }) => open.has(readCaller(item))))
-  if (isOfCode && body['container'] === undefined) report('container', 'container', 'code in a container waits')
+  if (isOfCode && body['container'] === undefined) report('container', 'container', 'code in a container is waiting')
 }
 
 function isServerCall(block: JsonObject): boolean {
@@ -269,7 +269,7 @@ function checkBlock(turn: Turn, block: JsonObject, path: string, report: Report<
   if (!isText(type) || (turn.role === 'user' ? isOfAssistant : isOfUser))
     report('block', path, `${turn.role} may not send ${show(type)}`)
   if (block['cache_control'] !== undefined && (type === 'thinking' || type === 'redacted_thinking'))
-    report('cache_control', path, `${type} may not be marked`)
+    report('cache_control', path, `${type} must not be marked`)
   if (type === 'text') checkText(turn, block, path, report)
   else if (type === 'thinking' && !isText(block['signature']))
     report('thinking_signature', path, 'the signature is missing')
@@ -280,7 +280,7 @@ function checkBlock(turn: Turn, block: JsonObject, path: string, report: Report<
   else if (type === 'image' || type === 'document') checkMedia(block, path, report)
 }
 
-/** Blank text was accepted beside a call (recorded: llm-anthropic test_tools), empty text never. */
+/** Blank text was accepted next to a call (recorded: llm-anthropic test_tools), empty text never. */
 function checkText(turn: Turn, block: JsonObject, path: string, report: Report<Code>): void {
   const isAlone = turn.blocks.every(({ item }) => item['type'] === 'text' && isBlank(item['text']))
   const isRefused = turn.role === 'user' || isAlone ? isBlank(block['text']) : !isText(block['text'])
@@ -290,9 +290,9 @@ function checkText(turn: Turn, block: JsonObject, path: string, report: Report<C
 function checkCall(block: JsonObject, path: string, report: Report<Code>): void {
   const { id, name, input } = block
   if (typeof id !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(id))
-    report('call_id', `${path}.id`, `${show(id)} is not a legal id`)
+    report('call_id', `${path}.id`, `${show(id)} is not a valid id`)
   if (typeof name !== 'string' || !TOOL_NAME.test(name))
-    report('tool_name', `${path}.name`, `${show(name)} is not a legal name`)
+    report('tool_name', `${path}.name`, `${show(name)} is not a valid name`)
   if (!isJsonObject(input)) report('call_input', `${path}.input`, `${show(input)} is not an object`)
 }
 
@@ -324,7 +324,7 @@ function checkMedia(block: JsonObject, path: string, report: Report<Code>): void
       (block['type'] === 'document' && kind === 'text' && mediaType === 'text/plain' && isText(source['data'])) ||
       (block['type'] === 'document' && kind === 'content'))
   if (!isGood)
-    report('media', `${path}.source`, `${show(kind)} of ${show(mediaType)} is no source of a ${show(block['type'])}`)
+    report('media', `${path}.source`, `${show(kind)} of ${show(mediaType)} is not valid for a ${show(block['type'])}`)
 }
 
 const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
@@ -368,7 +368,7 @@ function checkResults(turn: Turn, before: Turn | undefined, report: Report<Code>
   }
 }
 
-/** The assistant's turn that the newest results belong to must begin with thinking if it is on, and have none if it is off. */
+/** The assistant turn before the latest results must start with thinking if it is on, and have none if it is off. */
 function checkOpenTurn(body: JsonObject, turns: readonly Turn[], report: Report<Code>): void {
   const open: Turn[] = []
   for (const turn of turns.toReversed()) {

@@ -1,4 +1,4 @@
-// The validator of Bedrock requests, against recorded requests that were accepted and hand-written ones that are refused.
+// The validator of Bedrock requests, on accepted recorded requests and rejected handwritten ones.
 import { countLine, openRecordings } from '../recordings.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { validateBedrockRequest } from './bedrock.ts'
@@ -48,7 +48,7 @@ test('a good request', () => {
   ).toEqual([])
 })
 
-// Hand-written, each from the literal error or type that the rule quotes.
+// Handwritten, each from the verbatim error or type quoted by the rule.
 describe('requests that are refused (hand-written)', () => {
   test.each<[string, unknown]>([
     ['body', 1],

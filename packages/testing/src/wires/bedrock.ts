@@ -1,5 +1,5 @@
-// Refusals of Bedrock's Converse for a request's body. The documentation says more than the service enforces: Nova's
-// "only type, properties, required" at the top of a schema is not checked, since recordings without it were accepted.
+// Checks a request's body as Bedrock's Converse does. The documentation is stricter than the service: Nova's "only
+// type, properties, required" at the top of a schema is not checked, since recordings without it were accepted.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
@@ -24,7 +24,7 @@ const SOURCES = {
     'ValidationException "The value at toolConfig.tools.0.toolSpec.inputSchema.json.type must be one of the following: object."',
   tool_choice: 'API_runtime_ToolChoice: auto, any or tool; there is no none',
   call_id: 'API_runtime_ToolUseBlock: [a-zA-Z0-9_.:-]+, at most 64',
-  call_id_repeated: 'a result could not be told from its namesake',
+  call_id_repeated: 'a result could not be distinguished from its namesake',
   call_input:
     'ValidationException "The format of the value at messages.1.content.0.toolUse.input is invalid. Provide a json object for the field and try again."',
   call_without_result:
@@ -49,7 +49,7 @@ type Code = keyof typeof SOURCES
 export function validateBedrockRequest(body: unknown): readonly WireIssue[] {
   return collectIssues<Code>(SOURCES, (report) => {
     if (!isJsonObject(body)) {
-      report('body', '', `a request is an object, not ${show(body)}`)
+      report('body', '', `a request must be an object, not ${show(body)}`)
       return
     }
     checkInference(body['inferenceConfig'], report)
@@ -88,7 +88,7 @@ function checkToolConfig(config: unknown, report: Report<Code>): void {
   if (tools.length === 0) report('tools_empty', 'toolConfig.tools', 'there are no tools')
   for (const { item, path } of tools) {
     const spec = item['toolSpec']
-    // cachePoint and systemTool stand beside the tools.
+    // cachePoint and systemTool are listed among the tools.
     if (isJsonObject(spec)) checkToolSpec(spec, `${path}.toolSpec`, names, report)
   }
   for (const name of repeated(names)) report('tool_name_repeated', 'toolConfig.tools', `"${name}" is declared twice`)
@@ -98,13 +98,14 @@ function checkToolConfig(config: unknown, report: Report<Code>): void {
   const isGood =
     isJsonObject(choice) &&
     (isJsonObject(choice['auto']) || isJsonObject(choice['any']) || names.some((name) => name === named))
-  if (!isGood) report('tool_choice', 'toolConfig.toolChoice', `${show(choice)} is no choice, or names no declared tool`)
+  if (!isGood)
+    report('tool_choice', 'toolConfig.toolChoice', `${show(choice)} is not a valid choice, or names no declared tool`)
 }
 
 function checkToolSpec(spec: JsonObject, path: string, names: string[], report: Report<Code>): void {
   const { name, description, inputSchema } = spec
   if (typeof name !== 'string' || !NAME.test(name))
-    report('tool_name', `${path}.name`, `${show(name)} is not a legal name`)
+    report('tool_name', `${path}.name`, `${show(name)} is not a valid name`)
   else names.push(name)
   if (description !== undefined && (typeof description !== 'string' || description === ''))
     report('tool_description', path, 'the description is empty')
@@ -133,12 +134,12 @@ function buildTurn({ item, path }: Found): Turn {
 function checkTurns(turns: readonly Turn[], report: Report<Code>): void {
   const first = turns.find(({ role }) => role !== 'system')
   if (first?.role !== 'user')
-    report('first_role', first?.path ?? 'messages', `the first message is of ${show(first?.role)}`)
+    report('first_role', first?.path ?? 'messages', `the first message has role ${show(first?.role)}`)
   const ids = turns.flatMap(({ calls }) => calls.map(({ item }) => show(item['toolUseId'])))
   for (const id of repeated(ids)) report('call_id_repeated', 'messages', `${id} stands twice`)
   for (const [index, turn] of turns.entries()) {
     if (turn.role !== 'user' && turn.role !== 'assistant' && turn.role !== 'system')
-      report('role', turn.path, `${show(turn.role)} is no role`)
+      report('role', turn.path, `${show(turn.role)} is not a valid role`)
     if (turn.blocks.length === 0) report('empty_content', turn.path, 'the message has no content')
     for (const { item, path } of turn.blocks)
       if (item['text'] !== undefined && isBlank(item['text'])) report('empty_text', path, 'the text is blank')
@@ -161,13 +162,13 @@ function checkMedia(turns: readonly Turn[], report: Report<Code>): void {
     for (const { item, path: place } of [...blocks, ...inResults]) {
       const { image, document, reasoningContent } = item
       if (isJsonObject(image) && (!IMAGE_FORMATS.includes(image['format']) || !hasSource(image)))
-        report('image', place, `${show(image)} is no image`)
+        report('image', place, `${show(image)} is not a valid image`)
       if (isJsonObject(document)) names.push(checkDocument(document, place, report))
       if (isJsonObject(reasoningContent) && (role !== 'assistant' || !isReasoning(reasoningContent)))
         report('reasoning', place, `${show(reasoningContent)} does not belong here`)
     }
     const has = (key: string) => blocks.some(({ item }) => item[key] !== undefined)
-    if (has('document') && !has('text')) report('document_alone', path, 'there is no text beside the document')
+    if (has('document') && !has('text')) report('document_alone', path, 'there is no text next to the document')
   }
   for (const name of repeated(names)) report('document_name_repeated', 'messages', `"${name}" stands twice`)
   if (names.length > 5) report('documents_max', 'messages', `there are ${names.length} documents`)
@@ -177,7 +178,7 @@ function checkDocument(document: JsonObject, path: string, report: Report<Code>)
   const { format, name } = document
   const isNamed = typeof name === 'string' && DOCUMENT_NAME.test(name)
   if (!DOCUMENT_FORMATS.includes(format) || !isNamed || !hasSource(document))
-    report('document', path, `${show(document)} is no document`)
+    report('document', path, `${show(document)} is not a valid document`)
   return typeof name === 'string' ? name : ''
 }
 
@@ -200,7 +201,7 @@ function checkOutput(config: unknown, report: Report<Code>): void {
   const text = isJsonObject(definition) ? definition['schema'] : undefined
   const parsed = typeof text === 'string' ? parseJson(text) : undefined
   if (!isJsonObject(format) || format['type'] !== 'json_schema' || parsed?.ok !== true)
-    report('output', 'outputConfig.textFormat', `${show(format)} is no format`)
+    report('output', 'outputConfig.textFormat', `${show(format)} is not a valid format`)
 }
 
 const CALL_ID = /^[a-zA-Z0-9_.:-]{1,64}$/
@@ -208,8 +209,8 @@ const CALL_ID = /^[a-zA-Z0-9_.:-]{1,64}$/
 function checkCall({ item, path }: Found, report: Report<Code>): void {
   const { toolUseId, name, input } = item
   if (typeof toolUseId !== 'string' || !CALL_ID.test(toolUseId))
-    report('call_id', path, `${show(toolUseId)} is not a legal id`)
-  if (typeof name !== 'string' || !NAME.test(name)) report('tool_name', path, `${show(name)} is not a legal name`)
+    report('call_id', path, `${show(toolUseId)} is not a valid id`)
+  if (typeof name !== 'string' || !NAME.test(name)) report('tool_name', path, `${show(name)} is not a valid name`)
   if (!isJsonObject(input)) report('call_input', path, `${show(input)} is not an object`)
 }
 
@@ -218,11 +219,11 @@ const RESULT_KINDS: readonly string[] = ['text', 'json', 'image', 'document', 'v
 function checkResult({ item, path }: Found, report: Report<Code>): void {
   const { status, content } = item
   if (status !== undefined && status !== 'success' && status !== 'error')
-    report('result_status', path, `${show(status)} is no status`)
+    report('result_status', path, `${show(status)} is not a valid status`)
   const isGood =
     Array.isArray(content) &&
     objectsIn(content, path).every(({ item: block }) => RESULT_KINDS.some((kind) => block[kind] !== undefined))
-  if (!isGood) report('result_content', path, `${show(content)} is no content`)
+  if (!isGood) report('result_content', path, `${show(content)} is not valid content`)
 }
 
 function checkPairs(turn: Turn, next: Turn | undefined, report: Report<Code>): void {

@@ -1,4 +1,4 @@
-// The validator of Gemini requests, against recorded requests that were accepted and hand-written ones that are refused.
+// The validator of Gemini requests, on accepted recorded requests and rejected handwritten ones.
 import { countLine, openRecordings } from '../recordings.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { validateGeminiRequest } from './gemini.ts'
@@ -65,7 +65,7 @@ test('Gemini 3 asks for the signature of the open turn only, and of the first ca
   expect(validateGeminiRequest(request(closed.slice(0, 3)), { model: 'gemini-2.5-flash' })).toEqual([])
 })
 
-// Hand-written, each from the literal error or type that the rule quotes.
+// Handwritten, each from the verbatim error or type quoted by the rule.
 describe('requests that are refused (hand-written)', () => {
   test.each<[string, unknown]>([
     ['body', []],

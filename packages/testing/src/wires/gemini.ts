@@ -1,4 +1,4 @@
-// Refusals of Gemini's generateContent for a request's body. Both spellings of a field are read, as Google does.
+// Checks a request's body as Gemini's generateContent does. Like Google, it reads both spellings of a field.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
@@ -47,11 +47,11 @@ const SOURCES = {
 } as const
 type Code = keyof typeof SOURCES
 
-/** `model` stands in the address and not in the body; some rules are for Gemini 3 alone. */
+/** `model` is in the address, not the body; some rules apply only to Gemini 3. */
 export function validateGeminiRequest(body: unknown, options: { readonly model?: string } = {}): readonly WireIssue[] {
   return collectIssues<Code>(SOURCES, (report) => {
     if (!isJsonObject(body)) {
-      report('body', '', `a request is an object, not ${show(body)}`)
+      report('body', '', `a request must be an object, not ${show(body)}`)
       return
     }
     const names = checkTools(body, report)
@@ -85,13 +85,13 @@ const BODY_FIELDS: readonly string[] =
   'contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels model store serviceTier'.split(
     ' ',
   )
-/** Part of genai.d.ts. */
+/** Fields of genai.d.ts `Part`. */
 const PART_FIELDS: readonly string[] = (
   'text inlineData fileData functionCall functionResponse executableCode codeExecutionResult toolCall toolResponse ' +
   'thought thoughtSignature videoMetadata mediaResolution partMetadata'
 ).split(' ')
 
-/** Both spellings are known. */
+/** Accepts both spellings. */
 function checkFields(object: JsonObject, known: readonly string[], path: string, report: Report<Code>): void {
   const camel = (field: string) => field.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
   for (const field of Object.keys(object))
@@ -103,7 +103,7 @@ function checkGeneration(body: JsonObject, model: string, report: Report<Code>):
   if (!isJsonObject(config)) return
   const most = either(config, 'maxOutputTokens', 'max_output_tokens')
   if (most !== undefined && !(typeof most === 'number' && Number.isInteger(most) && most > 0))
-    report('max_tokens', 'generationConfig.maxOutputTokens', `${show(most)} is no number of tokens`)
+    report('max_tokens', 'generationConfig.maxOutputTokens', `${show(most)} is not a number of tokens`)
   checkSchema(either(config, 'responseSchema', 'response_schema'), 'generationConfig.responseSchema', report)
   const thinking = either(config, 'thinkingConfig', 'thinking_config')
   if (!isJsonObject(thinking)) return
@@ -120,7 +120,7 @@ function checkGeneration(body: JsonObject, model: string, report: Report<Code>):
 function checkNoResultMedia(contents: readonly Found[], report: Report<Code>): void {
   for (const { results } of contents.map(buildTurn))
     for (const { item, path } of results)
-      if (item['parts'] !== undefined) report('result_media', path, 'this model takes no media inside of results')
+      if (item['parts'] !== undefined) report('result_media', path, 'this model does not accept media inside results')
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/
@@ -134,7 +134,7 @@ function checkTools(body: JsonObject, report: Report<Code>): readonly string[] {
     )) {
       const { name, parameters } = item
       if (typeof name !== 'string' || !NAME.test(name))
-        report('function_name', `${path}.name`, `${show(name)} is not a legal name`)
+        report('function_name', `${path}.name`, `${show(name)} is not a valid name`)
       else names.push(name)
       if (parameters !== undefined && either(item, 'parametersJsonSchema', 'parameters_json_schema') !== undefined)
         report('schema_both', path, 'both kinds of parameters are given')
@@ -145,7 +145,9 @@ function checkTools(body: JsonObject, report: Report<Code>): readonly string[] {
   return names
 }
 
-/** The keywords of its OpenAPI subset (genai.d.ts Schema). One unknown keyword refuses every tool of the request. */
+/**
+ * The keywords of its OpenAPI subset (genai.d.ts Schema). A single unknown keyword rejects every tool of the request.
+ */
 const KEYWORDS: ReadonlySet<string> = new Set(
   (
     'anyOf default description enum example format items maxItems maxLength maxProperties maximum minItems minLength ' +
@@ -158,12 +160,12 @@ function checkSchema(schema: unknown, path: string, report: Report<Code>): void 
     for (const keyword of Object.keys(inner))
       if (!KEYWORDS.has(keyword)) report('schema_keyword', place, `${keyword} is not known`)
     if (inner['anyOf'] === undefined) checkType(inner, place, report)
-    else if (Object.keys(inner).length > 1) report('schema_choice', place, 'anyOf does not stand alone')
+    else if (Object.keys(inner).length > 1) report('schema_choice', place, 'anyOf has siblings')
     const properties = isJsonObject(inner['properties']) ? inner['properties'] : {}
     for (const name of Object.keys(properties))
       if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name))
-        report('parameter_name', place, `${show(name)} is not a legal name`)
-    // The root of a function without parameters is left out, or empty.
+        report('parameter_name', place, `${show(name)} is not a valid name`)
+    // The root of a function without parameters is omitted or empty.
     const isEmpty = Object.keys(properties).length === 0
     if (place !== path && isEmpty && readTypeName(inner) === 'OBJECT')
       report('schema_empty', place, 'an object needs properties')
@@ -183,7 +185,7 @@ function checkType(schema: JsonObject, path: string, report: Report<Code>): void
       report('schema_required', path, `${show(needed)} is not among the properties`)
 }
 
-/** Google takes both cases. */
+/** Google accepts both cases. */
 function readTypeName({ type }: JsonObject): string | undefined {
   return typeof type === 'string' ? type.toUpperCase() : undefined
 }
@@ -195,7 +197,7 @@ function checkToolConfig(body: JsonObject, names: readonly string[], report: Rep
     const { mode } = calling
     const allowed = either(calling, 'allowedFunctionNames', 'allowed_function_names')
     if (mode !== undefined && mode !== 'AUTO' && mode !== 'ANY' && mode !== 'NONE' && mode !== 'VALIDATED')
-      report('mode', 'toolConfig.functionCallingConfig.mode', `${show(mode)} is no mode`)
+      report('mode', 'toolConfig.functionCallingConfig.mode', `${show(mode)} is not a valid mode`)
     if (Array.isArray(allowed) && mode !== 'ANY' && mode !== 'VALIDATED')
       report('mode', 'toolConfig.functionCallingConfig', 'names need mode ANY')
     for (const name of Array.isArray(allowed) ? (allowed as readonly unknown[]) : [])
@@ -204,7 +206,7 @@ function checkToolConfig(body: JsonObject, names: readonly string[], report: Rep
   }
 }
 
-/** Gemini 3 takes both together (recorded). */
+/** Gemini 3 accepts both together (recorded). */
 function checkJsonMode(body: JsonObject, report: Report<Code>): void {
   const generation = either(body, 'generationConfig', 'generation_config')
   const mime = isJsonObject(generation) ? either(generation, 'responseMimeType', 'response_mime_type') : undefined
@@ -241,7 +243,7 @@ function buildTurn({ item, path }: Found): Turn {
     })
   const calls = buildData('functionCall', 'function_call')
   const results = buildData('functionResponse', 'function_response')
-  // A content without a role is the user's (genai.d.ts Content); `function` is the older role of results.
+  // Content without a role is the user's (genai.d.ts Content); `function` is the older role of results.
   return {
     role: item['role'] === undefined || item['role'] === 'function' ? 'user' : item['role'],
     path,
@@ -253,10 +255,12 @@ function buildTurn({ item, path }: Found): Turn {
 
 function checkContents(contents: readonly Found[], report: Report<Code>): void {
   const turns = contents.map(buildTurn)
-  if (turns[0]?.role !== 'user') report('first_role', 'contents.0', `the first content is of ${show(turns[0]?.role)}`)
+  if (turns[0]?.role !== 'user')
+    report('first_role', 'contents.0', `the first content has role ${show(turns[0]?.role)}`)
   if (turns.at(-1)?.role !== 'user') report('last_role', turns.at(-1)?.path ?? '', 'the last content is not the user’s')
   for (const [index, turn] of turns.entries()) {
-    if (turn.role !== 'user' && turn.role !== 'model') report('role', turn.path, `${show(turn.role)} is no role`)
+    if (turn.role !== 'user' && turn.role !== 'model')
+      report('role', turn.path, `${show(turn.role)} is not a valid role`)
     if (turn.parts.length === 0) report('empty_content', turn.path, 'the content has no parts')
     for (const { item, path } of turn.parts) {
       const kinds = PART_DATA.filter(([camel, snake]) => either(item, camel, snake) !== undefined)
@@ -285,7 +289,7 @@ function checkMedia(part: JsonObject, path: string, report: Report<Code>): void 
 
 function checkCall({ item, path }: Found, report: Report<Code>): void {
   const { name, args } = item
-  if (typeof name !== 'string' || !NAME.test(name)) report('function_name', path, `${show(name)} is not a legal name`)
+  if (typeof name !== 'string' || !NAME.test(name)) report('function_name', path, `${show(name)} is not a valid name`)
   if (args !== undefined && args !== null && !isJsonObject(args))
     report('call_args', path, `${show(args)} is not an object`)
 }
@@ -295,16 +299,16 @@ function checkResult({ item, path }: Found, report: Report<Code>): void {
   if (!isJsonObject(item['response'])) report('result_response', path, `${show(item['response'])} is not an object`)
 }
 
-/** All results of a turn's calls stand in the one content after it, as many as calls, with the same names. */
+/** All results of a turn's calls are in the one content after it: one per call, with the same names. */
 function checkPairs(turns: readonly Turn[], index: number, report: Report<Code>): void {
   const turn = turns[index]
   if (!turn) return
   const before = turns[index - 1]
   const next = turns[index + 1]
   if (turn.results.length > 0 && (before?.calls.length ?? 0) === 0)
-    report('result_order', turn.path, 'no call stands in the content before')
+    report('result_order', turn.path, 'the previous content has no call')
   if (turn.calls.length === 0) return
-  if (before && before.role !== 'user') report('call_order', turn.path, 'the content before is not the user’s')
+  if (before && before.role !== 'user') report('call_order', turn.path, 'the previous content is not the user’s')
   const results = next?.results ?? []
   if (results.length !== turn.calls.length)
     report('result_count', turn.path, `${turn.calls.length} calls, ${results.length} results`)
@@ -315,7 +319,7 @@ function checkPairs(turns: readonly Turn[], index: number, report: Report<Code>)
       .sort()
       .join()
   if (results.length === turn.calls.length && listNames(results) !== listNames(turn.calls))
-    report('result_name', next?.path ?? '', 'the names are not those of the calls')
+    report('result_name', next?.path ?? '', 'the names do not match the calls')
 }
 
 function checkIds(turn: Turn, results: readonly Found[], report: Report<Code>): void {
@@ -325,7 +329,7 @@ function checkIds(turn: Turn, results: readonly Found[], report: Report<Code>): 
   if (isOther) report('id_pair', turn.path, `ids ${show(given)} are answered with ${show(answered)}`)
 }
 
-/** Checks signatures of the open turn: since the user last said something. Only the first of parallel calls carries it. */
+/** Checks signatures of the open turn, since the user's last message. Only the first of parallel calls carries one. */
 function checkSignatures(contents: readonly Found[], report: Report<Code>): void {
   const turns = contents.map(buildTurn)
   const start = turns.findLastIndex((turn) => turn.role === 'user' && turn.results.length === 0)

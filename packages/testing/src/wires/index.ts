@@ -1,4 +1,4 @@
-// The wires of providers as strict validators: what a provider would refuse, with the words of its refusal as the source.
+// The wires of providers as strict validators: what a provider would reject, with its message as the source.
 export type { WireIssue } from './issue.ts'
 export { validateAnthropicRequest } from './anthropic.ts'
 export { validateBedrockRequest } from './bedrock.ts'

@@ -1,21 +1,21 @@
-// The report of a wire validator, and the small readers that all of them share. Validators are pure and never throw: they
-// look at a request's body as the provider would and say what it would refuse.
+// The report of a wire validator, and small readers shared by all of them. Validators are pure and never throw: they
+// check a request's body like the provider and report what it would reject.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
 export interface WireIssue {
-  /** The rule that was broken, snake_case. */
+  /** The rule that was broken, in snake_case. */
   readonly code: string
-  /** Where: `messages.2.content.0.id`. */
+  /** Location: `messages.2.content.0.id`. */
   readonly path: string
   readonly message: string
-  /** Source of the rule: a literal error of the provider, its types, or its documentation. */
+  /** Source of the rule: a verbatim error of the provider, its types, or its documentation. */
   readonly source: string
 }
 
 export type Report<Code extends string> = (code: Code, path: string, message: string) => void
 
-/** Runs `check` and collects what it reports; `sources` names every rule of a wire with where it comes from. */
+/** Runs `check` and collects its reports; `sources` names every rule of a wire with its source. */
 export function collectIssues<Code extends string>(
   sources: Readonly<Record<Code, string>>,
   check: (report: Report<Code>) => void,
@@ -25,7 +25,7 @@ export function collectIssues<Code extends string>(
   return issues
 }
 
-/** The objects of an array with their paths; nothing where there is no array. */
+/** The objects of an array with their paths; empty if there is no array. */
 export function objectsIn(
   value: unknown,
   path: string,
@@ -46,7 +46,7 @@ export function isBlank(value: unknown): boolean {
   return typeof value !== 'string' || value.trim() === ''
 }
 
-/** The values that stand more than once, each once. */
+/** Values that occur more than once, each listed once. */
 export function repeated(values: readonly string[]): readonly string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))]
 }

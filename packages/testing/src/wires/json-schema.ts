@@ -1,4 +1,4 @@
-// Walks a JSON Schema for the validators: every provider has its own dialect of it.
+// Walks a JSON Schema for the validators, since every provider has its own dialect.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Report } from './issue.ts'
@@ -8,7 +8,7 @@ const NESTED: readonly string[] = ['items', 'additionalProperties', 'not', 'cont
 const NESTED_LISTS: readonly string[] = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
 const NESTED_MAPS: readonly string[] = ['properties', 'patternProperties', '$defs', 'definitions']
 
-/** Calls `visit` for the schema and all schemas inside it. A property may be called `items`: names are not keywords. */
+/** Calls `visit` for the schema and all schemas inside it. A property may be named `items`: names are not keywords. */
 export function walkSchema(schema: unknown, path: string, visit: (schema: JsonObject, path: string) => void): void {
   if (!isJsonObject(schema)) return
   visit(schema, path)
@@ -35,7 +35,7 @@ export const OPENAI_SCHEMA_SOURCES: Readonly<Record<OpenAiSchemaCode, string>> =
   schema_strict: 'openai/lib/transform.js; pydantic-ai profiles/openai.py (strict mode)',
 }
 
-/** Keywords that strict mode refuses. */
+/** Keywords that strict mode rejects. */
 const NOT_STRICT: readonly string[] = [
   'oneOf',
   'minLength',
@@ -57,7 +57,7 @@ export function checkOpenAiSchema(
   strict: boolean,
   report: Report<OpenAiSchemaCode>,
 ): void {
-  // No parameters at all is legal: the function takes none.
+  // Omitted parameters are valid: the function takes none.
   if (schema === undefined || schema === null) return
   if (!isJsonObject(schema) || schema['type'] !== 'object') {
     report(

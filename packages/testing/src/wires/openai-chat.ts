@@ -1,4 +1,4 @@
-// Refusals of OpenAI's Chat Completions API for a request's body. Servers that speak its dialect refuse no less.
+// Checks a request's body as OpenAI's Chat Completions API does. Servers that speak its dialect are just as strict.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
@@ -13,7 +13,7 @@ const SOURCES = {
   tool: 'completions.d.ts ChatCompletionFunctionTool: {type:"function",function:{name}}',
   tool_name:
     "400 \"Invalid 'tools[0].function.name': string does not match pattern. Expected … '^[a-zA-Z0-9_-]+$'\", at most 64 (shared.d.ts)",
-  tool_name_repeated: 'a call could not be told from its namesake; vLLM and Groq refuse it',
+  tool_name_repeated: 'a call could not be distinguished from its namesake; vLLM and Groq reject it',
   response_format:
     '400 "Missing required parameter: \'response_format.json_schema.name\'"; ResponseFormatJSONSchema of shared.d.ts',
   tools_empty: '400 "[] is too short - \'tools\'"',
@@ -22,7 +22,7 @@ const SOURCES = {
   call: 'completions.d.ts ChatCompletionMessageFunctionToolCall: {id,type:"function",function:{name,arguments:string}}',
   calls_empty: '400 "[] is too short - \'messages.1.tool_calls\'"',
   call_id: '400 "Invalid \'messages[1].tool_calls[0].id\': string too long. Expected a string with maximum length 40"',
-  call_id_repeated: 'a result could not be told from its namesake',
+  call_id_repeated: 'a result could not be distinguished from its namesake',
   call_without_result:
     "400 \"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.\"",
   result_without_call:
@@ -34,7 +34,7 @@ type Code = keyof typeof SOURCES
 export function validateOpenAiChatRequest(body: unknown): readonly WireIssue[] {
   return collectIssues<Code>(SOURCES, (report) => {
     if (!isJsonObject(body)) {
-      report('body', '', `a request is an object, not ${show(body)}`)
+      report('body', '', `a request must be an object, not ${show(body)}`)
       return
     }
     if (!isText(body['model'])) report('body', 'model', 'model is missing')
@@ -55,7 +55,7 @@ function checkOutput(format: unknown, report: Report<Code>): void {
   const { json_schema: kept } = format
   const name = isJsonObject(kept) ? kept['name'] : undefined
   if (!isJsonObject(kept) || typeof name !== 'string' || !NAME.test(name)) {
-    report('response_format', 'response_format.json_schema', `${show(kept)} has no legal name`)
+    report('response_format', 'response_format.json_schema', `${show(kept)} has no valid name`)
     return
   }
   checkOpenAiSchema(kept['schema'], 'response_format.json_schema.schema', kept['strict'] === true, report)
@@ -64,19 +64,18 @@ function checkOutput(format: unknown, report: Report<Code>): void {
 function checkTools(body: JsonObject, report: Report<Code>): void {
   const tools = objectsIn(body['tools'], 'tools')
   const names: string[] = []
-  if (Array.isArray(body['tools']) && tools.length === 0)
-    report('tools_empty', 'tools', 'leave tools out when there are none')
+  if (Array.isArray(body['tools']) && tools.length === 0) report('tools_empty', 'tools', 'omit tools if there are none')
   for (const { item, path } of tools) {
-    // Custom tools have a grammar in place of a schema.
+    // Custom tools have a grammar instead of a schema.
     if (item['type'] === 'custom') continue
     const definition = item['function']
     if (item['type'] !== 'function' || !isJsonObject(definition)) {
-      report('tool', path, `${show(item['type'])} is no function`)
+      report('tool', path, `${show(item['type'])} is not a function`)
       continue
     }
     const { name } = definition
     if (typeof name !== 'string' || !NAME.test(name))
-      report('tool_name', `${path}.function.name`, `${show(name)} is not a legal name`)
+      report('tool_name', `${path}.function.name`, `${show(name)} is not a valid name`)
     else names.push(name)
     checkOpenAiSchema(definition['parameters'], `${path}.function.parameters`, definition['strict'] === true, report)
   }
@@ -99,7 +98,7 @@ function checkToolChoice(choice: unknown, tools: Tools, report: Report<Code>): v
   const isSubset = isJsonObject(choice) && choice['type'] === 'allowed_tools' && isJsonObject(choice['allowed_tools'])
   const isNamed = isJsonObject(choice) && choice['type'] === 'function' && tools.names.some((name) => name === named)
   if (!isSubset && !isNamed)
-    report('tool_choice', 'tool_choice', `${show(choice)} is no choice, or names no declared function`)
+    report('tool_choice', 'tool_choice', `${show(choice)} is not a valid choice, or names no declared function`)
 }
 
 const USER_PARTS: readonly string[] = ['text', 'image_url', 'input_audio', 'file']
@@ -125,14 +124,14 @@ function checkMessage(message: JsonObject, path: string, report: Report<Code>): 
     case 'function':
       break
     default:
-      report('role', `${path}.role`, `${show(role)} is no role`)
+      report('role', `${path}.role`, `${show(role)} is not a valid role`)
   }
 }
 
 function checkParts(content: unknown, types: readonly string[], path: string, report: Report<Code>): void {
   if (typeof content === 'string') return
   const parts = objectsIn(content, path)
-  if (parts.length === 0) report('content', path, `${show(content)} is no content`)
+  if (parts.length === 0) report('content', path, `${show(content)} is not valid content`)
   for (const { item, path: place } of parts)
     if (!types.some((type) => type === item['type']))
       report('content', place, `${show(item['type'])} is not allowed here`)
@@ -142,13 +141,13 @@ function checkAssistant(message: JsonObject, path: string, report: Report<Code>)
   const { content, tool_calls: toolCalls } = message
   const calls = objectsIn(toolCalls, `${path}.tool_calls`)
   if (Array.isArray(toolCalls) && toolCalls.length === 0)
-    report('calls_empty', `${path}.tool_calls`, 'leave tool_calls out when there are none')
+    report('calls_empty', `${path}.tool_calls`, 'omit tool_calls if there are none')
   const saysElse =
     calls.length > 0 ||
     isText(message['refusal']) ||
     isJsonObject(message['audio']) ||
     isJsonObject(message['function_call'])
-  // With calls the content may be null, empty or absent (all three are recorded).
+  // With calls, the content may be null, empty or absent (all three are recorded).
   if (content !== undefined && content !== null) checkParts(content, ['text', 'refusal'], `${path}.content`, report)
   else if (!saysElse) report('content', `${path}.content`, 'neither content nor calls')
   for (const { item, path: place } of calls) checkCall(item, place, report)
@@ -157,17 +156,17 @@ function checkAssistant(message: JsonObject, path: string, report: Report<Code>)
 function checkCall(call: JsonObject, path: string, report: Report<Code>): void {
   const { id, type } = call
   if (typeof id !== 'string' || id === '' || id.length > CALL_ID_LENGTH_MAX)
-    report('call_id', `${path}.id`, `${show(id)} is not a legal id`)
+    report('call_id', `${path}.id`, `${show(id)} is not a valid id`)
   if (type === 'custom') return
   const made = call['function']
   if (type !== 'function' || !isJsonObject(made) || typeof made['arguments'] !== 'string')
     report('call', path, 'no function with arguments as a string')
   const name = isJsonObject(made) ? made['name'] : undefined
   if (typeof name !== 'string' || !NAME.test(name))
-    report('tool_name', `${path}.function.name`, `${show(name)} is not a legal name`)
+    report('tool_name', `${path}.function.name`, `${show(name)} is not a valid name`)
 }
 
-/** Results stand right after their calls, one message each, in any order, before anything else. */
+/** Results directly follow their calls, one message each, in any order, before anything else. */
 function checkPairs(messages: ReturnType<typeof objectsIn>, report: Report<Code>): void {
   let open = new Set<unknown>()
   let openPath = ''

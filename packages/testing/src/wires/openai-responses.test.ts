@@ -1,4 +1,4 @@
-// The validator of OpenAI Responses requests, against recorded requests that were accepted and hand-written ones that are refused.
+// The validator of OpenAI Responses requests, on accepted recorded requests and rejected handwritten ones.
 import { countLine, openRecordings } from '../recordings.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { validateOpenAiResponsesRequest } from './openai-responses.ts'
@@ -50,7 +50,7 @@ test('good requests', () => {
   expect(validateOpenAiResponsesRequest(request([result('stored')], { previous_response_id: 'resp_1' }))).toEqual([])
 })
 
-// Hand-written, each from the literal error or type that the rule quotes.
+// Handwritten, each from the verbatim error or type quoted by the rule.
 describe('requests that are refused (hand-written)', () => {
   test.each<[string, unknown]>([
     ['body', 'x'],

@@ -1,4 +1,4 @@
-// Refusals of OpenAI's Responses API for a request's body.
+// Checks a request's body as OpenAI's Responses API does.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
@@ -13,7 +13,7 @@ const SOURCES = {
   content: "400 \"Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.\"",
   tool_name:
     "400 \"Invalid 'tools[0].name': string does not match pattern. Expected … '^[a-zA-Z0-9_-]+$'\", at most 64",
-  tool_name_repeated: 'a call could not be told from its namesake',
+  tool_name_repeated: 'a call could not be distinguished from its namesake',
   tool: '400 "Missing required parameter: \'tools[0].name\'.": the definition is flat, not in `function`',
   tool_choice: 'responses.d.ts ToolChoiceOptions, ToolChoiceFunction, ToolChoiceAllowed',
   call: 'responses.d.ts ResponseFunctionToolCall: {call_id,name,arguments:string}',
@@ -38,10 +38,10 @@ type Code = keyof typeof SOURCES
 export function validateOpenAiResponsesRequest(body: unknown): readonly WireIssue[] {
   return collectIssues<Code>(SOURCES, (report) => {
     if (!isJsonObject(body)) {
-      report('body', '', `a request is an object, not ${show(body)}`)
+      report('body', '', `a request must be an object, not ${show(body)}`)
       return
     }
-    // The model may stand in a stored prompt.
+    // The model may be in a stored prompt.
     if (!isText(body['model']) && body['prompt'] === undefined) report('body', 'model', 'model is missing')
     const tokens = body['max_output_tokens']
     if (typeof tokens === 'number' && tokens < 16) report('output_tokens', 'max_output_tokens', `${tokens} is below 16`)
@@ -66,12 +66,12 @@ const CALL_ID_LENGTH_MAX = 64
 function checkTools(body: JsonObject, report: Report<Code>): void {
   const names: string[] = []
   for (const { item, path } of objectsIn(body['tools'], 'tools')) {
-    if (!isText(item['type'])) report('tool', path, 'a tool has a type')
+    if (!isText(item['type'])) report('tool', path, 'a tool needs a type')
     if (item['type'] !== 'function') continue
     const { name } = item
     if (name === undefined) report('tool', path, 'the name is missing; the definition is flat')
     else if (typeof name !== 'string' || !NAME.test(name))
-      report('tool_name', `${path}.name`, `${show(name)} is not a legal name`)
+      report('tool_name', `${path}.name`, `${show(name)} is not a valid name`)
     else names.push(name)
     checkOpenAiSchema(item['parameters'], `${path}.parameters`, item['strict'] === true, report)
   }
@@ -81,7 +81,7 @@ function checkTools(body: JsonObject, report: Report<Code>): void {
   const type = isJsonObject(choice) ? choice['type'] : undefined
   const isKnown = isJsonObject(choice) && (type !== 'function' || names.some((name) => name === choice['name']))
   if (!isText(type) || !isKnown)
-    report('tool_choice', 'tool_choice', `${show(choice)} is no choice, or names no declared function`)
+    report('tool_choice', 'tool_choice', `${show(choice)} is not a valid choice, or names no declared function`)
 }
 
 function checkOutput(body: JsonObject, report: Report<Code>): void {
@@ -89,25 +89,25 @@ function checkOutput(body: JsonObject, report: Report<Code>): void {
   if (!isJsonObject(format) || format['type'] !== 'json_schema') return
   const { name, schema, strict } = format
   if (typeof name !== 'string' || !NAME.test(name))
-    report('text_format', 'text.format.name', `${show(name)} is not a legal name`)
+    report('text_format', 'text.format.name', `${show(name)} is not a valid name`)
   if (!isJsonObject(schema)) report('text_format', 'text.format.schema', 'the schema is missing')
   else checkOpenAiSchema(schema, 'text.format.schema', strict === true, report)
 }
 
 const CACHE_KEY_LENGTH_MAX = 64
 
-/** Rules that depend on whether the model thinks; other models are not known. */
+/** Rules that depend on whether the model thinks; other models are unknown. */
 function checkModel(body: JsonObject, report: Report<Code>): void {
   const key = body['prompt_cache_key']
   if (typeof key === 'string' && key.length > CACHE_KEY_LENGTH_MAX)
     report('cache_key', 'prompt_cache_key', `${key.length} characters`)
   const model = isText(body['model']) ? body['model'] : ''
   const { temperature, include, reasoning } = body
-  // gpt-5.1 and later take it where they do not think (recorded with gpt-5.6).
+  // gpt-5.1 and later accept it while they do not think (recorded with gpt-5.6).
   const isOff = /^gpt-(5\.|6)/.test(model) && isJsonObject(reasoning) && reasoning['effort'] === 'none'
   const thinks = /^(o\d|gpt-5(?!.*-chat)|gpt-6)/.test(model) && !isOff
   if (thinks && temperature !== undefined && temperature !== null && temperature !== 1)
-    report('temperature', 'temperature', `${show(temperature)} is not taken by ${model}`)
+    report('temperature', 'temperature', `${show(temperature)} is not accepted by ${model}`)
   const asksForThoughts = Array.isArray(include) && include.includes('reasoning.encrypted_content')
   if (asksForThoughts && /^gpt-(3|4)/.test(model)) report('include', 'include', `${model} does not think`)
 }
@@ -125,22 +125,22 @@ function checkItem(item: JsonObject, path: string, report: Report<Code>): void {
       break
     case 'function_call_output':
       if (typeof item['output'] !== 'string' && !hasParts(item['output'], ['input_text', 'input_image', 'input_file']))
-        report('result_content', `${path}.output`, `${show(item['output'])} is no output`)
+        report('result_content', `${path}.output`, `${show(item['output'])} is not a valid output`)
       break
     default:
-      // Reasoning, references and OpenAI's own tools; new kinds come often.
-      if (!isText(item['type'])) report('item', path, `${show(item['type'])} is no type`)
+      // Reasoning, references and OpenAI's server tools; new types are added often.
+      if (!isText(item['type'])) report('item', path, `${show(item['type'])} is not a type`)
   }
 }
 
 function checkMessage(item: JsonObject, path: string, report: Report<Code>): void {
   const { role, content } = item
   if (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'developer')
-    report('item', `${path}.role`, `${show(role)} is no role`)
+    report('item', `${path}.role`, `${show(role)} is not a valid role`)
   if (typeof content === 'string') return
   const allowed = role === 'assistant' ? ['output_text', 'refusal'] : USER_PARTS
   if (!hasParts(content, allowed))
-    report('content', `${path}.content`, `${show(content)} is no content of ${show(role)}`)
+    report('content', `${path}.content`, `${show(content)} is not valid content of ${show(role)}`)
 }
 
 function hasParts(content: unknown, types: readonly string[]): boolean {
@@ -151,12 +151,12 @@ function hasParts(content: unknown, types: readonly string[]): boolean {
 function checkCall(item: JsonObject, path: string, report: Report<Code>): void {
   const { call_id: callId, name, id } = item
   if (typeof callId !== 'string' || callId === '' || callId.length > CALL_ID_LENGTH_MAX)
-    report('call_id', `${path}.call_id`, `${show(callId)} is not a legal id`)
+    report('call_id', `${path}.call_id`, `${show(callId)} is not a valid id`)
   if (typeof name !== 'string' || !NAME.test(name))
-    report('tool_name', `${path}.name`, `${show(name)} is not a legal name`)
+    report('tool_name', `${path}.name`, `${show(name)} is not a valid name`)
   if (typeof item['arguments'] !== 'string') report('call', `${path}.arguments`, 'arguments are JSON as a string')
   if (id !== undefined && (typeof id !== 'string' || !id.startsWith('fc')))
-    report('item_id', `${path}.id`, `${show(id)} does not begin with fc`)
+    report('item_id', `${path}.id`, `${show(id)} does not start with fc`)
 }
 
 function checkPairs(items: ReturnType<typeof objectsIn>, report: Report<Code>): void {
@@ -179,7 +179,7 @@ function checkReasoning(items: ReturnType<typeof objectsIn>, isNotStored: boolea
     if (item['type'] !== 'reasoning') continue
     const next = items[index + 1]?.item
     const isFollowed = next !== undefined && next['role'] !== 'user' && next['type'] !== 'function_call_output'
-    if (!isFollowed) report('reasoning_alone', path, 'what it was thought for does not follow')
+    if (!isFollowed) report('reasoning_alone', path, 'the item it led to does not follow')
     if (isNotStored && !isText(item['encrypted_content']))
       report('reasoning_not_stored', path, 'encrypted_content is missing')
   }

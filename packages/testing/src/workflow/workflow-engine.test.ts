@@ -1,4 +1,5 @@
-// Situations of a workflow alone: an activity whose worker died while everything else goes on. All else is in the contract.
+// Situations specific to workflows: an activity whose worker died while everything else continues. The contract covers
+// the rest.
 import type { Fact } from '@baton/core/machine'
 import type { WorkEffect } from '@baton/runtime'
 import { expect, test } from 'vitest'

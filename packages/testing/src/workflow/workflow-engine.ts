@@ -1,6 +1,6 @@
-// A host whose sessions are workflows: an engine as one over a workflow service would be, in memory. Everything that
-// crosses a border goes through JSON, messages are late, and workers and activities may die. It shares the runtime with
-// the local host, and nothing else.
+// A host whose sessions are workflows: an in-memory engine that behaves like one over a workflow service. Everything
+// that crosses a boundary is JSON, messages are late, and workers and activities may die. Shares only the runtime with
+// the local host.
 import type { Clock, Environment } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
@@ -27,9 +27,11 @@ export interface WorkflowEngineInit {
   readonly catalog: Catalog
   /** When the worker of this activity dies: before it did anything, or before it reports. Never by default. */
   readonly loses?: (effect: WorkEffect) => 'early' | 'late' | undefined
-  /** Called after every workflow task; true: its worker dies, and another one replays the history. Never by default. */
+  /**
+   * Called after every workflow task; if true, its worker dies and another one replays the history. Never by default.
+   */
   readonly killsWorker?: () => boolean
-  /** Called for what was recorded, as soon as it is. */
+  /** Called with new records as soon as they are recorded. */
   readonly onRecords?: (records: readonly SessionRecord[]) => void
 }
 
@@ -37,7 +39,7 @@ export interface WorkflowEngine extends Engine {
   records(session: string): readonly SessionRecord[]
 }
 
-/** Milliseconds without a heartbeat after which an activity counts as lost. */
+/** An activity counts as lost after this many milliseconds without a heartbeat. */
 const HEARTBEAT_MS = 2000
 
 export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
@@ -69,16 +71,16 @@ interface Activity {
   readonly cancellation: AbortController
   /** Resolves when its work has ended; never rejects. */
   readonly settled: Promise<void>
-  /** Its report is on its way to the workflow. */
+  /** Whether its report is on its way to the workflow. */
   hasEnded: boolean
 }
 
-/** The service's part of one session: the workflow, its recorded history, its activities, and those that follow it. */
+/** The service's part of one session: the workflow, its recorded history, its activities, and its followers. */
 class WorkflowRun implements WorkflowService {
   readonly begun: Promise<void>
-  /** As a process has it that talks to the service. */
+  /** The view of a process that talks to the service. */
   readonly gateway: ReplicatedSession
-  /** The recorded history, as text: what a service keeps. */
+  /** The recorded history as text, as a service would keep it. */
   readonly #log: string[] = []
   readonly #init: WorkflowEngineInit
   /** The workflow's own time. */
@@ -142,7 +144,7 @@ class WorkflowRun implements WorkflowService {
     return this.#clock.nowMs()
   }
 
-  /** A local activity, on any worker: it gets plain data and gives plain data. */
+  /** A local activity, on any worker: plain data in, plain data out. */
   async decide(state: State, inputs: readonly Input[]): Promise<Decided> {
     await Promise.resolve()
     const start = {
@@ -155,7 +157,7 @@ class WorkflowRun implements WorkflowService {
     return copy({ records, answers })
   }
 
-  /** Recorded at once; those that follow hear of it later, and the worker may die before its next task. */
+  /** Records immediately; followers receive it later, and the worker may die before its next task. */
   publish(records: readonly SessionRecord[]): void {
     this.#log.push(...records.map((record) => JSON.stringify(record)))
     const told = copy(records)
@@ -167,7 +169,7 @@ class WorkflowRun implements WorkflowService {
     })
   }
 
-  /** The worker died between two tasks: the next one has the history alone, and must come to the same state. */
+  /** The worker died between two tasks: the next one has only the history, and must reach the same state. */
   #replaceWorker(): void {
     const died = this.#workflow
     this.#workflow = new SessionWorkflow(this.#session, this)
@@ -182,16 +184,16 @@ class WorkflowRun implements WorkflowService {
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
     const activity = { effect, cancellation: new AbortController(), settled, hasEnded: false }
     this.#activities.set(key, activity)
-    if (!isWorkEffect(effect)) return // what people and clients are asked stands in the records
+    if (!isWorkEffect(effect)) return // questions to people and clients are in the records
     this.#perform(effect, copy(state), activity)
       .finally(settle)
       .then(
         (report) => {
           activity.hasEnded = true
-          // The machine reports a tool that was too late; a model that was stopped has nothing to say.
+          // The machine reports a tool that was too late; a stopped model has nothing to report.
           if (this.#activities.get(key) === activity || effect.type === 'run-tool') this.#report(report)
         },
-        () => {}, // the session was closed under it
+        () => {}, // the session was closed meanwhile
       )
   }
 
@@ -208,7 +210,7 @@ class WorkflowRun implements WorkflowService {
 
   #work(effect: WorkEffect, state: State, activity: Activity): Promise<HostReport | undefined> {
     const world = this.#world.current
-    // An activity has no memory of its session: it folds what was recorded.
+    // An activity has no memory of its session: it folds the recorded history.
     const history = createHistory({ keepAll: true })
     for (const record of this.records) history.fold(record)
     return performEffect(effect, {
@@ -229,7 +231,7 @@ class WorkflowRun implements WorkflowService {
     })
   }
 
-  /** Cancels work that is not outstanding any more. */
+  /** Cancels work that is no longer outstanding. */
   cancelActivity(key: string): void {
     const activity = this.#activities.get(key)
     this.#activities.delete(key)
@@ -256,7 +258,7 @@ class WorkflowRun implements WorkflowService {
   }
 }
 
-/** Across a border: plain data, and nothing shared. */
+/** Copies across a boundary: plain data, nothing shared. */
 function copy<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value // the same data
 }

@@ -1,5 +1,5 @@
-// The engine that is written like a workflow in simulated worlds: workers that die and replay, model calls
-// and tools that are lost before they began or before they reported, beside all that users and clients do.
+// The workflow-like engine in simulated worlds: workers that die and replay, model calls and tools that are lost before
+// they started or before they reported, in addition to all actions of users and clients.
 import { expect, test } from 'vitest'
 import { chooseCount, isDeep } from '../depth.ts'
 import { createSimulationCoverage, reportCoverage } from '../simulator/coverage.ts'
@@ -16,14 +16,14 @@ const FAULTS = [
   'clock-forward',
   'clock-back',
 ]
-/** Facts that only the loss of work, or its repair, leaves in the log. */
+/** Facts that only lost work, or its recovery, leaves in the log. */
 const FACTS = ['attempt-superseded', 'call-settled unknown', 'question-answered value', 'plan-set', 'client-renewed']
 
 test('every simulated workflow comes to rest with all invariants held, and once means at most once', async () => {
   const coverage = createSimulationCoverage()
   for (let seed = 1; seed <= SEEDS; seed++) await simulateWorkflow({ seed, coverage })
   console.log(reportCoverage(coverage, SEEDS).replace(/\ncrash points: .*/, ''))
-  if (!isDeep()) return // a few worlds do not meet everything
+  if (!isDeep()) return // a few worlds do not cover everything
   expect(FAULTS.filter((fault) => !coverage.faults.has(fault))).toEqual([])
   expect(FACTS.filter((fact) => !coverage.facts.has(fact))).toEqual([])
   for (const state of ['started', 'settled', 'awaiting-approval', 'offered', 'claimed'])

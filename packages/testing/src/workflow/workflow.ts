@@ -1,17 +1,17 @@
-// A session as a durable workflow: deterministic, it awaits messages, and only folds. What decides, what a model says and
-// what a tool does are activities, elsewhere; their results come in as messages and their records are its history. It
-// knows no store, no timer of the system and no host.
+// A session as a durable workflow: deterministic, it awaits messages and only folds. Decisions, model calls and tool
+// runs are activities elsewhere; their results arrive as messages and their records are its history. It knows no store,
+// system timers or host.
 import type { Accepted, Refused } from '@baton/core'
 import type { AwaitedEffect, Input, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, effectKey, followRecord, initialState, outstanding } from '@baton/core/machine'
 
 /** Requests of a workflow to the service that runs it. */
 export interface WorkflowService {
-  /** The workflow's own time: the same again when the history is replayed. */
+  /** The workflow's own time, which is the same when the history is replayed. */
   nowMs(): number
   /** A local activity: policy runs outside, its facts are recorded. */
   decide(state: State, inputs: readonly Input[]): Promise<Decided>
-  /** Starts work; its report comes back as a message. */
+  /** Starts work whose report arrives as a message. */
   startActivity(key: string, effect: AwaitedEffect, state: State): void
   cancelActivity(key: string): void
   /** One timer, for the earliest deadline. */
@@ -32,7 +32,7 @@ interface Update {
 
 export class SessionWorkflow {
   readonly #service: WorkflowService
-  /** Running work, by key. It equals what is outstanding, but for timers, of which there is one. */
+  /** Running work by key. Equals the outstanding effects, except for timers, of which there is one. */
   #running = new Map<string, AwaitedEffect>()
   #state: State
   #inbox: Update[] = []
@@ -48,14 +48,14 @@ export class SessionWorkflow {
     return this.#state
   }
 
-  /** Goes on from its history, after the death of its worker: nothing is decided anew, and what runs elsewhere runs on. */
+  /** Continues from its history after its worker died: nothing is decided again, and work elsewhere keeps running. */
   replay(records: readonly SessionRecord[], running: readonly AwaitedEffect[]): void {
     for (const record of records) this.#fold(record)
     this.#running = new Map(running.map((effect) => [effectKey(effect), effect]))
     this.#perform()
   }
 
-  /** An update: all that arrives before the next workflow task is decided together. */
+  /** An update: everything that arrives before the next workflow task is decided together. */
   update(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly (Accepted | Refused)[]>()
     this.#inbox.push({ inputs, resolve, reject })
@@ -66,7 +66,7 @@ export class SessionWorkflow {
     return promise
   }
 
-  /** The worker is dead: its successor gets the messages that it had not handled to their end. */
+  /** The worker is dead: its successor gets the messages that it had not fully handled. */
   handOver(to: SessionWorkflow): void {
     const updates = this.#inbox
     this.#isDead = true
@@ -74,7 +74,7 @@ export class SessionWorkflow {
     for (const { inputs, resolve, reject } of updates) to.update(inputs).then(resolve, reject)
   }
 
-  /** Fires every deadline that has come. */
+  /** Fires every deadline that has passed. */
   wake(): void {
     const due = this.#deadlines().filter(({ atMs }) => atMs <= this.#service.nowMs())
     const fired = due.map(({ timer, generation }) => ({ type: 'timer-fired', timer, generation }) as const)
@@ -110,7 +110,7 @@ export class SessionWorkflow {
     this.#state = applyRecord(this.#state, record)
   }
 
-  /** Starts what is outstanding and not under way, and cancels what is under way and not outstanding. */
+  /** Starts outstanding work that is not running, and cancels running work that is not outstanding. */
   #perform(): void {
     const owed = new Map(
       outstanding(this.#state)

@@ -1,4 +1,5 @@
-// Another agent as a tool: what a person sees of it and is asked, what goes on with the next call, and that nothing hangs when it misbehaves.
+// Another agent as a tool: what a person sees and is asked, what the next call continues, and that nothing hangs when
+// it misbehaves.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -72,7 +73,7 @@ async function open({ tool }: AcpAgent, answer: Answered = () => undefined, name
   return { session, ask, seen }
 }
 
-/** The odd agent names its sessions by its process. */
+/** The odd agent names its sessions after its process. */
 async function kill(sessionId: string | undefined): Promise<void> {
   const pid = Number(sessionId?.replace('session-', ''))
   process.kill(pid, 'SIGKILL')
@@ -86,7 +87,7 @@ async function kill(sessionId: string | undefined): Promise<void> {
   await expect.poll(isGone).toBe(true)
 }
 
-/** A process that has ended and that nobody has asked for is none. */
+/** A zombie process does not count. */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -141,7 +142,7 @@ test('an agent that gives two sessions one id cannot mix them up', async () => {
   const first = await open(agent)
   const second = await open(agent, undefined, 'other')
   expect(valueOf(await first.ask())).toMatchObject({ resumed: false })
-  expect(failureOf(await second.ask())).toBe('error: Odd gave two sessions the same id')
+  expect(failureOf(await second.ask())).toBe('error: Odd returned the same id for two sessions')
   expect(valueOf(await first.ask())).toMatchObject({ resumed: true })
 })
 
@@ -203,7 +204,7 @@ test('what it has started ends with it, also where that ignores it', async () =>
   await expect.poll(() => existsSync(child)).toBe(true)
   const pid = Number(readFileSync(child, 'utf8'))
   await agent.close()
-  // A process without a parent is there until the system has noticed.
+  // An orphaned process lingers until the system has noticed.
   await expect.poll(() => isRunning(pid)).toBe(false)
 })
 
@@ -213,7 +214,7 @@ test.each([
 ])('an interrupt settles the call: %s, %s', async (way) => {
   const { ask, session } = await open(openOdd(way))
   await ask(async () => await session.interrupt()).catch(() => {})
-  // The next words end its grace.
+  // The next message ends its grace period.
   const next = session.send('And now?')
   const settled = async () => {
     const message = (await session.messages()).messages.find(({ role }) => role === 'assistant')
@@ -231,11 +232,11 @@ test('a time-out settles an agent that never answers', async () => {
 })
 
 test.each([
-  ['dies', /^error: Odd ended with code 3$/],
-  ['floods', 'error: Odd sent more updates than an answer may have, and was ended'],
-  ['long-line', /^error: Odd (?:did not answer: .+|was ended by SIGTERM|ended with code 1)$/],
+  ['dies', /^error: Odd exited with code 3$/],
+  ['floods', 'error: Odd sent more updates than allowed for one answer and was stopped'],
+  ['long-line', /^error: Odd (?:did not answer: .+|was killed by SIGTERM|exited with code 1)$/],
   ['refuses', 'error: Odd did not answer: no \u001b[31mcredits\u001b[0m'],
-  ['old', 'error: Odd speaks version 0 of the Agent Client Protocol, and not 1'],
+  ['old', 'error: Odd speaks version 0 of the Agent Client Protocol, not 1'],
 ])('an agent that %s is an error of the call, and the turn goes on', async (way, said) => {
   const { ask } = await open(openOdd(way))
   expect(failureOf(await ask())).toMatch(said)
@@ -262,14 +263,14 @@ test('a line that is not a message does not end the answer', async () => {
 test('the error names a program that does not exist', async () => {
   const agent = acpAgent({ command: join(place, 'none'), title: 'None', approval: false })
   const { ask } = await open(agent)
-  expect(failureOf(await ask())).toMatch(/^error: None cannot be started: spawn .+ ENOENT$/)
+  expect(failureOf(await ask())).toMatch(/^error: None could not be started: spawn .+ ENOENT$/)
 })
 
 test('a program that ends before it speaks the protocol is told, and where to see why', async () => {
   const args = ['-e', 'console.error("no key"); process.exit(4)']
   const { ask } = await open(acpAgent({ command: process.execPath, args, title: 'Mute', approval: false }))
   expect(failureOf(await ask())).toBe(
-    'error: Mute ended with code 4; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why',
+    'error: Mute exited with code 4; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why',
   )
 })
 
@@ -277,7 +278,7 @@ test('the error names a folder that does not exist', async () => {
   const cwd = join(place, 'none')
   const agent = acpAgent({ command: process.execPath, title: 'Node', approval: false, cwd })
   const { ask } = await open(agent)
-  expect(failureOf(await ask())).toBe(`error: Node cannot be started: there is no folder ${cwd}`)
+  expect(failureOf(await ask())).toBe(`error: Node could not be started: the folder ${cwd} does not exist`)
 })
 
 test('another Baton works as a tool, and its approval is asked here', { timeout: 120_000 }, async () => {
@@ -320,7 +321,9 @@ test('options are checked', () => {
   expect(() => acpAgent({ command: ' ' })).toThrow('command must name a program')
   expect(() => acpAgent({ command: 'x', arg: [] } as unknown as AcpAgentOptions)).toThrow('arg')
   expect(() => acpAgent({ cmd: 'x' } as unknown as AcpAgentOptions)).toThrow('it is called "command" here')
-  expect(() => acpAgent({ command: 'x', args: [1] } as unknown as AcpAgentOptions)).toThrow('args may hold only texts')
+  expect(() => acpAgent({ command: 'x', args: [1] } as unknown as AcpAgentOptions)).toThrow(
+    'args must contain only strings',
+  )
   expect(() => acpAgent({ command: 'x', env: { A: 1 } } as unknown as AcpAgentOptions)).toThrow('env may hold only')
 })
 

@@ -1,5 +1,6 @@
-// Another agent as one tool: Claude Code, Codex, Gemini CLI, OpenCode, or another Baton, over the Agent Client Protocol. Its updates are the
-// call's progress, its permission requests are questions to the person, and its session goes on with the next call.
+// Runs another agent as one tool: Claude Code, Codex, Gemini CLI, OpenCode, or another Baton, over the Agent Client
+// Protocol. Its updates become progress, its permission requests become questions to the user, and the next call
+// continues its session.
 import type {
   LoadSessionResponse,
   NewSessionRequest,
@@ -17,58 +18,64 @@ import { AgentProcess } from './agent-process.ts'
 import { AgentTurn } from './agent-turn.ts'
 
 export interface AcpAgentOptions {
-  /** The program, such as `opencode`, and its arguments, such as `['acp']`. */
+  /** Program to run, such as `opencode`, and its arguments, such as `['acp']`. */
   readonly command: string
   readonly args?: readonly string[]
-  /** The tool's name; `agent.run` by default. */
+  /** Name of the tool; `agent.run` by default. */
   readonly name?: string
-  /** Its name for people; the command by default. */
+  /** Display name; the command by default. */
   readonly title?: string
-  /** Description by which the model decides when to use it. */
+  /** Description that tells the model when to use it. */
   readonly description?: string
-  /** The folder that the agent works in; that of this process by default. */
+  /** Working directory of the agent; that of this process by default. */
   readonly cwd?: string
-  /** Variables of the program beside PATH, HOME, LANG and TMPDIR; nothing else of this process by default. */
+  /**
+   * Environment variables of the program, in addition to PATH, HOME, LANG and TMPDIR. It inherits no others from this
+   * process.
+   */
   readonly env?: Readonly<Record<string, string>>
-  /** False: no person is asked before the agent starts. What it asks in mid-work is asked all the same. True by default. */
+  /**
+   * Set to `false` to start the agent without asking the user. The agent's own permission requests are still asked.
+   * Defaults to `true`.
+   */
   readonly approval?: boolean
   /**
-   * The mode of the agent's sessions, by its id: how freely it acts, such as `plan` or `acceptEdits` of Claude Code, `read` or `allow` of
-   * Baton. The agent's own default by default.
+   * Id of the mode for the agent's sessions, which determines how freely it acts: `plan` or `acceptEdits` for Claude
+   * Code, `read` or `allow` for Baton. The agent's own default if omitted.
    */
   readonly mode?: string
-  /** Milliseconds of one call, without the time in which a person is asked; 30 minutes by default. */
+  /** Timeout of one call in milliseconds, not counting the time a user takes to answer; 30 minutes by default. */
   readonly timeoutMs?: number
-  /** The clock that spaces notes of progress; the machine's by default. */
+  /** Clock that throttles progress updates; the system clock by default. */
   readonly clock?: Clock
 }
 
 export interface AcpAgent {
   readonly tool: Tool
-  /** Ends the program. `await using` does it at the end of its block. */
+  /** Ends the program. `await using` calls it at the end of its block. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 const TIMEOUT_MS = 30 * 60_000
 const OPEN_MS = 60_000
-/** Milliseconds for the agent to stop after a cancel; then Baton ends it. */
+/** Milliseconds the agent may take to stop after a cancellation before Baton ends it. */
 const CANCEL_MS = 5_000
 const PROGRESS_MS = 250
-/** Sessions of ours whose session at the agent is remembered. */
+/** Maximum number of sessions whose agent session is remembered. */
 const SESSIONS_MAX = 500
 const FIELDS = new Set('command args name title description cwd env approval mode timeoutMs clock'.split(' '))
 const ERRORS: readonly ErrorCode[] = ['api_unavailable', 'tool_failed', 'cancelled']
 const PASSED_ON = ['PATH', 'HOME', 'LANG', 'TMPDIR']
 
 const output = z.object({
-  text: z.string().describe('What the agent answered'),
+  text: z.string().describe("The agent's answer"),
   stopReason: z.string().describe('"end_turn", or why it stopped early'),
   calls: z.array(z.object({ id: z.string(), title: z.string(), kind: z.string(), status: z.string() })),
   diffs: z
     .array(z.object({ path: z.string(), oldText: z.string().nullable(), newText: z.string() }))
-    .describe('Changes of files that it showed'),
-  resumed: z.boolean().describe('False: it knows nothing of earlier calls'),
+    .describe('File changes that it reported'),
+  resumed: z.boolean().describe('False if it has no memory of earlier calls'),
   truncated: z.boolean(),
 })
 
@@ -92,7 +99,7 @@ export function acpAgent(options: AcpAgentOptions): AcpAgent {
     throw new BatonError({ code: 'invalid_option', message: `${what}: command must name a program` })
   for (const [field, texts] of Object.entries({ args: options.args ?? [], env: Object.values(options.env ?? {}) }))
     if (texts.some((one) => typeof one !== 'string'))
-      throw new BatonError({ code: 'invalid_option', message: `${what}: ${field} may hold only texts` })
+      throw new BatonError({ code: 'invalid_option', message: `${what}: ${field} must contain only strings` })
   const agent = new ForeignAgent(options, title)
   const run = tool({
     name,
@@ -100,16 +107,16 @@ export function acpAgent(options: AcpAgentOptions): AcpAgent {
     kind: 'execute',
     description:
       options.description ??
-      `Hands a task to the agent ${title}, which works on it by itself and answers. Say all that it needs to know; it remembers earlier tasks of this conversation.`,
+      `Delegates a task to the agent ${title}, which works on its own and then answers. Include everything it needs to know; it remembers earlier tasks from this conversation.`,
     effect: 'once',
-    trust: 'untrusted', // it quotes what it has read
+    trust: 'untrusted', // it quotes text it has read
     network: true,
     parallel: false,
     approval,
     timeoutMs,
     errors: ERRORS,
     describe: ({ task }) => ({ title: `${title}: ${task.slice(0, 200)}`, destination: title }),
-    input: z.object({ task: z.string().min(1).max(50_000).describe('What is to be done, in full') }),
+    input: z.object({ task: z.string().min(1).max(50_000).describe('What to do, in full') }),
     output,
     execute: async ({ task }, context) => await agent.run(task, context),
   })
@@ -120,7 +127,7 @@ class ForeignAgent {
   readonly #program: AgentProgram
   readonly #clock: Clock
   readonly #mode: string | undefined
-  /** Ids at the agent by ours. */
+  /** Agent session ids by Baton session id. */
   readonly #sessions = new Map<string, string>()
   #process: Promise<AgentProcess> | undefined
   #isClosed = false
@@ -144,7 +151,7 @@ class ForeignAgent {
   }
 
   async run(task: string, context: ToolContext): Promise<z.infer<typeof output>> {
-    const signal = context.signal as AbortSignal // a real one, as ToolContext says
+    const signal = context.signal as AbortSignal // a real one, as ToolContext declares
     const running = await this.#start(signal)
     const { sessionId, isResumed } = await this.#open(running, context.session, signal)
     const turn = new AgentTurn()
@@ -153,7 +160,8 @@ class ForeignAgent {
     flood.promise.catch(() => {})
     const leave = running.listen(sessionId, {
       onUpdate: (update) => {
-        if (!turn.take(update)) flood.reject(this.#fail('sent more updates than an answer may have, and was ended'))
+        if (!turn.take(update))
+          flood.reject(this.#fail('sent more updates than allowed for one answer and was stopped'))
         const nowMs = readMonotonicMs(this.#clock)
         if (nowMs - toldMs < PROGRESS_MS) return
         toldMs = nowMs
@@ -171,7 +179,7 @@ class ForeignAgent {
       return { ...turn.result(), stopReason: String(stopReason).slice(0, 40), resumed: isResumed }
     } catch (thrown) {
       if (signal.aborted) await this.#cancel(running, sessionId, prompt)
-      // An agent that floods or breaks the protocol is not used again.
+      // An agent that floods or violates the protocol is not reused.
       else if (!isBatonError(thrown) || thrown.code !== 'tool_failed' || turn.isFlooded) void running.end()
       throw thrown
     } finally {
@@ -179,7 +187,7 @@ class ForeignAgent {
     }
   }
 
-  /** The program that runs, or a new one where it ended. */
+  /** Returns the running program, or starts a new one if it has ended. */
   async #start(signal: AbortSignal): Promise<AgentProcess> {
     if (this.#isClosed) throw this.#fail('was closed')
     const known = await this.#process?.catch(() => undefined)
@@ -206,15 +214,15 @@ class ForeignAgent {
         running.remember(known)
         return { sessionId: known, isResumed: true }
       } catch (thrown) {
-        // It has forgotten the session; `resumed` says that this one is new.
+        // The agent has forgotten the session. `resumed` reports that this one is new.
         if (signal.aborted || !running.isAlive) throw thrown
       }
     }
     const opening: Promise<NewSessionResponse> = running.peer.request(methods.agent.session.new, place)
     const made = await running.ask(opening, limits)
     const sessionId = String(made.sessionId)
-    // Questions for one person would be put to another one.
-    if (running.has(sessionId)) throw this.#fail('gave two sessions the same id')
+    // Otherwise one user's questions would go to another user.
+    if (running.has(sessionId)) throw this.#fail('returned the same id for two sessions')
     running.remember(sessionId)
     await this.#setMode(running, { sessionId, modes: made.modes }, limits)
     this.#sessions.delete(session)
@@ -224,20 +232,25 @@ class ForeignAgent {
     return { sessionId, isResumed: false }
   }
 
-  /** @throws BatonError `tool_failed` for a mode that the agent does not have: it might act more freely than it should */
+  /**
+   * @throws BatonError `tool_failed` if the agent lacks the mode, since it might otherwise act more freely than
+   * intended
+   */
   async #setMode(running: AgentProcess, { sessionId, modes }: Opened, limits: Limits): Promise<void> {
     const modeId = this.#mode
     if (modeId === undefined || modes?.currentModeId === modeId) return
     const known = (modes?.availableModes ?? []).map(({ id }) => `"${String(id).slice(0, 40)}"`).slice(0, 20)
     if (!known.includes(`"${modeId}"`))
-      throw this.#fail(`has no mode "${modeId}"; ${known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`}`)
+      throw this.#fail(
+        `has no mode "${modeId}"; ${known.length === 0 ? 'it has no modes' : `its modes are ${known.join(', ')}`}`,
+      )
     await running.ask(running.peer.request(methods.agent.session.setMode, { sessionId, modeId }), {
       ...limits,
       what: 'change its mode',
     })
   }
 
-  /** Ends an agent that does not stop, so that it does not go on unseen. */
+  /** Ends an agent that does not stop, so that it cannot continue unseen. */
   async #cancel(running: AgentProcess, sessionId: string, prompt: Promise<unknown>): Promise<void> {
     try {
       await running.peer.notify(methods.agent.session.cancel, { sessionId })
@@ -252,7 +265,7 @@ class ForeignAgent {
     if (labels.size === 0) return { outcome: { outcome: 'cancelled' } }
     const { title, kind, locations } = request.toolCall
     const places = (locations ?? []).slice(0, 5).map(({ path }) => writeLine(path, 200))
-    const asked = `${this.#program.name} asks: ${writeLine(title ?? 'may it go on?', 1000)}`
+    const asked = `${this.#program.name} asks: ${writeLine(title ?? 'may it continue?', 1000)}`
     const about = [kind ? `(${kind})` : '', ...places].filter((one) => one !== '').join(' ')
     const names = [...labels.keys()]
     try {
@@ -287,7 +300,7 @@ interface Limits {
 
 const OPTIONS_MAX = 20
 
-/** Options for a person; options with the same name also show their kind. */
+/** Labels of permission options; options that share a name also show their kind. */
 function labelOptions(options: readonly PermissionOption[]): ReadonlyMap<string, PermissionOption> {
   const labels = new Map<string, PermissionOption>()
   for (const option of options.slice(0, OPTIONS_MAX)) {
@@ -297,7 +310,7 @@ function labelOptions(options: readonly PermissionOption[]): ReadonlyMap<string,
   return labels
 }
 
-/** In one line, so that what an agent says cannot look like what Baton says below it; what is left out is seen. */
+/** Collapses to one line, so that an agent's text cannot imitate Baton's text below it, and marks omissions. */
 function writeLine(said: unknown, most: number): string {
   const line = String(said)
     .replaceAll(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ')

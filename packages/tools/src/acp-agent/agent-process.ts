@@ -1,5 +1,5 @@
-// Another agent as a program that speaks the Agent Client Protocol (version 1, https://agentclientprotocol.com) over its standard input and
-// output: started when it is needed, ended when it is idle, and told apart from one that died.
+// Another agent as a program that speaks the Agent Client Protocol (version 1, https://agentclientprotocol.com) over
+// standard input and output: started on demand, ended when idle, and replaced when it has died.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -20,11 +20,11 @@ export interface AgentProgram {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** Begins errors. */
+  /** Prefix of errors. */
   readonly name: string
 }
 
-/** Events in one session of the agent. */
+/** Receives events of one agent session. */
 export interface SessionListener {
   onUpdate(update: SessionUpdate): void
   askPermission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>
@@ -32,10 +32,10 @@ export interface SessionListener {
 
 const LINE_BYTES = 16 * 1024 * 1024
 const START_MS = 30_000
-/** Messages of whatever kind and session after one request; those of a prompt have their own limit. */
+/** Maximum messages of any kind and session after one request; prompts have a separate limit. */
 const MESSAGES_MAX = 400_000
 const KILL_MS = 2_000
-/** Milliseconds between two looks at whether it has ended. */
+/** Milliseconds between two checks of whether it has ended. */
 const LOOK_MS = 20
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } }
 
@@ -50,7 +50,7 @@ export class AgentProcess {
   readonly #close: () => void
   #about: InitializeResponse | undefined
   #ending: Promise<void> | undefined
-  /** Since it was last asked something. */
+  /** Messages since the last request to it. */
   #messages = 0
   isAlive = true
 
@@ -58,7 +58,7 @@ export class AgentProcess {
     this.#program = program
     this.#child = child
     this.#ended = ended
-    const input = Writable.toWeb(child.stdin ?? new Writable()) as WritableStream<Uint8Array> // of Node's own types
+    const input = Writable.toWeb(child.stdin ?? new Writable()) as WritableStream<Uint8Array> // Node's own types
     const output = Readable.toWeb(child.stdout ?? Readable.from([])) as ReadableStream<Uint8Array>
     const app = client({ name: 'baton' })
       .onNotification(methods.client.session.update, ({ params }) => {
@@ -79,7 +79,7 @@ export class AgentProcess {
     const connection = app.connect({ readable: readable.pipeThrough(heard), writable })
     this.#peer = connection.agent
     this.#close = () => connection.close()
-    // A line that is too long ends the connection, and the program with it. One that is not a message is passed over.
+    // An overlong line closes the connection and ends the program. A line that is not a message is ignored.
     connection.closed.then(
       () => this.end(),
       () => this.end(),
@@ -88,7 +88,10 @@ export class AgentProcess {
     ended.catch(() => this.end())
   }
 
-  /** @throws BatonError `api_unavailable`: it cannot be started, ends at once, or does not answer `initialize` in 30 s */
+  /**
+   * @throws BatonError `api_unavailable` if it cannot be started, exits immediately, or does not answer `initialize`
+   * within 30 s
+   */
   static async start(program: AgentProgram, signal: AbortSignal): Promise<AgentProcess> {
     const { command, args, cwd, env, name } = program
     const child = spawn(command, [...args], {
@@ -97,16 +100,16 @@ export class AgentProcess {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
     })
-    // Read and thrown away, because it may hold keys.
+    // Drained and discarded, because it may contain keys.
     child.stderr?.resume()
     child.stdin?.on('error', () => {})
     const ended = new Promise<never>((_, reject) => {
       const fail = (why: string): void => reject(new BatonError({ code: 'api_unavailable', message: `${name} ${why}` }))
-      // The system says the same of a missing folder and of a missing program.
+      // The operating system reports a missing folder and a missing program the same way.
       const why = (cause: Error): string =>
-        existsSync(cwd) ? cause.message.slice(0, 200) : `there is no folder ${cwd}`
-      child.once('error', (cause) => fail(`cannot be started: ${why(cause)}`))
-      child.once('exit', (code, by) => fail(by === null ? `ended with code ${code}` : `was ended by ${by}`))
+        existsSync(cwd) ? cause.message.slice(0, 200) : `the folder ${cwd} does not exist`
+      child.once('error', (cause) => fail(`could not be started: ${why(cause)}`))
+      child.once('exit', (code, by) => fail(by === null ? `exited with code ${code}` : `was killed by ${by}`))
     })
     ended.catch(() => {})
     const started = new AgentProcess(program, child, ended)
@@ -124,7 +127,7 @@ export class AgentProcess {
       if (about.protocolVersion !== PROTOCOL_VERSION)
         throw new BatonError({
           code: 'api_unavailable',
-          message: `${name} speaks version ${String(about.protocolVersion).slice(0, 20)} of the Agent Client Protocol, and not ${PROTOCOL_VERSION}`,
+          message: `${name} speaks version ${String(about.protocolVersion).slice(0, 20)} of the Agent Client Protocol, not ${PROTOCOL_VERSION}`,
         })
       started.#about = about
       return started
@@ -142,7 +145,7 @@ export class AgentProcess {
     return this.#peer
   }
 
-  /** Sessions that this run of the program has open. */
+  /** Whether the session is open in this run of the program. */
   has(sessionId: string): boolean {
     return this.#open.has(sessionId)
   }
@@ -159,9 +162,9 @@ export class AgentProcess {
   }
 
   /**
-   * Waits for an answer, and no longer than the program lives.
-   * @throws BatonError `api_unavailable` (it ended, or does not answer in time), `tool_failed` (it answered with an error); the reason of an
-   * aborted signal
+   * Waits for a response, but no longer than the program lives.
+   * @throws BatonError `api_unavailable` (it exited or timed out), `tool_failed` (it responded with an error); the
+   * reason of an aborted signal
    */
   async ask<Value>(
     request: Promise<Value>,
@@ -169,7 +172,7 @@ export class AgentProcess {
   ): Promise<Value> {
     this.#messages = 0
     const { promise, reject } = Promise.withResolvers<never>()
-    const late = `${this.#program.name} did not ${what} in ${timeoutMs} ms`
+    const late = `${this.#program.name} did not ${what} within ${timeoutMs} ms`
     const timer =
       timeoutMs === undefined
         ? undefined
@@ -185,7 +188,7 @@ export class AgentProcess {
     }
   }
 
-  /** Its error, or why it ended: both arrive together, and the end says more. */
+  /** Throws its error or the reason it exited. Both arrive together, and the exit says more. */
   async #refuse(cause: unknown, what: string): Promise<never> {
     await new Promise((resolve) => setImmediate(resolve))
     if (!this.isAlive) await Promise.race([this.#ended, new Promise((resolve) => setTimeout(resolve, KILL_MS).unref())])
@@ -194,8 +197,8 @@ export class AgentProcess {
   }
 
   /**
-   * Ends the program and what it started: first by SIGTERM, then by SIGKILL. Resolves when all of it has ended, or was told to for the second
-   * time. Never rejects.
+   * Ends the program and its child processes, first with SIGTERM, then with SIGKILL. Resolves once all have ended or
+   * SIGKILL was sent. Never rejects.
    */
   async end(): Promise<void> {
     this.isAlive = false
@@ -211,24 +214,30 @@ export class AgentProcess {
     this.#kill('SIGKILL')
   }
 
-  /** By 0 it only looks. False: there is nobody any more. The group has the number of the program, also when that has ended before the rest. */
+  /**
+   * Signals the process group; 0 only checks. Returns false if no process is left. The group keeps the program's pid
+   * even after the program itself has exited.
+   */
   #kill(by: 'SIGTERM' | 'SIGKILL' | 0): boolean {
     const { pid } = this.#child
     if (pid === undefined) return false
     try {
       return process.platform === 'win32' ? this.#child.kill(by) : process.kill(-pid, by)
     } catch {
-      return false // it has just ended
+      return false // it has just exited
     }
   }
 }
 
-/** Ids of requests to the agent are numbers. The SDK prints one that it does not know on the terminal, with all that it holds. */
+/**
+ * Requests to the agent have numeric ids. The SDK prints responses with unknown ids to the terminal, including their
+ * contents.
+ */
 function isStrayAnswer(message: AnyMessage): boolean {
   return 'id' in message && !('method' in message) && typeof message.id !== 'number'
 }
 
-/** The standard error of a program is not shown: it may hold keys. A person who starts it sees it. */
+/** A program's standard error is not shown, because it may contain keys. A user who runs the program sees it. */
 function sayWhereToLook(thrown: unknown): unknown {
   if (!isBatonError(thrown) || thrown.code !== 'api_unavailable') return thrown
   const message = `${thrown.message}; it had not yet spoken the Agent Client Protocol: run its command in a terminal to see why`

@@ -1,4 +1,5 @@
-// One prompt to another agent, as its updates tell it: text, calls with what they changed, and the plan. Bounded, whatever the agent sends.
+// One prompt to another agent, built from its updates: text, calls with their file changes, and the plan. Bounded
+// regardless of what the agent sends.
 import type { PlanEntry, SessionUpdate, ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk'
 import type { JsonValue } from '@baton/core'
 
@@ -7,7 +8,7 @@ export interface AgentCall {
   readonly title: string
   readonly kind: string
   readonly status: string
-  /** Files that it changed, as the agent shows them. */
+  /** Changed files, as reported by the agent. */
   readonly diffs: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
 }
 
@@ -16,9 +17,9 @@ const CALLS_MAX = 200
 const DIFFS_MAX = 50
 const DIFF_CHARS = 8_000
 const TITLE_CHARS = 300
-/** Updates of one prompt. A sane agent sends a few thousand. */
+/** Maximum updates per prompt. A well-behaved agent sends a few thousand. */
 const UPDATES_MAX = 200_000
-/** Characters of the newest text in a note of progress. */
+/** Maximum trailing characters of text in a progress update. */
 const NOTE_CHARS = 400
 const PLAN_MAX = 100
 
@@ -30,7 +31,7 @@ export class AgentTurn {
   #updates = 0
   #isCut = false
 
-  /** False: it floods, and is to be ended. */
+  /** Returns false if the agent floods and must be ended. */
   take(update: SessionUpdate): boolean {
     this.#updates += 1
     if (this.isFlooded) return false
@@ -46,7 +47,7 @@ export class AgentTurn {
     return this.#updates > UPDATES_MAX
   }
 
-  /** For people who watch: what it says and does now. */
+  /** Progress for people who watch: its current text and calls. */
   note(): JsonValue {
     const running = [...this.#calls.values()].filter(({ status }) => status === 'pending' || status === 'in_progress')
     return {
@@ -75,7 +76,7 @@ export class AgentTurn {
     }
   }
 
-  /** Begins a new paragraph for text after a call. */
+  /** Starts a new paragraph for text after a call. */
   #addText(text: string): void {
     const gap = this.#text !== '' && !this.#wasText ? '\n\n' : ''
     const room = TEXT_CHARS - this.#text.length
@@ -101,7 +102,7 @@ export class AgentTurn {
     if (Array.isArray(content)) this.#forgetDiffs()
   }
 
-  /** The oldest: of no more than are told, so that an agent cannot fill the memory with them. */
+  /** Drops the oldest diffs beyond the number that is reported, so that an agent cannot fill memory with them. */
   #forgetDiffs(): void {
     let extra = -DIFFS_MAX
     for (const { diffs } of this.#calls.values()) extra += diffs.length

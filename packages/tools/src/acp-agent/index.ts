@@ -1,3 +1,3 @@
-// The exports of @baton/tools/acp-agent.
+// Exports of @baton/tools/acp-agent.
 export { acpAgent } from './acp-agent.ts'
 export type { AcpAgent, AcpAgentOptions } from './acp-agent.ts'

@@ -1,5 +1,5 @@
-// An agent of version 1 that speaks plain lines of JSON, and behaves as its first argument says. What it was asked stands in the file that
-// its second argument names.
+// A version 1 agent that speaks plain lines of JSON and behaves as its first argument says. Logs its requests to the
+// file named by its second argument.
 import { spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -19,7 +19,7 @@ const say = (sessionId: string, text: string): void =>
   update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
 
 if (way === 'stays') {
-  // It ends when it is asked to, and what it has started does not.
+  // Ends when asked to, but its child process does not.
   process.on('SIGTERM', () => process.exit(0))
   const script = "process.on('SIGTERM', () => {}); process.stdout.write('ready'); setInterval(() => {}, 1000)"
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] })

@@ -1,7 +1,7 @@
-// Reads the fields of a tool of the AI SDK, version 4 to 7, once, from a value that may have any shape.
+// Reads the fields of an AI SDK tool, version 4 to 7, once, from a value of any shape.
 import { BatonError, describeValue } from '@baton/core'
 
-/** A tool of any version: one with `parameters` is of version 4. */
+/** A tool of any version; one with `parameters` is version 4. */
 export interface AiSdkTool {
   readonly type?: unknown
   readonly description?: unknown
@@ -17,7 +17,7 @@ export interface AiSdkTool {
   readonly experimental_toToolResultContent?: unknown
 }
 
-/** A tool that was read. Its functions are called as methods of the tool that the program gave. */
+/** A tool that was read. Its functions are called as methods of the original tool. */
 export interface ReadTool {
   readonly name: string
   readonly given: AiSdkTool
@@ -39,8 +39,8 @@ export function readAiSdkTool(name: string, given: unknown): ReadTool {
   if (typeof description === 'function')
     throw wrong(
       name,
-      'its description is a function of the context of a call, and Baton shows one description to all',
-      `Write it out: { ...tools.${name}, description: '…' }.`,
+      "its description is a function of the call's context, but Baton shows everyone the same description",
+      `Use a fixed one: { ...tools.${name}, description: '…' }.`,
     )
   if (execute !== undefined && typeof execute !== 'function')
     throw wrong(name, `execute must be a function, not ${describeValue(execute)}`)
@@ -58,13 +58,13 @@ export function readAiSdkTool(name: string, given: unknown): ReadTool {
   }
 }
 
-/** Calls one of its functions as a method, if it has that function. */
+/** Calls one of its functions as a method, if it exists. */
 export function callOptional(given: AiSdkTool, name: keyof AiSdkTool, parameters: readonly unknown[]): unknown {
   const method = given[name]
   return typeof method === 'function' ? call(method, given, parameters) : undefined
 }
 
-// oxlint-disable-next-line typescript/no-unsafe-function-type -- whatever the program gave
+// oxlint-disable-next-line typescript/no-unsafe-function-type -- any function of the program
 function call(method: Function, given: object, parameters: readonly unknown[]): unknown {
   return Reflect.apply(method, given, [...parameters]) as unknown
 }
@@ -73,8 +73,8 @@ function providerTool(name: string, given: object): BatonError {
   const id: unknown = Reflect.get(given, 'id')
   return wrong(
     name,
-    `it is a tool that only one provider of models knows${typeof id === 'string' ? ` (${id})` : ''}`,
-    'Leave it out. If it has an execute, give that to tool({ name, description, input, execute }) with a description of your own.',
+    `it is a tool that only one model provider can run${typeof id === 'string' ? ` (${id})` : ''}`,
+    'Remove it. If it has an execute, pass that to tool({ name, description, input, execute }) with your own description.',
   )
 }
 

@@ -1,4 +1,4 @@
-// Tools that were made with the real AI SDK 4, 5, 6 and 7, unchanged, in a turn of a real host.
+// Tools made with the real AI SDK 4, 5, 6 and 7, unchanged, in a turn of a real host.
 import { createToolContext } from '@baton/core/testing'
 import * as ai4 from 'ai4'
 import * as ai5 from 'ai5'
@@ -18,9 +18,9 @@ const written = {
   type: 'object',
   properties: { city: { type: 'string' }, days: { type: 'number' } },
   required: ['city'],
-} satisfies object as never // each version has its own type of a JSON Schema
+} satisfies object as never // each version has its own JSON Schema type
 
-/** Two copies of Zod are too much for the types of these functions; what they make is tested. */
+/** Two copies of Zod overwhelm these functions' types; the values they return are tested instead. */
 type Make = (init: object) => AiSdkTool
 const tool4 = ai4.tool as unknown as Make
 const tool5 = ai5.tool as unknown as Make
@@ -54,7 +54,7 @@ const VERSIONS = [
   { version: 7, make: tool7, field: 'inputSchema', ai: ai7 },
 ] as const
 
-/** Each kind of schema that a version takes. */
+/** Each kind of schema that a version accepts. */
 const SCHEMAS: readonly (readonly [string, Make, string, unknown])[] = [
   ...VERSIONS.flatMap(({ version, make, field, ai }): typeof SCHEMAS => [
     [`${version}, Zod 3`, make, field, city3],
@@ -99,7 +99,7 @@ interface Picture {
 const shows = 'iVBORw0KGgo='
 const drawn = { type: 'text', text: 'drawn' } as const
 const say = (part: object): object => ({ type: 'content', value: [drawn, part] })
-/** How each version says a picture to the model, beside words. */
+/** How each version sends a picture to the model along with text. */
 const PICTURES = [
   {
     ...VERSIONS[0],
@@ -197,7 +197,7 @@ test.each([
   expect(calls).toEqual(['refund ok: {"refunded":1000}', 'refund ok: {"refunded":1001}', 'always ok: done'])
 })
 
-/** The schema that a version checks the messages of a program with. */
+/** The schema with which each version validates a program's messages. */
 const MESSAGES = [
   [4, 'parameters', tool4, ai4.coreMessageSchema],
   [5, 'inputSchema', tool5, ai5.modelMessageSchema],
@@ -308,6 +308,6 @@ test('the context of a tool of version 7 is checked by its own schema', async ()
   const given = (context: object) => fromAiSdk({ read }, { options: () => ({ context }) })
   expect((await playCalls(given({ token: 'x', more: 1 }), [['read', {}]])).calls).toEqual(['read ok: {"token":"x"}'])
   expect((await playCalls(given({}), [['read', {}]])).calls[0]).toMatch(
-    /^read error tool_failed: the context of "read" does not fit its schema/,
+    /^read error tool_failed: the context of "read" does not match its schema/,
   )
 })

@@ -1,4 +1,4 @@
-// Tools of the AI SDK: Baton's additions and refusals.
+// Tools of the AI SDK: Baton's additions and rejections.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createToolContext } from '@baton/core/testing'
 import { jsonSchema, tool } from 'ai'
@@ -149,7 +149,7 @@ test('outputs that say an error, a denial or nothing that the AI SDK knows', asy
     'address ok: [file]',
   ])
   expect(calls[6]).toMatch(/^reference error result_invalid: .* a part of its content is "file-id"/)
-  expect(calls[7]).toMatch(/^odd error result_invalid: .* an output of the type "odd"/)
+  expect(calls[7]).toMatch(/^odd error result_invalid: .* its output has the unknown type "odd"/)
 })
 
 test('a toModelOutput of version 5 that was not told of is noticed', async () => {
@@ -250,14 +250,14 @@ test('what cannot be used is refused, with the name of the tool and what to do',
   }
   const search = { type: 'provider', id: 'openai.web_search', args: {}, inputSchema: Nothing }
   expect(refused({ search })).toBe(
-    'invalid_tool fromAiSdk: "search": it is a tool that only one provider of models knows (openai.web_search)',
+    'invalid_tool fromAiSdk: "search": it is a tool that only one model provider can run (openai.web_search)',
   )
   expect(refused({ search: { ...search, type: 'provider-defined' } })).toMatch(/^invalid_tool .*openai\.web_search/)
   expect(refused({ late: { inputSchema: jsonSchema(Promise.resolve({ type: 'object' as const })), execute } })).toMatch(
     /^invalid_schema .* is a promise/,
   )
   expect(refused({ odd: { inputSchema: 'text', execute } })).toMatch(
-    /^invalid_schema fromAiSdk: "odd": the schema of its input/,
+    /^invalid_schema fromAiSdk: "odd": its input schema/,
   )
   expect(refused({ list: { inputSchema: z.array(z.string()), execute } })).toMatch(/^invalid_schema tool "list"/)
   expect(refused({ told: { description: () => 'x', inputSchema: Nothing, execute } })).toMatch(
@@ -274,8 +274,8 @@ test('what cannot be used is refused, with the name of the tool and what to do',
   expect(refused({ one: { inputSchema: Nothing, execute } }, { version: 8 })).toMatch(
     /^invalid_tool .*must be 4, 5, 6 or 7, not 8/,
   )
-  expect(refused({ inputSchema: Nothing, execute })).toMatch(/^invalid_tool .* by their names, not one tool/)
-  expect(refused(Promise.resolve({}))).toMatch(/^invalid_tool .* by their names, not a promise/)
+  expect(refused({ inputSchema: Nothing, execute })).toMatch(/^invalid_tool .* by name, not one tool/)
+  expect(refused(Promise.resolve({}))).toMatch(/^invalid_tool .* by name, not a promise/)
   expect(refused([{ inputSchema: Nothing, execute }])).toMatch(/^invalid_tool fromAiSdk takes an object of tools/)
 })
 

@@ -1,4 +1,4 @@
-// Tools that were written for the AI SDK, as they are, as tools of Baton.
+// Converts tools written for the AI SDK to Baton tools.
 import type { AskedCall, JsonValue, Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, tool } from '@baton/core'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
@@ -12,7 +12,7 @@ import { toModelMessages } from './model-messages.ts'
 import { readModelOutput } from './model-output.ts'
 import { decodeBy, readAiSdkSchema } from './schema.ts'
 
-/** The call that `around` and `options` get. */
+/** The call that is passed to `around` and `options`. */
 export interface AroundCall {
   readonly name: string
   readonly input: unknown
@@ -20,14 +20,17 @@ export interface AroundCall {
 }
 
 export interface AiSdkOptions<Name extends string = string> extends ToolsSettings<Name> {
-  /** Wraps each run: it calls `run` and returns its result. For AsyncLocalStorage, transactions, spans. */
+  /** Wraps each run; must call `run` and return its result. For AsyncLocalStorage, transactions, spans. */
   readonly around?: (run: () => Promise<unknown>, call: AroundCall) => unknown
   /**
-   * Adds fields to the second argument of `execute`. Without it, `context` (version 7) and `experimental_context` (5 and 6) are
-   * `context.services`, and `messages` is the conversation in the session's window.
+   * Adds fields to the second argument of `execute`. By default, `context` (version 7) and `experimental_context` (5
+   * and 6) are `context.services`, and `messages` is the conversation in the session's window.
    */
   readonly options?: (call: AroundCall) => object | Promise<object>
-  /** Say 5 for tools of version 5: their `toModelOutput` takes the output itself, and images in the results of `messages` differ. */
+  /**
+   * Set to 5 for version 5 tools: their `toModelOutput` takes the bare output, and images in results within `messages`
+   * differ.
+   */
   readonly version?: AiSdkVersion
 }
 
@@ -36,15 +39,15 @@ export type AiSdkTools = Readonly<Record<string, AiSdkTool>>
 const FIELDS: ReadonlySet<string> = new Set(['around', 'options', 'version', 'byName', ...TOOL_SETTINGS])
 const KINDS = { around: 'a function', options: 'a function', byName: 'an object' } as const
 const ELSEWHERE = {
-  context: 'options: () => ({ context: … }) gives tools their context',
-  messages: 'tools get the conversation of their session; options: () => ({ messages: … }) gives them another one',
+  context: 'options: () => ({ context: … }) sets the context of tools',
+  messages: 'tools get the conversation of their session; options: () => ({ messages: … }) sets a different one',
   needsApproval: 'approval',
   toolApproval: 'approval',
 }
 
 /**
- * A set of tools of the AI SDK 4 to 7. A tool without `execute` becomes a client tool. The model reads what a tool throws as an error.
- * The values that `execute` yields before the last one are progress.
+ * Converts a set of AI SDK tools, version 4 to 7. A tool without `execute` becomes a client tool. Errors thrown by a
+ * tool are shown to the model. Values that `execute` yields before the last one become progress.
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
 export function fromAiSdk<const Tools extends AiSdkTools>(
@@ -54,7 +57,7 @@ export function fromAiSdk<const Tools extends AiSdkTools>(
   if (!isJsonObject(tools))
     throw new BatonError({
       code: 'invalid_tool',
-      message: `fromAiSdk takes an object of tools by their names, not ${describeValue(tools)}`,
+      message: `fromAiSdk takes an object of tools by name, not ${describeValue(tools)}`,
     })
   checkSet(tools)
   checkFields(options, { what: 'fromAiSdk', code: 'invalid_tool', fields: FIELDS, elsewhere: ELSEWHERE })
@@ -67,26 +70,26 @@ export function fromAiSdk<const Tools extends AiSdkTools>(
   checkSettings('fromAiSdk', options, Object.keys(tools))
   return Object.entries(tools).map(([name, given]) =>
     toBatonTool(readAiSdkTool(name, given), options),
-  ) as unknown as readonly Tool<Extract<keyof Tools, string>>[] // the names are those of the set
+  ) as unknown as readonly Tool<Extract<keyof Tools, string>>[] // named after the set's keys
 }
 
-/** Refuses a single tool and a promise: their fields would pass for tools. @throws BatonError `invalid_tool` */
+/** Rejects a single tool or a promise, whose fields would pass for tools. @throws BatonError `invalid_tool` */
 function checkSet({ execute, description, then }: Readonly<Record<string, unknown>>): void {
   const wrong = (what: string, hint: string): BatonError =>
     new BatonError({
       code: 'invalid_tool',
-      message: `fromAiSdk takes an object of tools by their names, not ${what}`,
+      message: `fromAiSdk takes an object of tools by name, not ${what}`,
       hint,
     })
   if (typeof then === 'function') throw wrong('a promise', 'Await it first, such as fromAiSdk(await client.tools()).')
   if (typeof execute === 'function' || typeof description === 'string')
-    throw wrong('one tool', 'Write fromAiSdk({ name: tool }), with the name that the model calls it by.')
+    throw wrong('one tool', 'Write fromAiSdk({ name: tool }), with the name that the model should use.')
 }
 
 function toBatonTool(read: ReadTool, options: AiSdkOptions): Tool {
   const { name, given, description, title, execute } = read
   const what = `fromAiSdk: "${name}"`
-  const input = readAiSdkSchema(`${what}: the schema of its input`, read.input)
+  const input = readAiSdkSchema(`${what}: its input schema`, read.input)
   const said = {
     approval: readApproval(read, options),
     ...(title !== undefined && { title }),
@@ -97,18 +100,16 @@ function toBatonTool(read: ReadTool, options: AiSdkOptions): Tool {
       runTool({ ...read, execute }, value, context, options)
     return tool({ ...said, name, description, input, execute: run })
   }
-  // Nothing else checks what a client sends.
+  // Nothing else validates a client's output.
   const output =
-    given.outputSchema === undefined
-      ? undefined
-      : readAiSdkSchema(`${what}: the schema of its output`, given.outputSchema)
+    given.outputSchema === undefined ? undefined : readAiSdkSchema(`${what}: its output schema`, given.outputSchema)
   return tool({ ...said, name, description, input, ...(output && { output }) })
 }
 
 function readApproval(read: ReadTool, options: AiSdkOptions): Tool['approval'] {
   const { name, needsApproval } = read
   if (typeof needsApproval === 'boolean') return needsApproval
-  const hint = 'Say approval in byName, or an approvalPolicy of the agent.'
+  const hint = 'Set approval in byName, or an approvalPolicy on the agent.'
   const refuse = (what: string): never => refuseRead({ what: `${what} in needsApproval`, tool: name, hint })
   return async (input: unknown, call: AskedCall): Promise<boolean> => {
     const unknown = {
@@ -123,7 +124,7 @@ function readApproval(read: ReadTool, options: AiSdkOptions): Tool['approval'] {
       ? unknown
       : { experimental_context: call.services, ...(await createContextOf(read, call.services)) }
     const about = extend({ toolCallId: call.callId }, services, await createMessages(read, call, options))
-    // As in the SDK, any truthy answer asks.
+    // As in the SDK, any truthy value requires approval.
     return Boolean(await needsApproval(input, about))
   }
 }
@@ -149,7 +150,7 @@ async function runTool(read: Runnable, input: unknown, context: ToolContext, opt
   return readModelOutput(name, isJsonObject(said) && said['value'] === asked && asked !== output ? undefined : said)
 }
 
-/** @throws BatonError `result_invalid`: it threw, as a tool of version 5 does without `version: 5` */
+/** @throws BatonError `result_invalid` if it throws, as version 5 tools do without `version: 5` */
 async function sayToModel({ name, given }: ReadTool, asked: unknown): Promise<unknown> {
   try {
     return await callOptional(given, 'toModelOutput', [asked])
@@ -161,7 +162,7 @@ async function sayToModel({ name, given }: ReadTool, asked: unknown): Promise<un
   }
 }
 
-/** The second argument of `execute`. */
+/** Creates the second argument of `execute`. */
 async function createAbout(read: ReadTool, call: AroundCall, options: AiSdkOptions): Promise<object> {
   const { context } = call
   const given = await options.options?.(call)
@@ -175,16 +176,16 @@ async function createAbout(read: ReadTool, call: AroundCall, options: AiSdkOptio
   )
 }
 
-/** The context, checked by the tool's own schema if it has one. @throws BatonError `tool_failed` */
+/** The context, validated by the tool's own schema if it has one. @throws BatonError `tool_failed` */
 async function createContextOf({ name, given }: ReadTool, context: unknown): Promise<{ readonly context: unknown }> {
   if (given.contextSchema === undefined) return { context }
-  const schema = readAiSdkSchema(`"${name}": the schema of its context`, given.contextSchema)
+  const schema = readAiSdkSchema(`"${name}": its context schema`, given.contextSchema)
   return { context: await decodeBy(`the context of "${name}"`, schema, context) }
 }
 
 /**
- * The conversation. Most tools do not read it. It takes the format of the AI SDK only when a tool reads it, and only such a tool fails
- * if the store fails.
+ * The conversation, which most tools never read. It is converted to the AI SDK's format only on access, and only a tool
+ * that reads it fails if the store fails.
  */
 async function createMessages(
   { given }: ReadTool,
@@ -202,20 +203,20 @@ async function createMessages(
   }
 }
 
-/** All fields in one object, of later ones where names are the same. Unlike a spread it reads no getter. */
+/** Merges all fields into one object; later ones win. Unlike a spread, it does not invoke getters. */
 function extend(...all: readonly object[]): object {
   const fields: PropertyDescriptorMap = {}
   for (const one of all) Object.assign(fields, Object.getOwnPropertyDescriptors(one))
   return Object.defineProperties({}, fields)
 }
 
-/** Returns the last value that it yields; each value is progress. */
+/** Returns the last yielded value; every value is reported as progress. */
 async function readLast(result: unknown, context: ToolContext): Promise<unknown> {
   if (!isAsyncIterable(result)) return result
   let last: unknown
   for await (const value of result) {
     context.signal.throwIfAborted()
-    context.progress(value as JsonValue) // Baton logs what is not JSON, and does not show it
+    context.progress(value as JsonValue) // Baton logs values that are not JSON and does not show them
     last = value
   }
   return last

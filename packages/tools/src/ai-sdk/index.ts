@@ -1,4 +1,4 @@
-// The exports of @baton/tools/ai-sdk.
+// Exports of @baton/tools/ai-sdk.
 export { fromAiSdk } from './from-ai-sdk.ts'
 export type { AiSdkOptions, AiSdkTools, AroundCall } from './from-ai-sdk.ts'
 export type { AiSdkTool } from './ai-sdk-tool.ts'

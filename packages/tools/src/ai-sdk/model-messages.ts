@@ -1,5 +1,5 @@
-// The conversation in the format of a tool's version of the AI SDK. It leaves out what only a provider understands, such as
-// signatures, and citations.
+// Converts the conversation to the format of a tool's AI SDK version. Omits citations and provider-specific state such
+// as signatures.
 import type { AssistantPart, ContentPart, Message, ResultPart } from '@baton/core'
 import { parseJson, readText } from '@baton/core'
 
@@ -25,7 +25,7 @@ export function toModelMessages(messages: readonly Message[], version: AiSdkVers
   })
 }
 
-/** The field that says the media type. */
+/** The media type under the version's field name. */
 function typed(mediaType: string, version: AiSdkVersion): object {
   return version === 4 ? { mimeType: mediaType } : { mediaType }
 }
@@ -76,7 +76,7 @@ function toResult({ callId, name, isError, content }: ResultPart, version: AiSdk
   return { ...about, output: { type: 'content', value: content.map((part) => toResultPart(part, version)) } }
 }
 
-/** Reads a list or an object: the history holds the results of tools as text. */
+/** Parses JSON lists and objects, since the history stores tool results as text. */
 function readValue(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   const parsed = parseJson(text)
@@ -87,7 +87,7 @@ function toResultPart(part: ContentPart, version: AiSdkVersion): object {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const { source, mediaType, type } = part
   if (source.type === 'url') {
-    if (version < 6) return { type: 'text', text: source.url } // they have no addresses here
+    if (version < 6) return { type: 'text', text: source.url } // they do not support URLs here
     return { type: type === 'image' ? 'image-url' : 'file-url', url: source.url, mediaType }
   }
   const { data } = source

@@ -1,19 +1,19 @@
-// Turns what `toModelOutput` of the AI SDK 5 to 7 and `experimental_toToolResultContent` of version 4 return into the result of a tool
-// of Baton.
+// Converts the output of `toModelOutput` (AI SDK 5 to 7) and `experimental_toToolResultContent` (version 4) to a Baton
+// tool result.
 import { BatonError, describeValue, isJsonObject } from '@baton/core'
 import { invalidOutput, readContent } from '../shared/content-parts.ts'
 
 /**
- * A text, a JSON value, or content.
+ * Returns a string, a JSON value, or content.
  * @throws BatonError `tool_failed` (the output is an error), `call_denied`, `result_invalid` (an unknown type)
  */
 export function readModelOutput(name: string, said: unknown): unknown {
-  if (!isJsonObject(said)) throw invalidOutput(name, 'it gave no output of the AI SDK')
+  if (!isJsonObject(said)) throw invalidOutput(name, 'it is not an AI SDK output')
   const { type, value, reason } = said
   switch (type) {
     case 'text':
       if (typeof value === 'string') return value
-      throw invalidOutput(name, 'its text is not a text')
+      throw invalidOutput(name, 'its text is not a string')
     case 'json':
       return value
     case 'error-text':
@@ -28,7 +28,7 @@ export function readModelOutput(name: string, said: unknown): unknown {
       if (Array.isArray(value)) return readContent(name, value)
       throw invalidOutput(name, 'its content is not a list')
     default:
-      throw invalidOutput(name, `it gave an output of the type ${describeValue(type)}`)
+      throw invalidOutput(name, `its output has the unknown type ${describeValue(type)}`)
   }
 }
 

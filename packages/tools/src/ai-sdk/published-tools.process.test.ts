@@ -1,4 +1,5 @@
-// Tools of published packages for the AI SDK, unchanged: a shell in memory, a web search over HTTP, the tools of an MCP server.
+// Tools of published packages for the AI SDK, unchanged: an in-memory shell, a web search over HTTP, the tools of an
+// MCP server.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -30,7 +31,7 @@ test('bash-tool: a shell and files in memory', async () => {
   expect(calls[3]).toMatch(/^bash error invalid_arguments: .*command/)
 })
 
-/** A search service on this machine: it answers the first question, and then has too much to do. */
+/** A local search service that answers the first request and is overloaded afterwards. */
 async function startSearch() {
   const asked: string[] = []
   const server = createServer((request, response) => {

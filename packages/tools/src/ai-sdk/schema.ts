@@ -1,11 +1,12 @@
-// Schemas of AI SDK tools as schemas of Baton: Zod 3 and 4, jsonSchema() of each version, lazy schemas, and Standard Schemas.
+// Converts schemas of AI SDK tools to Baton schemas: Zod 3 and 4, jsonSchema() of each version, lazy schemas, and
+// Standard Schemas.
 import type { JsonObject, Schema, SchemaIssue, SchemaResult, StandardSchema } from '@baton/core'
 import { BatonError, describeValue, isJsonObject, isStandardSchema } from '@baton/core'
 import { toJSONSchema } from 'zod'
 import type { ZodType } from 'zod'
 import { zodToJsonSchema } from 'zod-to-json-schema'
 
-/** Marks what `jsonSchema()`, `zodSchema()` and `asSchema()` of every version return. */
+/** Marks the return values of `jsonSchema()`, `zodSchema()` and `asSchema()` in every version. */
 const WRAPPED = Symbol.for('vercel.ai.schema')
 
 const NOTHING: JsonObject = { type: 'object', properties: {}, additionalProperties: false }
@@ -16,24 +17,24 @@ const NOTHING: JsonObject = { type: 'object', properties: {}, additionalProperti
  */
 export function readAiSdkSchema(what: string, given: unknown): Schema {
   const isLazy = typeof given === 'function' && !('~standard' in given)
-  const schema: unknown = isLazy ? (given as () => unknown)() : given // lazySchema() of version 6 and newer takes nothing
+  const schema: unknown = isLazy ? (given as () => unknown)() : given // takes no arguments in version 6 and later
   if (schema === undefined || schema === null) return NOTHING
   if (!isHolder(schema)) throw noSchema(what)
-  if (WRAPPED in schema) return readWrapped(what, schema as Wrapped) // by its mark
+  if (WRAPPED in schema) return readWrapped(what, schema as Wrapped) // marked as wrapped
   if (isZod3(schema)) return readZod3(schema)
   if ('_zod' in schema) return readZod4(schema)
-  if ('~standard' in schema) return schema as unknown as StandardSchema // core asks whether it can describe itself
+  if ('~standard' in schema) return schema as unknown as StandardSchema // core checks whether it can describe itself
   if (isJsonObject(schema)) return giveType(schema)
   throw noSchema(what)
 }
 
-/** Decodes a value with a schema of Baton. @throws BatonError `tool_failed` if the value does not fit */
+/** Decodes a value with a Baton schema. @throws BatonError `tool_failed` if the value does not match */
 export async function decodeBy(what: string, schema: Schema, value: unknown): Promise<unknown> {
   if (!isStandardSchema(schema)) return value
   const result = await schema['~standard'].validate(value)
   if (!result.issues) return result.value
   const issues = result.issues.map(({ message }) => message).join('; ')
-  throw new BatonError({ code: 'tool_failed', message: `${what} does not fit its schema: ${issues}`.slice(0, 2000) })
+  throw new BatonError({ code: 'tool_failed', message: `${what} does not match its schema: ${issues}`.slice(0, 2000) })
 }
 
 interface Wrapped {
@@ -51,7 +52,7 @@ function readWrapped(what: string, wrapped: Wrapped): Schema {
     throw new BatonError({
       code: 'invalid_schema',
       message: `${what}: its JSON Schema is a promise`,
-      hint: 'Wait for it first: inputSchema: jsonSchema(await schema.jsonSchema, { validate: schema.validate }).',
+      hint: 'Await it first: inputSchema: jsonSchema(await schema.jsonSchema, { validate: schema.validate }).',
     })
   }
   if (!isJsonObject(described)) throw noSchema(what)
@@ -83,7 +84,8 @@ function isZod3(schema: object): schema is Zod3 {
 }
 
 function readZod3(schema: Zod3): Schema {
-  // As in the AI SDK, without references: some providers refuse them. The types want a class of the library's own copy of Zod 3.
+  // Without references, as in the AI SDK, since some providers reject them. The cast bridges to the library's own copy
+  // of Zod 3.
   const describe = (): JsonObject =>
     zodToJsonSchema(schema as unknown as Parameters<typeof zodToJsonSchema>[0], { $refStrategy: 'none' }) as JsonObject
   return createStandard('zod', describe, async (value) => {
@@ -92,11 +94,11 @@ function readZod3(schema: Zod3): Schema {
   })
 }
 
-/** Zod describes itself from 4.2 on; the Zod of this kit reads schemas of 4.0 and 4.1. */
+/** Zod describes itself since 4.2; this package's Zod reads schemas of 4.0 and 4.1. */
 function readZod4(schema: object): Schema {
-  const standard = schema as StandardSchema // every Zod 4 is one
+  const standard = schema as StandardSchema // every Zod 4 schema is one
   if (standard['~standard'].jsonSchema) return standard
-  const describe = (): JsonObject => toJSONSchema(schema as ZodType, { io: 'input' }) as JsonObject // it looks only at `_zod`
+  const describe = (): JsonObject => toJSONSchema(schema as ZodType, { io: 'input' }) as JsonObject // reads only `_zod`
   return createStandard('zod', describe, (value) => standard['~standard'].validate(value))
 }
 
@@ -109,13 +111,13 @@ function createStandard(
   return { '~standard': { version: 1, vendor, validate, jsonSchema: { input: describeCopy, output: describeCopy } } }
 }
 
-/** Some schemas give only their properties. */
+/** Adds the type to schemas that only have properties. */
 function giveType(schema: JsonObject): JsonObject {
   const says = ['type', '$ref', 'anyOf', 'oneOf', 'allOf'].some((keyword) => keyword in schema)
   return says ? schema : { type: 'object', ...schema }
 }
 
-/** Errors of Zod hold their issues; errors of the AI SDK hold them in their cause. */
+/** Zod errors hold their issues directly; AI SDK errors hold them in their cause. */
 function readIssues(error: unknown): readonly SchemaIssue[] {
   for (const holder of [error, isHolder(error) ? Reflect.get(error, 'cause') : undefined]) {
     const issues: unknown = isHolder(holder) ? Reflect.get(holder, 'issues') : undefined
@@ -129,7 +131,7 @@ function readIssue(issue: unknown): SchemaIssue {
   const message: unknown = Reflect.get(issue, 'message')
   const path: unknown = Reflect.get(issue, 'path')
   return {
-    message: typeof message === 'string' ? message : 'it is wrong',
+    message: typeof message === 'string' ? message : 'it is invalid',
     ...(Array.isArray(path) && { path: path.map((step: unknown) => (typeof step === 'number' ? step : String(step))) }),
   }
 }
@@ -138,7 +140,7 @@ function noSchema(what: string): BatonError {
   return new BatonError({
     code: 'invalid_schema',
     message: `${what}: this is not a schema that the AI SDK accepts`,
-    hint: 'Give a schema of Zod 3 or 4, a Standard Schema that describes itself, or jsonSchema(…).',
+    hint: 'Use a schema of Zod 3 or 4, a Standard Schema that describes itself, or jsonSchema(…).',
   })
 }
 

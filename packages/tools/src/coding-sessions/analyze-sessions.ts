@@ -1,4 +1,4 @@
-// `session.analyze`: what sessions did and cost, in numbers.
+// `session.analyze`: statistics about what sessions did and cost.
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { SessionKit } from './session-kit.ts'
@@ -7,28 +7,28 @@ import type { Metric } from './session-metrics.ts'
 import { METRICS, SessionMetrics } from './session-metrics.ts'
 import { SkippedLines, skippedLines, walkLines } from './session-walk.ts'
 
-/** Sessions that one call looks at where none are named. */
+/** Number of sessions analyzed if none are named. */
 const NEWEST = 20
-/** Tools and files that are listed. */
+/** Maximum tools and files listed. */
 const LISTED = 20
 const NAME_CHARS = 300
 
 const measured = z.object({
-  turns: z.int().optional().describe('Messages of the user'),
+  turns: z.int().optional().describe('User messages'),
   tools: z.array(z.object({ name: z.string(), calls: z.int(), errors: z.int() })).optional(),
   files: z
     .object({ count: z.int(), most: z.array(z.object({ path: z.string(), times: z.int() })) })
     .optional()
-    .describe('Files that calls named'),
+    .describe('Files named by calls'),
   time: z
     .object({ elapsedMs: z.int(), activeMs: z.int() })
     .optional()
-    .describe('activeMs leaves out pauses of more than five minutes'),
-  errors: z.int().optional().describe('Calls that failed, and errors of the agent itself'),
+    .describe('activeMs excludes pauses longer than five minutes'),
+  errors: z.int().optional().describe('Failed calls, and errors of the agent itself'),
   tokens: z
     .object({ input: z.int(), output: z.int(), cacheRead: z.int(), cacheWrite: z.int() })
     .optional()
-    .describe('input is without what was read from a cache'),
+    .describe('input excludes tokens read from a cache'),
 })
 
 export function analyzeSessionsTool(kit: SessionKit) {
@@ -37,7 +37,7 @@ export function analyzeSessionsTool(kit: SessionKit) {
     title: 'Analyze coding sessions',
     kind: 'read',
     description:
-      'Count what coding sessions did: turns, tool calls with their errors, files, time and tokens, for each session and for all. The newest 20 sessions unless you name some.',
+      'Count what coding sessions did: turns, tool calls and their errors, files, time and tokens, per session and in total. Covers the newest 20 sessions unless you name some.',
     effect: 'pure',
     network: false,
     trust: kit.trust,
@@ -61,7 +61,7 @@ export function analyzeSessionsTool(kit: SessionKit) {
       ),
       total: measured,
       skipped: skippedLines,
-      truncated: z.boolean().describe('Whether there are more sessions than were counted'),
+      truncated: z.boolean().describe('Whether more sessions exist than were counted'),
     }),
     execute: async (input, context) => {
       const budget = kit.startBudget(context)
@@ -75,7 +75,7 @@ export function analyzeSessionsTool(kit: SessionKit) {
         if (hasMore) break
         const own = new SessionMetrics()
         for await (const line of walkLines(head, skipped, budget)) own.take(line)
-        // Half a session's numbers would look like those of a whole one.
+        // Partial numbers of a session would look like complete ones.
         if (budget.hasStopped) break
         total.join(own)
         const title = await titleOf(head)

@@ -1,12 +1,12 @@
-// Lines of Codex's session files. Source: docs/formats/codex.md of https://github.com/skillsynchq/txcript, from codex-rs/rollout, history
-// and protocol of https://github.com/openai/codex at 260261ed.
+// Parses lines of Codex session files. Source: docs/formats/codex.md of https://github.com/skillsynchq/txcript, from
+// codex-rs/rollout, history and protocol of https://github.com/openai/codex at 260261ed.
 import { parseJson } from '@baton/core'
 import type { HistoryEvent, ReadLine, SessionFacts } from './session-events.ts'
 import { countOf, isRecord, listOf, textOf, timeOf } from './session-events.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
-/** Messages on the screen that stand among the `response_item`s too, and lines that say nothing about the conversation. */
+/** Screen messages that duplicate `response_item`s, and line types that are not part of the conversation. */
 const SILENT: ReadonlySet<string> = new Set([
   'agent_message',
   'agent_reasoning',
@@ -70,7 +70,7 @@ function readMeta({ id, cwd, cli_version: version, git }: Line): SessionFacts {
 }
 
 function readItem(item: Line): ReadLine {
-  // Files of 2025 have messages without a type.
+  // In files from 2025, messages have no type.
   const type = textOf(item['type']) ?? (textOf(item['role']) === undefined ? '' : 'message')
   switch (type) {
     case 'message':
@@ -110,7 +110,7 @@ function readMessage({ role: given, content }: Line): readonly HistoryEvent[] {
   })
 }
 
-/** Messages that Codex itself writes in the user's name. */
+/** Messages that Codex itself writes on the user's behalf. */
 function isScaffold(text: string): boolean {
   return /^\s*(<(environment_context|user_instructions|permissions instructions|INSTRUCTIONS|turn_aborted|skill)>|# AGENTS\.md instructions)/.test(
     text,
@@ -130,7 +130,9 @@ function readCall(item: Line, input: unknown): HistoryEvent {
   }
 }
 
-/** Files of an `apply_patch`, as an input of its own or in the arguments of a command, in which line breaks are escaped. */
+/**
+ * Files in an `apply_patch`, either as its own input or in the arguments of a command, where line breaks are escaped.
+ */
 function patchedFiles(text: string): readonly string[] {
   if (!text.includes('*** Begin Patch')) return []
   return [...text.matchAll(/\*\*\* (?:Add|Update|Delete) File: ([^\n\\]{1,4096})/g)].map(([, path = '']) => path.trim())
@@ -195,7 +197,7 @@ function readScreen(event: Line): ReadLine {
   }
 }
 
-/** The sum of the session so far replaces what was counted; older files only have the last request's. */
+/** The session's running total replaces earlier counts; older files have only the last request's tokens. */
 function readTokens(info: unknown): Pick<ReadLine, 'tokens' | 'tokensKey'> {
   if (!isRecord(info)) return {}
   const total = isRecord(info['total_token_usage']) ? info['total_token_usage'] : undefined

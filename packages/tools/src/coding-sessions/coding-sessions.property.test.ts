@@ -1,4 +1,4 @@
-// Hostile session files: whatever stands in them, the tools answer in the shape that they promise, and lose no line.
+// Hostile session files: whatever they contain, the tools return the promised shape and lose no line.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -83,7 +83,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The texts of all pages. */
+/** Returns the texts of all pages. */
 async function readAll(
   run: (name: string, input: object) => Promise<unknown>,
   sessionId: string,
@@ -112,7 +112,7 @@ test('any line gives an answer of the promised shape, and what follows it is sti
       throw new Error(name)
     const result: unknown = await tool.execute(tool.input.parse(input), createToolContext())
     expect(tool.output.parse(result)).toEqual(result)
-    // Facts that a host writes into its log.
+    // Results must survive a round trip through a host's log.
     expect(JSON.parse(JSON.stringify(result))).toEqual(result)
     return result
   }

@@ -1,4 +1,5 @@
-// The four tools over session files as the agents write them: what they show, what they count, and what they never show.
+// The four tools over session files as the agents write them: what they show, what they count, and what they never
+// show.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -31,7 +32,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(place, { recursive: true, force: true }))
 
-/** Runs a tool as a host does: the input validated first, the output held against its schema. */
+/** Runs a tool like a host: validates the input first, and checks the output against its schema. */
 async function run(
   name: string,
   input: object = {},
@@ -42,12 +43,12 @@ async function run(
   if (!tool?.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType)) throw new Error(name)
   const result = await tool.execute(tool.input.parse(input), createToolContext(signal && { signal }))
   expect(tool.output.parse(result)).toEqual(result)
-  return result as Record<string, unknown> // of a schema that was just checked
+  return result as Record<string, unknown> // checked against the schema above
 }
 
 const NOTHING_SKIPPED = { broken: 0, tooLong: 0, unreadable: 0, withheld: 0, unknown: [] }
 
-/** A session in which Claude Code reads a file, fails to run the tests, and edits. */
+/** A session in which Claude Code reads a file, fails to run the tests, and makes an edit. */
 function writeWork(number: number, options: Parameters<typeof writeClaudeCode>[3] = {}): string {
   return writeClaudeCode(
     store,
@@ -128,7 +129,7 @@ describe('session.list', () => {
     writeWork(1)
     writeWork(2, { cwd: join(store.root, 'packages') })
     writeWork(3, { cwd: join(place, 'elsewhere') })
-    // Its folder has the same beginning, and the name of its directory begins like ours.
+    // Its folder, and the name of its directory, share a prefix with ours.
     writeWork(4, { cwd: `${store.root}-other` })
     writeCodex(store, 5, [], { cwd: place })
     const ids = async (options = {}) =>
@@ -426,7 +427,7 @@ describe('session.analyze', () => {
       files: { count: 1, most: [{ path: '/work/src/parser.ts', times: 1 }] },
       time: { elapsedMs: 403_000, activeMs: 7000 },
       errors: 1,
-      // An answer in several lines counts once: 20 + 7 + 5.
+      // An answer spread over several lines counts once: 20 + 7 + 5.
       tokens: { input: 30, output: 32, cacheRead: 300, cacheWrite: 3 },
     }
     const named = {
@@ -498,7 +499,7 @@ test('options are checked', () => {
   const open = (options: object) => () => codingSessionTools({ ...store, ...options } as CodingSessionOptions)
   expect(open({ root: '' })).toThrow('root must be the path of the workspace')
   expect(open({ scope: 'mine' })).toThrow('scope')
-  expect(open({ timeMs: 0.5 })).toThrow('timeMs must be whole milliseconds')
+  expect(open({ timeMs: 0.5 })).toThrow('timeMs must be a whole number of at least 1')
   expect(open({ claudCode: '/x' })).toThrow('claudCode')
 })
 

@@ -1,19 +1,19 @@
-// Records of Gemini CLI's session files: of `session-….json`, and of the newer `.jsonl`, where a message stands again whenever it has
-// grown. Source: packages/core/src/services/chatRecordingService.ts and chatRecordingTypes.ts of
+// Parses records of Gemini CLI session files: `session-….json`, and the newer `.jsonl`, which repeats a message each
+// time it has grown. Source: packages/core/src/services/chatRecordingService.ts and chatRecordingTypes.ts of
 // https://github.com/google-gemini/gemini-cli, seen 2026-11-28.
 import type { HistoryEvent, ReadLine, ReadSessionLine, SessionFacts, TokenCount } from './session-events.ts'
 import { countOf, filesOf, isRecord, listOf, textOf, timeOf } from './session-events.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
-/** Members of a session that are no message. */
+/** Members of a session other than messages. */
 const MEMBERS: ReadonlySet<string> = new Set(
   'sessionId projectHash startTime lastUpdated summary kind directories activeExtensionName memoryScratchpad'.split(
     ' ',
   ),
 )
 
-/** @returns a reader of one file: the first record says whether the whole session is that of an agent that the agent started */
+/** @returns a reader for one file; the first record says whether the session belongs to a subagent */
 export function createGeminiReader(): ReadSessionLine {
   let isSidechain = false
   return (line) => {
@@ -30,13 +30,13 @@ function readRecord(line: Line, head: Line): ReadLine {
   const rewound = textOf(line['$rewindTo'])
   if (rewound !== undefined)
     return {
-      events: [{ role: 'note', type: 'text', text: `[the conversation went back to before message ${rewound}]` }],
+      events: [{ role: 'note', type: 'text', text: `[the conversation was rewound to before message ${rewound}]` }],
     }
   if (textOf(line['id']) !== undefined || textOf(line['type']) !== undefined) return readMessage(line)
   if (!Object.keys(head).some((name) => MEMBERS.has(name) || name === 'messages'))
     return { events: [], unknown: Object.keys(head)[0] ?? 'no type' }
   const atMs = timeOf(head['startTime'])
-  // After a summary or where results were masked the whole history stands again.
+  // After a summary, or when results were masked, the whole history is repeated.
   const events = listOf(head['messages']).flatMap((message) => readMessage(message).events)
   return { ...(atMs !== undefined && { atMs }), events, facts: readFacts(head) }
 }
@@ -87,9 +87,9 @@ function readMessage(message: Line): ReadLine {
   }
 }
 
-/** Begins what the program adds of files that a message names by `@`. */
+/** Start of the content that the program adds for files referenced with `@`. */
 const REFERENCED = /^\s*--- Content from referenced files ---/
-/** Messages that Gemini CLI itself writes in the user's name. */
+/** Messages that Gemini CLI itself writes on the user's behalf. */
 const SCAFFOLD =
   /^\s*(<(session_context|state_snapshot|environment_context|hook_context)>|This is the Gemini CLI\. We are setting up the context|System: )/
 
@@ -107,7 +107,7 @@ function readParts(content: unknown, role: 'user' | 'assistant' | 'note'): reado
   })
 }
 
-/** A list of parts, one part, or a text; a list may hold texts too. */
+/** A list of parts, a single part, or a string; a list may also contain strings. */
 function partsOf(content: unknown): readonly Line[] {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content]
   return parts.map((part) => (typeof part === 'string' ? { text: part } : part)).filter(isRecord)
@@ -150,7 +150,7 @@ function readResult({ id, response }: Line, failed: { readonly isError?: true })
   }
 }
 
-/** `input` has what was read from the cache; `output` is without the thoughts. */
+/** `input` includes cache reads; `output` excludes thinking. */
 function readTokens(tokens: unknown): TokenCount | undefined {
   if (!isRecord(tokens)) return undefined
   const cacheRead = countOf(tokens['cached'])

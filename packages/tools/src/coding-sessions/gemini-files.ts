@@ -1,6 +1,7 @@
-// Finds sessions of Gemini CLI: `tmp/PROJECT/chats/session-….json` or `.jsonl` of its folder. PROJECT is the SHA-256 of the project's
-// path, or a short name whose path stands in `.project_root` there and in `projects.json`. Source: packages/core/src/config
-// (storage.ts, projectRegistry.ts) of https://github.com/google-gemini/gemini-cli, seen 2026-11-28.
+// Finds Gemini CLI sessions: `tmp/PROJECT/chats/session-….json` or `.jsonl` in its folder. PROJECT is the SHA-256 of
+// the project's path, or a short name whose path is in `.project_root` there and in `projects.json`. Source:
+// packages/core/src/config (storage.ts, projectRegistry.ts) of https://github.com/google-gemini/gemini-cli, seen
+// 2026-11-28.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { parseJson } from '@baton/core'
@@ -17,8 +18,8 @@ const HASH = /"projectHash"\s*:\s*"([0-9a-f]{64})"/
 
 /**
  * @param geminiCli the folder `.gemini`
- * @param roots paths that a session may have run in, beside those of `projects.json`
- * @param filesMax files at which it stops
+ * @param roots paths that sessions may have run in, in addition to those of `projects.json`
+ * @param filesMax maximum files to read
  */
 export async function listGemini(
   geminiCli: string,
@@ -47,7 +48,7 @@ async function listChats(
   const all = new Set(names)
   const found: SessionFile[] = []
   for (const name of names) {
-    // A session that goes on is written anew as lines, and its old file stays.
+    // A continued session is rewritten as lines, and its old file remains.
     if (name.endsWith('.json') && all.has(`${name}l`)) continue
     const path = join(folder, name)
     const start = await readStart(path, HEAD_BYTES)
@@ -61,7 +62,7 @@ async function listChats(
   return found
 }
 
-/** Short names of projects, and their paths. */
+/** Paths of projects by short name. */
 async function readRegistry(geminiCli: string): Promise<ReadonlyMap<string, string>> {
   const read = parseJson((await readStart(join(geminiCli, 'projects.json'), REGISTRY_BYTES))?.text ?? '')
   const projects = read.ok && isRecord(read.value) && isRecord(read.value['projects']) ? read.value['projects'] : {}

@@ -1,4 +1,4 @@
-// The exports of @baton/tools/coding-sessions.
+// Exports of @baton/tools/coding-sessions.
 import type { KitTool } from '../shared/kit-tool.ts'
 import { analyzeSessionsTool } from './analyze-sessions.ts'
 import { listSessionsTool } from './list-sessions.ts'
@@ -9,15 +9,15 @@ import { openSessionKit } from './session-kit.ts'
 
 export type { CodingSessionOptions } from './session-kit.ts'
 
-/** Events of a call of one of them have the types of its arguments and its result. */
+/** Call events of these tools have typed arguments and results. */
 export type CodingSessionTool = KitTool<
   ReturnType<typeof listSessionsTool | typeof searchSessionsTool | typeof readSessionTool | typeof analyzeSessionsTool>
 >
 
 /**
- * `session.list`, `session.search`, `session.read` and `session.analyze` over the sessions that Claude Code, Codex, Gemini CLI and OpenCode
- * keep on this machine.
- * All are pure, and show only sessions of the workspace unless `scope` is `all`.
+ * `session.list`, `session.search`, `session.read` and `session.analyze` over the sessions that Claude Code, Codex,
+ * Gemini CLI and OpenCode store on this machine. All are pure and show only sessions of the workspace unless `scope` is
+ * `all`.
  * @throws BatonError `invalid_option`
  */
 export function codingSessionTools(options: CodingSessionOptions): readonly CodingSessionTool[] {

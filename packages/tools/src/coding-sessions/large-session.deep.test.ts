@@ -1,4 +1,4 @@
-// A session file of 500 MB, listed, searched, read and analyzed by a process whose heap holds a fraction of it.
+// A 500 MB session file, listed, searched, read and analyzed by a process with a much smaller heap.
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,7 +64,7 @@ test('500 MB are read in bounded memory', () => {
   }
 }, 1_000_000)
 
-/** Lines of 2 KB to 2 MB, one of 40 MB, and three needles. */
+/** Lines from 2 KB to 2 MB, one of 40 MB, and three needles. */
 function writeLarge(store: ReturnType<typeof createStore>): {
   readonly lines: number
   readonly turns: number

@@ -1,4 +1,4 @@
-// `session.list`: which sessions there are.
+// `session.list`: the available sessions.
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { SessionKit } from './session-kit.ts'
@@ -10,7 +10,7 @@ export function listSessionsTool(kit: SessionKit) {
     title: 'List coding sessions',
     kind: 'read',
     description:
-      'List the sessions that coding agents (Claude Code, Codex, Gemini CLI, OpenCode) had in this workspace, the newest first: what each was about, when, and with which model.',
+      'List the sessions that coding agents (Claude Code, Codex, Gemini CLI, OpenCode) had in this workspace, newest first: what each was about, when it ran, and with which model.',
     effect: 'pure',
     network: false,
     trust: kit.trust,
@@ -19,13 +19,13 @@ export function listSessionsTool(kit: SessionKit) {
     describe: () => ({ title: 'List coding sessions' }),
     input: z.object({
       provider: provider.optional(),
-      topK: z.int().min(1).max(200).default(20).describe('How many, at most'),
+      topK: z.int().min(1).max(200).default(20).describe('Maximum number of sessions'),
       since: z
         .string()
         .max(40)
-        .refine((text) => !Number.isNaN(Date.parse(text)), 'write a date as 2026-05-01 or 2026-05-01T12:00:00Z')
+        .refine((text) => !Number.isNaN(Date.parse(text)), 'write a date such as 2026-05-01 or 2026-05-01T12:00:00Z')
         .optional()
-        .describe('Only sessions that were used at this time or later; a date such as 2026-05-01, or with a time'),
+        .describe('Only sessions used at or after this time: a date such as 2026-05-01, optionally with a time'),
     }),
     output: z.object({
       sessions: z.array(
@@ -38,7 +38,7 @@ export function listSessionsTool(kit: SessionKit) {
           model: z.string().optional(),
           startedAt: z.string().optional(),
           updatedAt: z.string(),
-          bytes: z.int().optional().describe('Of its file; absent for a session that is not one file'),
+          bytes: z.int().optional().describe('Size of its file; absent if the session is not a single file'),
         }),
       ),
       truncated: z.boolean().describe('Whether there are more; raise topK, or set since'),

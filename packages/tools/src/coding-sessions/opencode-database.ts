@@ -1,5 +1,5 @@
-// Sessions in OpenCode's database, `opencode.db`, read with the SQLite of Node and without a lock that OpenCode could notice. It knows the
-// tables session, message and part.
+// Reads sessions from OpenCode's database, `opencode.db`, with Node's SQLite and without taking a lock that OpenCode
+// would notice. Knows the tables session, message and part.
 import { lstat } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
@@ -15,21 +15,21 @@ export const OPENCODE_ID = /^ses_[A-Za-z0-9]{1,90}$/
 
 type Row = Readonly<Record<string, SQLOutputValue>>
 
-/** Undefined where there is no such database, or none that can be read here. */
+/** Returns `undefined` if the database does not exist or cannot be read here. */
 export async function openOpenCodeDatabase(path: string): Promise<DatabaseSync | undefined> {
   const handle = await openPlain(path)
   if (!handle) return undefined
   await handle.close()
   let database: DatabaseSync | undefined
   try {
-    const sqlite = await import('node:sqlite') // other runtimes than Node may lack it
+    const sqlite = await import('node:sqlite') // runtimes other than Node may lack it
     const isOpenElsewhere = await lstat(`${path}-wal`).then(Boolean, () => false)
     const url = pathToFileURL(path)
-    // Without it, reading would leave files beside a database that nobody has open.
+    // Without it, reading would leave files next to a database that no process has open.
     if (!isOpenElsewhere) url.searchParams.set('immutable', '1')
     database = new sqlite.DatabaseSync(url, { readOnly: true, timeout: BUSY_MS })
     database.exec('PRAGMA trusted_schema = OFF')
-    // A view or a virtual table of these names could be a program that does not end.
+    // A view or virtual table with one of these names could run a query that never ends.
     const rows = database
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name IN (?, ?, ?)")
       .all(...TABLES)
@@ -45,11 +45,11 @@ export function closeQuietly(database: DatabaseSync | undefined): void {
   try {
     database?.close()
   } catch {
-    // it was closed, or could not be
+    // already closed, or cannot be closed
   }
 }
 
-/** The newest sessions first. */
+/** Lists sessions, newest first. */
 export async function listOpenCodeDatabase(path: string, sessionsMax: number): Promise<readonly SessionFile[]> {
   const database = await openOpenCodeDatabase(path)
   if (!database) return []
@@ -71,14 +71,14 @@ export async function listOpenCodeDatabase(path: string, sessionsMax: number): P
   }
 }
 
-/** A row that is too long is not read. */
+/** Overlong rows are not read. */
 const DATA = `CASE WHEN octet_length(data) > ${LINE_BYTES_MAX} THEN NULL ELSE CAST(data AS TEXT) END AS data`
 const SESSION = `SELECT json_object('directory', substr(directory, 1, 4096), 'title', substr(title, 1, 4096), 'version', substr(version, 1, 100),
   'parentID', parent_id, 'time', json_object('created', time_created)) AS data FROM session WHERE id = ?`
-/** Stands for what the database could not give: it is no JSON, and counts as broken. */
+/** Placeholder for rows that the database could not return: invalid JSON, so it counts as broken. */
 const DAMAGED = 'damaged'
 
-/** The session, then its messages in their order, each before its parts. */
+/** Yields the session, then its messages in order, each before its parts. */
 export function* readOpenCodeRows(database: DatabaseSync, session: string): Generator<SessionLine> {
   let number = 1
   const line = (

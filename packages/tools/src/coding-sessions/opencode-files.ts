@@ -1,5 +1,6 @@
-// Sessions in OpenCode's older files: `storage/session/PROJECT/ses_….json`, `storage/message/SESSION/msg_….json` and
-// `storage/part/MESSAGE/prt_….json`. Newer releases move them into the database, and leave them where they are.
+// Reads sessions from OpenCode's older files: `storage/session/PROJECT/ses_….json`,
+// `storage/message/SESSION/msg_….json` and `storage/part/MESSAGE/prt_….json`. Newer releases copy them into the
+// database and leave the files in place.
 import { join } from 'node:path'
 import { listOpenCodeDatabase, OPENCODE_ID } from './opencode-database.ts'
 import type { OpenCodeKind } from './opencode.ts'
@@ -15,7 +16,7 @@ const [SESSION, MESSAGE, PART] = [
   /^prt_[A-Za-z0-9]{1,90}\.json$/,
 ]
 
-/** @param opencode the folder of OpenCode's data. A session of the database wins over its files. */
+/** @param opencode OpenCode's data folder. A session in the database takes precedence over its files. */
 export async function listOpenCode(opencode: string, filesMax: number): Promise<readonly SessionFile[]> {
   const found = new Map<string, SessionFile>()
   for (const file of await listOpenCodeDatabase(join(opencode, 'opencode.db'), filesMax)) found.set(file.id, file)
@@ -32,7 +33,7 @@ export async function listOpenCode(opencode: string, filesMax: number): Promise<
   return [...found.values()].filter(({ id }) => OPENCODE_ID.test(id))
 }
 
-/** The session, then its messages in their order, each before its parts. */
+/** Yields the session, then its messages in order, each before its parts. */
 export async function* readOpenCodeFiles(file: SessionFile): AsyncGenerator<SessionLine> {
   let number = 1
   const storage = join(file.path, '..', '..', '..')

@@ -1,18 +1,19 @@
-// Records of OpenCode's sessions, of its files and of its database: the session, then each message with its parts. Source:
-// packages/opencode/src/session/message-v2.ts and session.sql.ts of https://github.com/anomalyco/opencode, seen 2026-11-28.
+// Parses records of OpenCode sessions, from files and from the database: the session, then each message with its parts.
+// Source: packages/opencode/src/session/message-v2.ts and session.sql.ts of https://github.com/anomalyco/opencode, seen
+// 2026-11-28.
 import type { HistoryEvent, ReadLine, ReadSessionLine, TokenCount } from './session-events.ts'
 import { countOf, filesOf, isRecord, textOf, timeOf } from './session-events.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
-/** How a record is named around its own text. */
+/** The kind of a record, as wrapped around its text. */
 export type OpenCodeKind = 'session' | 'message' | 'part'
 
 export function wrapOpenCodeRecord(kind: OpenCodeKind, id: string, data: string): string {
   return `{"kind":"${kind}","id":${JSON.stringify(id)},"data":${data}}`
 }
 
-/** Parts that say nothing about the conversation, or what other parts say too. */
+/** Parts that are not part of the conversation or duplicate other parts. */
 const SILENT: ReadonlySet<string> = new Set(['step-start', 'snapshot', 'patch', 'agent', 'compaction'])
 const NO_TOKENS: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
@@ -21,11 +22,11 @@ interface Message {
   readonly role: 'user' | 'assistant'
   readonly isSummary: boolean
   readonly atMs: number | undefined
-  /** Counts of its steps so far. */
+  /** Token counts of its steps so far. */
   readonly tokens: TokenCount
 }
 
-/** @returns a reader of one session: a part has the role of the message before it */
+/** @returns a reader for one session; a part has the role of the message before it */
 export function createOpenCodeReader(): ReadSessionLine {
   let message: Message = { id: '', role: 'user', isSummary: false, atMs: undefined, tokens: NO_TOKENS }
   let isSidechain = false
@@ -67,7 +68,7 @@ function readSession(told: Line, id: unknown): ReadLine {
       id: String(id),
       ...(cwd !== undefined && { cwd }),
       ...(version !== undefined && { version }),
-      // The title of a session before a model has named it.
+      // Default title of a session before a model has named it.
       ...(title !== undefined && !/^(New|Child) session - \d/.test(title) && { title: { text: title, rank: 1 } }),
     },
   }
@@ -80,13 +81,13 @@ function readMessage(told: Line, { id, role, atMs }: Message): ReadLine {
   const name = textOf(member(error, 'name'))
   const text = textOf(member(member(error, 'data'), 'message')) ?? name
   const isError = name === 'MessageAbortedError' ? {} : { isError: true as const }
-  // The tokens of the last step; those of all steps take their place, where steps have tokens.
+  // Tokens of the last step, replaced by the sum over all steps if steps have tokens.
   const tokens = role === 'assistant' ? readTokens(told['tokens']) : undefined
   return {
     ...(atMs !== undefined && { atMs }),
     events: text === undefined ? [] : [{ role: 'note', type: 'text', text, ...isError }],
     ...(role === 'assistant' && {
-      // Sessions of the first releases do not say where they ran; their answers do.
+      // Sessions of the first releases do not record where they ran; their answers do.
       facts: { ...(model !== undefined && { model }), ...(cwd !== undefined && { cwd }) },
     }),
     ...(tokens && { tokens, tokensKey: id }),
@@ -147,7 +148,7 @@ function readCall({ tool, callID: callId, state }: Line): readonly HistoryEvent[
   return [call]
 }
 
-/** `input` is without what was read from a cache, and `output` without the reasoning. */
+/** `input` excludes cache reads, and `output` excludes reasoning. */
 function readTokens(tokens: unknown): TokenCount | undefined {
   if (!isRecord(tokens)) return undefined
   return {

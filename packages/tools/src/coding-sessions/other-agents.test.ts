@@ -1,4 +1,4 @@
-// The tools over sessions of Gemini CLI and OpenCode, in each form in which they are kept.
+// The tools over sessions of Gemini CLI and OpenCode, in every format they use.
 import {
   appendFileSync,
   mkdirSync,
@@ -47,7 +47,7 @@ async function run(name: string, input: object = {}, options: Partial<CodingSess
   if (!tool?.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType)) throw new Error(name)
   const result = await tool.execute(tool.input.parse(input), createToolContext())
   expect(tool.output.parse(result)).toEqual(result)
-  return result as Record<string, unknown> // of a schema that was just checked
+  return result as Record<string, unknown> // checked against the schema above
 }
 
 async function ids(options: Partial<CodingSessionOptions> = {}): Promise<readonly string[]> {
@@ -165,7 +165,7 @@ describe('Gemini CLI', () => {
     expect([...(await shown(idOf(1)))].toSorted()).toEqual(
       [
         ...TURN,
-        'note text [the conversation went back to before message u1]',
+        'note text [the conversation was rewound to before message u1]',
         'note text error quota exceeded',
       ].toSorted(),
     )
@@ -405,7 +405,7 @@ test('OpenCode: links are not followed, and a session of the database wins over 
   writeOpenCodeRows(store, 1, WORK)
   expect(await ids()).toEqual(['ses_1'])
   expect(await shown('ses_1')).toEqual(WORK_SHOWN)
-  // Reading leaves nothing behind.
+  // Reading leaves no files behind.
   expect(readdirSync(store.opencode).toSorted()).toEqual(['opencode.db', 'storage'])
   renameSync(join(store.opencode, 'opencode.db'), join(outside, 'opencode.db'))
   symlinkSync(join(outside, 'opencode.db'), join(store.opencode, 'opencode.db'))

@@ -1,9 +1,9 @@
-// Files and folders that are neither links nor devices: what a link names is never read.
+// Access to files and folders that are neither links nor devices: link targets are never read.
 import type { Dirent } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { constants, lstat, open, readdir } from 'node:fs/promises'
 
-/** A file that is not a link, pipe or device; undefined for anything else. */
+/** Opens a file that is not a link, pipe or device; returns `undefined` for anything else. */
 export async function openPlain(path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle | undefined
   try {
@@ -16,7 +16,7 @@ export async function openPlain(path: string): Promise<FileHandle | undefined> {
   return undefined
 }
 
-/** The text at the beginning of a plain file, and the file's size and time; undefined for anything else. */
+/** Returns the start of a plain file's text with its size and time; `undefined` for anything else. */
 export async function readStart(
   path: string,
   bytesMax: number,
@@ -35,7 +35,7 @@ export async function readStart(
   }
 }
 
-/** Files and folders; links are neither. Nothing where there is no such folder. */
+/** Lists files and folders, without links. Empty if the folder does not exist. */
 export async function entries(folder: string): Promise<readonly { readonly name: string; readonly folder: boolean }[]> {
   try {
     const found: readonly Dirent[] = await readdir(folder, { withFileTypes: true })
@@ -47,7 +47,7 @@ export async function entries(folder: string): Promise<readonly { readonly name:
   }
 }
 
-/** Names of the plain files in a plain folder below `place` that have this form, in their order. */
+/** Sorted names of the plain files in a plain folder below `place` that match `form`. */
 export async function namesIn(place: string, way: readonly string[], form: RegExp): Promise<readonly string[]> {
   let folder = place
   for (const name of way) {

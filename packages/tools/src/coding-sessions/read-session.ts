@@ -1,4 +1,4 @@
-// `session.read`: what happened in one session, event by event.
+// `session.read`: the events of one session.
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { HistoryEvent } from './session-events.ts'
@@ -6,22 +6,24 @@ import type { SessionKit } from './session-kit.ts'
 import { SESSION_ERRORS, findSession, provider, sessionId, shorten, showText } from './session-kit.ts'
 import { SkippedLines, skippedLines, walkLines } from './session-walk.ts'
 
-/** Characters of one event's text. */
+/** Maximum characters of one event's text. */
 const TEXT_CHARS = 2000
-/** Characters of all texts of one call. */
+/** Maximum characters of all texts of one call. */
 const TOTAL_CHARS = 48_000
 
 const event = z.object({
   line: z.int(),
   at: z.string().optional(),
-  role: z.enum(['user', 'assistant', 'tool', 'note']).describe('note: what a program wrote, not a person or a model'),
+  role: z
+    .enum(['user', 'assistant', 'tool', 'note'])
+    .describe('note: written by a program, not by a person or a model'),
   type: z.enum(['text', 'reasoning', 'call', 'result', 'image']),
   text: z.string(),
-  cut: z.int().optional().describe('Characters of the text that are left out'),
+  cut: z.int().optional().describe('Number of omitted characters'),
   tool: z.string().optional(),
   callId: z.string().optional(),
   isError: z.literal(true).optional(),
-  isSidechain: z.literal(true).optional().describe('Of an agent that the agent started'),
+  isSidechain: z.literal(true).optional().describe('From a subagent'),
 })
 
 export function readSessionTool(kit: SessionKit) {
@@ -39,14 +41,16 @@ export function readSessionTool(kit: SessionKit) {
     describe: (input) => ({ title: `Read session ${input.sessionId}` }),
     input: z.object({
       sessionId,
-      provider: provider.optional().describe('Which coding agent; needed where several have a session of this id'),
+      provider: provider.optional().describe('Which coding agent; required if several have a session with this id'),
       startLine: z
         .int()
         .min(1)
         .default(1)
-        .describe('First line of the file, as session.search gives it. Of a session in other forms: its first record'),
-      endLine: z.int().min(1).optional().describe('Last line, or record'),
-      maxEvents: z.int().min(1).max(200).default(100).describe('How many events, at most'),
+        .describe(
+          'First line of the file to read, as reported by session.search. For sessions in other formats: the first record',
+        ),
+      endLine: z.int().min(1).optional().describe('Last line or record'),
+      maxEvents: z.int().min(1).max(200).default(100).describe('Maximum number of events'),
     }),
     output: z.object({
       sessionId: z.string(),
@@ -54,7 +58,7 @@ export function readSessionTool(kit: SessionKit) {
       events: z.array(event),
       skipped: skippedLines,
       truncated: z.boolean(),
-      next: z.object({ startLine: z.int() }).optional().describe('Arguments to change to read on'),
+      next: z.object({ startLine: z.int() }).optional().describe('Arguments to change to continue reading'),
     }),
     execute: async (input, context) => {
       const budget = kit.startBudget(context)
@@ -74,7 +78,7 @@ export function readSessionTool(kit: SessionKit) {
         }
         for (const one of line.events) await page.add(one, line)
       }
-      // A call whose time was spent before it reached its first line would not get further the next time.
+      // A call that ran out of time before its first line would get no further next time.
       if (budget.hasStopped) next ??= Math.max(reached, input.startLine) + 1
       return {
         sessionId: head.id,
@@ -88,7 +92,7 @@ export function readSessionTool(kit: SessionKit) {
   })
 }
 
-/** The events of one call, as many as fit. */
+/** The events that fit in one call. */
 class Page {
   readonly events: z.infer<typeof event>[] = []
   readonly #eventsMax: number
@@ -99,7 +103,9 @@ class Page {
     this.#eventsMax = eventsMax
   }
 
-  /** A line is shown whole or on the next page, so that none of its events is lost; the first line of a page always has room. */
+  /**
+   * A line is shown in full or on the next page, so none of its events is lost. The first line of a page always fits.
+   */
   hasRoomFor(events: readonly HistoryEvent[]): boolean {
     if (this.events.length === 0 || events.length === 0) return true
     const characters = events.reduce((sum, { text }) => sum + Math.min(text.length, TEXT_CHARS), this.#characters)

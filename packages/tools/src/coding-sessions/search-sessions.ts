@@ -1,4 +1,4 @@
-// `session.search`: where sessions say something, by a regular expression.
+// `session.search`: searches sessions with a regular expression.
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { CallBudget } from '../workspace/call-budget.ts'
@@ -11,13 +11,13 @@ import { SkippedLines, skippedLines, walkLines } from './session-walk.ts'
 
 const PATTERN_CHARS = 1000
 const SNIPPET_CHARS = 100
-/** Characters of a line around a match. */
+/** Characters of a line shown around a match. */
 const CONTEXT_CHARS = 200
 
 const match = z.object({
   sessionId: z.string(),
   provider,
-  lineNumber: z.int().describe('For startLine of session.read'),
+  lineNumber: z.int().describe('Value for startLine of session.read'),
   role: z.enum(['user', 'assistant', 'tool', 'note']),
   tool: z.string().optional(),
   snippet: z.string(),
@@ -32,7 +32,7 @@ export function searchSessionsTool(kit: SessionKit) {
     title: 'Search coding sessions',
     kind: 'search',
     description:
-      'Search what was said and done in coding sessions for a regular expression (RE2 syntax): messages, tool calls and their results, the newest session first.',
+      'Search what was said and done in coding sessions with a regular expression (RE2 syntax): messages, tool calls and their results, newest session first.',
     effect: 'pure',
     network: false,
     trust: kit.trust,
@@ -43,18 +43,18 @@ export function searchSessionsTool(kit: SessionKit) {
       pattern: z
         .string()
         .min(1)
-        .describe('Text or regular expression to search for; begin it with (?i) to ignore case'),
+        .describe('Text or regular expression to search for; start it with (?i) to ignore case'),
       provider: provider.optional(),
       sessionIds: sessionIds.optional().describe('Search only these sessions'),
-      maxResults: z.int().min(1).max(200).default(100).describe('Matches to show, at most; all are counted'),
-      contextLines: z.int().min(0).max(10).default(2).describe('Lines of the same text to show around a match'),
+      maxResults: z.int().min(1).max(200).default(100).describe('Maximum number of matches to show; all are counted'),
+      contextLines: z.int().min(0).max(10).default(2).describe('Lines of the same text to show around each match'),
     }),
     output: z.object({
       totalMatches: z.int(),
       matches: z.array(match),
       sessionsSearched: z.int(),
       skipped: skippedLines.omit({ withheld: true }),
-      truncated: z.boolean().describe('Whether there are more matches than are shown or were found in time'),
+      truncated: z.boolean().describe('Whether there are more matches than were shown or could be found in time'),
     }),
     execute: async (input, context) => {
       const search = new SessionSearch(input, kit.startBudget(context))
@@ -81,7 +81,7 @@ class SessionSearch {
   #total = 0
   #longLines = 0
 
-  /** @throws BatonError `invalid_arguments` for a pattern that is not an expression */
+  /** @throws BatonError `invalid_arguments` if the pattern is not a valid expression */
   constructor(wanted: Wanted, budget: CallBudget) {
     this.#wanted = wanted
     this.#lines = new LineSearch(wanted.pattern, PATTERN_CHARS)
@@ -115,7 +115,7 @@ class SessionSearch {
     const text = event.tool === undefined ? event.text : `${event.tool} ${event.text}`
     const found = await this.#lines.find(text, 1, this.#budget)
     const tells = found.matches.length > 0 || found.longLines > 0
-    // A text that is withheld never matches: a count must not tell what it holds.
+    // A withheld text never matches, since even a count would reveal its contents.
     if (tells && !(await showText(text)).isWithheld) {
       this.#total += found.matches.length
       this.#longLines += found.longLines
@@ -147,7 +147,7 @@ class SessionSearch {
     }
   }
 
-  /** The match, with a little of what stands before it. */
+  /** The match with some preceding text. */
   #snippet(line: string): string {
     const start = this.#lines.startIn(line)
     if (start + SNIPPET_CHARS / 2 <= SNIPPET_CHARS || line.length <= SNIPPET_CHARS) return shorten(line, SNIPPET_CHARS)

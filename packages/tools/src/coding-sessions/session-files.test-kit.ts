@@ -1,4 +1,4 @@
-// Sessions as Claude Code, Codex, Gemini CLI and OpenCode keep them, in folders of a test.
+// Writes sessions in the formats of Claude Code, Codex, Gemini CLI and OpenCode into test folders.
 import { createHash } from 'node:crypto'
 import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,14 +24,14 @@ export function createStore(place: string): Store {
   return store
 }
 
-/** A session id with this number at its end. */
+/** A session id that ends with this number. */
 export function idOf(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 }
 
 interface Written {
   readonly cwd?: string
-  /** Minutes after the beginning of 2026-05-01, for the file's time. */
+  /** Minutes after the start of 2026-05-01, for the file's time. */
   readonly minute?: number
 }
 
@@ -76,7 +76,7 @@ export function writeCodex(
   )
 }
 
-/** As Gemini CLI wrote sessions until 2025: one object, indented. */
+/** Gemini CLI's format until 2025: one indented object. */
 export function writeGemini(
   store: Store,
   number: number,
@@ -89,7 +89,7 @@ export function writeGemini(
   return write(path, [JSON.stringify(session, null, 2)], minute)
 }
 
-/** As it writes them since: records, in a folder with a short name. */
+/** Its format since then: records, in a folder with a short name. */
 export function writeGeminiLines(
   store: Store,
   number: number,
@@ -116,7 +116,7 @@ export interface OpenCodeMessage {
 const asText = (value: object | string): string => (typeof value === 'string' ? value : JSON.stringify(value))
 const ids = (number: number, position: number): string => `${number}${String(position).padStart(6, '0')}`
 
-/** As OpenCode kept sessions until 2026: a file for each message and part. */
+/** OpenCode's format until 2026: one file per message and part. */
 export function writeOpenCodeFiles(
   store: Store,
   number: number,
@@ -140,7 +140,7 @@ export function writeOpenCodeFiles(
   )
 }
 
-/** As it keeps them since: rows. */
+/** Its format since then: rows. */
 export function writeOpenCodeRows(
   store: Store,
   number: number,

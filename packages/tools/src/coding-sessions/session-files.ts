@@ -1,5 +1,4 @@
-// Finds session files of coding agents that may be read: files that are not links, of sessions whose folder is the
-// workspace.
+// Finds readable session files of coding agents: no links, and only sessions whose folder is in the workspace.
 import { realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { listGemini } from './gemini-files.ts'
@@ -10,46 +9,46 @@ import type { SessionFile } from './session-source.ts'
 import { READERS, openSession, parseLine } from './session-source.ts'
 
 export interface SessionPlaces {
-  /** The workspace; undefined: sessions of all folders. */
+  /** The workspace, or `undefined` for sessions of all folders. */
   readonly root: string | undefined
-  /** `$CLAUDE_CONFIG_DIR/projects`, else `~/.claude/projects`. */
+  /** `$CLAUDE_CONFIG_DIR/projects`, or `~/.claude/projects`. */
   readonly claudeCode: string
-  /** `$CODEX_HOME/sessions`, else `~/.codex/sessions`. */
+  /** `$CODEX_HOME/sessions`, or `~/.codex/sessions`. */
   readonly codex: string
-  /** `$GEMINI_CLI_HOME/.gemini`, else `~/.gemini`. */
+  /** `$GEMINI_CLI_HOME/.gemini`, or `~/.gemini`. */
   readonly geminiCli: string
-  /** `$XDG_DATA_HOME/opencode`, else `~/.local/share/opencode`. */
+  /** `$XDG_DATA_HOME/opencode`, or `~/.local/share/opencode`. */
   readonly opencode: string
 }
 
 export interface SessionHead extends SessionFile {
   readonly facts: SessionFacts
   readonly startedMs: number | undefined
-  /** The user's first words. */
+  /** The user's first message. */
   readonly opening: string | undefined
 }
 
-/** Files that one call looks at, the newest by name first. */
+/** Maximum files examined per call, newest by name first. */
 const FILES_MAX = 20_000
-/** Bytes at the beginning in which the folder of a session must be named. */
+/** Leading bytes in which the session's folder must appear. */
 const HEAD_BYTES = 1024 * 1024
-/** Lines there; of OpenCode, whose first record has the title and the folder, those after which the model is known. */
+/** Maximum lines there. For OpenCode, whose first record has title and folder: enough lines to find the model. */
 const HEAD_LINES: Readonly<Record<SessionProvider, number>> = {
   'claude-code': 200,
   codex: 200,
   'gemini-cli': 200,
   opencode: 20,
 }
-/** Bytes at the end in which a title may stand that was given late. */
+/** Trailing bytes searched for a title that was set late. */
 const TAIL_BYTES = 64 * 1024
-/** Characters that Claude Code leaves of a folder's name. */
+/** Length to which Claude Code truncates folder names. */
 const FOLDER_CHARS = 200
 const CLAUDE_FILE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/
 const CODEX_FILE = /^rollout-[0-9T-]+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/
 
 export class SessionFiles {
   readonly #places: SessionPlaces
-  /** The root as it was given, and without links. */
+  /** The root as given, and with links resolved. */
   readonly #roots: readonly string[]
 
   constructor(places: SessionPlaces) {
@@ -57,7 +56,7 @@ export class SessionFiles {
     this.#roots = places.root === undefined ? [] : [...new Set([resolve(places.root), realPath(places.root)])]
   }
 
-  /** By time, the newest first. Whether they belong to the workspace, `head` says. */
+  /** Lists session files, newest first. `head` tells whether they belong to the workspace. */
   async list(provider: SessionProvider | undefined): Promise<readonly SessionFile[]> {
     const { geminiCli, opencode } = this.#places
     const listers: Readonly<Record<SessionProvider, () => Promise<readonly SessionFile[]>>> = {
@@ -69,14 +68,14 @@ export class SessionFiles {
     const wanted = provider === undefined ? Object.values(listers) : [listers[provider]]
     const found = (await Promise.all(wanted.map((list) => list()))).flat()
     const newest = found.toSorted((one, other) => other.updatedMs - one.updatedMs)
-    // The newest file of a session counts.
+    // The newest file of a session wins.
     const seen = new Set<string>()
     return newest.filter(({ id, provider: of }) => seen.size < seen.add(`${of} ${id}`).size)
   }
 
   async #listClaudeCode(): Promise<readonly SessionFile[]> {
     const { claudeCode } = this.#places
-    // A folder below the workspace has a name that begins with that of the workspace.
+    // The name of a folder below the workspace starts with that of the workspace.
     const begins = this.#roots.map((root) => root.replaceAll(/[^A-Za-z0-9]/g, '-').slice(0, FOLDER_CHARS))
     const found: SessionFile[] = []
     for (const { name, folder } of (await entries(claudeCode)).filter((entry) => entry.folder)) {
@@ -87,7 +86,7 @@ export class SessionFiles {
     return found
   }
 
-  /** `YYYY/MM/DD/rollout-….jsonl`, the newest day first. */
+  /** `YYYY/MM/DD/rollout-….jsonl`, newest day first. */
   async #listCodex(): Promise<readonly SessionFile[]> {
     const { codex } = this.#places
     const found: SessionFile[] = []
@@ -100,7 +99,7 @@ export class SessionFiles {
     return found
   }
 
-  /** Undefined for a file that is not a session, that cannot be read, or whose session belongs to another folder. */
+  /** Returns `undefined` if the file is not a session, cannot be read, or belongs to another folder. */
   async head(file: SessionFile): Promise<SessionHead | undefined> {
     if (file.cwd !== undefined && !this.#isOwn(file.cwd)) return undefined
     const opened = await openSession(file, HEAD_BYTES)
@@ -137,7 +136,7 @@ export class SessionFiles {
   }
 }
 
-/** A title that was given late, where the session is one file. */
+/** A title that was set late, if the session is a single file. */
 async function lastTitle(file: SessionFile): Promise<SessionFacts['title']> {
   const handle = file.bytes === undefined ? undefined : await openPlain(file.path)
   if (!handle || file.bytes === undefined) return undefined
@@ -146,7 +145,7 @@ async function lastTitle(file: SessionFile): Promise<SessionFacts['title']> {
     const buffer = Buffer.alloc(file.bytes - start)
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, start)
     const read = READERS[file.provider]()
-    // The first line may be cut.
+    // The first line may be truncated.
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n').slice(1)
     const records = file.form === 'members' ? lines.flatMap(memberOf) : lines
     return records
@@ -157,12 +156,12 @@ async function lastTitle(file: SessionFile): Promise<SessionFacts['title']> {
   }
 }
 
-/** A summary in a line of its own, as an object; an indentation of two blanks is the outermost. */
+/** A summary on its own line, as an object; an indentation of two spaces is the outermost level. */
 function memberOf(line: string): readonly string[] {
   return line.startsWith('  "summary":') ? [`{${line.trim().replace(/,$/, '')}}`] : []
 }
 
-/** The first session, folder and branch, the newest model, and the title of the highest rank. */
+/** Keeps the first session, folder and branch, the latest model, and the highest-ranking title. */
 function joinFacts(before: SessionFacts, next: SessionFacts = {}): SessionFacts {
   const { model = before.model, title = before.title } = next
   const best = before.title && title && before.title.rank > title.rank ? before.title : title
@@ -193,7 +192,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return resolve(path) // the folder of an old session may be gone
+    return resolve(path) // the folder of an old session may no longer exist
   }
 }
 

@@ -1,4 +1,4 @@
-// Shared parts of the four tools: which sessions a call looks at, its time, and texts that are safe to show.
+// Shared by the four tools: selecting sessions, the time limit of a call, and texts that are safe to show.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock, ErrorCode, ToolContext, Trust } from '@baton/core'
@@ -13,23 +13,26 @@ import type { SessionHead } from './session-files.ts'
 import { SessionFiles } from './session-files.ts'
 
 export interface CodingSessionOptions {
-  /** The workspace. Only sessions that ran in this folder or below it are shown. */
+  /** The workspace. Only sessions that ran in this folder or below are shown. */
   readonly root: string
-  /** `all`: sessions of every folder of this machine. `workspace` by default. */
+  /** `all`: sessions of every folder on this machine. `workspace` by default. */
   readonly scope?: 'workspace' | 'all'
-  /** The folder of Claude Code's sessions: `$CLAUDE_CONFIG_DIR/projects` by default, else `~/.claude/projects`. */
+  /** Folder of Claude Code sessions: `$CLAUDE_CONFIG_DIR/projects` or `~/.claude/projects` by default. */
   readonly claudeCode?: string
-  /** The folder of Codex's sessions: `$CODEX_HOME/sessions` by default, else `~/.codex/sessions`. */
+  /** Folder of Codex sessions: `$CODEX_HOME/sessions` or `~/.codex/sessions` by default. */
   readonly codex?: string
-  /** The folder of Gemini CLI's sessions: `$GEMINI_CLI_HOME/.gemini` by default, else `~/.gemini`. */
+  /** Folder of Gemini CLI sessions: `$GEMINI_CLI_HOME/.gemini` or `~/.gemini` by default. */
   readonly geminiCli?: string
-  /** The folder of OpenCode's sessions: `$XDG_DATA_HOME/opencode` by default, else `~/.local/share/opencode`. */
+  /** Folder of OpenCode sessions: `$XDG_DATA_HOME/opencode` or `~/.local/share/opencode` by default. */
   readonly opencode?: string
-  /** Whether the contents of the sessions are trusted; `untrusted` by default, because they quote what agents have read. */
+  /** Whether session contents are trusted; `untrusted` by default, because they quote what agents have read. */
   readonly trust?: Trust
-  /** Milliseconds of one call; 20,000 by default. A call that needs longer says so, and what it has found. */
+  /**
+   * Time limit of one call in milliseconds; 20,000 by default. A call that runs out of time says so and returns what it
+   * found.
+   */
   readonly timeMs?: number
-  /** The clock for the time of a call; the machine's by default. */
+  /** Clock for the time limit; the system clock by default. */
   readonly clock?: Clock
 }
 
@@ -41,14 +44,14 @@ export interface SessionKit {
 }
 
 export const SESSION_ERRORS: readonly ErrorCode[] = ['invalid_arguments', 'tool_failed']
-/** Sessions that one call may name. */
+/** Maximum sessions that one call may name. */
 const NAMED_MAX = 50
 
 export const provider = z.enum(SESSION_PROVIDERS).describe('Which coding agent')
 export const sessionId = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'write the sessionId as session.list gave it')
-  .describe('As session.list gave it')
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'write the sessionId as returned by session.list')
+  .describe('As returned by session.list')
 export const sessionIds = z.array(sessionId).min(1).max(NAMED_MAX)
 
 /** @throws BatonError `invalid_option` */
@@ -72,7 +75,7 @@ export function openSessionKit(options: CodingSessionOptions): SessionKit {
   if (!Number.isSafeInteger(timeMs) || timeMs < 1)
     throw new BatonError({
       code: 'invalid_option',
-      message: `${what}: timeMs must be whole milliseconds from 1, not ${timeMs}`,
+      message: `${what}: timeMs must be a whole number of at least 1, not ${timeMs}`,
     })
   const home = homedir()
   const files = new SessionFiles({
@@ -92,8 +95,8 @@ export function openSessionKit(options: CodingSessionOptions): SessionKit {
 }
 
 /**
- * The sessions that a call names, or all, the newest first.
- * @throws BatonError `tool_failed` for a session that is not there, or that belongs to another folder
+ * Yields the named sessions, or all of them, newest first.
+ * @throws BatonError `tool_failed` if a session does not exist or belongs to another folder
  */
 export async function* findSessions(
   kit: SessionKit,
@@ -115,8 +118,8 @@ export async function* findSessions(
 }
 
 /**
- * The one session that has this id, of any provider unless one is named.
- * @throws BatonError `tool_failed` where there is none; `invalid_arguments` where several providers have one
+ * Finds the session with this id, in any provider unless one is named.
+ * @throws BatonError `tool_failed` if there is none; `invalid_arguments` if several providers have one
  */
 export async function findSession(
   kit: SessionKit,
@@ -132,22 +135,22 @@ export async function findSession(
     .map((head) => head.provider)
     .toSorted()
     .join(', ')
-  throw refused('invalid_arguments', `several agents have a session ${id}: ${providers}; say which in provider`)
+  throw refused('invalid_arguments', `several agents have a session ${id}: ${providers}; name one of them in provider`)
 }
 
 function noSession(id: string): Error {
-  return refused('tool_failed', `there is no session ${id} here; session.list gives the sessions that there are`)
+  return refused('tool_failed', `there is no session ${id} here; session.list returns the existing ones`)
 }
 
-/** Replacement of a text that holds a secret. */
-const WITHHELD = '[withheld: it holds what looks like a private key or a token]'
+/** Replaces a text that contains a secret. */
+const WITHHELD = '[withheld: contains what looks like a private key or a token]'
 
-/** Judges each text once, however often it is shown. */
+/** Checks each text for secrets before it is shown. */
 export async function showText(text: string): Promise<{ readonly text: string; readonly isWithheld: boolean }> {
   return (await textHoldsSecret(text)) ? { text: WITHHELD, isWithheld: true } : { text, isWithheld: false }
 }
 
-/** Cut between whole characters, with an ellipsis. */
+/** Truncates at a character boundary, with an ellipsis. */
 export function shorten(text: string, characters: number): string {
   if (text.length <= characters) return text
   return `${text
@@ -156,7 +159,7 @@ export function shorten(text: string, characters: number): string {
     .replace(/\uFFFD$/, '')}…`
 }
 
-/** The name of a session: its title, else the user's first words. */
+/** Title of a session, or else the user's first message. */
 export async function titleOf({ facts, opening }: SessionHead): Promise<string | undefined> {
   const text = facts.title?.text ?? opening
   return text === undefined ? undefined : shorten((await showText(text)).text.replaceAll(/\s+/g, ' ').trim(), 120)

@@ -1,21 +1,21 @@
-// The lines of a file of JSON lines, one after the other, in little memory: lines that are too long are skipped and counted, and a file
-// that grows meanwhile is read as far as it was at the beginning.
+// Reads a JSON lines file line by line in little memory. Overlong lines are skipped and counted, and a growing file is
+// read up to its initial size.
 import type { FileHandle } from 'node:fs/promises'
 
 export interface SessionLine {
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly number: number
-  /** Undefined for a line that is too long. */
+  /** `undefined` for an overlong line. */
   readonly text: string | undefined
 }
 
-/** Bytes that are read at once. */
+/** Bytes per read. */
 export const PIECE_BYTES = 256 * 1024
-/** Bytes of one line: more than any text that is shown, and than most pictures. */
+/** Maximum bytes of a line: more than any text that is shown, and than most pictures. */
 export const LINE_BYTES_MAX = 8 * 1024 * 1024
 const NEWLINE = 0x0a
 
-/** @param bytes where to stop; a line that ends there without a line break counts */
+/** @param bytes where to stop; a final line without a line break counts */
 export async function* readLines(file: FileHandle, bytes: number): AsyncGenerator<SessionLine> {
   const buffer = Buffer.allocUnsafe(PIECE_BYTES)
   let pieces: Buffer[] = []
@@ -29,7 +29,7 @@ export async function* readLines(file: FileHandle, bytes: number): AsyncGenerato
   }
   const hold = (piece: Buffer): void => {
     held += piece.length
-    // The buffer is used again, so what stays is copied; of a line that is too long nothing stays.
+    // The buffer is reused, so kept pieces are copied; nothing of an overlong line is kept.
     if (held <= LINE_BYTES_MAX) pieces.push(Buffer.from(piece))
     else pieces = []
   }

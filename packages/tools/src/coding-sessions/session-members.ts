@@ -1,10 +1,10 @@
-// The pieces of a file that is one JSON object with a list `messages`, in little memory: each message, and each other member as an object
-// of its own. Pieces that are too long are skipped and counted as lines are.
+// Splits a file that is one JSON object with a `messages` list, in little memory: yields each message, and each other
+// member as a separate object. Overlong pieces are skipped and counted, like lines.
 import type { FileHandle } from 'node:fs/promises'
 import type { SessionLine } from './session-lines.ts'
 import { LINE_BYTES_MAX, PIECE_BYTES } from './session-lines.ts'
 
-/** @param bytes where to stop; a piece that is cut there counts, and is no JSON */
+/** @param bytes where to stop; a piece truncated there counts as invalid JSON */
 export async function* readMembers(file: FileHandle, bytes: number): AsyncGenerator<SessionLine> {
   const buffer = Buffer.allocUnsafe(PIECE_BYTES)
   const splitter = new MemberSplitter()
@@ -17,7 +17,7 @@ export async function* readMembers(file: FileHandle, bytes: number): AsyncGenera
   yield* splitter.end()
 }
 
-/** Bytes that a member's name and the blanks around it may have. */
+/** Maximum bytes of a member's name and the whitespace around it. */
 const KEY_BYTES = 1000
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
@@ -31,7 +31,7 @@ class MemberSplitter {
   #held = 0
   #number = 1
 
-  /** @returns the end of the text that is open: its quote, or the end of the chunk */
+  /** @returns the end of the open string: its quote, or the end of the chunk */
   #skipText(chunk: Buffer, from: number): number {
     let isEscaped = this.#isEscaped
     let at = from
@@ -79,7 +79,7 @@ class MemberSplitter {
     this.#hold(chunk.subarray(from))
   }
 
-  /** The piece that is held, unless it is blank. */
+  /** Yields the held piece, unless it is blank. */
   *end(): Generator<SessionLine> {
     const isTooLong = this.#held > LINE_BYTES_MAX
     const text = isTooLong ? '' : Buffer.concat(this.#pieces).toString('utf8').trim()
@@ -94,7 +94,7 @@ class MemberSplitter {
 
   #hold(piece: Buffer): void {
     this.#held += piece.length
-    // The buffer is used again, so what stays is copied; of a piece that is too long nothing stays.
+    // The buffer is reused, so kept pieces are copied; nothing of an overlong piece is kept.
     if (this.#held <= LINE_BYTES_MAX) this.#pieces.push(Buffer.from(piece))
     else this.#pieces = []
   }

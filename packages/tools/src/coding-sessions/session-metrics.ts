@@ -4,11 +4,11 @@ import type { HistoryEvent, ReadLine, TokenCount } from './session-events.ts'
 export const METRICS = ['turns', 'tools', 'files', 'time', 'errors', 'tokens'] as const
 export type Metric = (typeof METRICS)[number]
 
-/** Milliseconds between two lines that count as work; a longer pause does not count. */
+/** Maximum milliseconds between two lines that count as active time; longer pauses do not count. */
 const PAUSE_MS = 5 * 60_000
-/** Names, files and calls that are remembered of one session. */
+/** Maximum names, files and calls remembered per session. */
 const REMEMBERED = 50_000
-/** Answers whose tokens may still be counted anew. */
+/** Answers whose token counts may still be replaced. */
 const OPEN_COUNTS = 1000
 const NO_TOKENS: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
@@ -31,7 +31,7 @@ export class SessionMetrics {
   readonly #openCounts = new Map<string, TokenCount>()
   #tokens: TokenCount = NO_TOKENS
 
-  /** @param line `repeats` may say of a call that it failed, where its first result did not */
+  /** @param line `repeats` may report a failed call whose first result did not */
   take({ atMs, events, repeats, tokens, tokensKey }: ReadLine & { readonly repeats: readonly HistoryEvent[] }): void {
     if (atMs !== undefined) this.#takeTime(atMs)
     for (const event of events) this.#takeEvent(event)
@@ -92,7 +92,7 @@ export class SessionMetrics {
     if (before !== undefined || this.files.size < REMEMBERED) this.files.set(path, (before ?? 0) + times)
   }
 
-  /** Counts of one key are states of one count; the last one holds. */
+  /** Counts with the same key are versions of one count; the last one wins. */
   #takeTokens(count: TokenCount, key: string | undefined): void {
     if (key === undefined) {
       this.#tokens = add(this.#tokens, count)

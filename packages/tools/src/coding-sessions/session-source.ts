@@ -1,4 +1,4 @@
-// One session on this machine, and its records one after the other, whatever it is kept in: lines, one object, many files, or rows.
+// Yields the records of one session in order, however it is stored: lines, one object, many files, or rows.
 import { createGeminiReader } from './gemini-cli.ts'
 import { readClaudeCodeLine } from './claude-code.ts'
 import { readCodexLine } from './codex.ts'
@@ -17,14 +17,14 @@ export interface SessionFile {
   readonly provider: SessionProvider
   readonly form: 'lines' | 'members' | 'files' | 'rows'
   readonly path: string
-  /** Absent for a session that is not one file. */
+  /** Absent if the session is not a single file. */
   readonly bytes?: number
   readonly updatedMs: number
-  /** The folder in which it ran, if its place names it. */
+  /** The folder in which it ran, if its location reveals it. */
   readonly cwd?: string
 }
 
-/** Makes the reader of one session, which may remember what it has read. */
+/** Creates the reader for one session, which may keep state. */
 export const READERS: Readonly<Record<SessionProvider, () => ReadSessionLine>> = {
   'claude-code': () => readClaudeCodeLine,
   codex: () => readCodexLine,
@@ -38,8 +38,8 @@ export interface OpenSession {
 }
 
 /**
- * Undefined for a session that cannot be opened, or that is a link.
- * @param bytesMax of a session in one file: bytes at its beginning to read, all by default
+ * Returns `undefined` if the session cannot be opened or is a link.
+ * @param bytesMax for a session in a single file: leading bytes to read, all by default
  */
 export async function openSession(
   file: SessionFile,
@@ -56,7 +56,7 @@ export async function openSession(
   return handle && { records: readRecords(handle, bytes), close: () => handle.close() }
 }
 
-/** Undefined for a record that is not a JSON object. */
+/** Returns `undefined` if the record is not a JSON object. */
 export function parseLine(text: string, read: ReadSessionLine): ReadLine | undefined {
   try {
     const line: unknown = JSON.parse(text)

@@ -1,32 +1,30 @@
-// Walks through a session record by record, within the time of a call, and counts what could not be read.
+// Walks through a session record by record within the time limit of a call, and counts what could not be read.
 import * as z from 'zod'
 import type { CallBudget } from '../workspace/call-budget.ts'
 import type { HistoryEvent, ReadLine } from './session-events.ts'
 import type { SessionFile } from './session-source.ts'
 import { READERS, openSession, parseLine } from './session-source.ts'
 
-/** Types of lines that are counted by name. */
+/** Maximum unknown line types counted by name. */
 const TYPES_MAX = 20
 const TYPE_CHARS = 60
-/** Lines between two looks at the clock. */
+/** Lines between two checks of the clock. */
 const LINES_AT_ONCE = 256
-/** Events that are remembered of one session, to show each once. */
+/** Maximum events remembered per session, to show each only once. */
 const EVENTS_MAX = 50_000
-/** Characters of what is remembered of one. */
+/** Maximum characters of a remembered key. */
 const KEY_CHARS = 300
 
 export const skippedLines = z
   .object({
     broken: z.int().describe('Lines, or files of one message or part, that are not JSON objects'),
-    tooLong: z.int().describe('Those of more than 8 MiB'),
+    tooLong: z.int().describe('Lines or files larger than 8 MiB'),
     unreadable: z.int().describe('Files that could not be opened'),
-    withheld: z.int().describe('Texts that hold a private key or a token'),
+    withheld: z.int().describe('Texts that contain a private key or a token'),
     longLines: z.int().optional().describe('Lines of text too long for the pattern'),
-    unknown: z
-      .array(z.object({ type: z.string(), lines: z.int() }))
-      .describe('Types of lines that this reader does not know'),
+    unknown: z.array(z.object({ type: z.string(), lines: z.int() })).describe('Line types unknown to this reader'),
   })
-  .describe('What is missing in this answer')
+  .describe('What is missing from this answer')
 
 export class SkippedLines {
   broken = 0
@@ -54,11 +52,11 @@ export class SkippedLines {
 
 export interface WalkedLine extends ReadLine {
   readonly number: number
-  /** Results that stood in it before; Codex writes one as the screen shows it and one as the model sees it. */
+  /** Results that already appeared; Codex writes one as shown on screen and one as the model sees it. */
   readonly repeats: readonly HistoryEvent[]
 }
 
-/** Ends early when the budget is spent; `budget.hasStopped` says so. */
+/** Ends early once the budget is spent, which `budget.hasStopped` reports. */
 export async function* walkLines(
   file: SessionFile,
   skipped: SkippedLines,

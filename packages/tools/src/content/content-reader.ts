@@ -1,4 +1,4 @@
-// Reads a piece of content for a program or a tool: it finds out whose it is, and asks there.
+// Reads a piece of content for a program or a tool: determines the source and asks it.
 import type { ErrorCode, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
 import type { DocumentOptions } from '../shared/pages/fetch-document.ts'
@@ -16,11 +16,11 @@ import { readId, readUrl } from './target.ts'
 
 export interface ContentOptions<Services = unknown> extends DocumentOptions {
   readonly reddit?: RedditOptions<Services>
-  /** `server` is `https://hacker-news.firebaseio.com` by default. */
+  /** `server` defaults to `https://hacker-news.firebaseio.com`. */
   readonly hackerNews?: { readonly server?: string }
   /**
-   * The address of an id of the program's own, such as the number of a submission; undefined: the program does not know the id. So a model can be
-   * given ids, and no addresses.
+   * Resolves an id of the program's own, such as the number of a submission, to an address; `undefined` if the program
+   * does not know the id. This lets a model work with ids instead of addresses.
    */
   readonly resolve?: (id: string, context: ToolContext<Services>) => string | undefined | Promise<string | undefined>
 }
@@ -28,21 +28,21 @@ export interface ContentOptions<Services = unknown> extends DocumentOptions {
 export interface ContentQuestion {
   readonly url?: string | undefined
   readonly id?: string | undefined
-  /** `article` by default: the main part of a page. */
+  /** `article`, the main part of a page, by default. */
   readonly part?: HtmlPage['part'] | undefined
 }
 
 export interface ContentReader<Services = unknown> {
   /** @throws BatonError with one of `CONTENT_ERRORS`; the reason of an aborted signal */
   read(question: ContentQuestion, context: ToolContext<Services>): Promise<Content>
-  /** Milliseconds that a call may take. */
+  /** Time limit of a call in milliseconds. */
   readonly timeoutMs: number
 }
 
 export const CONTENT_ERRORS: readonly ErrorCode[] = [...SERVICE_ERRORS, 'invalid_arguments', 'media_unsupported']
 
 const FIELDS = new Set(['reddit', 'hackerNews', 'resolve', 'guard', 'timeoutMs', 'maxBytes', 'fetch', 'clock'])
-/** Requests of one call: a login, what it asks for, and both again. */
+/** Maximum requests per call: a login, the actual request, and both again. */
 const REQUESTS = 4
 const READ_MS = 10_000
 
@@ -61,7 +61,7 @@ export function createContentReader<Services = unknown>(
   } as const
   checkKinds(options, { what, code: 'invalid_option', kinds })
   const { reddit = {}, hackerNews = {}, resolve, guard, ...service } = options
-  // Its functions get the context of the program that made the reader.
+  // Its functions receive the context of the program that created the reader.
   const redditApi = new RedditApi(what, reddit as RedditOptions, service)
   const hackerNewsApi = new HackerNewsApi(what, hackerNews.server ?? 'https://hacker-news.firebaseio.com', service)
   const fetcher = new DocumentFetcher(what, { ...service, ...(guard && { guard }) })
@@ -88,7 +88,7 @@ export function createContentReader<Services = unknown>(
     read: async (question, context) => {
       const { url, id } = question
       if ((url === undefined) === (id === undefined))
-        throw new BatonError({ code: 'invalid_arguments', message: 'exactly one of url and id is needed' })
+        throw new BatonError({ code: 'invalid_arguments', message: 'exactly one of url and id is required' })
       if (url !== undefined) return await readTarget(readUrl(url), question, context)
       const own = await resolve?.(id ?? '', context)
       const target = own === undefined ? readId(id ?? '') : readUrl(own)
@@ -125,7 +125,7 @@ async function readPage(
   }
 }
 
-/** A page may not pass itself off as one of another site. */
+/** A page must not claim the identity of a page on another site. */
 function isSameOrigin(one: string, other: string): boolean {
   return URL.parse(one)?.origin === URL.parse(other)?.origin
 }

@@ -8,31 +8,31 @@ import type { ContentOptions, ContentReader } from './content-reader.ts'
 import { CONTENT_ERRORS, createContentReader } from './content-reader.ts'
 import { ContentDetails } from './details.ts'
 
-/** UTF-16 units of a text that one call gives. */
+/** Maximum UTF-16 units of text returned per call. */
 const TEXT_CHARS = 20_000
 
 const input = z
   .object({
-    url: z.string().min(1).max(2000).optional().describe('Its address, with https://'),
+    url: z.string().min(1).max(2000).optional().describe('Its address, starting with https://'),
     id: z
       .string()
       .min(1)
       .max(200)
       .optional()
       .describe(
-        'Instead of url: t3_ID, t1_ID or u/NAME of Reddit, hn:ID or hn:user:NAME of Hacker News, or an id that you were given',
+        'Instead of url: t3_ID, t1_ID or u/NAME on Reddit, hn:ID or hn:user:NAME on Hacker News, or an id that you were given',
       ),
     part: z
       .enum(['article', 'whole-page'])
       .optional()
-      .describe('Of a web page: its main part (the default), or all of it'),
-    startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to begin in the text, as "next" says'),
+      .describe('For a web page: its main part (the default) or all of it'),
+    startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to start in the text, as reported in "next"'),
   })
   .refine(({ url, id }) => (url === undefined) !== (id === undefined), {
-    message: 'exactly one of url and id is needed',
+    message: 'exactly one of url and id is required',
   })
 
-/** Events of its calls have the types of its arguments and its result. */
+/** Call events of this tool have typed arguments and results. */
 export type ContentTool<Services = unknown> = KitTool<
   Tool<'get_content_details', z.infer<typeof input>, z.infer<typeof ContentDetails>>,
   Services
@@ -49,9 +49,9 @@ export function contentTools<Services = unknown>(
       title: 'Read content',
       kind: 'fetch',
       description:
-        'Reads a post, comment or user of Reddit, an item or user of Hacker News, or a web page: its text, author, score, times, parent, pictures, and whether it was deleted or removed. Give url, or id.',
+        'Reads a Reddit post, comment or user, a Hacker News item or user, or a web page: its text, author, score, times, parent, pictures, and whether it was deleted or removed. Give either url or id.',
       effect: 'pure',
-      trust: 'untrusted', // strangers write it
+      trust: 'untrusted', // written by strangers
       network: true,
       timeoutMs: reader.timeoutMs,
       errors: CONTENT_ERRORS,
@@ -59,7 +59,7 @@ export function contentTools<Services = unknown>(
       input,
       output: ContentDetails,
       execute: async ({ startChar, ...question }, context) => {
-        // as the program that made the tool says
+        // as declared by the program that created the tool
         const { hiddenText: _, isCut, ...content } = await reader.read(question, context as ToolContext<Services>)
         const { text, truncated, nextChar } = cutWindow(content.text, startChar, TEXT_CHARS)
         return {

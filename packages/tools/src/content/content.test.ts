@@ -1,5 +1,5 @@
-// Content of Reddit and Hacker News against local ones that hold every request against the services' own rules, and pages that hide,
-// deceive or want to hold up their reader.
+// Reddit and Hacker News content from local servers that check every request against the services' own rules, and pages
+// that hide, deceive or try to block their reader.
 import type { JsonObject, ToolContext } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
 import { startFakeHackerNews } from '@baton/testing/fake-hacker-news'
@@ -14,7 +14,7 @@ import { FAILURE_KEY, testServiceFailures } from '../shared/service-failures.tes
 import type { ContentOptions } from './index.ts'
 import { contentTools, createContentReader } from './index.ts'
 
-/** Runs the tool as a host does. */
+/** Runs the tool like a host. */
 async function read(options: ContentOptions, input: object, change: Partial<ToolContext> = {}) {
   const [tool] = contentTools(options)
   if (!tool?.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType))
@@ -214,12 +214,12 @@ describe('Reddit', () => {
 })
 
 test.each([
-  [{ url: 'https://www.reddit.com/r/typescript/' }, 'names no post'],
-  [{ url: 'https://redd.it/' }, 'names no post'],
-  [{ url: 'ftp://a.example/' }, 'begins with https://'],
-  [{ url: 'https://ann:secret@a.example/' }, 'has no login'],
-  [{ id: 't9_x' }, 'is not an id'],
-])('%j is refused: it %s', async (input, message) => {
+  [{ url: 'https://www.reddit.com/r/typescript/' }, 'is not a Reddit post'],
+  [{ url: 'https://redd.it/' }, 'is not a Reddit post'],
+  [{ url: 'ftp://a.example/' }, 'must start with https://'],
+  [{ url: 'https://ann:secret@a.example/' }, 'contain no login'],
+  [{ id: 't9_x' }, 'is not a known id'],
+])('%j is refused: %s', async (input, message) => {
   await expect(read({}, input)).rejects.toMatchObject({
     code: 'invalid_arguments',
     message: expect.stringContaining(message),
@@ -507,7 +507,7 @@ testServiceFailures({
     tools: contentTools({ ...limits, guard: { allow: [origin] } }),
     calls: [{ name: 'get_content_details', input: { url: `${origin}/a` } }],
   }),
-  // Pages and texts are what it reads.
+  // Pages and texts are valid input for it.
   fine: ['not JSON', 'a web page', 'JSON of another shape', 'null'],
 })
 

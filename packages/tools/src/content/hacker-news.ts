@@ -1,4 +1,5 @@
-// Asks the Hacker News API: https://github.com/HackerNews/API (fields of items and users, read in 2026-11). What does not exist is `null`.
+// Client of the Hacker News API: https://github.com/HackerNews/API (fields of items and users, read in 2026-11).
+// Missing items are `null`.
 import type { JsonValue, ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { parseFragment } from 'parse5'
@@ -22,7 +23,7 @@ const Item = z.looseObject({
   dead: z.boolean().nullish(),
   by: z.string().nullish(),
   time: z.number().nullish(),
-  /** HTML, as are the other texts. */
+  /** HTML, like the other texts. */
   text: z.string().nullish(),
   parent: z.int().nullish(),
   poll: z.int().nullish(),
@@ -55,7 +56,10 @@ export class HackerNewsApi {
     this.#service = new ServiceClient({ ...service, name: 'Hacker News', server, option, showsWords: false })
   }
 
-  /** @throws BatonError as `ServiceClient.ask` does, `api_refused` for what does not exist, and `api_malformed` for a text that cannot be read */
+  /**
+   * @throws BatonError as `ServiceClient.ask` does, `api_refused` if it does not exist, `api_malformed` if its text
+   * cannot be read
+   */
   async read(target: HackerNewsTarget, { signal }: ToolContext): Promise<Content> {
     if (target.type === 'hacker-news-user') {
       const value = await this.#get(`/v0/user/${encodeURIComponent(target.name)}.json`, signal)
@@ -113,12 +117,12 @@ async function toUser(
   }
 }
 
-/** Tags of an honest text. */
+/** Maximum tags of an ordinary text. */
 const TAGS = 500
 
 /**
- * Hacker News makes this HTML itself, of paragraphs, links, emphasis and code. A text with more tags is read in a thread: elements that stay
- * open can grow to the square of their number.
+ * Hacker News generates this HTML from paragraphs, links, emphasis and code. Text with more tags is parsed in a worker,
+ * since unclosed elements can make parsing quadratic.
  */
 async function readMarkup(html: string, signal: ToolContext['signal']): Promise<string> {
   const text = html.slice(0, TEXT_CHARS)

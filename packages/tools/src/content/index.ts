@@ -1,4 +1,4 @@
-// The exports of @baton/tools/content.
+// Exports of @baton/tools/content.
 export { createContentReader } from './content-reader.ts'
 export type { ContentOptions, ContentQuestion, ContentReader } from './content-reader.ts'
 export { contentTools } from './content-tool.ts'

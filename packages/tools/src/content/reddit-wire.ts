@@ -1,13 +1,14 @@
-// Things of Reddit's JSON, and what they mean. Sources: https://www.reddit.com/dev/api (fullnames, raw_json=1),
-// https://github.com/reddit-archive/reddit/wiki/JSON (kinds, `edited: false` or seconds, `created_utc`, `[deleted]`), and answers as public
-// clients keep them in their tests (github.com/turnage/graw, github.com/OmgImAlexis/snoo-wrapped); excerpts of both, seen in 2026-11.
+// Reddit's JSON things and their meaning. Sources: https://www.reddit.com/dev/api (fullnames, raw_json=1),
+// https://github.com/reddit-archive/reddit/wiki/JSON (kinds, `edited: false` or seconds, `created_utc`, `[deleted]`),
+// and answers in the tests of public clients (github.com/turnage/graw, github.com/OmgImAlexis/snoo-wrapped); excerpts
+// of both, seen in 2026-11.
 import * as z from 'zod'
 import { resolve } from '../shared/pages/html-text.ts'
 import type { Content } from './details.ts'
 import { NOTHING, toIso } from './details.ts'
 
 const SITE = 'https://www.reddit.com'
-/** Stands for an author whose account is gone, and for a text that its author deleted. */
+/** Reddit's placeholder for the author of a deleted account and for a text its author deleted. */
 const DELETED = '[deleted]'
 const REMOVED = /^\[\s*removed(?: by [\w ]{1,40})?\s*\]$/i
 const IMAGES = 20
@@ -17,7 +18,7 @@ const common = {
   author: z.string().nullish(),
   score: z.number().nullish(),
   created_utc: z.number().nullish(),
-  /** Seconds; true for edits of the first years, whose time is not known. */
+  /** Seconds; true for edits in the first years, whose time is unknown. */
   edited: z.union([z.boolean(), z.number()]).nullish(),
   permalink: z.string(),
   stickied: z.boolean().nullish(),
@@ -101,13 +102,13 @@ export function toContent({ kind, data }: Thing): Content {
   }
 }
 
-/** A path on the site; undefined for what leads elsewhere. */
+/** Address of a path on the site; the site itself if it leads elsewhere. */
 function readPermalink(path: string): string {
   const address = resolve(path, SITE)
   return address?.startsWith(`${SITE}/`) ? address : SITE
 }
 
-/** The text says what became of a thing; of a post the category of the removal, too: `deleted` is its author. */
+/** The text reveals the state. For a post, so does the removal category: `deleted` means its author deleted it. */
 function readState(body: string, category: string | null | undefined): Pick<Content, 'state' | 'stateNote'> {
   if (category === 'deleted' || category === 'author' || body === DELETED) return { state: 'deleted' }
   if (category) return { state: 'removed', stateNote: `by ${category.replaceAll(/[^\w ]/g, '').slice(0, 60)}` }

@@ -1,4 +1,5 @@
-// Asks Reddit: with the token of a principal, with one of the program's own application, or without any at the public addresses.
+// Client of Reddit: with a principal's token, with the program's own application, or without a login at the public
+// addresses.
 import type { Clock, ToolContext } from '@baton/core'
 import { BatonError, describeValue, isBatonError } from '@baton/core'
 import type { ServiceAnswer, ServiceRequest } from '../shared/service-client.ts'
@@ -10,16 +11,16 @@ import type { Target } from './target.ts'
 import { readUrl } from './target.ts'
 
 export interface RedditOptions<Services = unknown> {
-  /** Id and secret of an application that Reddit knows (https://www.reddit.com/prefs/apps): it then reads without a user. */
+  /** Id and secret of a Reddit application (https://www.reddit.com/prefs/apps), which reads without a user. */
   readonly clientId?: string
   readonly clientSecret?: string
-  /** The OAuth token of the call's principal; undefined: the application's is taken. */
+  /** Returns the OAuth token of the call's principal, or `undefined` to use the application's. */
   readonly token?: (context: ToolContext<Services>) => string | undefined | Promise<string | undefined>
-  /** Who asks. Reddit wants `<platform>:<app id>:<version> (by /u/<name>)`, and refuses common ones. */
+  /** User agent. Reddit expects `<platform>:<app id>:<version> (by /u/<name>)` and rejects generic ones. */
   readonly userAgent?: string
-  /** `https://oauth.reddit.com` by default. */
+  /** Defaults to `https://oauth.reddit.com`. */
   readonly server?: string
-  /** Address for tokens, and for reading without one; `https://www.reddit.com` by default. */
+  /** Address for tokens and for reading without one; defaults to `https://www.reddit.com`. */
   readonly publicServer?: string
 }
 
@@ -27,7 +28,7 @@ export type RedditTarget = Extract<Target, { readonly type: `reddit-${string}` }
 
 const FIELDS = ['clientId', 'clientSecret', 'token', 'userAgent', 'server', 'publicServer'] as const
 const USER_AGENT = 'node:baton-tools:0.1.0'
-/** A token that ends this soon is replaced. */
+/** Milliseconds before expiry at which a token is replaced. */
 const SPARE_MS = 60_000
 
 export class RedditApi {
@@ -50,7 +51,7 @@ export class RedditApi {
     this.#nowMs = () => (clock ? clock.nowMs() : Date.now())
   }
 
-  /** @throws BatonError as `ServiceClient.ask` does, and `api_refused` for what does not exist */
+  /** @throws BatonError as `ServiceClient.ask` does, and `api_refused` if it does not exist */
   async read(target: RedditTarget, context: ToolContext): Promise<Content> {
     if (target.type === 'reddit-user') return await this.#readUser(target.name, context)
     const fullname = target.type === 'reddit-share' ? await this.#findShared(target.path, context) : target.fullname
@@ -66,7 +67,7 @@ export class RedditApi {
       return toUser(this.#service.check(Account, value))
     } catch (thrown) {
       if (!isBatonError(thrown) || thrown.data['status'] !== 404) throw thrown
-      const message = `Reddit shows no user ${name}: there is none, it was deleted, or its posts are hidden from all others`
+      const message = `Reddit does not show the user ${name}: there is none, it was deleted, or its posts are hidden`
       throw new BatonError({ code: 'api_refused', message, data: thrown.data, cause: thrown })
     }
   }
@@ -74,7 +75,7 @@ export class RedditApi {
   async #ask(path: string, query: ServiceRequest['query'], context: ToolContext): Promise<ServiceAnswer> {
     const { signal } = context
     const own = await this.#options.token?.(context)
-    // raw_json=1: without it "<", ">" and "&" come as entities of HTML.
+    // raw_json=1: without it, "<", ">" and "&" are HTML entities.
     const request = { method: 'GET', query: { ...query, raw_json: 1 }, signal } as const
     if (own !== undefined) return await this.#service.ask({ ...request, path, ...login(own) })
     if (this.#options.clientId === undefined) return await this.#askPublic({ ...request, path: `${path}.json` })
@@ -82,7 +83,7 @@ export class RedditApi {
       return await this.#service.ask({ ...request, path, ...login(await this.#login(signal)) })
     } catch (thrown) {
       if (!isBatonError(thrown) || thrown.code !== 'api_unauthorized' || !this.#token) throw thrown
-      // It was withdrawn before its time.
+      // The token was revoked early.
       this.#token = undefined
       return await this.#service.ask({ ...request, path, ...login(await this.#login(signal)) })
     }
@@ -93,7 +94,7 @@ export class RedditApi {
       return await this.#public.ask(request)
     } catch (thrown) {
       if (!isBatonError(thrown) || thrown.data['status'] !== 403) throw thrown
-      const message = `${thrown.message} (without a login Reddit refuses requests of many networks and of common user agents: give reddit.clientId, and reddit.userAgent)`
+      const message = `${thrown.message} (without a login, Reddit rejects requests from many networks and with common user agents: set reddit.clientId and reddit.userAgent)`
       throw new BatonError({ code: 'api_refused', message, data: thrown.data, cause: thrown })
     }
   }
@@ -117,14 +118,14 @@ export class RedditApi {
     return text
   }
 
-  /** The target of a share link, which only a redirect tells. */
+  /** The target of a share link, which only a redirect reveals. */
   async #findShared(path: string, { signal }: ToolContext): Promise<string> {
     const location = await this.#public.findRedirect({ method: 'GET', path, signal })
     const target = location === undefined ? undefined : readUrl(location)
     if (target?.type === 'reddit-thing') return target.fullname
     throw new BatonError({
       code: 'api_refused',
-      message: `https://www.reddit.com${path.slice(0, 100)} leads to no post or comment of Reddit: give the address that a browser shows there`,
+      message: `https://www.reddit.com${path.slice(0, 100)} does not lead to a Reddit post or comment: use the address that a browser shows there`,
     })
   }
 }
@@ -141,8 +142,8 @@ function checkOptions(what: string, options: RedditOptions): void {
   for (const name of ['clientId', 'clientSecret', 'userAgent'] as const) {
     const value: unknown = options[name]
     if (value !== undefined && (typeof value !== 'string' || value.trim() === ''))
-      throw fail(`reddit.${name} must be a text, not ${name === 'clientSecret' ? 'that' : describeValue(value)}`)
+      throw fail(`reddit.${name} must be a string, not ${name === 'clientSecret' ? 'that' : describeValue(value)}`)
   }
   if ((options.clientId === undefined) !== (options.clientSecret === undefined))
-    throw fail('reddit.clientId and reddit.clientSecret are given together, or not at all')
+    throw fail('reddit.clientId and reddit.clientSecret must be given together or not at all')
 }

@@ -1,4 +1,4 @@
-// Classifies an address or an id: something of Reddit, something of Hacker News, or any page. It asks nobody.
+// Classifies an address or id as Reddit, Hacker News or a web page, without any request.
 import { BatonError } from '@baton/core'
 import { readAddress } from '../shared/pages/fetch-document.ts'
 
@@ -6,7 +6,7 @@ export type Target =
   /** A fullname, such as `t3_8xwlg`: https://www.reddit.com/dev/api#fullnames */
   | { readonly type: 'reddit-thing'; readonly fullname: string }
   | { readonly type: 'reddit-user'; readonly name: string }
-  /** A link to share, which redirects to what it means. */
+  /** A share link, which redirects to its target. */
   | { readonly type: 'reddit-share'; readonly path: string }
   | { readonly type: 'hacker-news-item'; readonly id: string }
   | { readonly type: 'hacker-news-user'; readonly name: string }
@@ -26,7 +26,7 @@ export function readId(id: string): Target {
   const member = /^hn:user:([\w-]{1,40})$/.exec(id)?.[1]
   if (member !== undefined) return { type: 'hacker-news-user', name: member }
   throw wrong(
-    `"${id.slice(0, 100)}" is not an id: write t3_ID (a post of Reddit), t1_ID (a comment), u/NAME (a user), hn:ID (an item of Hacker News) or hn:user:NAME, or give url`,
+    `"${id.slice(0, 100)}" is not a known id: use t3_ID (a Reddit post), t1_ID (a comment), u/NAME (a user), hn:ID (a Hacker News item) or hn:user:NAME, or give url`,
   )
 }
 
@@ -43,12 +43,12 @@ export function readUrl(address: string): Target {
 function readShort(url: URL): Target {
   const id = url.pathname.slice(1).replace(/\/$/, '')
   if (BASE36.test(id)) return { type: 'reddit-thing', fullname: `t3_${id.toLowerCase()}` }
-  throw wrong(`${url.href.slice(0, 200)} names no post of Reddit`)
+  throw wrong(`${url.href.slice(0, 200)} is not a Reddit post`)
 }
 
 /**
- * `/r/SUB/comments/POST/slug/COMMENT`, the same under `/user/NAME` or without both, `/r/SUB/comments/POST/comment/COMMENT`,
- * `/gallery/POST`, `/user/NAME`, `/r/SUB/s/SHARE`.
+ * `/r/SUB/comments/POST/slug/COMMENT`, the same under `/user/NAME` or without both,
+ * `/r/SUB/comments/POST/comment/COMMENT`, `/gallery/POST`, `/user/NAME`, `/r/SUB/s/SHARE`.
  */
 function readReddit(url: URL): Target {
   const parts = url.pathname
@@ -66,7 +66,7 @@ function readReddit(url: URL): Target {
   if (isWithin && what === 's' && /^\w{1,40}$/.test(post)) return { type: 'reddit-share', path: url.pathname }
   if (isWithin && first !== 'r' && what === '') return { type: 'reddit-user', name: second }
   throw wrong(
-    `${url.href.slice(0, 200)} names no post, comment or user of Reddit: give the address of one of these, such as https://www.reddit.com/r/SUB/comments/ID`,
+    `${url.href.slice(0, 200)} is not a Reddit post, comment or user: use the address of one of these, such as https://www.reddit.com/r/SUB/comments/ID`,
   )
 }
 

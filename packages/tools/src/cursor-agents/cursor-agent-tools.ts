@@ -1,4 +1,4 @@
-// Cursor's cloud agents as tools: run by the server with a key, or by a client that has its own way to them.
+// Cursor's cloud agents as tools: run by the server with a key, or by a client with its own access.
 import type { Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
@@ -11,23 +11,23 @@ import { CursorApi } from './cursor-api.ts'
 import { CANCEL, CloudAgent, FOLLOWUP, LIST, SPAWN, STATUS } from './definitions.ts'
 
 export interface CursorAgentOptions<Services = unknown> extends ServiceOptions {
-  /** A key of Cursor's dashboard, or a function that gives the key of the call's principal. */
+  /** A key from Cursor's dashboard, or a function that returns the key of the call's principal. */
   readonly apiKey: string | ((context: ToolContext<Services>) => string | undefined | Promise<string | undefined>)
-  /** False: no person is asked before an agent is started, stopped or instructed. True by default. */
+  /** Set to `false` to start, stop or instruct agents without asking the user. Defaults to `true`. */
   readonly approval?: boolean
   /**
-   * `v1` by default: the public beta, in which a start can be repeated safely. `v0`: the older API alone. A start with `branchName`, which
-   * version 1 cannot say, always goes to version 0.
+   * `v1`, the default: the public beta, in which a start can be retried safely. `v0`: only the older API. A start with
+   * `branchName`, which version 1 does not support, always uses version 0.
    */
   readonly version?: 'v0' | 'v1'
-  /** `https://api.cursor.com` by default. */
+  /** Defaults to `https://api.cursor.com`. */
   readonly server?: string
 }
 
 const WHAT = 'cursorAgentTools'
 const FIELDS = new Set(['apiKey', 'approval', 'version', 'server', 'timeoutMs', 'maxBytes', 'fetch', 'clock'])
 const ERRORS = [...SERVICE_ERRORS, 'invalid_arguments', 'invalid_option'] as const
-/** Requests of one call, at most: a start asks again where an answer was lost, and reads agent and run. */
+/** Maximum requests per call: a start retries after a lost response, and reads agent and run. */
 const REQUESTS = 4
 
 /**
@@ -48,12 +48,12 @@ export function cursorAgentTools<Services = unknown>(
   const service = new ServiceClient({ ...rest, name: 'Cursor', server, option: `${WHAT}: server`, showsWords: false })
   const api = new CursorApi(service, version)
   const start = async (context: ToolContext): Promise<Asking> => ({
-    key: await readKey(apiKey, context as ToolContext<Services>), // as the program that made the tools says
+    key: await readKey(apiKey, context as ToolContext<Services>), // as declared by the program that created the tools
     signal: context.signal,
     idempotencyKey: context.idempotencyKey,
   })
   const common = {
-    trust: 'untrusted', // an agent's summary quotes what it has read
+    trust: 'untrusted', // an agent's summary quotes text it has read
     network: true,
     timeoutMs: service.timeoutMs * REQUESTS + 2_000,
     errors: ERRORS,
@@ -70,7 +70,7 @@ export function cursorAgentTools<Services = unknown>(
     tool({
       ...STATUS,
       ...common,
-      describe: ({ id }) => ({ title: `Look at agent ${id}` }),
+      describe: ({ id }) => ({ title: `Check agent ${id}` }),
       output: CloudAgent,
       execute: async ({ id }, context) => await api.status(id, await start(context)),
     }),
@@ -101,8 +101,8 @@ export function cursorAgentTools<Services = unknown>(
 }
 
 /**
- * The same five tools without `execute`: a connected client runs them, and may answer with any text. A person is not asked unless
- * `approval` is true, since the client can ask its user itself.
+ * The same five tools without `execute`: a connected client runs them and may return any text. The user is not asked
+ * unless `approval` is true, since the client can ask its user itself.
  */
 export function cursorAgentClientTools({ approval = false }: { readonly approval?: boolean } = {}): readonly Tool[] {
   return [
@@ -132,6 +132,6 @@ async function readKey<Services>(
   if (typeof key === 'string' && key !== '') return key
   throw new BatonError({
     code: 'api_unauthorized',
-    message: `there is no key of Cursor for ${context.principal.id}: a key from Cursor's dashboard must be added first`,
+    message: `there is no Cursor key for ${context.principal.id}: add a key from Cursor's dashboard first`,
   })
 }

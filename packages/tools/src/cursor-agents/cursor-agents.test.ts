@@ -1,4 +1,5 @@
-// The five tools against a server that refuses what Cursor's would refuse, in both versions, and in all failures.
+// The five tools against a server that rejects what Cursor's would reject, in both versions and in all failure
+// situations.
 import type { JsonObject, Tool, ToolContext } from '@baton/core'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -22,7 +23,7 @@ interface Called {
   readonly message?: string
 }
 
-/** One call in a session of its own. */
+/** One call in its own session. */
 async function call(tools: readonly Tool[], name: string, input: JsonObject, principal = 'ann'): Promise<Called> {
   const model = createScriptedModel({ steps: [{ calls: [{ name, arguments: input }] }, { text: 'Done.' }] })
   const host = createHost({ agent: defineAgent({ name: 'tester', model, tools: [...tools] }) })
@@ -32,7 +33,7 @@ async function call(tools: readonly Tool[], name: string, input: JsonObject, pri
     for await (const event of session.send('Go.')) {
       if (event.type === 'approval-requested')
         await session.decide({ approvalId: event.approvalId, decision: 'approve' })
-      if (event.type === 'call' && event.call.result) result = event.call.result as Called // of any kind
+      if (event.type === 'call' && event.call.result) result = event.call.result as Called // any kind of result
     }
     return result
   } finally {
@@ -50,7 +51,7 @@ test.each(['..', '.', 'a/../b', 'a\\b', 'a\u001b[2J', 'a\u202eb', 'a b', '\ud800
   async (id) => {
     expect(await call(open(), 'agent.followup', { id, prompt: 'Go on' })).toMatchObject({
       code: 'invalid_arguments',
-      message: expect.stringContaining('write the id as agent.spawn returned it') as string,
+      message: expect.stringContaining('write the id as returned by agent.spawn') as string,
     })
     expect(await call(open(), 'agent.status', { id })).toMatchObject({ code: 'invalid_arguments' })
   },
@@ -157,7 +158,7 @@ test('a principal without a key, and one whose key is wrong', async () => {
   })
   expect(await call(tools, 'agent.list', {}, 'carl')).toMatchObject({
     code: 'api_unauthorized',
-    message: expect.stringContaining('no key of Cursor for carl') as string,
+    message: expect.stringContaining('no Cursor key for carl') as string,
   })
   const refused = await call(tools, 'agent.list', {}, 'eve')
   expect(refused.code).toBe('api_unauthorized')

@@ -1,5 +1,5 @@
-// Asks Cursor's Cloud Agents API: version 1, and version 0 for what version 1 cannot say or does not know. Bodies of errors are never
-// shown, since they have held keys, so errors have words of our own.
+// Client of Cursor's Cloud Agents API: version 1, and version 0 for anything version 1 does not support. Error bodies
+// are never shown, since they have contained keys, so the messages are our own.
 import { createHash } from 'node:crypto'
 import type { JsonValue, ToolContext } from '@baton/core'
 import { BatonError, hasNeverConnected, isBatonError } from '@baton/core'
@@ -22,7 +22,7 @@ import {
   V1Run,
 } from './wire.ts'
 
-/** One call of a tool: whose key it uses, and how it ends. */
+/** One call of a tool: the key it uses and its cancellation. */
 export interface Asking {
   readonly key: string
   readonly signal: ToolContext['signal']
@@ -39,8 +39,8 @@ export class CursorApi {
   }
 
   /**
-   * With version 1 the agent's id comes from the call's key. So an answer that was lost can be found, and a second start of the same call
-   * starts no second agent.
+   * In version 1, the agent's id is derived from the call's key. A start whose response was lost can be found, and
+   * repeating the call does not start a second agent.
    */
   async spawn(input: SpawnInput, asking: Asking): Promise<CloudAgent> {
     if (input.prUrl !== undefined && repositoryOf(input.prUrl) === undefined)
@@ -59,7 +59,10 @@ export class CursorApi {
     }
   }
 
-  /** The agent of a start whose answer was lost (or that was made before: 409), if it is there. @throws what was thrown */
+  /**
+   * Finds the agent of a start whose response was lost or that was made before (409). @throws the original error if
+   * there is none
+   */
   async #find(agentId: string, asking: Asking, thrown: unknown): Promise<CloudAgent> {
     if (!isBatonError(thrown) || hasNeverConnected(thrown)) throw thrown
     const isLost = thrown.code === 'api_unavailable' || thrown.code === 'api_malformed' || thrown.code === 'api_failed'
@@ -71,7 +74,7 @@ export class CursorApi {
       const { code, message, data } = thrown
       throw new BatonError({
         code,
-        message: `${message}; if the agent was started, its id is ${agentId}: look with agent.status before you start another`,
+        message: `${message}; if the agent was started, its id is ${agentId}: check it with agent.status before you start another`,
         data,
         cause: thrown,
       })
@@ -86,7 +89,7 @@ export class CursorApi {
     )
   }
 
-  /** An agent that does not run stays as it is. */
+  /** Leaves an agent that is not running unchanged. */
   async cancel(id: string, asking: Asking): Promise<CloudAgent> {
     const stop = async (): Promise<CloudAgent> => {
       await this.#post(asking, `/v0/agents/${part(id)}/stop`, undefined, Named)
@@ -99,7 +102,7 @@ export class CursorApi {
         try {
           await this.#post(asking, `/v1/agents/${part(id)}/runs/${part(latestRunId)}/cancel`, undefined, Named)
         } catch (thrown) {
-          // It has ended, or was cancelled before.
+          // It has already ended or been cancelled.
           if (statusOf(thrown) !== 409) throw thrown
         }
       return await this.#read(id, asking)
@@ -122,7 +125,7 @@ export class CursorApi {
         if (statusOf(thrown) !== 409) throw thrown
         throw new BatonError({
           code: 'api_refused',
-          message: `the agent ${id} is busy, and takes one instruction at a time: wait until agent.status says that it has ended, or stop it with agent.cancel`,
+          message: `the agent ${id} is busy and accepts one instruction at a time: wait until agent.status reports that it has ended, or stop it with agent.cancel`,
           data: { status: 409 },
           cause: thrown,
         })
@@ -150,7 +153,7 @@ export class CursorApi {
     return fromV1(agent, await this.#get(asking, `/v1/agents/${part(id)}/runs/${part(latestRunId)}`, V1Run))
   }
 
-  /** Version 1 may not know an agent that version 0 started. */
+  /** Version 1 may not know an agent started by version 0. */
   async #orV0(ask: () => Promise<CloudAgent>, askV0: () => Promise<CloudAgent>): Promise<CloudAgent> {
     try {
       return await ask()
@@ -209,13 +212,13 @@ function notFound(cause: unknown): BatonError {
   return new BatonError({
     code: 'api_refused',
     message:
-      'Cursor answered 404: there is no such agent, or it is so new that it cannot be read yet; agent.list has the agents',
+      'Cursor answered 404: the agent does not exist, or it is too new to be read yet; agent.list returns the existing ones',
     data: { status: 404 },
     cause,
   })
 }
 
-/** A UUID of version 4 in form, from the key of the call, so that it is the same each time. */
+/** A UUID in version 4 format, derived from the call's key so that it is the same each time. */
 function toAgentId(idempotencyKey: string): string {
   const hex = createHash('sha256').update(`cursor-agent ${idempotencyKey}`).digest('hex')
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)

@@ -1,5 +1,5 @@
-// Cursor's Cloud Agents API as its pages describe it (v1 and v0, read in 2026-11), with agents that work until the test ends them. It
-// refuses what the real one would refuse, and keeps what it refused.
+// Cursor's Cloud Agents API as documented (v1 and v0, read in 2026-11), with agents that work until the test ends them.
+// Rejects what the real one would reject, and records it.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -23,7 +23,7 @@ const CreateV1 = z
     skipReviewerRequest: z.boolean().optional(),
     model: z.strictObject({ id: z.string().min(1) }).optional(),
   })
-  // With a starting ref of its own an agent would push to that branch.
+  // With its own starting ref, an agent would push to that branch.
   .refine(({ workOnCurrentBranch, repos: [repo] }) => !workOnCurrentBranch || repo?.prUrl !== undefined)
 const CreateV0 = z.strictObject({
   prompt: Prompt,
@@ -63,16 +63,16 @@ export interface CursorServer {
   readonly agents: readonly HeldAgent[]
   /** `<method> <path>` of each request. */
   readonly asked: string[]
-  /** Requests that the real service would refuse as malformed, with the reason. */
+  /** Requests that the real service would reject as malformed, with the reason. */
   readonly refusals: string[]
-  /** Ends the newest run of an agent. */
+  /** Ends the latest run of an agent. */
   finish(id: string, result: string): void
-  /** The next POST is carried out, and its answer is lost. */
+  /** The next POST takes effect, but its response is lost. */
   loseNextAnswer(): void
   close(): Promise<void>
 }
 
-/** @param keys the keys that there are, each with agents of its own */
+/** @param keys valid keys, each with its own agents */
 export async function startCursorServer(keys: readonly string[]): Promise<CursorServer> {
   const cursor = new FakeCursor(new Set(keys))
   const server = createServer((request, response) => void cursor.answer(request, response))
@@ -121,7 +121,7 @@ class FakeCursor {
     this.asked.push(`${method} ${url}`)
     const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
     const text = Buffer.concat(pieces).toString()
-    // As the real one has done: the error quotes the key.
+    // As the real one has done, the error quotes the key.
     const { status, body } = this.#keys.has(key)
       ? this.#route(method, new URL(url, 'http://cursor.test'), text, key)
       : fail(401, `the key ${key} is not valid`)
@@ -139,7 +139,7 @@ class FakeCursor {
     if (agents !== 'agents' || (version !== 'v0' && version !== 'v1')) return fail(404, 'no such path')
     if (id === undefined)
       return method === 'POST' ? this.#create(version, text, owner) : this.#list(version, url, owner)
-    // Each version knows its own agents.
+    // Each version knows only its own agents.
     const agent = this.agents.find((one) => one.id === id && one.version === version && one.owner === owner)
     if (!agent) return fail(404, 'agent_not_found')
     const run = agent.runs.at(-1)

@@ -1,4 +1,4 @@
-// The exports of @baton/tools/cursor-agents.
+// Exports of @baton/tools/cursor-agents.
 export { cursorAgentClientTools, cursorAgentTools } from './cursor-agent-tools.ts'
 export type { CursorAgentOptions } from './cursor-agent-tools.ts'
 export { CURSOR_AGENT_INSTRUCTIONS } from './definitions.ts'

@@ -1,4 +1,4 @@
-// The two versions of Cursor's Cloud Agents API, as they are read. v1: https://cursor.com/docs/cloud-agent/api/endpoints, v0:
+// Reads the two versions of Cursor's Cloud Agents API. v1: https://cursor.com/docs/cloud-agent/api/endpoints, v0:
 // https://cursor.com/docs/cloud-agent/api/v0, both read in 2026-11. Unknown fields are ignored: v1 is a public beta.
 import * as z from 'zod'
 import type { CloudAgent, SpawnInput } from './definitions.ts'
@@ -38,12 +38,12 @@ export const V0Agent = z.object({
 export const V0List = z.object({ agents: z.array(V0Agent), nextCursor: text.nullish() })
 export const Named = z.object({ id: text })
 
-/** Characters of what an agent said at its end. */
+/** Maximum characters of an agent's final message. */
 const SUMMARY_CHARS = 8_000
 
 export function fromV1(agent: z.infer<typeof V1Agent>, run?: z.infer<typeof V1Run>): CloudAgent {
   const [repo] = agent.repos ?? []
-  // The newest branch stands last, as each run pushes.
+  // The newest branch is last, because each run pushes.
   const pushed = run?.git?.branches?.at(-1)
   return drop({
     id: agent.id,
@@ -71,13 +71,13 @@ function cut(summary: string | undefined): { readonly summary?: string; readonly
 type Loose<Value> = { readonly [Key in keyof Value]: Value[Key] | undefined }
 
 function drop(agent: Loose<CloudAgent>): CloudAgent {
-  return Object.fromEntries(Object.entries(agent).filter(([, value]) => value !== undefined)) as CloudAgent // its own fields
+  return Object.fromEntries(Object.entries(agent).filter(([, value]) => value !== undefined)) as CloudAgent // own
 }
 
 /** `POST /v1/agents`. It cannot name the branch. */
 export function toV1(input: SpawnInput, agentId: string) {
   const { prompt, repository, ref, prUrl, model, autoCreatePr, autoBranch, skipReviewerRequest } = input
-  // Only on a pull request's own branch does an agent push to a branch that it did not make.
+  // Only on a pull request's own branch does an agent push to a branch that it did not create.
   const isOnBranch = prUrl !== undefined && !autoBranch
   return {
     agentId,
@@ -113,7 +113,9 @@ export function toV0(input: SpawnInput) {
   }
 }
 
-/** The repository of a pull request's address, on GitHub, GitLab, Bitbucket and others alike; undefined for another address. */
+/**
+ * Repository in a pull request's address, for GitHub, GitLab, Bitbucket and others; `undefined` for any other address.
+ */
 export function repositoryOf(prUrl: string): string | undefined {
   const { protocol, origin, pathname } = URL.parse(prUrl) ?? {}
   if (protocol !== 'https:') return undefined

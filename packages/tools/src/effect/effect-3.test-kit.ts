@@ -1,4 +1,4 @@
-// The tools of the tests in Effect 3, with @effect/ai.
+// The test tools in Effect 3, with @effect/ai.
 import { Tool, Toolkit } from '@effect/ai'
 import type { ToolContext } from '@baton/core'
 import * as effect from 'effect'

@@ -1,4 +1,4 @@
-// Features of toolkits of Effect 4 alone: approval, tools with a JSON Schema, results before the last one, tools of providers.
+// Toolkit features specific to Effect 4: approval, tools with a JSON Schema, preliminary results, provider-run tools.
 import { createToolContext } from '@baton/core/testing'
 import * as effect from 'effect4'
 import { Context, Effect, Layer, ManagedRuntime, Schema } from 'effect4'
@@ -104,7 +104,7 @@ test('what the program says of one tool comes before what its toolkit says', asy
 test('a tool that runs at a provider of models is refused', () => {
   const Search = Tool.providerDefined({ id: 'openai.web_search', customName: 'Search', providerName: 'web_search' })()
   const kit = Toolkit.make(Search)
-  expect(() => fromEffect(effect, { toolkit: kit })).toThrow(/"Search" runs at one provider of models \(web_search\)/)
+  expect(() => fromEffect(effect, { toolkit: kit })).toThrow(/"Search" runs at a model provider \(web_search\)/)
 })
 
 class Clock extends Context.Service<Clock, { readonly now: () => number }>()('test/Clock') {}
@@ -138,20 +138,20 @@ test('a runtime of the program is used, and left to it', async () => {
 })
 
 test('the compiler says which service is missing', () => {
-  // @ts-expect-error -- nobody provides Clock
+  // @ts-expect-error -- Clock is not provided
   fromEffect(effect, { tools: [now] })
-  // @ts-expect-error -- nobody provides the handlers
+  // @ts-expect-error -- the handlers are not provided
   fromEffect(effect, { toolkit: Kit })
-  // @ts-expect-error -- the tool's own dependency is neither in the handlers nor elsewhere
+  // @ts-expect-error -- the tool's own dependency is not provided
   fromEffect(effect, { toolkit: Timed, layer: timedHandlers })
   fromEffect(effect, { toolkit: Timed, layer: Layer.merge(timedHandlers, Layer.succeed(Clock, { now: () => 42 })) })
   const needing = Layer.effect(
     Zone,
     Effect.map(Clock, (clock) => ({ offset: clock.now() })),
   )
-  // @ts-expect-error -- the layer needs Clock, and nobody gives it one
+  // @ts-expect-error -- the layer needs Clock, which is not provided
   fromEffect(effect, { layer: needing })
-  // @ts-expect-error -- a Clock beside it does not serve it
+  // @ts-expect-error -- a merged Clock does not serve it
   fromEffect(effect, { layer: Layer.merge(needing, Layer.succeed(Clock, { now: () => 42 })) })
   const provided = Layer.provide(needing, Layer.succeed(Clock, { now: () => 42 }))
   fromEffect(effect, { layer: provided })
@@ -163,7 +163,7 @@ test('the compiler says which service is missing', () => {
     description: 'Its result does not fit',
     input: Schema.Struct({}),
     output: Schema.Struct({ count: Schema.Int }),
-    // @ts-expect-error -- the result has a text
+    // @ts-expect-error -- the result is a string
     execute: () => Effect.succeed({ count: 'one' }),
   })
 })

@@ -1,4 +1,4 @@
-// The tools of the tests in Effect 4, with its own effect/ai.
+// The test tools in Effect 4, with its own effect/ai.
 import { Tool, Toolkit } from 'effect4/ai'
 import type { ToolContext } from '@baton/core'
 import * as effect from 'effect4'
@@ -49,7 +49,7 @@ function open(options: OpenOptions = {}): Opened {
   const counts: Counts = { built: 0, released: 0, interrupted: 0 }
   let begin = (): void => {}
   const begun = new Promise<void>((resolve) => (begin = resolve))
-  // The part of Effect that the tools use is the same in version 3, whose types they have.
+  // The part of Effect that the tools use is identical in version 3, whose types they have.
   const odd = createOddTools<Call>(effect as unknown as Parameters<typeof createOddTools>[0], {
     counts,
     begin: () => begin(),

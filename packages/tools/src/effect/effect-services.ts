@@ -1,17 +1,17 @@
-// The services of a set of tools: built once, at the first call, and released by `close`. Runs Effects with them, and interrupts those
-// whose call is over.
+// The services of a set of tools: built once, on the first call, and released by `close`. Runs Effects with them, and
+// interrupts an Effect when its call ends.
 import type { ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { EffectModule, Exit, ManagedRuntime, Opaque } from './library.ts'
 import { describeEnding, describeFailure } from './failure.ts'
 
-/** Characters of a cause in the log. */
+/** Maximum characters of a cause in the log. */
 const CAUSE_CHARS = 4000
 
 export interface EffectServicesInit {
-  /** A runtime that belongs to the program: `close` leaves it alone. */
+  /** A runtime owned by the program, which `close` does not touch. */
   readonly runtime?: ManagedRuntime
-  /** Without it and `runtime` there are no services. */
+  /** If both this and `runtime` are absent, there are no services. */
   readonly layer?: Opaque
   /** Milliseconds that `close` waits for running Effects, and then for the services. */
   readonly closeMs: number
@@ -36,8 +36,8 @@ export class EffectServices {
   }
 
   /**
-   * The Effect's success value. Settles as soon as the call is over, though an Effect that cannot be interrupted goes on.
-   * @throws BatonError `tool_failed`, `cancelled` (the call is over), `tool_gone` (closed), or the Effect's own
+   * Returns the Effect's success value. Settles as soon as the call ends, although an uninterruptible Effect continues.
+   * @throws BatonError `tool_failed`, `cancelled` (the call has ended), `tool_gone` (closed), or the Effect's own
    */
   async run(program: Opaque, context: Pick<ToolContext, 'signal' | 'log' | 'callId'>): Promise<unknown> {
     if (this.#closing) throw new BatonError({ code: 'tool_gone', message: 'the services of this tool were closed' })
@@ -63,7 +63,7 @@ export class EffectServices {
   }
 
   /**
-   * Interrupts running Effects, and releases the services. Idempotent.
+   * Interrupts running Effects and releases the services. Idempotent.
    * @throws BatonError `cancelled` if that takes longer than `closeMs`
    */
   close(): Promise<void> {
@@ -76,7 +76,7 @@ export class EffectServices {
     return runtime.runPromiseExit(program, { signal })
   }
 
-  /** Builds the services once; after a failure the next call tries again. */
+  /** Builds the services once; after a failure, the next call tries again. */
   async #build(): Promise<ManagedRuntime> {
     const { library } = this.#module
     const runtime = this.#init.runtime ?? library.ManagedRuntime.make(this.#init.layer ?? library.Layer.empty)
@@ -115,7 +115,7 @@ export class EffectServices {
 /** Never resolves. */
 function whenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const end = (): void => reject(new BatonError({ code: 'cancelled', message: 'the call is over' }))
+    const end = (): void => reject(new BatonError({ code: 'cancelled', message: 'the call has ended' }))
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })
   })
@@ -124,7 +124,7 @@ function whenAborted(signal: AbortSignal): Promise<never> {
 function createTimer(ms: number): { readonly over: Promise<never>; readonly stop: () => void } {
   let stop = (): void => {}
   const over = new Promise<never>((_resolve, reject) => {
-    const message = `the services of Effect tools were not given back within ${ms} ms`
+    const message = `the services of Effect tools were not released within ${ms} ms`
     const hint = 'Look for an Effect or a finalizer that never ends, or raise closeMs.'
     const timer = setTimeout(() => reject(new BatonError({ code: 'cancelled', message, hint })), ms)
     stop = () => clearTimeout(timer)

@@ -1,4 +1,4 @@
-// A tool whose work is an Effect: its definition, and the tool of Baton that it becomes.
+// A tool whose work is an Effect: its definition, and the Baton tool it becomes.
 import type { StandardSchema, Tool, ToolContext, WaitingInit } from '@baton/core'
 import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
 import type { SettingsOfTool, ToolSettings } from '../shared/tool-settings.ts'
@@ -13,32 +13,32 @@ export interface EffectToolInit<Input extends EffectSchema, Output extends Effec
   'approval' | 'waiting' | 'awayMs'
 > {
   readonly name: string
-  /** The text by which the model decides when to call it. */
+  /** Text that tells the model when to call it. */
   readonly description: string
-  /** A schema of Effect that needs no services, a struct at the root. It decodes the arguments before `execute` sees them. */
+  /** An Effect schema that needs no services, with a struct at the root. Decodes the arguments for `execute`. */
   readonly input: Input
-  /** Encodes the result. A result that does not fit is an error for the model (`result_invalid`). */
+  /** Encodes the result. A result that does not match is an error for the model (`result_invalid`). */
   readonly output?: Output
-  /** Makes the Effect that does the work. A typed failure reaches the model with its tag and its message. */
+  /** Creates the Effect that does the work. A typed failure reaches the model with its tag and its message. */
   readonly execute: (input: Input['Type'], context: ToolContext) => Made & Fitting<SuccessOf<Made>, Output['Type']>
   readonly approval?: boolean | ((input: Input['Type']) => boolean | Promise<boolean>)
   readonly waiting?: WaitingInit<Input['Type']>
 }
 
-/** Names the result that does not fit in the compiler's message. */
+/** Names the mismatched result in the compiler's message. */
 type Fitting<Success, Output> = [Success] extends [Output]
   ? unknown
-  : { readonly 'a result that fits the output': Output }
+  : { readonly 'a result that matches the output': Output }
 
-/** Made by `effectTool`; `Requires` are the services that its Effect needs. */
+/** Created by `effectTool`; `Requires` are the services that its Effect needs. */
 export interface EffectTool<out Requires = never> {
   readonly name: string
   readonly init: AnyEffectToolInit
-  /** For the compiler alone: nothing is there. */
+  /** For the compiler only: never set at runtime. */
   readonly types?: { readonly requires: Requires }
 }
 
-/** The definition without its types, after the compiler has checked them. */
+/** The untyped definition, after the compiler has checked it. */
 export interface AnyEffectToolInit extends Omit<SettingsOfTool, 'approval'> {
   readonly name: string
   readonly description: string
@@ -50,7 +50,7 @@ export interface AnyEffectToolInit extends Omit<SettingsOfTool, 'approval'> {
 
 const FIELDS: ReadonlySet<string> = new Set(['name', 'description', 'input', 'output', 'execute', ...TOOL_SETTINGS])
 
-/** A tool for `fromEffect`. */
+/** Defines a tool for `fromEffect`. */
 export function effectTool<const Input extends EffectSchema, Made, const Output extends EffectSchema = AnySchema>(
   init: EffectToolInit<Input, Output, Made>,
 ): EffectTool<RequiredBy<Made>> {
@@ -62,7 +62,7 @@ export function effectTool<const Input extends EffectSchema, Made, const Output 
     elsewhere: { parameters: 'input', success: 'output' },
   })
   checkKinds(init, { what, code: 'invalid_tool', kinds: { name: 'text', execute: 'a function' } })
-  return { name: init.name, init: init as AnyEffectToolInit } // its input's type was for the compiler
+  return { name: init.name, init: init as AnyEffectToolInit } // its input type was only for the compiler
 }
 
 interface AnySchema extends EffectSchema {
@@ -72,7 +72,7 @@ interface AnySchema extends EffectSchema {
 export interface EffectPlace {
   readonly module: EffectModule
   readonly services: EffectServices
-  /** The tag under which Effects find the context of their call. */
+  /** Tag that gives Effects the context of their call. */
   readonly call?: Opaque
 }
 
@@ -81,8 +81,8 @@ export function toBatonTool({ name, init }: EffectTool<unknown>, place: EffectPl
   if (typeof init !== 'object' || init === null)
     throw new BatonError({
       code: 'invalid_tool',
-      message: `fromEffect: the tool "${String(name).slice(0, 100)}" is not made by effectTool`,
-      hint: 'Write effectTool({ name, description, input, execute }), or give a tool of tool() to the agent itself.',
+      message: `fromEffect: the tool "${String(name).slice(0, 100)}" was not created by effectTool`,
+      hint: 'Write effectTool({ name, description, input, execute }), or pass a tool created by tool() directly to the agent.',
     })
   checkSchema(`tool "${init.name}": input`, init.input, place)
   if (init.output !== undefined) checkSchema(`tool "${init.name}": output`, init.output, place)
@@ -91,10 +91,10 @@ export function toBatonTool({ name, init }: EffectTool<unknown>, place: EffectPl
   const { Effect } = library
   return tool({
     ...rest,
-    ...(approval !== undefined && { approval: approval as NonNullable<SettingsOfTool['approval']> }), // it gets what `input` decoded
+    ...(approval !== undefined && { approval: approval as NonNullable<SettingsOfTool['approval']> }), // decoded
     input: toStandardSchema(input, place.module),
     execute: async (given: unknown, context: ToolContext): Promise<unknown> => {
-      const work = Effect.suspend(() => checkEffect(init.name, execute(given as never, context), place)) // decoded by its schema
+      const work = Effect.suspend(() => checkEffect(init.name, execute(given as never, context), place)) // decoded
       const encoded =
         output === undefined
           ? work
@@ -104,13 +104,16 @@ export function toBatonTool({ name, init }: EffectTool<unknown>, place: EffectPl
   })
 }
 
-/** Refuses Zod, JSON Schema and the other version's schemas: Effect's own failure would not say why. @throws BatonError `invalid_schema` */
+/**
+ * Rejects Zod, JSON Schema and schemas of the other Effect version, for which Effect's own error would be unclear.
+ * @throws BatonError `invalid_schema`
+ */
 function checkSchema(what: string, schema: Opaque, { module }: EffectPlace): void {
   if (module.library.Schema.isSchema(schema)) return
   throw new BatonError({
     code: 'invalid_schema',
-    message: `${what} is not a schema of the Effect module given to fromEffect`,
-    hint: 'Write Schema.Struct({ … }), with the Schema of the same version of Effect.',
+    message: `${what} is not a schema of the Effect module passed to fromEffect`,
+    hint: 'Write Schema.Struct({ … }), using Schema from the same version of Effect.',
   })
 }
 
@@ -139,8 +142,8 @@ function checkEffect(name: string, made: Opaque, { module }: EffectPlace): Opaqu
   if (module.library.Effect.isEffect(made)) return made
   throw new BatonError({
     code: 'result_invalid',
-    message: `execute of "${name}" must return an Effect of the module that fromEffect was given`,
-    hint: 'Return an Effect, such as Effect.gen(…) or Effect.promise(…), and hand in the module that it was made with.',
+    message: `execute of "${name}" must return an Effect of the module passed to fromEffect`,
+    hint: 'Return an Effect, such as Effect.gen(…) or Effect.promise(…), and pass the module that it was created with.',
   })
 }
 

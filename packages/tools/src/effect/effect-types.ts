@@ -1,14 +1,14 @@
-// Types of values of Effect 3 and of Effect 4: the needs and results of an Effect, and the services of a Layer. Each
-// version keeps it under its own key, so these types look under every key.
+// Types for values of Effect 3 and Effect 4: the requirements and results of an Effect, and the services of a Layer.
+// Each version uses a different key, so these types look under every key.
 
-/** A schema of Effect: `Type` is what it decodes to. */
+/** An Effect schema that decodes to `Type`. */
 export interface EffectSchema {
   readonly Type: unknown
   readonly Encoded: unknown
   readonly ast: unknown
 }
 
-/** A tag of a service, whose service is `Service`. */
+/** A tag for a service of type `Service`. */
 export interface ServiceTag<Service> {
   readonly key: string
   readonly Identifier: unknown
@@ -59,14 +59,14 @@ type RequiredByTool<Tool> = {
   [Key in keyof Tool]-?: Tool[Key] extends { readonly _Requirements: (_: never) => infer Services } ? Services : never
 }[keyof Tool]
 
-/** Says in the compiler's message that the layer itself is not complete. Of a layer of type `any` the compiler knows nothing. */
+/** Reports in the compiler's message that the layer itself is incomplete. Layers of type `any` cannot be checked. */
 export type Closed<Needed> = [Needed] extends [never]
   ? unknown
   : 0 extends Needed & 1
     ? unknown
-    : { readonly 'services that the layer itself needs; Layer.provide gives them': Needed }
+    : { readonly 'services that the layer itself needs; Layer.provide supplies them': Needed }
 
 /** Names the missing services in the compiler's message. */
 export type Provided<Needed, Given> = [Needed] extends [Given]
   ? unknown
-  : { readonly 'services that are missing in the layer': Exclude<Needed, Given> }
+  : { readonly 'services missing from the layer': Exclude<Needed, Given> }

@@ -1,19 +1,20 @@
-// Turns the failure of an Effect into the error that the model reads: a typed failure with tag and message, a defect with its message.
+// Converts the failure of an Effect to the error that the model reads: a typed failure with tag and message, a defect
+// with its message.
 import { BatonError, isBatonError, readServiceFailure } from '@baton/core'
 import type { Opaque } from './library.ts'
 
-/** Characters of the fields of a failure. */
+/** Maximum characters of a failure's fields. */
 const FIELDS_CHARS = 2000
-/** Steps through the causes of a failure, which are a tree in Effect 3. */
+/** Maximum steps through the causes of a failure, which form a tree in Effect 3. */
 const CAUSES = 1000
 
-/** Whether the failure is a defect: the Effect's type does not declare it. */
+/** Whether the failure is a defect, which the Effect's type does not declare. */
 export interface Ending {
   readonly error: BatonError
   readonly isDefect: boolean
 }
 
-/** A BatonError that the Effect failed with stays as it is. */
+/** A BatonError that the Effect failed with is kept as is. */
 export function describeEnding(cause: Opaque): Ending {
   const reasons = listReasons(cause)
   const failed = reasons.find((reason) => 'error' in reason)
@@ -24,7 +25,7 @@ export function describeEnding(cause: Opaque): Ending {
   return { error: new BatonError({ code: 'cancelled', message: 'the Effect was interrupted' }), isDefect: false }
 }
 
-/** `OrderNotFound: there is no order A-71`; the fields where there is no message. */
+/** Such as `OrderNotFound: there is no order A-71`; lists the fields if there is no message. */
 export function describeFailure(error: unknown): string {
   const tag = isRecord(error) && typeof error['_tag'] === 'string' ? error['_tag'] : ''
   const words = wordsOf(error)
@@ -54,13 +55,13 @@ function stringify(value: object): string {
   try {
     return JSON.stringify(value).slice(0, FIELDS_CHARS)
   } catch {
-    return '' // it is circular, or holds a bigint
+    return '' // it is circular, or contains a bigint
   }
 }
 
 type Reason = { readonly error: unknown } | { readonly defect: unknown }
 
-/** Effect 4 keeps a list of reasons; Effect 3 a tree, whose left side came first. */
+/** Effect 4 keeps a list of reasons; Effect 3 a tree whose left side came first. */
 function listReasons(cause: Opaque): readonly Reason[] {
   const reasons: Reason[] = []
   const open: unknown[] = [cause]

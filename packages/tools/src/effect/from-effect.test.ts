@@ -192,10 +192,10 @@ describe.each([effect3, effect4])('Effect $version', ({ open, openToolkit }) => 
 })
 
 test('what is not the module of Effect, and options that nobody has, are refused in words', () => {
-  expect(() => fromEffect({ Effect: {} }, {})).toThrow(/it was given has no Effect\.isEffect/)
-  expect(() => fromEffect({}, { trust: 'untrusted' })).toThrow(/it has trust, which is for the tools of a toolkit/)
-  expect(() => fromEffect({}, { closeMs: 0 })).toThrow(/closeMs must be a number above 0, not 0/)
-  expect(() => fromEffect({}, { layer: 1, runtime: 1 })).toThrow(/it has a layer and a runtime/)
+  expect(() => fromEffect({ Effect: {} }, {})).toThrow(/the given value has no Effect\.isEffect/)
+  expect(() => fromEffect({}, { trust: 'untrusted' })).toThrow(/it has trust, which applies only to toolkit tools/)
+  expect(() => fromEffect({}, { closeMs: 0 })).toThrow(/closeMs must be a number greater than 0, not 0/)
+  expect(() => fromEffect({}, { layer: 1, runtime: 1 })).toThrow(/it has both a layer and a runtime/)
   expect(() => fromEffect({}, { layers: 1 } as never)).toThrow(
     /fromEffect has no field "layers"; it is called "layer" here/,
   )
@@ -204,7 +204,7 @@ test('what is not the module of Effect, and options that nobody has, are refused
 test('a tool that effectTool did not make is refused in words', () => {
   const plain = { name: 'read', description: 'Reads', execute: () => 1 }
   expect(() => fromEffect(effect4Module, { tools: [plain] } as never)).toThrow(
-    /the tool "read" is not made by effectTool/,
+    /the tool "read" was not created by effectTool/,
   )
 })
 

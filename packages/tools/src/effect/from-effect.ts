@@ -1,4 +1,4 @@
-// Tools whose work is an Effect, and toolkits of Effect AI, as tools of Baton. They share one set of services.
+// Converts Effect-based tools and Effect AI toolkits to Baton tools, which share one set of services.
 import type { Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
@@ -20,21 +20,21 @@ import { readEffectModule } from './library.ts'
 import { readToolkit } from './toolkit.ts'
 
 export interface EffectToolsInit extends ToolsSettings {
-  /** The services of the tools, a Layer that needs nothing itself. Built once, at the first call. */
+  /** The services of the tools: a Layer without requirements. Built once, on the first call. */
   readonly layer?: unknown
-  /** Instead of `layer`: a ManagedRuntime of your own, which `close` leaves alone. */
+  /** Instead of `layer`: your own ManagedRuntime, which `close` does not touch. */
   readonly runtime?: unknown
-  /** A tag of your own for `ToolContext`: Effects find the context of their call under it. */
+  /** Your own tag for `ToolContext`, which gives Effects the context of their call. */
   readonly call?: ServiceTag<ToolContext>
-  /** Made by `effectTool`. */
+  /** Created by `effectTool`. */
   readonly tools?: readonly EffectTool<unknown>[]
-  /** A Toolkit of Effect AI; `layer` has its handlers: `toolkit.toLayer(…)`. */
+  /** An Effect AI toolkit; `layer` provides its handlers: `toolkit.toLayer(…)`. */
   readonly toolkit?: unknown
   /** Milliseconds that `close` waits for running Effects and for the services; 10 s by default. */
   readonly closeMs?: number
 }
 
-/** The missing services, as a field whose absence the compiler reports. */
+/** The missing services, as a field that the compiler reports as absent. */
 type Complete<Init> = Provided<
   | (Init extends { readonly tools: readonly EffectTool<infer Services>[] } ? Services : never)
   | (Init extends { readonly toolkit: infer Toolkit } ? RequiredBy<Toolkit> | RequiredByTools<Toolkit> : never),
@@ -48,7 +48,7 @@ export interface EffectTools {
   /** For `defineAgent({ tools: [...tools] })`. */
   readonly tools: readonly Tool[]
   /**
-   * Interrupts running Effects, and releases the services. Idempotent; later calls fail with `tool_gone`.
+   * Interrupts running Effects and releases the services. Idempotent; later calls fail with `tool_gone`.
    * @throws BatonError `cancelled` if that takes longer than `closeMs`
    */
   close(): Promise<void>
@@ -68,8 +68,9 @@ const FIELDS: ReadonlySet<string> = new Set([
 const CLOSE_MS = 10_000
 
 /**
- * Effects as tools. A typed failure reaches the model as `tool_failed` with tag and message, a defect with its message, and the log
- * gets its cause. When a call is over, its fiber is interrupted. The settings apply to the tools of the toolkit.
+ * Converts Effects to tools. A typed failure reaches the model as `tool_failed` with tag and message, a defect with its
+ * message, and the cause is logged. When a call ends, its fiber is interrupted. The settings apply to the toolkit's
+ * tools.
  * @param effect the module of Effect 3.22 or newer, or of Effect 4: `import * as effect from 'effect'`
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
@@ -77,16 +78,18 @@ export function fromEffect<Init extends EffectToolsInit>(effect: object, init: I
   checkFields(init, { what: 'fromEffect', code: 'invalid_tool', fields: FIELDS })
   checkKinds(init, { what: 'fromEffect', code: 'invalid_tool', kinds: { tools: 'an array', byName: 'an object' } })
   const { layer, runtime, call, tools = [], toolkit, closeMs = CLOSE_MS, ...settings }: EffectToolsInit = init
-  if (layer !== undefined && runtime !== undefined) throw wrong('it has a layer and a runtime', 'Give one of them.')
-  if (!Number.isFinite(closeMs) || closeMs <= 0) throw wrong(`closeMs must be a number above 0, not ${String(closeMs)}`)
+  if (layer !== undefined && runtime !== undefined)
+    throw wrong('it has both a layer and a runtime', 'Pass only one of them.')
+  if (!Number.isFinite(closeMs) || closeMs <= 0)
+    throw wrong(`closeMs must be a number greater than 0, not ${String(closeMs)}`)
   const [setting] = Object.keys(settings)
   if (toolkit === undefined && setting !== undefined)
-    throw wrong(`it has ${setting}, which is for the tools of a toolkit`, 'Say it in effectTool.')
+    throw wrong(`it has ${setting}, which applies only to toolkit tools`, 'Set it in effectTool.')
   const module = readEffectModule(effect)
   const services = new EffectServices(module, {
     closeMs,
     ...(layer !== undefined && { layer }),
-    ...(runtime !== undefined && { runtime: runtime as ManagedRuntime }), // both versions have what is called of it
+    ...(runtime !== undefined && { runtime: runtime as ManagedRuntime }), // both versions have the parts that are used
   })
   const place: EffectPlace = { module, services, ...(call !== undefined && { call }) }
   const own = tools.map((one) => toBatonTool(one, place))

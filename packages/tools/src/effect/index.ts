@@ -1,4 +1,4 @@
-// The exports of @baton/tools/effect.
+// Exports of @baton/tools/effect.
 export { fromEffect } from './from-effect.ts'
 export type { EffectTools, EffectToolsInit } from './from-effect.ts'
 export { effectTool } from './effect-tool.ts'

@@ -1,9 +1,9 @@
-// The part of Effect that these tools need, taken from the module that the program hands in: a program may have Effect 3,
-// Effect 4 or both, and they name some functions differently. Nothing of Effect is imported here.
+// The part of Effect that these tools need, taken from the module that the program passes: it may use Effect 3, Effect
+// 4 or both, which name some functions differently. Nothing is imported from Effect here.
 import type { JsonObject, SchemaResult, StandardSchema } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 
-/** An Effect, a Layer, a schema, a tag: only Effect itself looks into them. */
+/** An Effect, Layer, schema or tag, which only Effect itself inspects. */
 export type Opaque = unknown
 
 export interface ManagedRuntime {
@@ -14,7 +14,7 @@ export interface ManagedRuntime {
 export type Exit =
   { readonly _tag: 'Success'; readonly value: unknown } | { readonly _tag: 'Failure'; readonly cause: Opaque }
 
-/** The parts that both versions have. */
+/** The parts common to both versions. */
 export interface Library {
   readonly Effect: {
     readonly void: Opaque
@@ -34,11 +34,11 @@ export interface Library {
 
 /** The differences between the versions. */
 export interface Schemas {
-  /** The JSON Schema (draft 2020-12) of what the schema decodes. @throws Effect's own error if there is none */
+  /** JSON Schema (draft 2020-12) of the schema's input. @throws Effect's own error if there is none */
   readonly describe: (schema: Opaque) => JsonObject
-  /** Decodes what came as JSON. */
+  /** Decodes a JSON value. */
   readonly decode: (schema: Opaque, value: unknown) => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
-  /** An Effect that gives JSON. */
+  /** An Effect that produces JSON. */
   readonly encode: (schema: Opaque, value: unknown) => Opaque
 }
 
@@ -79,15 +79,15 @@ const NEEDED_4: Readonly<Record<string, readonly string[]>> = {
   Schema: ['toCodecJson', 'toStandardSchemaV1', 'encodeUnknownEffect', 'toJsonSchemaDocument'],
 }
 
-/** @throws BatonError `invalid_tool`: it is not the module of Effect 3 or 4 */
+/** @throws BatonError `invalid_tool` if it is not the module of Effect 3 or 4 */
 export function readEffectModule(module: unknown): EffectModule {
   const missing = findMissing(module, NEEDED)
   if (missing !== undefined) throw notEffect(missing)
-  const library = module as Library // each function of it that is called was looked for
+  const library = module as Library // every function that is called was checked
   const missing4 = findMissing(module, NEEDED_4)
-  if (missing4 === undefined) return { library, schemas: schemasOf4(module as Schemas4) } // looked for as well
+  if (missing4 === undefined) return { library, schemas: schemasOf4(module as Schemas4) } // checked as well
   const missing3 = findMissing(module, NEEDED_3)
-  if (missing3 === undefined) return { library, schemas: schemasOf3(module as Schemas3) } // looked for as well
+  if (missing3 === undefined) return { library, schemas: schemasOf3(module as Schemas3) } // checked as well
   throw notEffect(missing3)
 }
 
@@ -107,7 +107,7 @@ function read(holder: unknown, name: string): unknown {
 function notEffect(missing: string): BatonError {
   return new BatonError({
     code: 'invalid_tool',
-    message: `fromEffect takes the module of Effect first, 3.22 or newer or 4; what it was given has no ${missing}`,
+    message: `fromEffect takes the Effect module first, 3.22 or newer or 4; the given value has no ${missing}`,
     hint: "Write import * as effect from 'effect', and fromEffect(effect, { … }).",
   })
 }
@@ -124,7 +124,7 @@ function schemasOf3({ Schema, JSONSchema }: Schemas3): Schemas {
   }
 }
 
-/** Effect 4 needs its JSON codec: a schema alone decodes a Date from a Date. */
+/** Effect 4 needs its JSON codec: a plain schema decodes a Date only from a Date. */
 function schemasOf4({ Schema }: Schemas4): Schemas {
   return {
     describe: (schema) => {
@@ -136,14 +136,17 @@ function schemasOf4({ Schema }: Schemas4): Schemas {
   }
 }
 
-/** A root that only names a definition becomes that definition, and an empty struct, which takes anything, an empty object. */
+/**
+ * Replaces a root that only references a definition by that definition, and an empty struct, which accepts anything, by
+ * an empty object.
+ */
 function toRoot(root: object, definitions: object): JsonObject {
   const named = /^#\/\$defs\/(.+)$/.exec(String(read(root, '$ref')))?.[1]
   const meant = named === undefined ? root : read(definitions, decodeURIComponent(named))
   const copy: unknown = JSON.parse(JSON.stringify(meant ?? root))
   const described = isJsonObject(copy) ? copy : {}
   if (Object.keys(definitions).length > 0)
-    return { ...described, $defs: JSON.parse(JSON.stringify(definitions)) as JsonObject } // written as JSON just now
+    return { ...described, $defs: JSON.parse(JSON.stringify(definitions)) as JsonObject } // serialized above
   return takesAnyObject(described) ? { type: 'object', properties: {}, additionalProperties: false } : described
 }
 

@@ -1,4 +1,5 @@
-// Tools of the tests whose Effects fail, hang or lie: the same in both versions of Effect, since nothing of it differs there.
+// Test tools whose Effects fail, hang or lie. Identical in both versions of Effect, since they use only what the two
+// share.
 import type { ToolContext } from '@baton/core'
 import type * as effect3 from 'effect'
 import type { Counts } from './effect-fixture.test-kit.ts'
@@ -7,7 +8,7 @@ import { effectTool } from './index.ts'
 
 export interface OddPlace<Call> {
   readonly counts: Counts
-  /** Called when the Effect of `order.wait` or `order.stubborn` has begun. */
+  /** Called when the Effect of `order.wait` or `order.stubborn` has started. */
   readonly begin: () => void
   /** The context of the call. */
   readonly call: effect3.Effect.Effect<ToolContext, never, Call>
@@ -53,7 +54,7 @@ export function createOddTools<Call>(
     effectTool({
       ...plain,
       name: 'order.plain',
-      execute: () => Promise.resolve('no Effect') as unknown as effect3.Effect.Effect<string>, // as a program without types
+      execute: () => Promise.resolve('no Effect') as unknown as effect3.Effect.Effect<string>, // as an untyped program would
     }),
     effectTool({
       ...plain,

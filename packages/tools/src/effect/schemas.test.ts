@@ -1,4 +1,4 @@
-// Schemas of Effect that are more than a struct of plain fields, as inputs of tools: classes, references, recursion, requests.
+// Effect schemas beyond structs of plain fields, as inputs of tools: classes, references, recursion, requests.
 import { Toolkit } from '@effect/ai'
 import * as effect3 from 'effect'
 import * as effect4 from 'effect4'

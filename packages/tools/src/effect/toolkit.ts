@@ -1,5 +1,5 @@
-// The tools of an Effect AI toolkit, of Effect 3 (@effect/ai) or Effect 4 (effect/ai). Its handlers come from the layer
-// that `toolkit.toLayer` made; the toolkit itself decodes, runs and encodes.
+// The tools of an Effect AI toolkit, for Effect 3 (@effect/ai) or Effect 4 (effect/ai). Handlers come from the layer
+// created by `toolkit.toLayer`; the toolkit itself decodes, runs and encodes.
 import type { AskedCall, JsonObject, JsonValue, Schema, Tool, ToolContext } from '@baton/core'
 import { BatonError, tool, toJsonSchema } from '@baton/core'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
@@ -11,7 +11,7 @@ import { provideCall, toStandardSchema } from './effect-tool.ts'
 import { describeFailure } from './failure.ts'
 import type { Opaque } from './library.ts'
 
-/** The part of a tool of Effect AI that both versions have. */
+/** The part of an Effect AI tool common to both versions. */
 interface ToolkitTool {
   readonly name: string
   readonly description?: string
@@ -20,7 +20,7 @@ interface ToolkitTool {
   readonly jsonSchema?: JsonObject
   /** Effect 4. */
   readonly needsApproval?: boolean | ((input: unknown, about: object) => Opaque)
-  /** Only a tool that a provider of models runs. */
+  /** Set for tools that a model provider runs. */
   readonly providerName?: string
   readonly annotations?: {
     readonly unsafeMap?: ReadonlyMap<string, unknown>
@@ -29,14 +29,14 @@ interface ToolkitTool {
 }
 
 interface WithHandlers {
-  /** Effect 3 gives a result, Effect 4 a stream of results. */
+  /** Effect 3 returns a result, Effect 4 a stream of results. */
   readonly handle: (name: string, input: unknown, callId: string) => Opaque
 }
 
 interface Handled {
   readonly result?: unknown
   readonly encodedResult?: unknown
-  /** Effect 4: what the tool's `toModelOutput` returns in place of the result. */
+  /** Effect 4: the return value of the tool's `toModelOutput`, used instead of the result. */
   readonly modelOutput?: readonly unknown[]
   readonly isFailure?: boolean
   readonly preliminary?: boolean
@@ -48,8 +48,8 @@ export function readToolkit(toolkit: unknown, settings: ToolsSettings, place: Ef
   if (!isHolder(listed))
     throw new BatonError({
       code: 'invalid_tool',
-      message: 'fromEffect: toolkit must be a Toolkit of Effect AI, which has tools',
-      hint: 'Write Toolkit.make(…) of @effect/ai or of effect/ai.',
+      message: 'fromEffect: toolkit must be an Effect AI Toolkit with tools',
+      hint: 'Use Toolkit.make(…) from @effect/ai or effect/ai.',
     })
   const tools = listed as Readonly<Record<string, ToolkitTool>> // a toolkit's own type
   checkSettings('fromEffect', settings, Object.keys(tools))
@@ -65,8 +65,8 @@ function toBatonTool(
   if (given.providerName !== undefined)
     throw new BatonError({
       code: 'invalid_tool',
-      message: `fromEffect: "${name}" runs at one provider of models (${given.providerName})`,
-      hint: 'Leave it out of the toolkit: what only one provider has goes into the settings of the model.',
+      message: `fromEffect: "${name}" runs at a model provider (${given.providerName})`,
+      hint: 'Remove it from the toolkit: provider-specific tools belong in the settings of the model.',
     })
   const input = given.jsonSchema ?? toStandardSchema(given.parametersSchema, place.module, true)
   const said = settingsOf(name, settings, { effect: readEffect(given), runsHere: true })
@@ -81,7 +81,7 @@ function toBatonTool(
     input,
     execute: async (written: unknown, context: ToolContext): Promise<unknown> => {
       const { Effect } = place.module.library
-      // A toolkit is an Effect that gives its tools with the handlers of the layer.
+      // A toolkit is an Effect that returns its tools with the layer's handlers.
       const work = Effect.flatMap(toolkit, (kit) =>
         Effect.flatMap((kit as WithHandlers).handle(name, written, context.callId), (handled) =>
           readHandled(handled, context, place),
@@ -95,14 +95,14 @@ function toBatonTool(
   })
 }
 
-/** An Effect of the last result; those before it are progress. */
+/** An Effect of the last result; earlier ones are progress. */
 function readHandled(handled: unknown, context: ToolContext, { module }: EffectPlace): Opaque {
   const { Effect, Stream } = module.library
   if (isHolder(handled) && 'encodedResult' in handled) return Effect.sync(() => handled)
   let last: Handled | undefined
   const reading = Stream.runForEach(handled, (item) =>
     Effect.sync(() => {
-      const read = item as Handled // what a toolkit's stream has
+      const read = item as Handled // the items of a toolkit's stream
       if (read.preliminary === true)
         context.progress(read.encodedResult as JsonValue) // encoded by its schema
       else last = read
@@ -128,7 +128,7 @@ function readApproval(
 ): Tool['approval'] {
   if (typeof needsApproval !== 'function') return needsApproval ?? false
   const { schemas, library } = place.module
-  const hint = 'Say approval in byName, or an approvalPolicy of the agent.'
+  const hint = 'Set approval in byName, or an approvalPolicy on the agent.'
   return async (written: unknown, { callId }: AskedCall): Promise<boolean> => {
     const decoded = await schemas.decode(parametersSchema, written)
     const about = {
@@ -136,7 +136,7 @@ function readApproval(
       messages: createUnreadList({ what: 'the conversation in needsApproval (messages)', tool: name, hint }),
     }
     const asked = needsApproval(decoded.issues ? written : decoded.value, about)
-    // Any truthy answer asks; a promise is awaited.
+    // Any truthy value requires approval; a promise is awaited.
     return Boolean(
       library.Effect.isEffect(asked) ? await place.services.run(asked, createUnwatched(callId)) : await asked,
     )

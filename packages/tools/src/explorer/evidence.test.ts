@@ -1,4 +1,4 @@
-// Evidence that counts as shown: only what a tool has looked at itself, under the name that it has there.
+// Evidence that counts as shown: only what a tool has read itself, under the name it has there.
 import { expect, test } from 'vitest'
 import { ShownResults } from './evidence.ts'
 

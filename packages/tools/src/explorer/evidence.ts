@@ -1,15 +1,16 @@
-// Evidence in results of calls: places in files, and coding sessions. A citation counts if a settled call has shown what it names.
+// Evidence in results of calls: places in files, and coding sessions. A citation counts if the result of a call showed
+// it.
 import type { JsonValue, Message } from '@baton/core'
 import { isJsonObject, parseJson, readText } from '@baton/core'
 import * as z from 'zod'
 
 export const citation = z
   .object({
-    path: z.string().min(1).max(1000).optional().describe('A file or folder that a result named'),
-    line: z.int().min(1).optional().describe('A line of it that a result showed'),
-    sessionId: z.string().min(1).max(100).optional().describe('A coding session that a result named'),
+    path: z.string().min(1).max(1000).optional().describe('A file or folder named in a result'),
+    line: z.int().min(1).optional().describe('A line of it shown in a result'),
+    sessionId: z.string().min(1).max(100).optional().describe('A coding session named in a result'),
   })
-  .refine(({ path, sessionId }) => (path === undefined) !== (sessionId === undefined), 'name a path or a sessionId')
+  .refine(({ path, sessionId }) => (path === undefined) !== (sessionId === undefined), 'give either path or sessionId')
 export type Citation = z.infer<typeof citation>
 
 /** A citation with the call that supports it. */
@@ -21,22 +22,25 @@ export interface Evidence extends Citation {
 interface Shown {
   readonly callId: string
   readonly tool: string
-  /** Lines of a file, from and to, both included. */
+  /** Line ranges of files, both ends included. */
   readonly paths: ReadonlyMap<string, readonly (readonly [number, number])[]>
   readonly sessionIds: ReadonlySet<string>
 }
 
-/** Calls of one session that are remembered; the oldest are forgotten first. */
+/** Maximum calls remembered per session; the oldest are forgotten first. */
 const CALLS_MAX = 1000
 const DEPTH_MAX = 12
-/** Tools that have looked at the files that they name. A coding session also names files that nobody has seen, and is a file of others. */
+/**
+ * Tools that have read the files they name. Coding sessions also mention files that were never read, or that belong
+ * elsewhere.
+ */
 const SHOWS_PATHS: ReadonlySet<string> = new Set(['fs.list_dir', 'code.grep', 'content.get_span'])
 const SHOWS_SESSIONS = 'session.'
 
 export class ShownResults {
   readonly #calls = new Map<string, Shown>()
 
-  /** Adds what a result shows; twice is once. */
+  /** Adds what a result shows. Idempotent. */
   add(callId: string, tool: string, result: JsonValue): void {
     const paths = new Map<string, [number, number][]>()
     const sessionIds = new Set<string>()
@@ -50,7 +54,7 @@ export class ShownResults {
     if (this.#calls.size > CALLS_MAX && oldest !== undefined) this.#calls.delete(oldest)
   }
 
-  /** Those of a conversation. Results that failed show nothing. */
+  /** Adds the results in a conversation. Failed results show nothing. */
   addMessages(messages: readonly Message[]): void {
     for (const message of messages) {
       if (message.role !== 'tool') continue
@@ -62,7 +66,7 @@ export class ShownResults {
     }
   }
 
-  /** The newest call that shows it. */
+  /** Returns the newest call that shows it. */
   find({ path, line, sessionId }: Citation): Evidence | undefined {
     for (const shown of [...this.#calls.values()].reverse()) {
       const { callId, tool } = shown
@@ -76,7 +80,7 @@ export class ShownResults {
     return undefined
   }
 
-  /** How many calls showed each file, the most first. */
+  /** Number of calls that showed each file, in descending order. */
   countPaths(): readonly (readonly [path: string, calls: number])[] {
     const counts = new Map<string, number>()
     for (const { paths, tool } of this.#calls.values())
@@ -85,7 +89,7 @@ export class ShownResults {
   }
 }
 
-/** As the workspace tools write paths. Only for citations: a file may have a backslash in its name, and is no other file. */
+/** Normalizes a path as the workspace tools write it. Only for citations, since backslashes are legal in file names. */
 function normalise(path: string): string {
   return path
     .replaceAll('\\', '/')
@@ -96,7 +100,7 @@ function normalise(path: string): string {
 interface Collecting {
   readonly paths: Map<string, [number, number][]>
   readonly sessionIds: Set<string>
-  /** The tool shows files; otherwise it shows coding sessions. */
+  /** Whether the tool shows files rather than coding sessions. */
   readonly hasPaths: boolean
   readonly depth: number
 }

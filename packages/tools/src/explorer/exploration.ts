@@ -1,5 +1,5 @@
-// The typed summary of an exploration: what code counted, and the model's last accepted report with the calls that support it, all read from
-// the session's own messages.
+// The typed summary of an exploration: statistics, and the model's last accepted report with the calls that support it,
+// all read from the session's own messages.
 import type { AssistantChatMessage, ChatMessage, JsonValue, Session } from '@baton/core'
 import { parseJson } from '@baton/core'
 import type { Evidence } from './evidence.ts'
@@ -18,23 +18,26 @@ export interface ExplorationSummary {
   readonly name: string
   readonly languages: readonly { readonly language: string; readonly files: number; readonly lines: number }[]
   readonly entryPoints: readonly string[]
-  /** Files that calls of the exploration showed, those of most calls first; then the longest ones. `calls` is 0 for these. */
+  /**
+   * Files shown by the exploration's calls, most frequent first, followed by the longest other files, for which `calls`
+   * is 0.
+   */
   readonly topFiles: readonly { readonly path: string; readonly calls: number; readonly lines?: number }[]
-  /** Findings of the newest answer's report; none if no report was accepted. */
+  /** Findings in the report of the latest answer; empty if no report was accepted. */
   readonly findings: readonly Cited[]
   readonly followUps: readonly Cited[]
   readonly citations: { readonly accepted: number; readonly refused: number }
-  /** True where the workspace is too large to be counted whole. */
+  /** True if the workspace is too large to be counted in full. */
   readonly truncated: boolean
 }
 
 const TOP_FILES = 10
-/** Pages of 200 messages. */
+/** Maximum pages of 200 messages. */
 const PAGES_MAX = 100
 
 /**
  * Reads the session's messages and counts the workspace.
- * @throws BatonError `invalid_option` where `root` is not a folder; what `session.messages` throws
+ * @throws BatonError `invalid_option` if `root` is not a folder; any error of `session.messages`
  */
 export async function readExploration(
   session: Pick<Session, 'messages'>,
@@ -61,7 +64,7 @@ interface Reported {
   readonly citations: ExplorationSummary['citations']
 }
 
-/** Adds what the calls of an answer have shown, and gives its last report that was accepted. */
+/** Adds what the calls of an answer showed, and returns its last accepted report. */
 function readReport(message: AssistantChatMessage, shown: ShownResults): Reported {
   let accepted: Report | undefined
   const citations = { accepted: 0, refused: 0 }

@@ -1,4 +1,5 @@
-// The explorer over a real host, with a scripted model: the plan that ticks itself off, reports whose citations must hold, and the summary.
+// The explorer on a real host, with a scripted model: the self-updating plan, reports whose citations must hold, and
+// the summary.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -241,7 +242,7 @@ test('it has no network and only models on this machine, unless that is allowed,
 })
 
 test('it only looks: a workspace that may write, and misspelt permissions, are refused', () => {
-  const workspace = { limits: {}, write: { approval: false }, shell: true } // the compiler lets a variable have more
+  const workspace = { limits: {}, write: { approval: false }, shell: true } // the compiler allows extra fields in a variable
   expect(() => createExplorer({ root, workspace })).toThrow('createExplorer: workspace has no field "write"')
   const permissions = { externalModel: true }
   expect(() => createExplorer({ root, permissions } as ExplorerOptions)).toThrow('it is called "externalModels" here')

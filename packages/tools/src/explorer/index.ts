@@ -1,4 +1,4 @@
-// The exports of @baton/tools/explorer.
+// Exports of @baton/tools/explorer.
 export { createExplorer } from './explorer.ts'
 export type { ExplorerOptions } from './explorer.ts'
 export { readExploration } from './exploration.ts'

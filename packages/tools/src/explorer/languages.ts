@@ -1,4 +1,4 @@
-// Languages by the names of files. Only what a person would call code or a document is counted.
+// Languages by file name. Counts only what a person would call code or a document.
 const BY_ENDING: Readonly<Record<string, string>> = {
   ...endings('TypeScript', 'ts tsx mts cts'),
   ...endings('JavaScript', 'js jsx mjs cjs'),
@@ -57,11 +57,11 @@ const BY_NAME: Readonly<Record<string, string>> = {
   gemfile: 'Ruby',
 }
 
-/** Files that a program writes; their lines say nothing about a project. */
+/** Generated files, whose lines say nothing about a project. */
 const GENERATED =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|bun\.lock|composer\.lock|deno\.lock)$|\.min\.(?:js|css)$|\.map$/
 
-/** Undefined for files of no language that is known. */
+/** Returns `undefined` for files of an unknown language. */
 export function nameLanguage(path: string): string | undefined {
   if (GENERATED.test(path)) return undefined
   const name = (path.split('/').at(-1) ?? '').toLowerCase()

@@ -1,5 +1,5 @@
-// Counts of a workspace that need no model: its name, languages with their lines, and where programs begin. It sees only
-// what the workspace tools show.
+// Facts about a workspace that need no model: its name, languages with their lines, and entry points. Sees only what
+// the workspace tools show.
 import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import type { Clock, JsonValue } from '@baton/core'
@@ -13,9 +13,9 @@ export interface Overview {
   readonly name: string
   readonly languages: readonly { readonly language: string; readonly files: number; readonly lines: number }[]
   readonly entryPoints: readonly string[]
-  /** Lines of each counted file. */
+  /** Number of lines of each counted file. */
   readonly linesOf: ReadonlyMap<string, number>
-  /** True where files or time ran out before all was counted. */
+  /** True if a limit on files or time was reached before everything was counted. */
   readonly truncated: boolean
 }
 
@@ -31,7 +31,7 @@ const LIMITS = { timeMs: 20_000, walkedEntriesMax: 100_000 }
 const ENTRY_POINTS_MAX = 20
 const MANIFEST_BYTES = 256 * 1024
 
-/** @throws BatonError `invalid_option` where `root` is not a folder; `cancelled` */
+/** @throws BatonError `invalid_option` if `root` is not a folder; `cancelled` */
 export async function readOverview({ root, allow = [], clock, signal }: OverviewOptions): Promise<Overview> {
   const workspace = new Workspace(root, allow)
   const guard = workspace.guard()
@@ -66,7 +66,7 @@ export async function readOverview({ root, allow = [], clock, signal }: Overview
 
 type Guard = ReturnType<Workspace['guard']>
 
-/** Undefined for what cannot be read, is binary or too large. */
+/** Returns `undefined` if the file cannot be read, is binary or is too large. */
 async function countLines(workspace: Workspace, guard: Guard, path: string): Promise<number | undefined> {
   try {
     return await workspace.readFile(path, guard, async ({ handle, bytes }) => {
@@ -96,7 +96,7 @@ async function readManifest(workspace: Workspace, guard: Guard): Promise<JsonVal
   }
 }
 
-/** By custom of each language, where the file exists. */
+/** Conventional entry points of each language, if the file exists. */
 const CUSTOMS: readonly RegExp[] = [
   /^(?:src\/)?(?:main|index|app|server|cli)\.(?:ts|tsx|mts|js|mjs|cjs|py|rs|dart|swift|rb|php|zig)$/,
   /^(?:cmd\/[^/]+\/)?main\.go$/,
@@ -119,5 +119,5 @@ function findEntryPoints(paths: ReadonlySet<string>, manifest: JsonValue | undef
 function listTexts(value: JsonValue | undefined, depth: number): readonly string[] {
   if (typeof value === 'string') return [value]
   if (depth > 5 || typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap((one) => listTexts(one as JsonValue, depth + 1)) // values of JSON
+  return Object.values(value).flatMap((one) => listTexts(one as JsonValue, depth + 1)) // JSON values
 }

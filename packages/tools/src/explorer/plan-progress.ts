@@ -1,5 +1,5 @@
-// A plan that the model has written, and how far its calls have come. An entry is done when a call of its tool has succeeded after the plan
-// was set; each call finishes one entry.
+// The progress of a plan the model has written. An entry is done when a call of its tool has succeeded after the plan
+// was set; each call completes one entry.
 import type { Message, PlanEntry, ToolContext } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import * as z from 'zod'
@@ -9,7 +9,7 @@ export const PLAN_TOOL = 'plan.set'
 export const planEntries = z
   .array(
     z.object({
-      content: z.string().trim().min(1).max(300).describe('What is to be done'),
+      content: z.string().trim().min(1).max(300).describe('What to do'),
       tool: z.string().max(100).optional().describe('The tool that does it'),
     }),
   )
@@ -22,13 +22,13 @@ interface CallState {
   readonly status: 'running' | 'ok' | 'failed'
 }
 
-/** Sessions whose newest turn is remembered. */
+/** Maximum sessions whose latest turn is remembered. */
 const SESSIONS_MAX = 200
 
 export class PlanProgress {
-  /** An entry that names another one is one without a tool: models misspell names. */
+  /** An entry with an unknown tool counts as one without a tool: models misspell names. */
   readonly #tools: ReadonlySet<string>
-  /** Calls of the newest turn of each session, in the order of their beginning. */
+  /** Calls of each session's latest turn, in the order they started. */
   readonly #turns = new Map<
     string,
     { readonly turn: number; plan: readonly Planned[]; readonly calls: Map<string, CallState> }
@@ -41,15 +41,15 @@ export class PlanProgress {
   set(context: ToolContext, plan: readonly Planned[]): void {
     const state = this.#open(context)
     state.plan = plan
-    // Those of the same answer run beside it.
+    // Calls in the same answer run concurrently with it.
     for (const [callId, { status }] of state.calls) if (status !== 'running') state.calls.delete(callId)
     this.#show(context, state)
   }
 
-  /** Runs a call, and shows in the plan that it runs and how it ended. */
+  /** Runs a call, and shows in the plan that it is running and how it ended. */
   async follow<Result>(context: ToolContext, tool: string, run: () => Promise<Result>): Promise<Result> {
     const state = this.#open(context)
-    // After a restart the plan stands in the conversation.
+    // After a restart, the plan is in the conversation.
     if (state.plan.length === 0) restore(state, await context.messages())
     const tell = (status: CallState['status']): void => {
       state.calls.set(context.callId, { tool, status })
@@ -88,7 +88,7 @@ export class PlanProgress {
   }
 }
 
-/** The plan and the calls after it, of this turn alone. */
+/** Restores the plan and the calls after it, of this turn only. */
 function restore(
   state: { plan: readonly Planned[]; readonly calls: Map<string, CallState> },
   messages: readonly Message[],

@@ -1,5 +1,5 @@
-// `plan.set` and `explore.report`: the model writes a plan that people see, and at the end what it found. A report whose citations no call
-// supports is refused, and the refusal says which.
+// `plan.set` and `explore.report`: the model writes a plan that people see, and finally what it found. A report with
+// citations that no call supports is rejected, naming those citations.
 import type { Tool, ToolContext } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 import * as z from 'zod'
@@ -12,11 +12,11 @@ export const REPORT_TOOL = 'explore.report'
 
 const cited = z.object({
   text: z.string().trim().min(1).max(600),
-  evidence: z.array(citation).min(1).max(10).describe('What results of your calls have shown'),
+  evidence: z.array(citation).min(1).max(10).describe('What the results of your calls have shown'),
 })
 export const report = z.object({
-  findings: z.array(cited).min(1).max(20).describe('What you found out, each with its evidence'),
-  followUps: z.array(cited).max(10).default([]).describe('What is worth a look next, each with its evidence'),
+  findings: z.array(cited).min(1).max(20).describe('What you found, each with its evidence'),
+  followUps: z.array(cited).max(10).default([]).describe('What to look at next, each with its evidence'),
 })
 export type Report = z.infer<typeof report>
 
@@ -25,14 +25,13 @@ export function planTool(progress: PlanProgress): Tool {
     name: PLAN_TOOL,
     title: 'Plan',
     kind: 'think',
-    description:
-      'Set your plan, which the user sees. Each call that you make afterwards ticks off an entry of its tool.',
+    description: 'Sets your plan, which the user sees. Each later call ticks off an entry of its tool.',
     describe: () => ({ title: 'Plan the exploration' }),
     effect: 'pure',
     trust: 'trusted', // its result is a number
     network: false,
     errors: ['invalid_arguments'],
-    input: z.object({ entries: planEntries.describe('What is to be done, in its order') }),
+    input: z.object({ entries: planEntries.describe('What to do, in order') }),
     output: z.object({ entries: z.int() }),
     execute: ({ entries }, context) => {
       progress.set(context, entries)
@@ -41,21 +40,21 @@ export function planTool(progress: PlanProgress): Tool {
   })
 }
 
-/** `shownTo` gives what the calls of the session have shown. */
+/** `shownTo` returns what the session's calls have shown. */
 export function reportTool(shownTo: (context: ToolContext) => Promise<ShownResults>): Tool {
   return tool({
     name: REPORT_TOOL,
     title: 'Report',
     kind: 'think',
     description:
-      'Report what you found and what is worth a look next. Cite for each a path (and a line) or a sessionId that a result of your calls has shown. It ends the exploration.',
+      'Reports what you found and what to look at next. For each, cite a path (and a line) or a sessionId that a result of your calls has shown. This ends the exploration.',
     describe: ({ findings }) => ({ title: `Report ${findings.length} findings` }),
     effect: 'pure',
     trust: 'trusted', // its result is a number
     network: false,
     errors: ['invalid_arguments'],
     input: report,
-    output: z.object({ accepted: z.int().describe('Citations that calls support') }),
+    output: z.object({ accepted: z.int().describe('Citations supported by calls') }),
     execute: async ({ findings, followUps }, context) => {
       const shown = await shownTo(context)
       const all = [...findings, ...followUps].flatMap(({ evidence }) => evidence)

@@ -5,16 +5,19 @@ import * as z from 'zod'
 import type { GithubKit } from './github-kit.ts'
 import { branch, nameRepository, nextPage, page, repository } from './github-kit.ts'
 
-/** UTF-16 units of one page of a file. */
+/** Maximum UTF-16 units of one page of a file. */
 const PAGE_CHARS = 32_000
 const WRITTEN_CHARS = 500_000
 
 const path = z
   .string()
   .max(4096)
-  .refine((given) => given.split('/').every((part) => !/^\.{1,2}$/.test(part)), 'it must not have "." or ".." in it')
-const filePath = path.min(1).refine((given) => !/^\/|\/$/.test(given), 'it must neither begin nor end with a slash')
-const ref = branch.optional().describe('Branch, tag or commit; the default branch if absent')
+  .refine(
+    (given) => given.split('/').every((part) => !/^\.{1,2}$/.test(part)),
+    'it must not contain "." or ".." as a path segment',
+  )
+const filePath = path.min(1).refine((given) => !/^\/|\/$/.test(given), 'it must neither start nor end with a slash')
+const ref = branch.optional().describe('Branch, tag or commit; the default branch if omitted')
 
 const wireEntry = z.looseObject({
   name: z.string(),
@@ -41,7 +44,7 @@ function listTool({ api, start, reads }: GithubKit) {
     input: z.object({ ...repository, path: path.default('').describe('Folder; the root if empty'), ref }),
     output: z.object({
       entries: z.array(z.object({ name: z.string(), path: z.string(), type: z.string(), bytes: z.int() })),
-      truncated: z.boolean().describe('GitHub lists 1,000 entries of a folder at most'),
+      truncated: z.boolean().describe('GitHub lists at most 1,000 entries of a folder'),
     }),
     execute: async ({ path: folder, ref: at, ...input }, context) => {
       const route = 'GET /repos/{owner}/{repo}/contents/{path}'
@@ -64,7 +67,7 @@ function readTool({ api, start, reads }: GithubKit) {
     describe: (input) => ({ title: `Read ${nameRepository(input)}/${input.path}` }),
     input: z.object({
       ...repository,
-      path: filePath.describe('File, from the root of the repository'),
+      path: filePath.describe('File path, from the root of the repository'),
       ref,
       startLine: z.int().min(1).default(1).describe('First line to read'),
     }),
@@ -73,9 +76,9 @@ function readTool({ api, start, reads }: GithubKit) {
       sha: z.string().describe('For github.write_file'),
       startLine: z.int(),
       text: z.string(),
-      lines: z.int().describe('Lines of the whole file'),
+      lines: z.int().describe('Number of lines in the whole file'),
       truncated: z.boolean(),
-      next: z.object({ startLine: z.int() }).optional().describe('Arguments to change to read on'),
+      next: z.object({ startLine: z.int() }).optional().describe('Arguments to change to continue reading'),
     }),
     execute: async ({ startLine, ref: at, ...input }, context) => {
       const route = 'GET /repos/{owner}/{repo}/contents/{path}'
@@ -87,11 +90,11 @@ function readTool({ api, start, reads }: GithubKit) {
         await start(context),
       )
       if (Array.isArray(found)) throw refuse(`${input.path} is a folder; list it with github.list_files`)
-      if (found.type !== 'file') throw refuse(`${input.path} is a ${found.type} and no file`)
+      if (found.type !== 'file') throw refuse(`${input.path} is a ${found.type}, not a file`)
       const file = wireFile.safeParse(found)
       // Larger files have the encoding "none": https://docs.github.com/en/rest/repos/contents#get-repository-content
       if (!file.success || file.data.encoding !== 'base64')
-        throw refuse(`${input.path} has ${found.size} bytes; GitHub gives files up to 1 MB`)
+        throw refuse(`${input.path} has ${found.size} bytes; GitHub returns files up to 1 MB`)
       const lines = decodeText(file.data.content, input.path).split('\n')
       const shown = takeLines(lines, startLine)
       const last = startLine - 1 + shown.length
@@ -108,7 +111,7 @@ function readTool({ api, start, reads }: GithubKit) {
   })
 }
 
-/** As many as fit, one at least. */
+/** Returns the lines that fit, at least one. */
 function takeLines(lines: readonly string[], startLine: number): readonly string[] {
   const taken: string[] = []
   let characters = 0
@@ -133,22 +136,22 @@ function writeTool({ api, start, writes }: GithubKit) {
     title: 'Write a file',
     kind: 'edit',
     description:
-      'Creates a text file on a branch of a GitHub repository, or replaces it, in one commit. To replace a file, read it first and give its sha.',
+      'Creates or replaces a text file on a branch of a GitHub repository, in one commit. To replace a file, read it first and pass its sha.',
     describe: (input) => ({
       title: `Write ${nameRepository(input)}/${input.path} on ${input.branch}`,
       destination: `${nameRepository(input)} ${input.branch}`,
     }),
     input: z.object({
       ...repository,
-      path: filePath.describe('File, from the root of the repository'),
+      path: filePath.describe('File path, from the root of the repository'),
       branch: branch.describe('An existing branch'),
-      content: z.string().max(WRITTEN_CHARS).describe('All of the file'),
-      message: z.string().min(1).max(2000).describe('Message of the commit'),
+      content: z.string().max(WRITTEN_CHARS).describe('The complete file'),
+      message: z.string().min(1).max(2000).describe('Commit message'),
       sha: z
         .string()
         .regex(/^[0-9a-f]{40,64}$/)
         .optional()
-        .describe('The sha of the file to replace, as github.read_file gave it; absent for a new file'),
+        .describe('The sha of the file to replace, as returned by github.read_file; omit for a new file'),
     }),
     output: z.object({ path: z.string(), sha: z.string(), commit: z.string() }),
     execute: async ({ content, sha, ...input }, context) => {
@@ -199,7 +202,7 @@ function branchTools({ api, start, reads, writes }: GithubKit) {
       name: 'github.create_branch',
       title: 'Create a branch',
       kind: 'edit',
-      description: 'Creates a branch in a GitHub repository, at the newest commit of another one.',
+      description: 'Creates a branch in a GitHub repository, at the latest commit of another branch.',
       describe: (input) => ({
         title: `Create branch ${input.branch} in ${nameRepository(input)}`,
         destination: nameRepository(input),
@@ -207,7 +210,7 @@ function branchTools({ api, start, reads, writes }: GithubKit) {
       input: z.object({
         ...repository,
         branch: branch.describe('Name of the new branch'),
-        from: branch.optional().describe('The branch to begin at; the default branch if absent'),
+        from: branch.optional().describe('The branch to start from; the default branch if omitted'),
       }),
       output: z.object({ branch: z.string(), commit: z.string(), from: z.string() }),
       execute: async ({ owner, repo, branch: name, from }, context) => {

@@ -1,4 +1,4 @@
-// GitHub's REST API with the token of a principal: routes and parameters as octokit knows them, answers as a schema reads them.
+// Client of GitHub's REST API with a principal's token: typed by octokit, with answers validated by schemas.
 import type { ToolContext } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import { endpoint } from '@octokit/endpoint'
@@ -11,7 +11,7 @@ const VERSION = '2022-11-28'
 /** https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api */
 const PAGE_SIZE = 30
 
-/** A call of a tool that asks. */
+/** One call of a tool. */
 export interface Asking {
   readonly token: string
   readonly signal: ToolContext['signal']
@@ -19,7 +19,7 @@ export interface Asking {
 
 export interface Page<One> {
   readonly items: readonly One[]
-  /** Absent: this is the last one. */
+  /** Absent on the last page. */
   readonly nextPage?: number
 }
 
@@ -39,7 +39,7 @@ export class GithubApi {
     })
   }
 
-  /** @throws BatonError as `ServiceClient.ask` does, and `api_malformed` for an answer of another shape */
+  /** @throws BatonError as `ServiceClient.ask` does, and `api_malformed` if the answer does not match the schema */
   async ask<Route extends keyof Endpoints, Value>(
     route: Route,
     parameters: Endpoints[Route]['parameters'],
@@ -50,7 +50,7 @@ export class GithubApi {
     return this.#service.check(schema, value)
   }
 
-  /** One page of a list. */
+  /** Returns one page of a list. */
   async page<Route extends keyof Endpoints, One>(
     route: Route,
     parameters: Endpoints[Route]['parameters'] & { readonly page: number },
@@ -62,7 +62,7 @@ export class GithubApi {
     return { items, ...(hasNext(headers) && { nextPage: parameters.page + 1 }) }
   }
 
-  /** One page of a search, whose items stand in a field of the answer. */
+  /** Returns one page of a search, whose items are in a field of the answer. */
   async searchPage<Route extends keyof Endpoints, Value>(
     route: Route,
     parameters: Endpoints[Route]['parameters'] & { readonly page: number },
@@ -77,9 +77,9 @@ export class GithubApi {
     const { method, url, headers, body } = this.#endpoint(route as string, parameters)
     try {
       return await this.#service.ask({
-        method: method as ServiceRequest['method'], // of the routes that the kit uses
+        method: method as ServiceRequest['method'], // one of the methods that the kit uses
         ...splitAddress(url, this.#service.server),
-        headers: { ...headers, authorization: `Bearer ${token}` } as Record<string, string>, // octokit's are texts
+        headers: { ...headers, authorization: `Bearer ${token}` } as Record<string, string>, // all strings
         ...(body !== undefined && { json: body }),
         secrets: [token],
         signal,
@@ -90,7 +90,10 @@ export class GithubApi {
   }
 }
 
-/** `page` of the header `Link`: https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api */
+/**
+ * Reads `page` from the `Link` header:
+ * https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
+ */
 function hasNext(headers: Headers): boolean {
   return /;\s*rel="?next"?/.test(headers.get('link') ?? '')
 }
@@ -101,7 +104,7 @@ function splitAddress(url: string, server: string): Pick<ServiceRequest, 'path' 
   return { path, query: Object.fromEntries(searchParams) }
 }
 
-/** GitHub answers 404 also for what the token may not see. */
+/** GitHub also answers 404 for what the token may not see. */
 function explain(thrown: unknown): unknown {
   if (!isBatonError(thrown) || thrown.code !== 'api_refused') return thrown
   const { status } = thrown.data
@@ -111,7 +114,7 @@ function explain(thrown: unknown): unknown {
       : status === 403
         ? 'the token may not do this'
         : status === 409
-          ? 'it has changed meanwhile: read it again first'
+          ? 'it has changed since: read it again first'
           : undefined
   if (why === undefined) return thrown
   return new BatonError({ code: thrown.code, message: `${thrown.message} (${why})`, data: thrown.data, cause: thrown })

@@ -1,4 +1,4 @@
-// Shared parts of GitHub's tools: the token that a call uses, which issue is the current one, and how names and texts are read.
+// Shared by GitHub's tools: the token of a call, the current issue, and parsing of names and texts.
 import type { ErrorCode, Tool, ToolContext } from '@baton/core'
 import { BatonError, checkFields, checkKinds } from '@baton/core'
 import * as z from 'zod'
@@ -15,31 +15,31 @@ export interface IssueReference {
 }
 
 export interface GithubOptions<Services = unknown> extends ServiceOptions {
-  /** A token, or a function that gives the token of the call's principal. */
+  /** A token, or a function that returns the token of the call's principal. */
   readonly token: string | ((context: ToolContext<Services>) => string | undefined | Promise<string | undefined>)
   /** The issue that the session is about, for `CreateImplementationPlan`. */
   readonly currentIssue?: (
     context: ToolContext<Services>,
   ) => IssueReference | undefined | Promise<IssueReference | undefined>
-  /** False: no person is asked before something is written. True by default. */
+  /** Set to `false` to write without asking the user. Defaults to `true`. */
   readonly approval?: boolean
-  /** `https://api.github.com` by default; of GitHub Enterprise Server `https://HOST/api/v3`. */
+  /** Defaults to `https://api.github.com`; for GitHub Enterprise Server, `https://HOST/api/v3`. */
   readonly server?: string
 }
 
 const WHAT = 'githubTools'
 const FIELDS = new Set(['token', 'currentIssue', 'approval', 'server', 'timeoutMs', 'maxBytes', 'fetch', 'clock'])
-/** Requests of one call, at most. */
+/** Maximum requests per call. */
 const REQUESTS = 3
 
 export interface GithubKit {
   readonly api: GithubApi
   readonly currentIssue: (context: ToolContext) => Promise<IssueReference>
-  /** @throws BatonError `api_unauthorized` for a principal without a token */
+  /** @throws BatonError `api_unauthorized` if the principal has no token */
   start(context: ToolContext): Promise<Asking>
-  /** Fields of each tool. */
+  /** Settings of every read tool. */
   readonly reads: Pick<Tool, 'effect' | 'trust' | 'network' | 'timeoutMs' | 'errors'>
-  /** Options of each tool that writes, and may not be repeated. */
+  /** Settings of every write tool, which must not be repeated. */
   readonly writes: Pick<Tool, 'effect' | 'trust' | 'network' | 'timeoutMs' | 'errors'> & { readonly approval: boolean }
 }
 
@@ -54,14 +54,14 @@ export function openGithubKit<Services>(options: GithubOptions<Services>): Githu
   checkServiceKey(token, `${WHAT}: token`, 'token')
   const service = new ServiceClient({ ...rest, name: 'GitHub', server, option: `${WHAT}: server` })
   const common = {
-    trust: 'untrusted', // anybody may write an issue
+    trust: 'untrusted', // anyone may write an issue
     network: true,
     timeoutMs: service.timeoutMs * REQUESTS + 2_000,
     errors: GITHUB_ERRORS,
   } as const
   return {
     api: new GithubApi(service),
-    // as the program that made the tools says
+    // as declared by the program that created the tools
     start: async (context) => ({
       token: await readToken(token, context as ToolContext<Services>),
       signal: context.signal,
@@ -69,7 +69,7 @@ export function openGithubKit<Services>(options: GithubOptions<Services>): Githu
     currentIssue: async (context) => {
       const issue = await currentIssue?.(context as ToolContext<Services>)
       if (issue) return issue
-      const message = 'this session has no current issue: say which issue is meant'
+      const message = 'this session has no current issue: specify the issue'
       throw new BatonError({ code: 'context_missing', message, hint: 'Give githubTools({ currentIssue }).' })
     },
     reads: { ...common, effect: 'pure' },
@@ -85,31 +85,36 @@ async function readToken<Services>(
   if (typeof given === 'string' && given !== '') return given
   throw new BatonError({
     code: 'api_unauthorized',
-    message: `there is no GitHub token for ${context.principal.id}: their GitHub account must be connected first`,
+    message: `there is no GitHub token for ${context.principal.id}: connect their GitHub account first`,
   })
 }
 
 const NAME = /^(?!\.{1,2}$)[\w.-]{1,100}$/
-const NAME_ISSUE = 'write letters, digits, ".", "_" and "-"'
+const NAME_ISSUE = 'use letters, digits, ".", "_" and "-"'
 export const repository = {
-  owner: z.string().regex(NAME, NAME_ISSUE).describe('User or organisation'),
-  repo: z.string().regex(NAME, NAME_ISSUE).describe('Name of the repository'),
+  owner: z.string().regex(NAME, NAME_ISSUE).describe('User or organization'),
+  repo: z.string().regex(NAME, NAME_ISSUE).describe('Repository name'),
 }
 export const issueNumber = z.int().min(1).max(2_147_483_647).describe('The number after the #')
-export const page = z.int().min(1).max(1000).default(1).describe('From 1; the value of "nextPage" to read on')
-export const nextPage = z.int().optional().describe('There is more: ask for this page')
+export const page = z
+  .int()
+  .min(1)
+  .max(1000)
+  .default(1)
+  .describe('Page number from 1; the value of "nextPage" to continue')
+export const nextPage = z.int().optional().describe('Page number to request next, if there is more')
 export const branch = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^(?!\/)(?!.*(?:\.\.|\/\/|@\{|\/$|\.lock$))[^\x00-\x20\x7f~^:?*[\\]+$/, 'this is not the name of a branch') // oxlint-disable-line no-control-regex
+  .regex(/^(?!\/)(?!.*(?:\.\.|\/\/|@\{|\/$|\.lock$))[^\x00-\x20\x7f~^:?*[\\]+$/, 'this is not a valid branch name') // oxlint-disable-line no-control-regex
 export const longText = z.string().max(65_000)
 
 export function nameRepository({ owner, repo }: { readonly owner: string; readonly repo: string }): string {
   return `${owner}/${repo}`
 }
 
-/** Characters of a text that somebody wrote; the rest is left out. */
+/** Maximum characters of a text that people wrote; the rest is omitted. */
 const TEXT_CHARS = 20_000
 
 export function cutText(text: string | null | undefined): { readonly text: string; readonly truncated?: true } {
@@ -121,5 +126,5 @@ export function cutText(text: string | null | undefined): { readonly text: strin
 export const user = z.looseObject({ login: z.string() }).nullish()
 
 export function nameUser(who: z.infer<typeof user>): string {
-  return who?.login ?? 'ghost' // GitHub's name for accounts that are gone
+  return who?.login ?? 'ghost' // GitHub's name for deleted accounts
 }

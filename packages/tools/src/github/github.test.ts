@@ -1,4 +1,5 @@
-// GitHub's tools against a local GitHub that holds every request, and every answer of its own, against GitHub's published description.
+// GitHub's tools against a local GitHub that checks every request, and all its own responses, against GitHub's
+// published description.
 import type { Tool, ToolContext } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
@@ -58,7 +59,7 @@ function open(more: Partial<GithubOptions> = {}): readonly Tool[] {
   return githubTools({ token: ({ principal }) => TOKENS[principal.id], server: github.url, ...more })
 }
 
-/** Runs a tool as a host does, for ann unless another one is named. */
+/** Runs a tool like a host, for ann by default. */
 async function run(
   name: string,
   input: object = {},
@@ -120,7 +121,7 @@ describe('issues', () => {
       run('UpdateIssueStatus', { issueNumber: 2, status: 'closed', comment: 'x' }, 'ann', { tools: open({ fetch }) }),
     ).rejects.toMatchObject({
       code: 'api_failed',
-      message: expect.stringMatching(/^the issue is closed now, but its comment failed: GitHub answered 500/),
+      message: expect.stringMatching(/^the issue is now closed, but its comment failed: GitHub answered 500/),
     })
   })
 
@@ -177,10 +178,10 @@ describe('files and branches', () => {
     const said = async (path: string, name = 'github.read_file') =>
       await run(name, { path }).catch(({ code, message }) => `${code}: ${message}`)
     expect(await said('logo.png')).toBe('tool_failed: logo.png is a binary file of 6 bytes')
-    expect(await said('big.txt')).toContain('GitHub gives files up to 1 MB')
+    expect(await said('big.txt')).toContain('GitHub returns files up to 1 MB')
     expect(await said('src')).toContain('is a folder; list it')
     expect(await said('README.md', 'github.list_files')).toContain('is a file; read it')
-    expect(await said('src/../../../../user')).toContain('must not have')
+    expect(await said('src/../../../../user')).toContain('must not contain')
   })
 
   test('a change on a branch becomes a pull request', async () => {
@@ -319,7 +320,7 @@ describe('CreateImplementationPlan', () => {
     for (const tools of [open({ currentIssue }), open()])
       await expect(run('CreateImplementationPlan', {}, 'ann', { tools })).rejects.toMatchObject({
         code: 'context_missing',
-        message: 'this session has no current issue: say which issue is meant',
+        message: 'this session has no current issue: specify the issue',
       })
   })
 })
@@ -334,13 +335,13 @@ test('names that would lead elsewhere are refused before anything is asked', asy
   ])
     await expect(run('GetIssueDetails', input)).rejects.toThrow(/invalid|small|letters/i)
   await expect(run('github.remove_label', { issueNumber: 1, label: '..' })).rejects.toThrow(/invalid/i)
-  await expect(run('github.create_branch', { branch: 'a..b' })).rejects.toThrow('not the name of a branch')
+  await expect(run('github.create_branch', { branch: 'a..b' })).rejects.toThrow('not a valid branch name')
   expect(github.requests).toHaveLength(asked)
 })
 
 test('options are checked', () => {
   expect(() => githubTools({ token: '' })).toThrow(
-    'githubTools: token must be a token, or a function that gives the token of a principal, not ""; is the variable set that holds it?',
+    'githubTools: token must be a token, or a function that returns the token of a principal, not ""; is the variable that holds it set?',
   )
   expect(() => githubTools({ token: 'x', server: 'ftp://x' })).toThrow('githubTools: server')
   expect(() => githubTools({ token: 'x', sever: 'https://x' } as GithubOptions)).toThrow('sever')

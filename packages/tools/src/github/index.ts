@@ -1,4 +1,4 @@
-// The exports of @baton/tools/github.
+// Exports of @baton/tools/github.
 import type { KitTool } from '../shared/kit-tool.ts'
 import { fileTools } from './file-tools.ts'
 import type { GithubOptions } from './github-kit.ts'
@@ -9,15 +9,15 @@ import { pullTools } from './pull-tools.ts'
 
 export type { GithubOptions, IssueReference } from './github-kit.ts'
 
-/** Events of a call of one of them have the types of its arguments and its result. */
+/** Call events of these tools have typed arguments and results. */
 export type GithubTool<Services = unknown> = KitTool<
   ReturnType<typeof issueTools | typeof fileTools | typeof pullTools>[number] | ReturnType<typeof planTool>,
   Services
 >
 
 /**
- * Issues, comments, labels, files, branches, pull requests and reviews on GitHub, with the token of each call's principal, and
- * `CreateImplementationPlan`. Tools that write ask a person first, unless `approval` is false.
+ * Issues, comments, labels, files, branches, pull requests and reviews on GitHub, with the token of each call's
+ * principal, and `CreateImplementationPlan`. Write tools ask the user first, unless `approval` is false.
  * @throws BatonError `invalid_option`
  */
 export function githubTools<Services = unknown>(options: GithubOptions<Services>): readonly GithubTool<Services>[] {

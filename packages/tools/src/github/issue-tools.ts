@@ -97,14 +97,14 @@ function statusTool({ api, start, writes }: GithubKit) {
     name: 'UpdateIssueStatus',
     title: 'Open or close an issue',
     kind: 'edit',
-    description: 'Closes an issue of a GitHub repository or opens it again, and comments on it if you say so.',
+    description: 'Closes or reopens an issue of a GitHub repository, optionally with a comment.',
     describe: ({ status, ...input }) => ({
       title: `${status === 'closed' ? 'Close' : 'Open'} ${nameRepository(input)}#${input.issueNumber}`,
       destination: nameRepository(input),
     }),
     input: oneIssue.extend({
       status: z.enum(['open', 'closed']).describe('The new status'),
-      comment: longText.min(1).optional().describe('Markdown to comment with'),
+      comment: longText.min(1).optional().describe('Comment to add, in Markdown'),
     }),
     output: shortIssue.extend({ commentUrl: z.string().optional() }),
     execute: async ({ owner, repo, issueNumber: issue_number, status: state, comment }, context) => {
@@ -119,7 +119,7 @@ function statusTool({ api, start, writes }: GithubKit) {
         return { ...issue, commentUrl }
       } catch (thrown) {
         if (!isBatonError(thrown)) throw thrown
-        const message = `the issue is ${state} now, but its comment failed: ${thrown.message}`
+        const message = `the issue is now ${state}, but its comment failed: ${thrown.message}`
         throw new BatonError({ code: thrown.code, message, data: thrown.data, cause: thrown })
       }
     },
@@ -132,12 +132,12 @@ function listTool({ api, start, reads }: GithubKit) {
     name: 'github.list_issues',
     title: 'List issues',
     kind: 'search',
-    description: 'Lists issues and pull requests of a GitHub repository, the newest first.',
+    description: 'Lists issues and pull requests of a GitHub repository, newest first.',
     describe: (input) => ({ title: `List issues of ${nameRepository(input)}` }),
     input: z.object({
       ...repository,
       state: z.enum(['open', 'closed', 'all']).default('open').describe('Which ones to list'),
-      labels: labels.max(10).optional().describe('Only those that have all of these labels'),
+      labels: labels.max(10).optional().describe('Only those with all of these labels'),
       page,
     }),
     output: z.object({ issues: z.array(shortIssue), nextPage }),
@@ -162,7 +162,7 @@ function searchTool({ api, start, reads }: GithubKit) {
     title: 'Search issues',
     kind: 'search',
     description:
-      'Searches issues and pull requests on GitHub with its search syntax, such as "crash repo:acme/shop is:open label:bug".',
+      'Searches issues and pull requests with GitHub\'s search syntax, such as "crash repo:acme/shop is:open label:bug".',
     describe: ({ query }) => ({ title: `Search issues for ${query}` }),
     input: z.object({ query: z.string().min(1).max(256).describe('Words and qualifiers of GitHub’s search'), page }),
     output: z.object({ total: z.int(), issues: z.array(shortIssue.extend({ repository: z.string() })), nextPage }),
@@ -202,7 +202,7 @@ function commentTools({ api, start, reads, writes }: GithubKit) {
       name: 'github.list_comments',
       title: 'Read comments',
       kind: 'fetch',
-      description: 'Reads the comments of an issue or pull request on GitHub, the oldest first.',
+      description: 'Reads the comments of an issue or pull request on GitHub, oldest first.',
       describe: (input) => ({ title: `Read comments of ${nameRepository(input)}#${input.issueNumber}` }),
       input: oneIssue.extend({ page }),
       output: z.object({ comments: z.array(comment), nextPage }),
@@ -242,7 +242,7 @@ function labelTools({ api, start, reads, writes }: GithubKit) {
       name: 'github.list_labels',
       title: 'List labels',
       kind: 'fetch',
-      description: 'Lists the labels that a GitHub repository has.',
+      description: 'Lists the labels of a GitHub repository.',
       describe: (input) => ({ title: `List labels of ${nameRepository(input)}` }),
       input: z.object({ ...repository, page }),
       output: z.object({ labels: z.array(z.string()), nextPage }),
@@ -263,7 +263,9 @@ function labelTools({ api, start, reads, writes }: GithubKit) {
         title: `Label ${nameRepository(input)}#${input.issueNumber} ${input.labels.join(', ')}`,
         destination: nameRepository(input),
       }),
-      input: oneIssue.extend({ labels: labels.min(1).max(20).describe('Names; the repository must have them') }),
+      input: oneIssue.extend({
+        labels: labels.min(1).max(20).describe('Label names; they must exist in the repository'),
+      }),
       output,
       execute: async ({ issueNumber: issue_number, ...input }, context) => {
         const route = 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels'
@@ -280,7 +282,7 @@ function labelTools({ api, start, reads, writes }: GithubKit) {
         title: `Remove the label ${input.label} from ${nameRepository(input)}#${input.issueNumber}`,
         destination: nameRepository(input),
       }),
-      input: oneIssue.extend({ label: labels.unwrap().describe('Name of the label') }),
+      input: oneIssue.extend({ label: labels.unwrap().describe('Label name') }),
       output,
       execute: async ({ issueNumber: issue_number, label: name, ...input }, context) => {
         const route = 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}'

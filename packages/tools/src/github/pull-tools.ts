@@ -15,7 +15,7 @@ import {
   user,
 } from './github-kit.ts'
 
-/** UTF-16 units of all patches of one page, and of one file. */
+/** Maximum UTF-16 units of all patches on one page, and of one file. */
 const PATCHES_CHARS = 40_000
 const PATCH_CHARS = 8000
 
@@ -76,7 +76,7 @@ function listTool({ api, start, reads }: GithubKit) {
     name: 'github.list_pull_requests',
     title: 'List pull requests',
     kind: 'fetch',
-    description: 'Lists pull requests of a GitHub repository, the newest first.',
+    description: 'Lists pull requests of a GitHub repository, newest first.',
     describe: (input) => ({ title: `List pull requests of ${nameRepository(input)}` }),
     input: z.object({
       ...repository,
@@ -106,7 +106,7 @@ function readTool({ api, start, reads }: GithubKit) {
     name: 'github.read_pull_request',
     title: 'Read a pull request',
     kind: 'fetch',
-    description: 'Reads a pull request on GitHub: its text, and the files that it changes with their diffs.',
+    description: 'Reads a pull request on GitHub: its text, and its changed files with their diffs.',
     describe: (input) => ({ title: `Read pull request ${nameRepository(input)}#${input.pullNumber}` }),
     input: onePull.extend({ page }),
     output: pull.extend({
@@ -141,7 +141,7 @@ function createTool({ api, start, writes }: GithubKit) {
     name: 'github.create_pull_request',
     title: 'Open a pull request',
     kind: 'edit',
-    description: 'Opens a pull request on GitHub from a branch that has been pushed.',
+    description: 'Opens a pull request on GitHub from a pushed branch.',
     describe: (input) => ({
       title: `Open a pull request in ${nameRepository(input)}: ${input.title}`,
       destination: nameRepository(input),
@@ -152,7 +152,7 @@ function createTool({ api, start, writes }: GithubKit) {
       text: longText.default('').describe('Markdown'),
       from: branch.describe('The branch with the changes'),
       into: branch.describe('The branch to merge into'),
-      isDraft: z.boolean().default(false).describe('Whether it is not ready for a review'),
+      isDraft: z.boolean().default(false).describe('Whether to open it as a draft'),
     }),
     output: pull,
     execute: async ({ owner, repo, title, text: body, from: head, into: base, isDraft: draft }, context) => {
@@ -187,29 +187,29 @@ function reviewTool({ api, start, writes }: GithubKit) {
     name: 'github.create_review',
     title: 'Review',
     kind: 'edit',
-    description: 'Reviews a pull request on GitHub, with comments on lines of its diff if you like.',
+    description: 'Reviews a pull request on GitHub, optionally with comments on lines of its diff.',
     describe: (input) => ({
       title: `Review ${nameRepository(input)}#${input.pullNumber}: ${input.verdict}`,
       destination: nameRepository(input),
     }),
     input: onePull
       .extend({
-        verdict: z.enum(['approve', 'request-changes', 'comment']).describe('What the review says'),
-        text: longText.default('').describe('Markdown; needed unless you approve'),
+        verdict: z.enum(['approve', 'request-changes', 'comment']).describe('The review verdict'),
+        text: longText.default('').describe('Markdown; required unless you approve'),
         comments: z
           .array(
             z.object({
               path: z.string().min(1).max(4096).describe('File'),
-              line: z.int().min(1).describe('Line of the file as it is after the change'),
+              line: z.int().min(1).describe('Line number in the file after the change'),
               text: longText.min(1).describe('Markdown'),
             }),
           )
           .max(50)
           .default([])
-          .describe('On single lines'),
+          .describe('Comments on single lines'),
       })
       .refine(({ verdict, text }) => verdict === 'approve' || text !== '', {
-        message: 'text is needed unless you approve',
+        message: 'text is required unless you approve',
       }),
     output: review,
     execute: async ({ owner, repo, pullNumber: pull_number, verdict, text: body, comments }, context) => {
@@ -234,15 +234,15 @@ function reviewersTool({ api, start, writes }: GithubKit) {
     ...writes,
     effect: 'idempotent',
     name: 'github.request_reviewers',
-    title: 'Ask for reviews',
+    title: 'Request reviews',
     kind: 'edit',
-    description: 'Asks people to review a pull request on GitHub.',
+    description: 'Requests reviews of a pull request on GitHub.',
     describe: (input) => ({
       title: `Ask ${input.reviewers.join(', ')} to review ${nameRepository(input)}#${input.pullNumber}`,
       destination: nameRepository(input),
     }),
     input: onePull.extend({
-      reviewers: z.array(repository.owner).min(1).max(15).describe('Names of accounts'),
+      reviewers: z.array(repository.owner).min(1).max(15).describe('Account names'),
     }),
     output: pull,
     execute: async ({ pullNumber: pull_number, ...input }, context) => {

@@ -1,8 +1,8 @@
-// Which network addresses are public. It knows no names, no DNS, and no exceptions of a program.
+// Determines which network addresses are public. Ignores names, DNS and a program's exceptions.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Special ranges that the library counts as public, or names differently. Read from IANA's registries in 2026-11. */
+/** Special ranges that the library counts as public or names differently. Read from IANA's registries in 2026-11. */
 const MORE_RANGES: readonly (readonly [range: string, words: string])[] = [
   ['168.63.129.16/32', 'the metadata service of a cloud'],
   ['192.0.0.0/24', 'reserved'],
@@ -32,9 +32,10 @@ const RANGE_WORDS: Readonly<Record<string, string>> = {
 type Address = ReturnType<typeof ipaddr.parse>
 
 /**
- * Why an address is not public, as words after "is": `private`; undefined for a public address. An IPv4 address inside an IPv6 address
- * is judged if the network would go there (mapped, and NAT64's well-known prefix); other forms with one inside are refused.
- * @param text as DNS and the URL parser write it, without brackets
+ * Why an address is not public, as words after "is": `private`; `undefined` for a public address. An IPv4 address
+ * inside an IPv6 address is checked if the network would go there (mapped, and NAT64's well-known prefix); other
+ * embedded forms are refused.
+ * @param text as written by DNS and the URL parser, without brackets
  */
 export function findAddressIssue(text: string): string | undefined {
   const address = parseAddress(text)
@@ -48,7 +49,7 @@ function findIssue(address: Address): string | undefined {
   if (special) return special[1]
   const range = address.range()
   if (range !== 'unicast') return RANGE_WORDS[range] ?? 'reserved'
-  // All that IANA has given out stands in 2000::/3.
+  // IANA has allocated only addresses in 2000::/3.
   if (address.kind() === 'ipv6' && !isWithin(address, ipaddr.parseCIDR('2000::/3'))) return 'reserved'
   return undefined
 }
@@ -61,7 +62,7 @@ function findInner(address: Address): Address | undefined {
   return ipaddr.fromByteArray(address.toByteArray().slice(12))
 }
 
-/** Undefined for all but the plain forms, so for `127.1` and for addresses with a zone. */
+/** Returns `undefined` for anything but plain forms, such as `127.1` or addresses with a zone. */
 export function parseAddress(text: string): Address | undefined {
   if (isIP(text) === 0 || text.includes('%')) return undefined
   const address = ipaddr.parse(text)
@@ -75,7 +76,7 @@ export function isWithin(address: Address, [network, bits]: AddressRange): boole
   return 'parts' in network && address.match(network, bits)
 }
 
-/** `10.0.0.0/8`, `fd00::/8` or one address; undefined for other texts. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or a single address; `undefined` for other text. */
 export function parseRange(text: string): AddressRange | undefined {
   const [network = '', bits, ...rest] = text.split('/')
   const address = parseAddress(network)

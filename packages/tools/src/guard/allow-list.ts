@@ -1,4 +1,4 @@
-// Exceptions that a program allows besides the public network: origins, hosts and ranges of addresses. It only compares.
+// A program's exceptions beyond the public network: origins, hosts and address ranges. Only compares.
 import { BatonError } from '@baton/core'
 import type { AddressRange } from './address-rules.ts'
 import { isWithin, parseAddress, parseRange } from './address-rules.ts'
@@ -6,14 +6,14 @@ import { isWithin, parseAddress, parseRange } from './address-rules.ts'
 export interface AllowList {
   /** Whether the program named the origin, or the host with all its ports. Its addresses then need no check. */
   allowsPlace(url: URL): boolean
-  /** Whether the program named the origin, and thereby its scheme. */
+  /** Whether the program named the origin, including its scheme. */
   allowsOrigin(url: URL): boolean
   allowsAddress(address: string): boolean
 }
 
 /**
- * @param entries `http://localhost:3000` (an origin), `intranet.example` or `*.intranet.example` (a host), `10.1.0.0/16` or
- * `::1` (addresses)
+ * @param entries `http://localhost:3000` (an origin), `intranet.example` or `*.intranet.example` (a host),
+ * `10.1.0.0/16` or `::1` (addresses)
  * @throws BatonError `invalid_option`
  */
 export function parseAllowList(entries: readonly string[]): AllowList {
@@ -40,7 +40,7 @@ export function parseAllowList(entries: readonly string[]): AllowList {
   }
 }
 
-/** Without the brackets of IPv6, and without the dot at the end that names may have. */
+/** Host name without IPv6 brackets and without a trailing dot. */
 export function plainHost({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
 }
@@ -48,7 +48,7 @@ export function plainHost({ hostname }: URL): string {
 function readOrigin(text: string): string {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
-    throw wrong(text, 'an origin has a scheme, a host and perhaps a port, such as https://api.example.com:8443')
+    throw wrong(text, 'an origin has a scheme, a host and optionally a port, such as https://api.example.com:8443')
   return url.origin
 }
 
@@ -61,16 +61,16 @@ export function readHost(text: string, { entry = text, field = 'allow', hint = H
 }
 
 interface Reading {
-  /** As the program wrote it. */
+  /** As written by the program. */
   readonly entry?: string
   readonly field?: 'allow' | 'deny'
   readonly hint?: string
 }
 
-const HINT = 'give an origin, a host without a port, or a range such as 10.0.0.0/8'
+const HINT = 'use an origin, a host without a port, or a range such as 10.0.0.0/8'
 
 function wrong(entry: string, hint: string, field: 'allow' | 'deny' = 'allow'): BatonError {
-  const places = field === 'allow' ? 'origins, hosts or ranges of addresses' : 'hosts or ranges of addresses'
-  const message = `${field} must name ${places}, not "${entry.slice(0, 100)}"`
+  const places = field === 'allow' ? 'origins, hosts or address ranges' : 'hosts or address ranges'
+  const message = `${field} must contain ${places}, not "${entry.slice(0, 100)}"`
   return new BatonError({ code: 'invalid_option', message, hint })
 }

@@ -1,19 +1,22 @@
-// An answer with a limit on the bytes of its body, counted as the reader gets them: after decompression.
+// A response with a limit on its body, counted after decompression.
 import { BatonError } from '@baton/core'
 import type { Response as UndiciResponse } from 'undici'
 
 export interface AnswerBounds {
-  /** Undefined: no limit, for streams whose reader limits them. */
+  /** `undefined`: no limit, for streams whose reader limits them. */
   readonly maxBytes: number | undefined
-  /** Called once, when the body has ended, was cancelled or has failed. */
+  /** Called once, when the body has ended, failed or been cancelled. */
   readonly onEnd: () => void
-  /** Turns an error of the network into the one that the reader gets. */
+  /** Converts a network error for the reader. */
   readonly describe: (thrown: unknown) => unknown
 }
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304])
 
-/** @throws BatonError `api_malformed` for a body that declares more bytes than the limit; a body that exceeds it later fails so, too */
+/**
+ * @throws BatonError `api_malformed` if the body declares more bytes than the limit; a body that exceeds it later fails
+ * the same way
+ */
 export function boundAnswer(answer: UndiciResponse, place: string, bounds: AnswerBounds): Response {
   const { status, statusText, headers, body } = answer
   const { maxBytes = Infinity, onEnd } = bounds
@@ -24,19 +27,19 @@ export function boundAnswer(answer: UndiciResponse, place: string, bounds: Answe
   if (body && !WITHOUT_BODY.has(status) && length !== '0') {
     if (Number(length ?? 0) > maxBytes) {
       void body.cancel().catch(() => {
-        // It is given up; how its connection ends does not matter.
+        // The response is abandoned; how its connection ends is irrelevant.
       })
       throw tooLarge()
     }
     bounded = readBounded(body.getReader() as ByteReader, {
-      // it reads bytes
+      // it is a byte stream
       ...bounds,
       maxBytes,
       tooLarge,
     })
   } else onEnd()
   const made = new Response(bounded, { status, statusText, headers: [...headers] })
-  // The constructor of a response does not take these.
+  // The Response constructor does not accept these.
   Object.defineProperty(made, 'url', { value: answer.url })
   return made
 }
@@ -54,7 +57,7 @@ function readBounded(reader: ByteReader, reading: Reading): ReadableStream<Uint8
   const giveUp = (reason: unknown): Promise<void> => {
     onEnd()
     return reader.cancel(reason).catch(() => {
-      // It is given up; how its connection ends does not matter.
+      // The response is abandoned; how its connection ends is irrelevant.
     })
   }
   return new ReadableStream(

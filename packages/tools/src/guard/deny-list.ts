@@ -1,14 +1,14 @@
-// Public targets that a program refuses: hosts with their subdomains, and ranges of addresses. It only compares.
+// Public targets that a program denies: hosts with their subdomains, and address ranges. Only compares.
 import { isIP } from 'node:net'
 import type { AddressRange } from './address-rules.ts'
 import { isWithin, parseAddress, parseRange } from './address-rules.ts'
 import { plainHost, readHost } from './allow-list.ts'
 
 export interface DenyList {
-  /** Whether the program named the host, a host above it, or a range that has the literal address. */
+  /** Whether the program named the host, a parent domain, or a range that contains the literal address. */
   deniesPlace(url: URL): boolean
   deniesAddress(address: string): boolean
-  /** Whether a range was named: then a host is judged by the addresses that it has. */
+  /** Whether a range was named, so that hosts must be checked by their addresses. */
   readonly hasAddresses: boolean
 }
 
@@ -40,4 +40,4 @@ export function parseDenyList(entries: readonly string[]): DenyList {
   }
 }
 
-const HINT = 'Give a host, which is denied with its subdomains, or a range such as 203.0.113.0/24.'
+const HINT = 'Use a host, which is denied with its subdomains, or a range such as 203.0.113.0/24.'

@@ -1,18 +1,18 @@
-// A name server on this machine that answers each question with the next of a list of addresses, which never may be kept:
-// what an attacker runs to get past a check.
+// A local name server that answers each query with the next in a list of uncacheable addresses: the setup of an
+// attacker trying to bypass a check.
 import { createSocket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
 
 export interface RebindingDns {
-  /** Asks this server. */
+  /** Resolves through this server. */
   readonly resolve: (name: string) => Promise<readonly string[]>
-  /** Names that were asked for. */
+  /** Queried names. */
   readonly asked: string[]
   close(): Promise<void>
 }
 
-/** @param answers IPv4 addresses: one list for each question; the last one is repeated */
+/** @param answers IPv4 addresses: one list per query; the last one is repeated */
 export async function startRebindingDns(answers: readonly (readonly string[])[]): Promise<RebindingDns> {
   const socket = createSocket('udp4')
   const asked: string[] = []
@@ -36,7 +36,7 @@ export async function startRebindingDns(answers: readonly (readonly string[])[])
   }
 }
 
-/** Reads the one question behind the 12 bytes of the header; `end` is behind its type and class. */
+/** Reads the single question after the 12-byte header; `end` is after its type and class. */
 function readName(query: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = []
   let at = 12
@@ -58,7 +58,7 @@ function encodeAnswer(query: Buffer, questionEnd: number, addresses: readonly st
     record.writeUInt16BE(0xc00c, 0) // the name of the question
     record.writeUInt16BE(1, 2)
     record.writeUInt16BE(1, 4)
-    record.writeUInt32BE(0, 6) // it may not be kept
+    record.writeUInt32BE(0, 6) // it must not be cached
     record.writeUInt16BE(4, 10)
     for (const [at, byte] of address.split('.').entries()) record[12 + at] = Number(byte)
     return record

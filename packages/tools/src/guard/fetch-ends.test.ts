@@ -1,4 +1,4 @@
-// Every end of a guarded fetch: its time limit ends with it, and so does the connection of an answer that nobody reads.
+// However a guarded fetch ends, its time limit ends with it, and so does the connection of an unread response.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
@@ -23,7 +23,7 @@ afterAll(() => {
   server.close()
 })
 
-/** A guard whose time limits run out by hand. */
+/** A guard whose time limits are triggered manually. */
 function createWorld(maxRedirects = 5) {
   const limits = new Set<() => void>()
   const fetch = createGuardedFetch({
@@ -103,7 +103,7 @@ test('a time limit names the place that was silent, behind a redirect too', asyn
   const asked = fetch(`${origin}/`)
   await silent.promise
   for (const end of limits) end()
-  await expect(asked).rejects.toThrow(`${there} did not answer in full`)
+  await expect(asked).rejects.toThrow(`${there} did not respond in full`)
 })
 
 test('the connection of a redirect whose body goes on is given up', async () => {

@@ -1,8 +1,8 @@
-// Maps failures between a request and its answer to Baton's error codes.
+// Maps failures between a request and its response to Baton's error codes.
 import type { ErrorCode } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 
-/** Characters of the platform's words in an error. */
+/** Maximum characters of the platform's message in an error. */
 const WORDS = 200
 
 export interface FailedRequest {
@@ -10,7 +10,7 @@ export interface FailedRequest {
   readonly place: () => string
 }
 
-/** The caller's own reason if the caller aborted; else a BatonError. Never throws. */
+/** Returns the caller's own reason if the caller aborted, otherwise a BatonError. Never throws. */
 export function describeFetchFailure(thrown: unknown, { signal, place }: FailedRequest): unknown {
   if (signal.aborted) return signal.reason
   const chain = listCauses(thrown)
@@ -21,13 +21,13 @@ export function describeFetchFailure(thrown: unknown, { signal, place }: FailedR
   if (codes.includes('UND_ERR_HEADERS_OVERFLOW'))
     return fail('api_malformed', `${place()} sent headers that are too large`)
   if (codes.includes('ERR_SSL_WRONG_VERSION_NUMBER') || codes.includes('ERR_SSL_PACKET_LENGTH_TOO_LONG'))
-    return fail('api_malformed', `${place()} does not speak https; what listens there may speak http`)
+    return fail('api_malformed', `${place()} does not speak https; it may be an http server`)
   const said = chain.findLast(({ message }) => message !== '')?.message ?? String(thrown)
-  // The parser's errors, and those of gzip, brotli and zstd.
+  // Errors of the parser, and of gzip, brotli and zstd.
   const isMalformed =
     chain.some(({ name }) => name === 'HTTPParserError') || codes.some((code) => /^(Z_|ERR_|ZSTD_)/.test(code))
-  if (isMalformed) return fail('api_malformed', `${place()} sent what cannot be read: ${said.slice(0, WORDS)}`)
-  return fail('api_unavailable', `${place()} cannot be reached: ${said.slice(0, WORDS)}`)
+  if (isMalformed) return fail('api_malformed', `${place()} sent a malformed response: ${said.slice(0, WORDS)}`)
+  return fail('api_unavailable', `${place()} could not be reached: ${said.slice(0, WORDS)}`)
 }
 
 /** `fetch failed` says nothing; its causes do. */

@@ -1,4 +1,4 @@
-// The guarded fetch against a real server on this machine, which the guard allows, and which behaves as hostile servers do.
+// The guarded fetch against a real local server, which the guard allows, and which behaves like hostile servers.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { createServer as createSocketServer } from 'node:net'
@@ -45,7 +45,7 @@ async function open(handle: Handle, options: GuardOptions = {}): Promise<{ origi
   return { origin, fetch: openGuard({ allow: [origin], ...options }) }
 }
 
-/** Timers that a test lets run out by hand. */
+/** Timers that a test triggers manually. */
 function createHandTimers(): Timers & { readonly ring: () => void } {
   const callbacks = new Set<() => void>()
   return {
@@ -64,7 +64,7 @@ const redirectTo =
   (_, response) =>
     void response.writeHead(status, { location }).end()
 
-/** The code of what is thrown. */
+/** Returns the code of the thrown error. */
 async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => 'ok',
@@ -103,7 +103,7 @@ test('a denied range of addresses holds for names that lead into it, also allowe
     })
   }
   for (const entry of ['*.spam.example', 'https://spam.example', 'spam.example/x', ''])
-    expect(() => createGuardedFetch({ deny: [entry] })).toThrow(`deny must name hosts or ranges of addresses`)
+    expect(() => createGuardedFetch({ deny: [entry] })).toThrow(`deny must contain hosts or address ranges`)
 })
 
 test.each([
@@ -168,7 +168,7 @@ test('redirects within an origin are followed with their headers, as far as the 
   expect(seen).toEqual(['Bearer key', 'Bearer key', 'Bearer key'])
   await expect(fetch(`${origin}/3`, init)).rejects.toMatchObject({
     code: 'url_refused',
-    message: `${origin} redirects, and 2 redirects were followed already`,
+    message: `${origin} redirects, and 2 redirects were already followed`,
   })
 })
 
@@ -292,7 +292,7 @@ test('a server that never answers, and a body that never ends, end at the deadli
   timers.ring()
   await expect(body).rejects.toMatchObject({
     code: 'api_unavailable',
-    message: `${origin} did not answer in full within 1234 ms`,
+    message: `${origin} did not respond in full within 1234 ms`,
   })
 })
 

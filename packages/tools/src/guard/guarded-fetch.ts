@@ -1,5 +1,5 @@
-// A fetch for addresses that a model, a server or a document names: public places only, a check of each redirect, and limits on
-// everything. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts.
+// A fetch for addresses named by a model, a server or a document: public places only, a check of each redirect, and
+// limits on everything. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts.
 import { lookup } from 'node:dns/promises'
 import type { Timers } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
@@ -18,44 +18,48 @@ import { checkUrl, refuseUrl } from './url-rules.ts'
 
 export interface GuardOptions {
   /**
-   * Addresses that may be fetched although they are not public: origins (`http://localhost:3000`, which also allows its scheme), hosts
-   * (`wiki.corp.example`, `*.corp.example`) and addresses (`10.1.0.0/16`, `::1`). Nothing by default.
+   * Non-public addresses that may be fetched: origins (`http://localhost:3000`, which also allows its scheme), hosts
+   * (`wiki.corp.example`, `*.corp.example`) and addresses (`10.1.0.0/16`, `::1`). None by default.
    */
   readonly allow?: readonly string[]
   /**
-   * Places that are not fetched although they are public, also by a redirect: hosts with their subdomains (`spam.example`) and addresses
-   * (`203.0.113.0/24`). It wins over `allow`. Nothing by default.
+   * Public places that must not be fetched, not even through a redirect: hosts with their subdomains (`spam.example`)
+   * and addresses (`203.0.113.0/24`). Takes precedence over `allow`. None by default.
    */
   readonly deny?: readonly string[]
-  /** True: nothing is fetched but what `allow` names. False by default. */
+  /** Whether to fetch only what `allow` names; false by default. */
   readonly onlyAllowed?: boolean
   /** `https` by default. */
   readonly schemes?: readonly ('https' | 'http')[]
-  /** Bytes of an answer's body, after decompression, and of a request's; 10 MiB by default. */
+  /** Maximum bytes of a response body, after decompression, and of a request body; 10 MiB by default. */
   readonly maxBytes?: number
-  /** Bytes of an answer's headers; 16 KiB by default. */
+  /** Maximum bytes of a response's headers; 16 KiB by default. */
   readonly maxHeaderBytes?: number
-  /** 5 by default. */
+  /** Maximum redirects; 5 by default. */
   readonly maxRedirects?: number
-  /** Milliseconds from the call to the end of the body, redirects included; 30,000 by default. */
+  /** Milliseconds from the call to the end of the body, including redirects; 30,000 by default. */
   readonly timeoutMs?: number
-  /** True: an event stream that has begun has no limit of time or bytes; its reader limits it. False by default. */
+  /**
+   * Whether an event stream, once started, is exempt from the time and byte limits, which its reader then applies;
+   * false by default.
+   */
   readonly streams?: boolean
-  /** All addresses of a name; the machine's resolver by default. Called once for each connection. */
+  /** Resolves a name to all its addresses; the system resolver by default. Called once per connection. */
   readonly lookup?: (hostname: string) => Promise<readonly string[]>
-  /** The process's by default. */
+  /** The system timers by default. */
   readonly timers?: Timers
 }
 
 export interface GuardedFetch {
   /**
-   * Like `fetch`. It uses no proxy, because a proxy looks names up by itself. On a runtime that replaces undici (Bun), it reaches only
-   * places that `allow` names.
-   * @throws BatonError `url_refused` (nothing was sent to that place), `api_unavailable` (no connection, cut off, too slow),
-   * `api_malformed` (no HTTP, or larger than a limit); the reason of an aborted signal. A body fails with the same errors.
+   * Like `fetch`. Uses no proxy, because a proxy resolves names itself. On a runtime that replaces undici (Bun), it
+   * reaches only places that `allow` names.
+   * @throws BatonError `url_refused` (nothing was sent to that place), `api_unavailable` (no connection, cut off, too
+   * slow), `api_malformed` (not HTTP, or over a limit); the reason of an aborted signal. A body fails with the same
+   * errors.
    */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>
-  /** Ends all its connections, and the requests on them. */
+  /** Closes all its connections and fails their requests. */
   close(): Promise<void>
 }
 
@@ -91,7 +95,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
 
 interface Guard extends UrlRules, Required<Pick<GuardOptions, keyof typeof NUMBERS | 'streams'>> {
   readonly agent: Agent
-  /** False where a runtime puts something of its own in the place of undici, as Bun does: it connects where it likes. */
+  /** False if the runtime replaces undici, as Bun does, and connects on its own. */
   readonly isPinned: boolean
   readonly timers: Timers
 }
@@ -119,7 +123,7 @@ function openGuard(options: GuardOptions): Guard {
       throw wrong(`${name} must be a whole number from ${least} to ${most}, not ${describeValue(value)}`)
   }
   const unknown = schemes.find((scheme) => scheme !== 'https' && scheme !== 'http')
-  if (unknown !== undefined) throw wrong(`schemes may hold "https" and "http", not ${describeValue(unknown)}`)
+  if (unknown !== undefined) throw wrong(`schemes may contain "https" and "http", not ${describeValue(unknown)}`)
   const allow = parseAllowList(entries)
   const deny = parseDenyList(options.deny ?? [])
   const agent = createPinnedAgent({ allow, deny, resolve, maxHeaderBytes: numbers.maxHeaderBytes })
@@ -156,22 +160,19 @@ async function follow(guard: Guard, first: Asked, deadline: Deadline): Promise<R
     const refuse = (why: string): BatonError =>
       new BatonError({ code: 'url_refused', message: `${asked.url.origin} redirects, and ${why}` })
     await answer.body?.cancel().catch(() => {
-      // It is given up; how its connection ends does not matter.
+      // The response is abandoned; how its connection ends is irrelevant.
     })
-    if (asked.redirect === 'error') throw refuse('this request follows no redirects')
-    if (hops >= guard.maxRedirects) throw refuse(`${guard.maxRedirects} redirects were followed already`)
+    if (asked.redirect === 'error') throw refuse('this request does not follow redirects')
+    if (hops >= guard.maxRedirects) throw refuse(`${guard.maxRedirects} redirects were already followed`)
     asked = nextRequest(asked, answer.status, checkUrl(location, guard, asked.url))
   }
 }
 
-/** @throws BatonError `url_refused` where the connection cannot be held to addresses that were judged */
+/** @throws BatonError `url_refused` if the connection cannot be pinned to checked addresses */
 function ask(guard: Guard, { url, method, headers, body }: Asked, signal: AbortSignal): Promise<UndiciResponse> {
   const { agent, isPinned, allow, deny } = guard
   if (!isPinned && (!allow.allowsPlace(url) || deny.hasAddresses))
-    throw refuseUrl(
-      url,
-      'this runtime cannot hold a connection to the address that was checked: run it in Node or Deno',
-    )
+    throw refuseUrl(url, 'this runtime cannot pin a connection to the checked address: run it in Node or Deno')
   return undiciFetch(url.href, {
     method,
     headers: [...headers],
@@ -186,7 +187,7 @@ function bound(guard: Guard, answer: UndiciResponse, { url, method }: Asked, dea
   const isStream = guard.streams && /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '')
   if (isStream) deadline.end()
   return boundAnswer(answer, url.origin, {
-    // The answer to HEAD declares the length of a body that it does not have.
+    // The response to HEAD declares the length of a body that it does not have.
     maxBytes: isStream || method === 'HEAD' ? undefined : guard.maxBytes,
     onEnd: deadline.end,
     describe: (thrown) => describeFetchFailure(thrown, deadline),
@@ -207,7 +208,7 @@ function startDeadline({ timers, timeoutMs }: Guard, caller: AbortSignal | undef
   let current: URL | undefined
   const place = (): string => current?.origin ?? 'the place'
   const end = timers.start(timeoutMs, () => {
-    const message = `${place()} did not answer in full within ${timeoutMs} ms`
+    const message = `${place()} did not respond in full within ${timeoutMs} ms`
     own.abort(new BatonError({ code: 'api_unavailable', message }))
   })
   const signal = caller ? AbortSignal.any([caller, own.signal]) : own.signal
@@ -218,7 +219,7 @@ const lookUp: Resolve = async (hostname) => (await lookup(hostname, { all: true 
 
 const PLATFORM_TIMERS: Timers = {
   start: (delayMs, callback) => {
-    // The connection of a waiting request keeps the process alive; a body that nobody reads must not.
+    // The connection of a pending request keeps the process alive; an unread body must not.
     const timer = setTimeout(callback, delayMs).unref()
     return () => clearTimeout(timer)
   },

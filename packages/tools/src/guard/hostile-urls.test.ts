@@ -1,9 +1,9 @@
-// Addresses by which others got at what is not public. None may be sent to; the count is printed.
+// Addresses that have been used to reach non-public targets. None may be sent to; their number is printed.
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createGuardedFetch } from './guarded-fetch.ts'
 
-/** By what they try. `http` is allowed here, so that no address is refused for its scheme alone. */
+/** Grouped by target. `http` is allowed here, so that no address is refused just for its scheme. */
 const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   'this machine': [
     'http://localhost/',
@@ -185,7 +185,7 @@ test.each(Object.entries(HOSTILE))(
   },
 )
 
-/** Answers of DNS for a name that looks public. */
+/** DNS answers for a name that looks public. */
 const ANSWERS: readonly (readonly string[])[] = [
   ['127.0.0.1'],
   ['10.1.2.3'],

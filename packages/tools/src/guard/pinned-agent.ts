@@ -1,5 +1,5 @@
-// Connections that go exactly to the checked addresses: each one resolves its name once, checks all addresses of the name, and gives
-// the socket nothing else. Only this file and guarded-fetch.ts know undici.
+// Connects only to checked addresses: each connection resolves its name once, checks all the name's addresses, and
+// passes the socket nothing else. Only this file and guarded-fetch.ts use undici.
 import type { LookupFunction, Socket } from 'node:net'
 import { isIP } from 'node:net'
 import { BatonError } from '@baton/core'
@@ -9,20 +9,20 @@ import type { AllowList } from './allow-list.ts'
 import type { DenyList } from './deny-list.ts'
 import { refuseUrl } from './url-rules.ts'
 
-/** All addresses of a name. It may reject; an empty list says that there are none. */
+/** Resolves a name to all its addresses. It may reject; an empty list means that there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface PinnedAgentInit {
   readonly allow: AllowList
   readonly deny: DenyList
   readonly resolve: Resolve
-  /** Bytes of the head of an answer. */
+  /** Maximum bytes of a response head. */
   readonly maxHeaderBytes: number
 }
 
-/** Addresses of one name; no honest name has more. */
+/** Maximum addresses of one name; legitimate names have fewer. */
 const ADDRESSES = 64
-/** Milliseconds to look a name up and to connect. */
+/** Milliseconds to resolve a name and connect. */
 const CONNECT_MS = 10_000
 
 export function createPinnedAgent({ allow, deny, resolve, maxHeaderBytes }: PinnedAgentInit): Agent {
@@ -35,7 +35,7 @@ export function createPinnedAgent({ allow, deny, resolve, maxHeaderBytes }: Pinn
   const connectJudged = buildConnector({ ...common, lookup: createLookup(resolve, judge) })
   return new Agent({
     allowH2: false,
-    // The caller's deadline guards the answer as a whole.
+    // The caller's deadline covers the whole response.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: maxHeaderBytes,
@@ -67,7 +67,7 @@ export function createPinnedAgent({ allow, deny, resolve, maxHeaderBytes }: Pinn
   })
 }
 
-/** The last check, before a byte of the request is written: where the socket is connected. */
+/** The last check, on the connected socket, before a byte of the request is written. */
 function findPeerIssue(
   url: URL,
   { remoteAddress }: Socket,
@@ -77,7 +77,7 @@ function findPeerIssue(
   return issue === undefined ? undefined : refuseUrl(url, `its address is ${issue}`)
 }
 
-/** One refused address is enough to refuse the name: the others may be there to get past a check. */
+/** A single refused address refuses the name: the others may only be there to pass the check. */
 function createLookup(resolve: Resolve, judge: (address: string) => string | undefined): LookupFunction {
   const find = async (hostname: string): Promise<readonly string[]> => {
     const addresses = (await resolve(hostname)).slice(0, ADDRESSES + 1)
@@ -90,7 +90,7 @@ function createLookup(resolve: Resolve, judge: (address: string) => string | und
     for (const address of addresses) {
       if (isIP(address) === 0) throw refuse('its name resolves to something that is not an address')
       const issue = judge(address)
-      if (issue !== undefined) throw refuse(`its name leads to an address that is ${issue}`)
+      if (issue !== undefined) throw refuse(`its name resolves to an address that is ${issue}`)
     }
     return addresses
   }
@@ -106,7 +106,7 @@ function createLookup(resolve: Resolve, judge: (address: string) => string | und
       const entries = addresses.map((address) => ({ address, family: isIP(address) }))
       const asked = family === 4 || family === 6 ? entries.filter((entry) => entry.family === family) : entries
       const [first] = asked
-      if (!first) callback(new Error(`the name has no address of IPv${family}`), '')
+      if (!first) callback(new Error(`the name has no IPv${family} address`), '')
       else if (all) callback(null, asked)
       else callback(null, first.address, first.family)
     }

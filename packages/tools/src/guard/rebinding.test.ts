@@ -1,5 +1,5 @@
-// A real name server that answers otherwise at the second question, and real servers at both addresses. Linux answers at all of
-// 127.0.0.0/8, so one address there stands for the public network and another for what must not be reached.
+// A real name server that gives another answer to the second query, and real servers at both addresses. Linux answers
+// on all of 127.0.0.0/8, so one address there stands for the public network and another for a forbidden target.
 import type { Server } from 'node:http'
 import { createServer, get } from 'node:http'
 import { once } from 'node:events'
@@ -25,11 +25,11 @@ interface World {
   readonly dns: RebindingDns
   readonly url: string
   readonly fetch: GuardedFetch
-  /** Requests that reached what must not be reached. */
+  /** Requests that reached the forbidden target. */
   readonly inside: string[]
 }
 
-/** Servers at both addresses on one port; `keepAlive` false: each request needs a connection of its own. */
+/** Servers at both addresses on one port; with `keepAlive` false, each request needs its own connection. */
 async function openWorld(answers: readonly (readonly string[])[], keepAlive = false): Promise<World> {
   const inside: string[] = []
   const listen = async (address: string, port: number, onRequest: (path: string) => string): Promise<Server> => {
@@ -58,14 +58,14 @@ async function openWorld(answers: readonly (readonly string[])[], keepAlive = fa
   return { dns, url: `http://${NAME}:${port}/page`, fetch, inside }
 }
 
-// Other systems answer at 127.0.0.1 alone.
+// Other systems answer only at 127.0.0.1.
 describe.skipIf(process.platform !== 'linux')('a name server that rebinds', () => {
   test('a check that looks the name up by itself is got past: the name server of these tests does rebind', async () => {
     const { dns, url, inside } = await openWorld([[OUTSIDE], [INSIDE]])
     expect(await dns.resolve(NAME)).toEqual([OUTSIDE])
     const answer = await new Promise<string>((resolve, reject) => {
       const lookup = (name: string, _: unknown, callback: (error: Error | null, found: never) => void): void => {
-        // Node's types know the callback's single form alone.
+        // Node's types declare only the callback's single form.
         const done = callback as unknown as (error: Error | null, found?: object) => void
         const answer = async (): Promise<void> => {
           const found = await dns.resolve(name)
@@ -97,7 +97,7 @@ describe.skipIf(process.platform !== 'linux')('a name server that rebinds', () =
     await (await fetch(url)).text()
     await expect(fetch(url)).rejects.toMatchObject({
       code: 'url_refused',
-      message: `the request to ${NAME} was not sent: its name leads to an address that is this machine`,
+      message: `the request to ${NAME} was not sent: its name resolves to an address that is this machine`,
     })
     expect(inside).toEqual([])
   })

@@ -1,4 +1,5 @@
-// The request that follows a redirect: its method and body as the fetch standard says, and nothing secret for another origin.
+// The request that follows a redirect: method and body follow the fetch standard, and nothing secret goes to another
+// origin.
 import { expect, test } from 'vitest'
 import type { Asked } from './redirects.ts'
 import { isRedirect, nextRequest } from './redirects.ts'
@@ -56,6 +57,6 @@ test('another origin gets neither keys nor headers of its own, whatever their na
 })
 
 test('a body never goes to another origin: the redirect is refused, unless it drops the body', () => {
-  expect(() => nextRequest(asked('POST', 'words'), 307, ELSEWHERE)).toThrow('its body would go to another origin')
+  expect(() => nextRequest(asked('POST', 'words'), 307, ELSEWHERE)).toThrow('its body would go to a different origin')
   expect(nextRequest(asked('POST', 'words'), 303, ELSEWHERE)).toMatchObject({ method: 'GET', body: undefined })
 })

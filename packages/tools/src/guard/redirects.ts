@@ -1,4 +1,4 @@
-// A request as it is sent, and the request that follows a redirect. It sends nothing.
+// A request as it is sent, and the request that follows a redirect. Sends nothing.
 import { BatonError } from '@baton/core'
 import type { UrlRules } from './url-rules.ts'
 import { checkUrl, refuseUrl } from './url-rules.ts'
@@ -7,7 +7,7 @@ export interface Asked {
   readonly url: URL
   readonly method: string
   readonly headers: Headers
-  /** Read into memory, so that it can be sent again. */
+  /** Buffered, so that it can be sent again. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
   readonly redirect: Request['redirect']
 }
@@ -20,10 +20,10 @@ export interface RequestBounds extends UrlRules {
 /** Headers that name the server or frame the bytes; the connection sets both. */
 const REFUSED_HEADERS = ['host', 'transfer-encoding', 'connection', 'upgrade', 'proxy-authorization', 'te', 'trailer']
 
-/** The headers that go to another origin. Any other may be a key, whatever its name. */
+/** Headers that may go to another origin. Any other may carry a key, whatever its name. */
 const OPEN_HEADERS: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'range', 'user-agent'])
 
-/** @throws BatonError `url_refused`, `invalid_option` for a header that may not be set or a body that is too large */
+/** @throws BatonError `url_refused`, `invalid_option` for a forbidden header or a body over the limit */
 export async function readRequest(
   input: string | URL | Request,
   init: RequestInit,
@@ -49,7 +49,7 @@ async function readBody(
   let bytes = 0
   const stop = (): void => {
     reader.cancel(signal.reason).catch(() => {
-      // The caller gave it up.
+      // The caller aborted.
     })
   }
   signal.addEventListener('abort', stop, { once: true })
@@ -76,7 +76,7 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * As in the fetch standard, except that nothing secret goes to another origin: neither headers nor a body.
+ * Follows the fetch standard, except that nothing secret goes to another origin: neither headers nor a body.
  * @throws BatonError `url_refused`
  */
 export function nextRequest(asked: Asked, status: number, url: URL): Asked {
@@ -84,7 +84,7 @@ export function nextRequest(asked: Asked, status: number, url: URL): Asked {
   const isOther = url.origin !== asked.url.origin
   const dropsBody = (status === 303 && method !== 'HEAD') || (status <= 302 && method === 'POST')
   if (isOther && !dropsBody && body)
-    throw refuseUrl(url, 'its body would go to another origin than it was meant for', asked.url)
+    throw refuseUrl(url, 'its body would go to a different origin than intended', asked.url)
   const kept = [...headers].filter(([name]) => {
     if (dropsBody && name.startsWith('content-')) return false
     return !isOther || OPEN_HEADERS.has(name)

@@ -1,4 +1,4 @@
-// The checks of an address before any lookup or request. It knows no DNS.
+// Checks an address before any lookup or request. Knows nothing of DNS.
 import { isIP } from 'node:net'
 import { BatonError } from '@baton/core'
 import { findAddressIssue } from './address-rules.ts'
@@ -8,15 +8,15 @@ import type { DenyList } from './deny-list.ts'
 
 export interface UrlRules {
   readonly allow: AllowList
-  /** Wins over `allow`. */
+  /** Takes precedence over `allow`. */
   readonly deny: DenyList
-  /** `https:` and perhaps `http:`. */
+  /** `https:` and possibly `http:`. */
   readonly schemes: ReadonlySet<string>
-  /** True: public places are refused too, unless `allow` has them. */
+  /** Whether public places are refused too, unless `allow` has them. */
   readonly onlyAllowed: boolean
 }
 
-/** Characters of an address. */
+/** Maximum characters of an address. */
 const URL_CHARS = 8_192
 
 /** The bad ports of the fetch standard, read in 2026-11: mail, shells, old databases; none of them speaks HTTP. */
@@ -34,23 +34,23 @@ const BAD_PORTS: ReadonlySet<number> = new Set(
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa|onion)$/
 
 /**
- * @param from where a redirect to this address came from
- * @throws BatonError `url_refused`; its message names the host and never the path, the query or a login
+ * @param from the address that redirected here
+ * @throws BatonError `url_refused`; its message names the host, never the path, the query or a login
  */
 export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
   if (text.length > URL_CHARS)
-    throw refuseUrl(undefined, `it has ${text.length} characters; at most ${URL_CHARS}`, from)
-  // Other programs read these differently from the URL standard; no honest address has them.
-  if (hasOddCharacter(text)) throw refuseUrl(undefined, 'it has a control character or a backslash', from)
+    throw refuseUrl(undefined, `it has ${text.length} characters; the maximum is ${URL_CHARS}`, from)
+  // Other programs interpret these differently from the URL standard; no legitimate address contains them.
+  if (hasOddCharacter(text)) throw refuseUrl(undefined, 'it contains a control character or a backslash', from)
   const url = URL.parse(text, from?.href)
   if (!url) throw refuseUrl(undefined, 'it is not a valid address', from)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw refuseUrl(undefined, `its scheme is ${url.protocol.slice(0, 40)}, which is not fetched`, from)
-  if (url.username !== '' || url.password !== '') throw refuseUrl(url, 'it has a login in it', from)
+    throw refuseUrl(undefined, `its scheme is ${url.protocol.slice(0, 40)}, which is not supported`, from)
+  if (url.username !== '' || url.password !== '') throw refuseUrl(url, 'it contains a login', from)
   if (from && from.protocol !== url.protocol && url.protocol !== 'https:')
     throw refuseUrl(url, 'a redirect must not lead from https to http', from)
   if (BAD_PORTS.has(url.port === '' ? 443 : Number(url.port)))
-    throw refuseUrl(url, 'nothing on its port speaks HTTP', from)
+    throw refuseUrl(url, 'its port is not used for HTTP', from)
   const { allow, deny, schemes, onlyAllowed } = rules
   if (deny.deniesPlace(url)) throw refuseUrl(url, DENIED_PLACE, from)
   if (!schemes.has(url.protocol) && !allow.allowsOrigin(url))
@@ -58,12 +58,12 @@ export function checkUrl(text: string, rules: UrlRules, from?: URL): URL {
   if (allow.allowsPlace(url)) return url
   const host = plainHost(url)
   const isAllowed = isIP(host) !== 0 && allow.allowsAddress(host)
-  const issue = onlyAllowed && !isAllowed ? 'only places that are named may be fetched' : findHostIssue(host, allow)
+  const issue = onlyAllowed && !isAllowed ? 'only explicitly allowed places may be fetched' : findHostIssue(host, allow)
   if (issue !== undefined) throw refuseUrl(url, issue, from)
   return url
 }
 
-/** Why nothing is sent to a place on the list of the program. */
+/** Message for a place on the program's deny list. */
 export const DENIED_PLACE = 'this program denies its host'
 
 function hasOddCharacter(text: string): boolean {
@@ -79,11 +79,11 @@ function findHostIssue(host: string, allow: AllowList): string | undefined {
     const issue = allow.allowsAddress(host) ? undefined : findAddressIssue(host)
     return issue === undefined ? undefined : `its address is ${issue}`
   }
-  if (LOCAL_NAME.test(host)) return 'its name is one of a local network'
-  return host.includes('.') ? undefined : 'its name has no dot, so it is one of a local network'
+  if (LOCAL_NAME.test(host)) return 'its name belongs to a local network'
+  return host.includes('.') ? undefined : 'its name has no dot, so it belongs to a local network'
 }
 
-const USE_HTTPS = 'Use its https: address, say schemes: ["https", "http"], or allow its origin with the scheme.'
+const USE_HTTPS = 'Use its https: address, set schemes: ["https", "http"], or allow its origin with the scheme.'
 
 export function refuseUrl(url: URL | undefined, why: string, from?: URL, hint?: string): BatonError {
   const place = url ? ` to ${url.origin}` : ''

@@ -1,4 +1,4 @@
-// Texts with and without malice, written for the tests: what the rules find of them is counted, and printed.
+// Malicious and benign texts, written for the tests: the rules' findings are counted and printed.
 const tags = (text: string): string =>
   Array.from(text, (one) => String.fromCodePoint(0xe0000 + (one.codePointAt(0) ?? 0))).join('')
 
@@ -71,7 +71,7 @@ export const MALICIOUS: readonly string[] = [
   `token: ghp_${'a1B2c3D4e5'.repeat(3)}F6g7H8`,
 ]
 
-/** Nothing is expected to be found. */
+/** Expected to have no findings. */
 export const BENIGN: readonly string[] = [
   'A lease ends by itself when its owner dies.',
   'I read the instructions twice before I started, and it worked.',

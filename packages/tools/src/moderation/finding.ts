@@ -1,4 +1,4 @@
-// Findings of rules: places in a text, with a category and how much they weigh.
+// Findings of rules: places in a text, with a category and a weight.
 export const CATEGORIES = ['hidden-text', 'look-alikes', 'links', 'injection', 'phishing', 'secrets', 'script'] as const
 export type Category = (typeof CATEGORIES)[number]
 
@@ -6,19 +6,19 @@ export interface Finding {
   readonly category: Category
   /** Such as `links/other-target`. */
   readonly rule: string
-  /** UTF-16 offsets in the text: from `start` to before `end`. */
+  /** UTF-16 offsets in the text, from `start` up to, but not including, `end`. */
   readonly start: number
   readonly end: number
-  /** `malicious`: honest texts hardly have it. `suspicious`: some do. */
+  /** `malicious`: hardly ever found in legitimate texts. `suspicious`: sometimes found in them. */
   readonly weight: 'suspicious' | 'malicious'
-  /** Text that a reader does not see, or not as it is. */
+  /** Text that a reader does not see, or sees differently. */
   readonly reveals?: string
 }
 
-/** Findings that one rule may have; further ones say nothing new. */
+/** Maximum findings per rule; more would add nothing. */
 export const RULE_MAX = 50
 
-/** All matches of a pattern with the flag `g`, as findings. */
+/** Returns all matches of a pattern with the flag `g` as findings. */
 export function findAll(
   text: string,
   pattern: RegExp,

@@ -1,12 +1,12 @@
-// Text that a person does not see, and a model does: invisible characters, reversed text, what HTML and Markdown hide, and words whose
-// letters come from several scripts.
+// Finds text that a model reads but a person does not see: invisible characters, reversed text, content hidden by HTML
+// and Markdown, and words that mix scripts.
 import type { Finding } from './finding.ts'
 import { findAll } from './finding.ts'
 
 export function findHidden(text: string): readonly Finding[] {
   return [
     ...findAll(text, /[\u{E0020}-\u{E007E}]{2,}/gu, ({ 0: tags, index }) =>
-      // Flags of regions are a black flag and tags.
+      // Regional flags consist of a black flag and tags.
       text.slice(index - 2, index) === '\u{1F3F4}'
         ? undefined
         : { category: 'hidden-text', rule: 'hidden-text/tags', weight: 'malicious', reveals: readTags(tags) },
@@ -19,10 +19,10 @@ export function findHidden(text: string): readonly Finding[] {
     ...findAll(text, /[\u202A-\u202E\u2066-\u2069]+/g, ({ 0: marks }) => ({
       category: 'hidden-text',
       rule: 'hidden-text/direction',
-      // Overrides show letters in another order than they have; the others are in texts of several directions.
+      // Overrides display letters in another order; the other marks occur in bidirectional texts.
       weight: /[\u202D\u202E]/.test(marks) ? 'malicious' : 'suspicious',
     })),
-    // Within a word of Latin letters, or many in a row: joiners of other scripts and of emoji stand alone.
+    // Within a Latin word, or several in a row: joiners of other scripts and of emoji occur alone.
     ...findAll(
       text,
       /(?<=[a-z])[\u200B-\u200D\u2060-\u2064\uFEFF\u00AD]+(?=[a-z])|[\u200B-\u200D\u2060-\u2064\uFEFF]{3,}/gi,
@@ -54,7 +54,7 @@ function readTags(tags: string): string {
   return Array.from(tags, (tag) => String.fromCodePoint((tag.codePointAt(0) ?? 0) - 0xe0000)).join('')
 }
 
-/** A word of Latin letters with one of another script that looks like Latin. */
+/** Finds Latin words with a letter from another script that looks Latin. */
 function findLookAlikes(text: string): readonly Finding[] {
   return findAll(
     text,
@@ -62,7 +62,7 @@ function findLookAlikes(text: string): readonly Finding[] {
     ({ 0: word }) => {
       const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u]
       const used = scripts.filter((script) => script.test(word))
-      // Units and formulas have one letter of Greek: µm, Δt, πr.
+      // Units and formulas contain one Greek letter: µm, Δt, πr.
       const isFormula = used.length === 2 && /^\p{Script=Greek}\p{Script=Latin}{1,2}$/u.test(word)
       if (used.length < 2 || isFormula || !/\p{Script=Latin}/u.test(word)) return undefined
       return { category: 'look-alikes', rule: 'look-alikes/mixed-scripts', weight: 'suspicious' }

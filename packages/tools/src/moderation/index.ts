@@ -1,4 +1,4 @@
-// The exports of @baton/tools/moderation.
+// Exports of @baton/tools/moderation.
 export { moderationTools } from './scan-tool.ts'
 export type { ModerationOptions, ModerationTool } from './scan-tool.ts'
 export { scanText } from './scan.ts'

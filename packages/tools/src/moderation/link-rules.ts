@@ -1,5 +1,5 @@
-// Links that are not what they seem: another target than the words say, numbers or foreign letters in place of a name, brands in the wrong
-// place, names and passwords, programs, and services that hide the target.
+// Finds deceptive links: another target than the text says, numbers or foreign letters instead of a name, misplaced
+// brands, names and passwords, executables, and services that hide the target.
 import { isIP } from 'node:net'
 import type { Finding } from './finding.ts'
 import { RULE_MAX } from './finding.ts'
@@ -9,12 +9,12 @@ const SHORTENERS = new Set(
     ' ',
   ),
 )
-/** Names that attackers put into hosts of their own. */
+/** Names that attackers put into their own hosts. */
 const BRANDS =
   'amazon apple binance coinbase dropbox facebook github google instagram metamask microsoft netflix paypal reddit steam telegram whatsapp'.split(
     ' ',
   )
-/** Longer addresses are cut. */
+/** Longer addresses are truncated. */
 const ADDRESS = /\bhttps?:\/\/(?:\[[0-9a-f:.]{2,50}\])?[^\s<>"'`)\]}]{1,2000}/gi
 const MARKDOWN = /\[([^\]\n]{1,300})\]\(\s{0,3}<?([a-z]{2,12}:[^\s)>]{1,2000})/gi
 const ANCHOR = /<a\s[^>]{0,300}?href\s{0,3}=\s{0,3}["']?([a-z]{2,12}:[^"'\s>]{1,2000})["']?[^>]{0,300}>([^<]{1,300})</gi
@@ -61,10 +61,10 @@ function judgeAddress(address: string): About | undefined {
   return brand === undefined ? undefined : link('brand', 'malicious', brand)
 }
 
-/** A brand as a label of a host that belongs to nobody of that name: `paypal.com.login.example`, `secure-paypal.example`. */
+/** A brand as a label of an unrelated host: `paypal.com.login.example`, `secure-paypal.example`. */
 function findBrand(host: string): string | undefined {
   const labels = host.split('.')
-  // Brands own their name below any ending: amazon.co.uk, google.de.
+  // Brands own their name under any ending: amazon.co.uk, google.de.
   const owner =
     labels.at(-2)?.length === 2 || /^(?:co|com|org|net|gov|ac)$/.test(labels.at(-2) ?? '')
       ? labels.at(-3)
@@ -82,7 +82,7 @@ function findBrand(host: string): string | undefined {
   })
 }
 
-/** One digit in the place of a letter: `paypa1`, `g00gle`. */
+/** One digit in place of a letter: `paypa1`, `g00gle`. */
 function isTypo(label: string, brand: string): boolean {
   if (!/\d/.test(label) || label.length !== brand.length) return false
   return (
@@ -94,7 +94,7 @@ function isTypo(label: string, brand: string): boolean {
   )
 }
 
-/** Words that are an address themselves, and name another host than the target. */
+/** Link text that is itself an address, but of another host than the target. */
 function judgeWords(words: string, target: string): About | undefined {
   const [said] = /(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,18}\b/i.exec(words) ?? []
   const url = readUrl(target)

@@ -1,4 +1,4 @@
-// The scan: what rules find in a corpus, where they find it, what a model adds, and that no text holds it up.
+// The scan: what rules find in a corpus and where, what a model adds, and that no text blocks it.
 import type { Tool, ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
@@ -25,7 +25,7 @@ interface Scanned {
   readonly truncated: boolean
 }
 
-/** Runs the tool as a host does. */
+/** Runs the tool like a host. */
 async function scan(
   input: object,
   options: ModerationOptions = {},
@@ -36,7 +36,7 @@ async function scan(
     throw new Error('no tool')
   const result = await tool.execute(tool.input.parse(input), createToolContext(change))
   expect(tool.output.parse(result)).toEqual(result)
-  return result as Scanned // of the schema that was just checked
+  return result as Scanned // checked against the schema above
 }
 
 const rulesOf = async (text: string) => (await scan({ text })).evidence.map(({ rule }) => rule)
@@ -116,7 +116,7 @@ describe('rules', () => {
 describe('a second opinion', () => {
   const opinion = (value: object) => ({
     secondOpinion: true,
-    generate: (() => Promise.resolve({ value, text: '', model: 'm', usage: {} })) as unknown as ToolContext['generate'], // what the tool reads of it
+    generate: (() => Promise.resolve({ value, text: '', model: 'm', usage: {} })) as unknown as ToolContext['generate'], // the part that the tool reads
   })
   const ask = (text: string, { generate, secondOpinion }: ReturnType<typeof opinion>) =>
     scan({ text }, { secondOpinion }, { generate })

@@ -1,5 +1,5 @@
-// Words that give orders to a model, or press a person to hand over money or secrets, in English, German, French and Spanish. They are
-// searched in the text as its reader sees it, so that invisible or foreign letters do not hide them.
+// Phrases that give orders to a model, or pressure a person to hand over money or secrets, in English, German, French
+// and Spanish. Searches the text as its reader sees it, so that invisible or foreign letters do not hide them.
 import type { Category, Finding } from './finding.ts'
 import { RULE_MAX } from './finding.ts'
 import type { ReadThrough } from './read-through.ts'
@@ -8,7 +8,7 @@ interface Phrase {
   readonly category: Category
   readonly rule: string
   readonly weight: Finding['weight']
-  /** Over folded text: lower case, single blanks. Gaps are bounded, so that the time stays linear. */
+  /** Matches folded text: lower case, single spaces. Gaps are bounded to keep the time linear. */
   readonly pattern: RegExp
 }
 
@@ -147,7 +147,7 @@ export function findPhrases(read: ReadThrough): readonly Finding[] {
   return found
 }
 
-/** It stands between quotation marks or in code: text about attacks quotes them. */
+/** Whether the match is within quotation marks or code, since texts about attacks quote them. */
 function isQuotation(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 3), start)
   const after = text.slice(end, end + 40)

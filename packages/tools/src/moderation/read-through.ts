@@ -1,7 +1,10 @@
-// A text as its reader sees it: without what is invisible, with look-alike letters as the Latin ones they imitate, in lower case, and with
-// one blank for many. Each of its characters knows where it stands in the text.
+// A text as its reader sees it: without invisible characters, with look-alike letters replaced by the Latin ones they
+// imitate, in lower case, and with whitespace collapsed. Each character knows its position in the original text.
 
-/** Letters of other scripts that look like Latin ones: those of Unicode's confusables.txt (https://www.unicode.org/reports/tr39/) that appear in attacks. */
+/**
+ * Letters of other scripts that look Latin: those of Unicode's confusables.txt (https://www.unicode.org/reports/tr39/)
+ * that appear in attacks.
+ */
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
   (
     [
@@ -33,7 +36,10 @@ const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
   ).flatMap(([latin, others]) => Array.from(others, (other) => [other, latin] as const)),
 )
 
-/** Characters that take no room: https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt, Default_Ignorable_Code_Point. */
+/**
+ * Characters without width: https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt,
+ * Default_Ignorable_Code_Point.
+ */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u
 
 export class ReadThrough {
@@ -62,7 +68,7 @@ export class ReadThrough {
     this.#end = source.length
   }
 
-  /** Position in the source of a part of `text`. */
+  /** Returns the source position of a part of `text`. */
   place(start: number, end: number): { readonly start: number; readonly end: number } {
     return { start: this.#starts[start] ?? this.#end, end: this.#starts[end] ?? this.#end }
   }

@@ -1,4 +1,4 @@
-// The rules over one text, and the verdict that follows from what they find.
+// Applies the rules to a text and derives the verdict from the findings.
 import type { Category, Finding } from './finding.ts'
 import { CATEGORIES } from './finding.ts'
 import { findHidden } from './hidden-rules.ts'
@@ -12,7 +12,7 @@ export type Verdict = 'clean' | 'suspicious' | 'malicious'
 export interface Scan {
   readonly verdict: Verdict
   readonly categories: readonly Category[]
-  /** In their order in the text. */
+  /** In text order. */
   readonly findings: readonly Finding[]
 }
 
@@ -27,18 +27,18 @@ export async function scanText(text: string): Promise<Scan> {
   return judge(found)
 }
 
-/** Text that is hidden and gives orders leaves no doubt. */
+/** Hidden text with orders leaves no doubt. */
 function weighHidden(finding: Finding, text: string): Finding {
   const shown = finding.reveals ?? text.slice(finding.start, finding.end + HIDDEN_CHARS)
   const orders = finding.weight === 'suspicious' && findPhrases(new ReadThrough(shown)).length > 0
   return orders ? { ...finding, weight: 'malicious' } : finding
 }
 
-/** UTF-16 units after a style that hides. */
+/** UTF-16 units examined after a hiding style. */
 const HIDDEN_CHARS = 1000
 
 export function judge(found: readonly Finding[]): Scan {
-  // Honest texts press, too: pressure counts beside something else.
+  // Legitimate texts can be pushy too, so pressure counts only together with other findings.
   const hasMore = found.some(
     ({ rule, category }) => rule !== PRESSURE && (category === 'phishing' || category === 'links'),
   )
@@ -53,7 +53,7 @@ export function judge(found: readonly Finding[]): Scan {
   }
 }
 
-/** Rules have patterns for several languages, which may match the same words. Of these the longest match stays. */
+/** Rules have patterns for several languages that may match the same words; the longest match is kept. */
 function dropRepeats(sorted: readonly Finding[]): readonly Finding[] {
   const ends = new Map<string, number>()
   return sorted.filter(({ rule, start, end }) => {
@@ -65,7 +65,7 @@ function dropRepeats(sorted: readonly Finding[]): readonly Finding[] {
 
 const PRESSURE = 'phishing/pressure'
 
-/** A threat or a request alone may be honest; two of them with a link that hides its target are not. */
+/** A threat or request alone may be legitimate; two of them with a link that hides its target are not. */
 function isPhishing(findings: readonly Finding[]): boolean {
   const rules = new Set(findings.filter(({ category }) => category === 'phishing').map(({ rule }) => rule))
   const hasLink = findings.some(({ category }) => category === 'links')

@@ -1,4 +1,4 @@
-// Keys and tokens in a text. What they are stays hidden: a finding has their place alone.
+// Finds keys and tokens in a text. Findings contain only their position, never their value.
 import { findSecrets } from '../workspace/secret-content.ts'
 import type { Finding } from './finding.ts'
 

@@ -1,4 +1,4 @@
-// Turns the answer of an operation into a tool's result.
+// Converts an operation's response to a tool result.
 import type { JsonValue, ToolContent } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { bareType, isJsonType, isTextType } from '../shared/media-types.ts'
@@ -6,9 +6,10 @@ import type { Reading } from '../shared/service-answer.ts'
 import { decode, malformed, quoteStart, readBody, readJson } from '../shared/service-answer.ts'
 
 /**
- * JSON as a value, text as text, an image or a file as a part for the model; null for an answer without a body.
- * @param types media types of successful answers, as the document says; empty if it says nothing
- * @throws BatonError `api_unauthorized`, `api_refused`, `api_rate_limited`, `api_failed`, `api_malformed`, `api_unavailable`
+ * Returns JSON as a value, text as a string, an image or file as a content part, and null for an empty body.
+ * @param types documented media types of successful responses; empty if there are none
+ * @throws BatonError `api_unauthorized`, `api_refused`, `api_rate_limited`, `api_failed`, `api_malformed`,
+ * `api_unavailable`
  */
 export async function readAnswer(
   response: Response,
@@ -22,7 +23,7 @@ export async function readAnswer(
   const isPromised = types.length > 0 && types.every(isJsonType)
   if (isJsonType(type) || (type === '' && isPromised)) return asData(readJson(bytes, reading))
   if (isPromised)
-    throw malformed(reading, `answered with ${type.slice(0, 100)} in place of JSON${quoteStart(bytes, reading)}`)
+    throw malformed(reading, `responded with ${type.slice(0, 100)} instead of JSON${quoteStart(bytes, reading)}`)
   if (type === '' || isTextType(type)) return decode(bytes, said)
   const source = { type: 'base64', data: bytes.toString('base64') } as const
   if (/^image\/(png|jpeg|gif|webp)$/.test(type)) return { content: [{ type: 'image', mediaType: type, source }] }
@@ -30,7 +31,7 @@ export async function readAnswer(
   return { content: [{ type: 'file', mediaType: type, source, ...(name !== undefined && { name }) }] }
 }
 
-/** A service's JSON is data, even if it looks like a tool's images and files. */
+/** A service's JSON is data, even if it looks like a tool's content parts. */
 function asData(value: JsonValue): JsonValue | ToolContent {
   if (isJsonObject(value) && Array.isArray(value['content']))
     return { content: [{ type: 'text', text: JSON.stringify(value) }] }

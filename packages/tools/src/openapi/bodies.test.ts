@@ -1,4 +1,5 @@
-// Bodies that are not JSON, as services read them: forms of Stripe and Twilio, multipart forms with files, texts and bytes.
+// Bodies other than JSON, as services read them: forms of Stripe and Twilio, multipart forms with files, texts and
+// bytes.
 import type { JsonObject, JsonValue, Message } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -20,7 +21,7 @@ const takes = (type: string, schema: JsonValue, encoding?: JsonObject): JsonObje
   requestBody: { required: true, content: { [type]: { schema, ...(encoding && { encoding }) } } },
 })
 
-/** Taken from https://github.com/stripe/openapi, POST /v1/subscriptions, cut to some of its fields. */
+/** Taken from https://github.com/stripe/openapi, POST /v1/subscriptions, reduced to some of its fields. */
 const SUBSCRIPTION = takes(
   FORM,
   {
@@ -63,7 +64,8 @@ const SUBSCRIPTION = takes(
   { expand: DEEP, items: DEEP, metadata: DEEP, payment_settings: DEEP },
 )
 
-// https://docs.stripe.com/api/subscriptions/create, /api/expanding_objects and /api/metadata write these names in their examples.
+// https://docs.stripe.com/api/subscriptions/create, /api/expanding_objects and /api/metadata use these names in their
+// examples.
 test('Stripe: nested objects, lists of objects and lists of texts in brackets', async () => {
   const body = {
     customer: 'cus_Na6dX7aXxi11N4',
@@ -261,7 +263,7 @@ test('multipart: files of the session by handle and name, texts, base64, lists o
     { name: 'about', text: '{"size":2}' },
     { name: 'link[create]', text: 'true' },
   ])
-  // A JSON part has its media type, and no file name, which would make it a file.
+  // A JSON part has its media type and no file name, which would make it a file.
   expect(echo.text).toContain('name="about"\r\ncontent-type: application/json\r\n\r\n{"size":2}')
 })
 

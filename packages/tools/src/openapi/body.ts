@@ -1,4 +1,4 @@
-// The body of an operation: which of the offered media types is sent, with which schema a model writes it, and its bytes.
+// The body of an operation: the media type to send, the schema a model writes it with, and its bytes.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import { bareType, isJsonType, isTextType } from '../shared/media-types.ts'
@@ -12,7 +12,7 @@ import type { Fields } from './serialize.ts'
 import { writeForm, writeWord } from './serialize.ts'
 
 export interface RequestBody {
-  /** `lines` is one JSON text for each item of a list. */
+  /** `lines` has one JSON text per list item. */
   readonly type: 'json' | 'form' | 'multipart' | 'lines' | 'text' | 'file'
   readonly mediaType: string
   readonly isRequired: boolean
@@ -28,7 +28,7 @@ const FORM = 'application/x-www-form-urlencoded'
 const LINES = /^application\/(x-)?(ndjson|jsonl|jsonlines|json-lines|json-seq)$/
 
 /**
- * JSON is preferred, then forms; `multipart/form-data` comes before a plain form if it has files.
+ * Prefers JSON, then forms; `multipart/form-data` is preferred over a plain form if it has files.
  * @throws BatonError `invalid_option` if none of its media types can be written
  */
 export function readRequestBody(body: JsonObject, where: string, follow: Follow): RequestBody | undefined {
@@ -39,7 +39,7 @@ export function readRequestBody(body: JsonObject, where: string, follow: Follow)
   if (!best) {
     const types = Object.keys(isJsonObject(body['content']) ? body['content'] : {}).join(', ') || 'no media type'
     throw wrongDocument(
-      `${where}: its body takes ${types.slice(0, 200)}; JSON, forms, multipart/form-data, texts and files can be sent`,
+      `${where}: its body takes ${types.slice(0, 200)}; only JSON, forms, multipart/form-data, texts and files can be sent`,
     )
   }
   const isRequired = body['required'] === true
@@ -60,7 +60,7 @@ function readContent(range: string, media: JsonValue, follow: Follow): Content |
   const encoding = entryOf(media, 'encoding')
   const fields = readFields(encoding)
   if (isJsonType(type)) return { type: 'json', mediaType: type, schema, fields }
-  // A service that takes everything takes JSON, if it is not one for bytes.
+  // A service that accepts anything accepts JSON, unless it expects bytes.
   const isFile = replaceFile(schema, [], follow) !== undefined
   if ((type === '*/*' || type === 'application/*') && !isFile)
     return { type: 'json', mediaType: 'application/json', schema, fields }
@@ -73,7 +73,7 @@ function readContent(range: string, media: JsonValue, follow: Follow): Content |
   }
   if (type.startsWith('multipart/') || !isSimple(found)) return undefined
   if (isTextType(type) && !isFile) {
-    const text = isJsonObject(found) ? schema : { type: 'string', description: `Text of the kind ${type}` }
+    const text = isJsonObject(found) ? schema : { type: 'string', description: `Text of type ${type}` }
     return { type: 'text', mediaType: plainType(range, 'text/plain'), schema: text, fields }
   }
   return { type: 'file', mediaType: type, schema: replaceFile(schema, [], follow) ?? FILE_SCHEMA, fields }
@@ -83,7 +83,7 @@ function toObject(schema: JsonValue): JsonValue {
   return schema === true ? { type: 'object' } : schema
 }
 
-/** A text or bytes, and no structure that a media type such as XML would have to say how to write. */
+/** A text or bytes, without structure that a media type such as XML would have to define how to write. */
 function isSimple(schema: JsonValue): boolean {
   if (!isJsonObject(schema)) return schema !== false
   const { type } = schema
@@ -94,7 +94,7 @@ function isSimple(schema: JsonValue): boolean {
   )
 }
 
-/** Stripe's document gives such a body to every operation that has none. */
+/** Stripe's document declares such a body for every operation that has none. */
 function isAlwaysEmpty(schema: JsonValue): boolean {
   if (!isJsonObject(schema) || schema['additionalProperties'] !== false) return false
   const parts = ['allOf', 'anyOf', 'oneOf', '$ref', 'patternProperties']

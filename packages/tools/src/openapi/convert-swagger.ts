@@ -1,26 +1,26 @@
-// A Swagger 2.0 document as OpenAPI 3.0, by Scalar's converter, which is loaded only for such a document. What the converter does not
-// read (parameters of forms and bodies by reference, or of a whole path) is brought into its form before.
+// Converts Swagger 2.0 to OpenAPI 3.0 with Scalar's converter, loaded only for such documents. Constructs that the
+// converter does not read (form and body parameters by reference, or for a whole path) are rewritten first.
 import { createRequire } from 'node:module'
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { entriesOf, entryOf, wrongDocument } from './document-parts.ts'
 
-/** @throws BatonError `invalid_option` for a document that cannot be converted */
+/** @throws BatonError `invalid_option` if the document cannot be converted */
 export function convertSwagger(document: JsonObject): JsonObject {
   const { upgradeFromTwoToThree } = createRequire(import.meta.url)('@scalar/openapi-upgrader/2.0-to-3.0') as {
     readonly upgradeFromTwoToThree: (document: object) => unknown
   }
-  // A copy: the converter changes what it is given.
+  // A copy, because the converter mutates its input.
   const copy = JSON.parse(JSON.stringify(prepare(document))) as JsonObject
   let converted: unknown
   try {
     converted = upgradeFromTwoToThree(copy)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.slice(0, 200) : 'its form is wrong'
-    throw wrongDocument(`it is Swagger 2.0, and cannot be converted to OpenAPI 3.0: ${why}`)
+    const why = cause instanceof Error ? cause.message.slice(0, 200) : 'its structure is invalid'
+    throw wrongDocument(`it is Swagger 2.0 and could not be converted to OpenAPI 3.0: ${why}`)
   }
   if (isJsonObject(converted)) return converted
-  throw wrongDocument('it is Swagger 2.0, and cannot be converted to OpenAPI 3.0')
+  throw wrongDocument('it is Swagger 2.0 and could not be converted to OpenAPI 3.0')
 }
 
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch'])
@@ -47,7 +47,7 @@ function prepare(document: JsonObject): JsonObject {
   return {
     ...document,
     swagger: '2.0',
-    // Only an address with https: is asked, if the program names none.
+    // Unless the program sets a server, only an https address is used.
     schemes: told.length === 0 ? ['https'] : told.toSorted((one, other) => rank(one) - rank(other)),
     ...(isJsonObject(paths) && { paths: Object.fromEntries(prepared) as JsonObject }),
   }
@@ -69,10 +69,12 @@ function resolveParameter(document: JsonObject, item: JsonValue): JsonObject {
       ? item
       : entryOf(document['parameters'], decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
   if (isJsonObject(found) && typeof found['in'] === 'string') return found
-  throw wrongDocument(`it is Swagger 2.0, and has a parameter that is not one: ${JSON.stringify(item)?.slice(0, 100)}`)
+  throw wrongDocument(`it is Swagger 2.0 and has an invalid parameter: ${JSON.stringify(item)?.slice(0, 100)}`)
 }
 
-/** A form has a media type for forms, and one with a file `multipart/form-data`; lists in it have commas if nothing else is said. */
+/**
+ * A form uses the form media type, or `multipart/form-data` if it has a file; its lists are comma-separated by default.
+ */
 function prepareOperation(
   operation: JsonObject,
   parameters: readonly JsonObject[],

@@ -1,4 +1,4 @@
-// Shared parts of the readers of an OpenAPI document: entries of its objects, and the error of a document that cannot be used.
+// Shared by the readers of an OpenAPI document: entries of its objects, and the error for an unusable document.
 import type { JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 
@@ -19,6 +19,6 @@ export function wrongDocument(why: string, hint?: string): BatonError {
   return new BatonError({
     code: 'invalid_option',
     message,
-    hint: hint ?? 'Correct the document, or leave the operation out.',
+    hint: hint ?? 'Correct the document, or leave out the operation.',
   })
 }

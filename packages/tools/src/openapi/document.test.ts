@@ -1,4 +1,4 @@
-// Documents: references, names, 3.0, and refusals when the tools are made.
+// Documents: references, names, 3.0, and rejections when the tools are created.
 import type { JsonObject, JsonValue, Tool } from '@baton/core'
 import { createArgumentValidator } from '@baton/runtime'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ function createDocument(paths: JsonObject, more: JsonObject = {}): JsonObject {
   return { openapi: '3.1.0', servers: [{ url: 'https://api.example.com' }], paths, ...more }
 }
 
-/** The properties of the one operation's input. */
+/** The input properties of the document's only operation. */
 function propertiesOf(operation: JsonObject, more: JsonObject = {}): JsonValue | undefined {
   const [made] = fromOpenApi(createDocument({ '/a': { get: operation } }, more), { operations: ['GET /a'] })
   return made?.inputSchema['properties']
@@ -198,7 +198,7 @@ test.each([
         path: '/a',
         problem: expect.stringContaining('method TRACE') as string,
       },
-      { operation: '* /b', method: '*', path: '/b', problem: expect.stringContaining('"b.json" leads out') as string },
+      { operation: '* /b', method: '*', path: '/b', problem: expect.stringContaining('"b.json" is outside') as string },
     ])
   },
 )
@@ -210,22 +210,26 @@ test.each<[string, JsonObject, string]>([
   [
     'a reference to another file',
     { parameters: [{ $ref: 'other.json#/x' }] },
-    '"other.json#/x" leads out of the document',
+    '"other.json#/x" is outside the document',
   ],
   [
     'a schema at another place',
     { parameters: [query('a', { $ref: 'https://evil.example/x' })] },
-    'leads out of the document',
+    'is outside the document',
   ],
-  ['a reference to nothing', { parameters: [{ $ref: '#/components/x' }] }, 'there is nothing at "#/components/x"'],
-  ['a reference to what every object has', { parameters: [{ $ref: '#/constructor/name' }] }, 'there is nothing at'],
+  ['a reference to nothing', { parameters: [{ $ref: '#/components/x' }] }, '"#/components/x" does not exist'],
+  [
+    'a reference to what every object has',
+    { parameters: [{ $ref: '#/constructor/name' }] },
+    '"#/constructor/name" does not exist',
+  ],
   ['a reference to itself', { parameters: [{ $ref: '#/paths/~1a/get/parameters/0' }] }, 'leads back to itself'],
   [
     'a body that a GET must have',
     { requestBody: { required: true, content: { 'application/json': {} } } },
-    'needs a body, which a request with the method GET cannot have',
+    'requires a body, which a GET request cannot have',
   ],
-  ['an unknown place', { parameters: [{ name: 'a', in: 'body' }] }, 'stands in "body"'],
+  ['an unknown place', { parameters: [{ name: 'a', in: 'body' }] }, 'is in "body"'],
   ['an unknown style', { parameters: [{ ...query('a'), style: 'tabDelimited' }] }, 'has the style "tabDelimited"'],
   ['a style of another place', { parameters: [{ ...query('a'), style: 'matrix' }] }, 'has the style "matrix"'],
   [
@@ -233,7 +237,7 @@ test.each<[string, JsonObject, string]>([
     { parameters: [{ name: 'a', in: 'query', content: { 'image/png': {} } }] },
     'is written as image/png',
   ],
-  ['a reference to an anchor', { parameters: [{ $ref: '#Order' }] }, 'there is nothing at "#Order"'],
+  ['a reference to an anchor', { parameters: [{ $ref: '#Order' }] }, '"#Order" does not exist'],
   [
     'a query in two ways',
     { parameters: [query('a'), { name: 'all', in: 'querystring', content: { 'application/json': {} } }] },
@@ -242,15 +246,15 @@ test.each<[string, JsonObject, string]>([
   [
     'a header of the connection',
     { parameters: [{ name: 'Host', in: 'header' }] },
-    'is a header that a tool may not set',
+    'is a header that tools may not set',
   ],
   [
     'a header with a line break',
     { parameters: [{ name: 'a\r\nb', in: 'header' }] },
-    'is a header that a tool may not set',
+    'is a header that tools may not set',
   ],
   ['a parameter without a name', { parameters: [{ in: 'query' }] }, 'has no name'],
-  ['a parameter that is not an object', { parameters: ['a'] }, 'where an object must be, there is string'],
+  ['a parameter that is not an object', { parameters: ['a'] }, 'expected an object, found string'],
   ['a schema that is too deep', { parameters: [query('a', deep(300))] }, 'or 256 levels'],
   ['a schema that is too wide', { parameters: [query('a', { properties: wide })] }, 'more than 20000 parts'],
 ])('%s is refused when the tool is made', (_, operation, message) => {
@@ -260,7 +264,11 @@ test.each<[string, JsonObject, string]>([
 test.each<[string, unknown, string]>([
   ['a text', '{}', 'it must be an object'],
   ['Swagger 1', { swagger: '1.2', paths: {} }, 'no field "openapi"'],
-  ['Swagger 2 with a wrong parameter', { swagger: '2.0', paths: { '/a': { get: { parameters: [1] } } } }, 'not one: 1'],
+  [
+    'Swagger 2 with a wrong parameter',
+    { swagger: '2.0', paths: { '/a': { get: { parameters: [1] } } } },
+    'invalid parameter: 1',
+  ],
   ['a later version', { openapi: '4.0.0', paths: {} }, 'openapi 4.0.0'],
   ['one without paths', { openapi: '3.1.0' }, 'no "paths"'],
   ['one that lacks the operation', createDocument({ '/b': { get: { operationId: 'b' } } }), 'no operation "GET /a"'],
@@ -295,6 +303,6 @@ test.each<[string, object, string]>([
   ['an invalid header', { operations: ['GET /a'], idempotencyHeader: 'a b' }, 'idempotencyHeader must be'],
 ])('options with %s are refused', (_, options, message) => {
   const document = createDocument({ '/a': { get: {} } })
-  // Wrong on purpose.
+  // wrong on purpose
   expect(() => fromOpenApi(document, options as { operations: readonly string[] })).toThrow(message)
 })

@@ -1,5 +1,5 @@
-// Reads an OpenAPI document, 3.0 to 3.2, or Swagger 2.0: its references, and its operations one by one. It makes no schemas and no
-// requests.
+// Reads an OpenAPI document, 3.0 to 3.2, or Swagger 2.0: its references, and its operations one by one. Creates no
+// schemas and no requests.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { describeValue, isJsonObject } from '@baton/core'
 import { bareType } from '../shared/media-types.ts'
@@ -12,54 +12,57 @@ import { readParameter } from './parameter.ts'
 
 export interface Operation {
   readonly id: string | undefined
-  /** In upper case. */
+  /** Uppercase. */
   readonly method: string
-  /** With its templates: `/pets/{id}`. */
+  /** Includes templates: `/pets/{id}`. */
   readonly path: string
   readonly title: string | undefined
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly body: RequestBody | undefined
-  /** The server that the document names; undefined if it names none. */
+  /** The document's server, or `undefined` if it has none. */
   readonly server: string | undefined
-  /** Media types of successful answers, if the document names any. */
+  /** Media types of successful responses, if documented. */
   readonly answerTypes: readonly string[]
 }
 
 export interface OperationPlace {
   readonly id: string | undefined
-  /** As it is sent; `*` stands for the operations of a path that cannot be read. */
+  /** The method as sent; `*` stands for the operations of an unreadable path. */
   readonly method: string
   readonly path: string
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
-/** `fetch` sends none of these: https://fetch.spec.whatwg.org/#forbidden-method */
+/** `fetch` cannot send these: https://fetch.spec.whatwg.org/#forbidden-method */
 const UNSENT_METHODS = /^(trace|track|connect)$/i
 const SAFE_METHODS = /^(GET|HEAD|QUERY)$/
-/** The longest chain of references to references. */
+/** Maximum length of a chain of references. */
 const CHAIN = 32
-/** The specification gives these to other fields of an operation. */
+/** The specification reserves these for other fields of an operation. */
 const OTHERS_HEADERS = ['accept', 'content-type', 'authorization']
 const VERSIONS = /^3\.[012](\.|$)/
 
-/** Asks without changing anything: GET, HEAD, and QUERY of OpenAPI 3.2. */
+/** Whether the method changes nothing: GET, HEAD, and QUERY of OpenAPI 3.2. */
 export function isSafeMethod(method: string): boolean {
   return SAFE_METHODS.test(method)
 }
 
 export class OpenApiDocument {
   readonly #root: JsonObject
-  /** Schemas of 3.0 have keywords of their own. */
+  /** Whether schemas use the 3.0 dialect. */
   readonly isOlder: boolean
 
-  /** The document's own address, without a fragment, if it says one. */
+  /** The document's own address without a fragment, if it declares one. */
   readonly #self: string | undefined
 
   /** @throws BatonError `invalid_option` */
   constructor(document: unknown) {
     if (!isJsonObject(document) || typeof document['then'] === 'function')
-      throw wrongDocument(`it must be an object, as JSON.parse gives it, not ${describeValue(document)}`, GIVE_PARSED)
+      throw wrongDocument(
+        `it must be an object, as returned by JSON.parse, not ${describeValue(document)}`,
+        GIVE_PARSED,
+      )
     const isSwagger =
       document['openapi'] === undefined && [2, '2', '2.0'].some((version) => document['swagger'] === version)
     const root = isSwagger ? convertSwagger(document) : document
@@ -71,16 +74,16 @@ export class OpenApiDocument {
     this.#self = self === undefined ? undefined : URL.parse(self)?.href.split('#')[0]
   }
 
-  /** The place of every operation, in the order of the document. */
+  /** Locations of all operations, in document order. */
   list(): readonly OperationPlace[] {
     return entriesOf(this.#root['paths']).flatMap(([path]) => {
-      // Extensions stand among the paths.
+      // Extensions are listed among the paths.
       if (!path.startsWith('/')) return []
       let item: JsonObject
       try {
         item = this.#readItem(path)
       } catch {
-        return [{ id: undefined, method: '*', path }] // `read` says why
+        return [{ id: undefined, method: '*', path }] // `read` reports why
       }
       const usual = Object.entries(item)
         .filter(([method]) => METHODS.includes(method))
@@ -91,20 +94,20 @@ export class OpenApiDocument {
     })
   }
 
-  /** Fields of a path, with those beside its reference. */
+  /** Fields of a path, including siblings of its reference. */
   #readItem(path: string): JsonObject {
     const item = entryOf(this.#root['paths'], path)
     const { $ref: _, ...own } = isJsonObject(item) ? item : {}
     return { ...this.#object(item, path), ...own }
   }
 
-  /** @throws BatonError `invalid_option` if Baton cannot use what the document says of the operation */
+  /** @throws BatonError `invalid_option` if Baton does not support the operation as documented */
   read({ method, path, id }: OperationPlace): Operation {
     const where = `${method} ${path}`
     const item = this.#readItem(path)
     const operation = this.#object(item[method.toLowerCase()] ?? entryOf(item['additionalOperations'], method), where)
     if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(method) || UNSENT_METHODS.test(method))
-      throw wrongDocument(`${where}: a request with the method ${method.slice(0, 50)} cannot be sent`)
+      throw wrongDocument(`${where}: requests with the method ${method.slice(0, 50)} cannot be sent`)
     const own = this.#readParameters(operation['parameters'], where)
     const shared = this.#readParameters(item['parameters'], where).filter(
       (outer) => !own.some((inner) => inner.name === outer.name && inner.in === outer.in),
@@ -139,7 +142,7 @@ export class OpenApiDocument {
 
   /**
    * Resolves a reference, or returns the value itself.
-   * @throws BatonError `invalid_option` for one that leads out of the document, nowhere, or in a circle
+   * @throws BatonError `invalid_option` if the reference is external, dangling or circular
    */
   follow(value: JsonValue | undefined, where: string): JsonValue {
     let current = value
@@ -155,18 +158,18 @@ export class OpenApiDocument {
     const shown = reference.slice(0, 100)
     const fragment = this.#readFragment(reference)
     if (fragment === undefined)
-      throw wrongDocument(`${where}: "${shown}" leads out of the document`, 'Put all parts into one document first.')
+      throw wrongDocument(`${where}: "${shown}" is outside the document`, 'Bundle all parts into one document first.')
     const pointer = decodePointer(fragment)
     let current: JsonValue | undefined = pointer === '' || pointer.startsWith('/') ? this.#root : undefined
     for (const part of pointer.split('/').slice(1)) {
       const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
       current = Array.isArray(current) ? (current as readonly JsonValue[])[Number(name)] : entryOf(current, name)
     }
-    if (current === undefined) throw wrongDocument(`${where}: there is nothing at "${shown}"`)
+    if (current === undefined) throw wrongDocument(`${where}: "${shown}" does not exist`)
     return current
   }
 
-  /** The pointer behind `#` in a reference to this document itself; undefined for another one. */
+  /** The pointer after `#` in a reference to this document; `undefined` for an external one. */
   #readFragment(reference: string): string | undefined {
     const at = reference.indexOf('#')
     const [address, fragment] = at === -1 ? [reference, ''] : [reference.slice(0, at), reference.slice(at + 1)]
@@ -177,7 +180,7 @@ export class OpenApiDocument {
   #object(value: JsonValue | undefined, where: string): JsonObject {
     const found = this.follow(value, where)
     if (isJsonObject(found)) return found
-    throw wrongDocument(`${where}: where an object must be, there is ${found === null ? 'nothing' : typeof found}`)
+    throw wrongDocument(`${where}: expected an object, found ${found === null ? 'nothing' : typeof found}`)
   }
 
   #readParameters(list: JsonValue | undefined, where: string): readonly Parameter[] {
@@ -194,7 +197,7 @@ export class OpenApiDocument {
     if (method !== 'GET' && method !== 'HEAD')
       return readRequestBody(given, where, (found) => this.follow(found, where))
     if (given['required'] !== true) return undefined
-    throw wrongDocument(`${where}: it needs a body, which a request with the method ${method} cannot have`)
+    throw wrongDocument(`${where}: it requires a body, which a ${method} request cannot have`)
   }
 }
 
@@ -204,12 +207,12 @@ function readVersion(told: JsonValue | undefined): string {
   if (version !== undefined && VERSIONS.test(version)) return version
   const found = version === undefined ? 'no field "openapi"' : `openapi ${version.slice(0, 20)}`
   throw wrongDocument(
-    `it has ${found}; versions 3.0, 3.1 and 3.2 are read, and Swagger 2.0`,
+    `it has ${found}; only versions 3.0, 3.1 and 3.2 and Swagger 2.0 are supported`,
     'Convert the document to version 3.0, 3.1 or 3.2.',
   )
 }
 
-/** The first one, with the defaults of its variables; a relative one belongs to the document's own address. */
+/** The first server with its variables' defaults; a relative one is resolved against the document's own address. */
 function readServer(servers: JsonValue | undefined, self: string | undefined): string | undefined {
   const first = Array.isArray(servers) ? (servers as readonly JsonValue[])[0] : undefined
   const url = entryOf(first, 'url')
@@ -234,4 +237,4 @@ function decodePointer(text: string): string {
 }
 
 const GIVE_PARSED =
-  'Read the file or the answer first: JSON.parse(await readFile(path, "utf8")), or await response.json().'
+  'Parse the file or response first: JSON.parse(await readFile(path, "utf8")), or await response.json().'

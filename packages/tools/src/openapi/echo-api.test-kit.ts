@@ -1,5 +1,5 @@
-// A service that answers with what it understood of a request, by parsers that are not Baton's: `qs` for brackets, the platform's for
-// forms and multipart bodies.
+// A service that echoes its understanding of a request, using independent parsers: `qs` for brackets, the platform's
+// for forms and multipart bodies.
 import { createHash } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
@@ -12,15 +12,15 @@ import type { OpenApiOptions } from './from-openapi.ts'
 
 export interface Echo {
   readonly method: string
-  /** Path and query as they came. */
+  /** The raw path and query. */
   readonly target: string
   readonly cookie: string | null
   readonly contentType: string | null
-  /** The query by `qs`. */
+  /** The query as parsed by `qs`. */
   readonly query: JsonValue
-  /** As it came, if it is text. */
+  /** The raw body, if it is text. */
   readonly text: string
-  /** Fields of a form: its names and values in order, and what `qs` reads in it. */
+  /** Form fields: names and values in order, and the form as parsed by `qs`. */
   readonly pairs: readonly (readonly [string, string])[] | null
   readonly form: JsonValue
   readonly parts: readonly EchoPart[] | null
@@ -90,7 +90,7 @@ export function digestOf(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex')
 }
 
-/** Validates the arguments as the host does, and runs the operation of a document that has only it. */
+/** Validates the arguments like a host, and runs the only operation of a document. */
 export async function askEcho(
   origin: string,
   operation: JsonObject,

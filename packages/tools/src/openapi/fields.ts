@@ -1,4 +1,4 @@
-// Reads how the properties of a form are written: its `encoding`, and which of them are files by their schemas.
+// Reads how form properties are encoded: their `encoding`, and which of them are files according to their schemas.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import { bareType, isJsonType, isTextType } from '../shared/media-types.ts'
@@ -8,7 +8,7 @@ import type { Field, Fields, Style, Writing } from './serialize.ts'
 
 const STYLES = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject']
 
-/** A property with one of `style`, `explode` and `allowReserved` is written as in a query, any other by its media type. */
+/** A property with `style`, `explode` or `allowReserved` is written as in a query, any other by its media type. */
 export function readFields(encoding: JsonValue | undefined): Fields {
   return new Map(entriesOf(encoding).map(([name, entry]) => [name, readField(entry)]))
 }
@@ -42,7 +42,7 @@ export interface MultipartForm {
 /** Resolves a reference. */
 type Follow = (value: JsonValue) => JsonValue
 
-/** The schema of `multipart/form-data`, in which a file is what a model can give, and its fields. */
+/** The schema of `multipart/form-data` with files in the form a model can give, and its fields. */
 export function readMultipart(schema: JsonValue, encoding: JsonValue | undefined, follow: Follow): MultipartForm {
   const fields = new Map(readFields(encoding))
   const shown = replaceFiles(schema, { fields, follow, known: new Map() })
@@ -52,7 +52,7 @@ export function readMultipart(schema: JsonValue, encoding: JsonValue | undefined
 interface Replacing {
   readonly fields: Map<string, Field>
   readonly follow: Follow
-  /** Results for schemas that were met before: a document may refer to one from everywhere, and in circles. */
+  /** Results for schemas already visited: a document may reference one from many places, and in cycles. */
   readonly known: Map<JsonObject, JsonValue>
 }
 
@@ -83,7 +83,7 @@ function replaceFiles(schema: JsonValue, replacing: Replacing): JsonValue {
   return replaced
 }
 
-/** The schema with files as a model gives them; undefined if it holds none. */
+/** Returns the schema with files in the form a model gives them; `undefined` if it contains none. */
 export function replaceFile(
   schema: JsonValue,
   mediaTypes: readonly string[],
@@ -123,7 +123,7 @@ function describeFile(schema: JsonObject): JsonValue {
   return { ...FILE_SCHEMA, description: words.join('\n\n') }
 }
 
-/** Raw bytes: `format: binary` of 3.0; since 3.1 a media type without an encoding, or no type at all. */
+/** Raw bytes: `format: binary` in 3.0; since 3.1, a media type without an encoding, or no type at all. */
 function isBinary(schema: JsonObject, mediaTypes: readonly string[]): boolean {
   const { type, format, contentEncoding, contentMediaType } = schema
   const types: readonly JsonValue[] = Array.isArray(type) ? type : type === undefined ? [] : [type]

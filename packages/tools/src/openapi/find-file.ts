@@ -1,4 +1,5 @@
-// Finds the file that an argument names or holds: of the conversation, of the program, or as text or base64 in the argument itself.
+// Finds the file that an argument names or contains: from the conversation, from the program, or as text or base64 in
+// the argument.
 import type { JsonValue, ToolContext } from '@baton/core'
 import { BatonError, isJsonObject, readDataAddress } from '@baton/core'
 import type { DocumentFetcher } from '../shared/pages/fetch-document.ts'
@@ -13,7 +14,7 @@ export interface FoundFile {
   readonly mediaType: string
 }
 
-/** A file that a program gives for an id of its own: bytes or text, with a name and a media type if it knows them. */
+/** A file that a program returns for its own id: bytes or text, with a name and media type if known. */
 export interface ProgramFile {
   readonly data: Uint8Array | string
   readonly name?: string
@@ -25,17 +26,17 @@ export type ReadFile<Services> = (
   context: ToolContext<Services>,
 ) => ProgramFile | undefined | Promise<ProgramFile | undefined>
 
-/** Finds what the argument of the property gives. */
+/** Finds the file given in the argument of a property. */
 export type FindFile = (value: JsonValue, property: string) => Promise<FoundFile>
 
 interface FileSources<Services> {
   readonly read: ReadFile<Services> | undefined
   readonly fetcher: DocumentFetcher
-  /** Bytes that all files of one request may have. */
+  /** Maximum total bytes of the files in one request. */
   readonly maxBytes: number
 }
 
-/** Bytes, and what is known about them. */
+/** Bytes with their metadata. */
 interface Content {
   readonly data: Uint8Array
   readonly name?: string | undefined
@@ -45,8 +46,8 @@ interface Content {
 const UNKNOWN = 'application/octet-stream'
 
 /**
- * The finder for one request. It throws BatonError `invalid_arguments` (not the form of a file), `context_missing` (there is no such
- * file), `input_too_large`, and as `DocumentFetcher.fetchBytes` does.
+ * Creates the finder for one request. It throws BatonError `invalid_arguments` (not a valid file argument),
+ * `context_missing` (no such file), `input_too_large`, and as `DocumentFetcher.fetchBytes` does.
  */
 export function createFileFinder<Services>(
   { read, fetcher, maxBytes }: FileSources<Services>,
@@ -67,7 +68,7 @@ export function createFileFinder<Services>(
     if (known) return { ...known, data: typeof known.data === 'string' ? Buffer.from(known.data) : known.data }
     throw new BatonError({
       code: 'context_missing',
-      message: `there is no file "${id.slice(0, 100)}" for "${property.slice(0, 100)}": give media:latest for the newest picture or file of this conversation, the name of a file of it, an id that you were given, or an object with "text" or "base64"`,
+      message: `there is no file "${id.slice(0, 100)}" for "${property.slice(0, 100)}": use media:latest for the newest picture or file in this conversation, the name of a file in it, an id that you were given, or an object with "text" or "base64"`,
     })
   }
   return async (value, property) => {
@@ -76,7 +77,7 @@ export function createFileFinder<Services>(
     if (left < 0)
       throw new BatonError({
         code: 'input_too_large',
-        message: `the files of this request have more than ${maxBytes} bytes; at most that many are sent`,
+        message: `the files of this request have more than ${maxBytes} bytes, which is the maximum`,
       })
     const mediaType = content.mediaType !== undefined && isMediaType(content.mediaType) ? content.mediaType : UNKNOWN
     return { data: content.data, mediaType, name: nameFile(content.name, mediaType) }
@@ -110,7 +111,7 @@ function readData(address: string, property: string): Content {
   return { data: Buffer.from(read.data, 'base64'), ...(read.mediaType !== '' && { mediaType: read.mediaType }) }
 }
 
-/** An address is fetched only because the conversation has a part with it. */
+/** Fetches an address only if a part of the conversation has it. */
 async function readPart<Services>(
   part: MediaPart,
   fetcher: DocumentFetcher,
@@ -129,7 +130,7 @@ function isMediaType(text: string): boolean {
   return /^[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w-]+=(?:[\w.+-]+|"[\w .+-]*"))*$/.test(text)
 }
 
-/** A service may decide by the ending, so a file without a name gets one. */
+/** Names a file without a name, because services may decide by the extension. */
 function nameFile(name: string | undefined, mediaType: string): string {
   const last = name
     ?.split(/[\\/]/)

@@ -1,5 +1,5 @@
-// Operations of an OpenAPI document as tools. The document is data: the program says which operations to offer, where the API is, and
-// whose login to use.
+// Turns operations of an OpenAPI document into tools. The document is data: the program decides which operations to
+// offer, where the API is, and whose login to use.
 import { createHash } from 'node:crypto'
 import type {
   Clock,
@@ -29,47 +29,54 @@ import { createInput } from './input-schema.ts'
 import { buildRequestHead } from './request.ts'
 
 export interface OpenApiOptions<Services = unknown> {
-  /** The operations to offer: by `operationId`, or as `GET /orders/{id}`. The program must name each one. */
+  /** Operations to offer, by `operationId` or as `GET /orders/{id}`. Each one must be listed explicitly. */
   readonly operations: readonly string[]
   /**
-   * The API's address, such as `https://api.example.com/v1`. Naming it allows it: it may be on this machine or in your network. By
-   * default it is the first server that the document names, which must then be public and have `https:`.
+   * Address of the API, such as `https://api.example.com/v1`. Setting it also allows it, even on this machine or in
+   * your network. Defaults to the first server in the document, which must then be public and use `https:`.
    */
   readonly server?: string
-  /** Sent with each request, and stronger than a model's headers: logins, by the call's principal. */
+  /** Headers sent with each request, which override a model's: logins, by the call's principal. */
   readonly headers?: (
     context: ToolContext<Services>,
   ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
-  /** Names of tools by operation, as `operations` has it; else the `operationId`, or one made of method and path. */
+  /**
+   * Tool names by operation, as listed in `operations`; otherwise the `operationId`, or a name built from method and
+   * path.
+   */
   readonly names?: Readonly<Record<string, string>>
-  /** Effects by operation; else GET, HEAD and QUERY are `pure`, PUT and DELETE `idempotent`, all others `once`. */
+  /** Effects by operation; otherwise GET, HEAD and QUERY are `pure`, PUT and DELETE `idempotent`, all others `once`. */
   readonly effects?: Readonly<Record<string, EffectClass>>
   /**
-   * The header by which the API recognises a repeated request, such as `Idempotency-Key`. With it, POST and PATCH are
+   * Header that lets the API recognize a repeated request, such as `Idempotency-Key`. With it, POST and PATCH are
    * `idempotent`; its value is a digest of the call's `idempotencyKey`.
    */
   readonly idempotencyHeader?: string
-  /** True, or operations: a person must approve each call. False by default. */
+  /** Whether the user must approve each call: `true`, or a list of operations. Defaults to `false`. */
   readonly approval?: boolean | readonly string[]
-  /** `untrusted` by default: policies learn that results come from outside. */
+  /** `untrusted` by default, so that policies know that results come from outside. */
   readonly trust?: Trust
   /**
-   * How to repeat an operation that may run twice (`pure` or `idempotent`) if the service is away, has failed or asks for a pause; as
-   * `retry` of `tool()`. Absent: the model reads the first failure. After a refusal such as 422 Baton never repeats the request.
+   * Retries of repeatable operations (`pure` or `idempotent`) if the service is unavailable, failed or asks for a
+   * pause; same as `retry` of `tool()`. If omitted, the model sees the first failure. After a rejection such as 422,
+   * Baton never retries.
    */
   readonly retry?: ToolRetry
-  /** Milliseconds for the whole answer to one request; 30,000 by default. */
+  /** Timeout for the whole response to one request in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number
-  /** Bytes of an answer, and of the files of a request; 10 MiB by default. */
+  /** Maximum bytes of a response, and of a request's files; 10 MiB by default. */
   readonly maxBytes?: number
   /**
-   * The file that the program knows by an id which a model gave, for operations that take files; undefined: it knows none. Pictures and
-   * files of the session are found without it.
+   * Returns the program's file for an id given by a model, for operations that take files; `undefined` if it is
+   * unknown. Pictures and files of the session are found without it.
    */
   readonly readFile?: ReadFile<Services>
-  /** By default a guarded fetch that may also go to `server`. It also fetches files that the session holds by address only. */
+  /**
+   * Defaults to a guarded fetch that may also access `server`. It also fetches files that the session holds by address
+   * only.
+   */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** For dates in `Retry-After`; the machine's by default. */
+  /** Clock for dates in `Retry-After`; the system clock by default. */
   readonly clock?: Pick<Clock, 'nowMs'>
 }
 
@@ -87,15 +94,16 @@ const KINDS = {
   retry: 'an object',
 } as const
 const DESCRIPTION_CHARS = 4_000
-/** Operations that an error names with their reasons. */
+/** Maximum operations listed with their reasons in an error. */
 const REFUSED_SHOWN = 20
-/** Milliseconds that the call lasts longer than the request, so that the request's own error comes first. */
+/** Milliseconds that a call may exceed its request, so that the request's own error is reported first. */
 const GRACE_MS = 2_000
 const TIMER_MS = 2_147_483_647
 
 /**
- * @param document an OpenAPI document 3.0, 3.1 or 3.2, or a Swagger 2.0 document, as `JSON.parse` gives it
- * @throws BatonError `invalid_option` (an option, or the document's words on a chosen operation), `invalid_schema`, `invalid_tool`
+ * @param document an OpenAPI document 3.0, 3.1 or 3.2, or a Swagger 2.0 document, as returned by `JSON.parse`
+ * @throws BatonError `invalid_option` (an option, or the document's description of a chosen operation),
+ * `invalid_schema`, `invalid_tool`
  */
 export function fromOpenApi<Services = unknown>(
   document: unknown,
@@ -128,7 +136,7 @@ interface Refused {
   readonly error: BatonError
 }
 
-/** All at once, so that a program is not corrected operation by operation. */
+/** Reports all at once, so that a program need not be fixed one operation at a time. */
 function refuseTogether(refused: readonly Refused[], left: number): BatonError {
   const [first] = refused
   const total = refused.length + left
@@ -138,27 +146,30 @@ function refuseTogether(refused: readonly Refused[], left: number): BatonError {
   return new BatonError({
     code: first?.error.code ?? 'invalid_option',
     message: `fromOpenApi: ${refused.length} of ${total} operations cannot be offered, ${left} can: ${shown.join('; ')}${more}`,
-    hint: `Leave ${refused.length === 1 ? 'it' : 'them'} out of "operations". listOperations(document) says for each operation of a document whether it can be offered.`,
+    hint: `Remove ${refused.length === 1 ? 'it' : 'them'} from "operations". listOperations(document) reports for each operation of a document whether it can be offered.`,
   })
 }
 
 /** An operation of a document. */
 export interface OpenApiOperation {
-  /** As `operations` of `fromOpenApi` takes it: the `operationId`, or method and path where that is missing or not unique. */
+  /**
+   * The operation's name for `operations` of `fromOpenApi`: its `operationId`, or method and path if that is missing or
+   * not unique.
+   */
   readonly operation: string
   readonly method: string
   readonly path: string
   readonly title?: string
-  /** The media type of the body that is sent. */
+  /** Media type of the body that is sent. */
   readonly mediaType?: string
-  /** Why no tool can be made of it; absent if one can. */
+  /** Why it cannot become a tool; absent if it can. */
   readonly problem?: string
 }
 
 /**
- * Lists all operations of a document, those that cannot be offered with the reason. It looks at no server, because a program may name
- * another one.
- * @throws BatonError `invalid_option` for what is no document that can be read
+ * Lists all operations of a document, even unsupported ones, which have the reason. Ignores servers, because a program
+ * may set another one.
+ * @throws BatonError `invalid_option` if the document cannot be read
  */
 export function listOperations(document: unknown): readonly OpenApiOperation[] {
   const read = new OpenApiDocument(document)
@@ -206,32 +217,32 @@ function readSettings<Services>(options: OpenApiOptions<Services>): Settings<Ser
     throw wrong('operations must name at least one operation', 'Write operations: ["getOrder", "POST /orders"].')
   for (const [name, value] of Object.entries({ timeoutMs, maxBytes }))
     if (!Number.isSafeInteger(value) || value < 1 || value > TIMER_MS - GRACE_MS)
-      throw wrong(`${name} must be a whole number above 0, not ${describeValue(value)}`)
+      throw wrong(`${name} must be a whole number greater than 0, not ${describeValue(value)}`)
   if (idempotencyHeader !== undefined && !/^[!#$%&'*+.^_`|~\w-]+$/.test(idempotencyHeader))
-    throw wrong(`idempotencyHeader must be the name of a header, not ${describeValue(idempotencyHeader)}`)
+    throw wrong(`idempotencyHeader must be a header name, not ${describeValue(idempotencyHeader)}`)
   for (const field of ['names', 'effects'] as const) checkChosen(field, Object.keys(options[field] ?? {}), operations)
   if (Array.isArray(options.approval)) checkChosen('approval', options.approval as readonly string[], operations)
   const server = given === undefined ? undefined : readServerAddress('fromOpenApi: server', given)
   const allow = server === undefined ? [] : [new URL(server).origin]
   const fetch = options.fetch ?? createGuardedFetch({ allow, timeoutMs, maxBytes })
-  // Its addresses come from the conversation, so `server` is not allowed to it.
+  // Its addresses come from the conversation, so it may not access `server`.
   const fetcher = new DocumentFetcher(what, { timeoutMs, maxBytes, ...(options.fetch && { fetch: options.fetch }) })
   return { ...options, server, timeoutMs, maxBytes, fetch, files: { read: options.readFile, fetcher, maxBytes } }
 }
 
-/** A misspelt operation must not go without its approval. */
+/** A misspelled operation must not lose its approval. */
 function checkChosen(field: string, named: readonly string[], operations: readonly string[]): void {
   const unknown = named.find((name) => !operations.includes(name))
   if (unknown !== undefined)
     throw wrong(
-      `${field} names "${String(unknown).slice(0, 100)}", which is not one of "operations" as it is written there`,
+      `${field} names "${String(unknown).slice(0, 100)}", which is not listed in "operations" in the same form`,
     )
 }
 
 function readDocumentServer({ server, method, path }: Operation): string {
   const url = server === undefined ? null : URL.parse(server)
   if (url && /^https?:$/.test(url.protocol)) return readServerAddress('fromOpenApi: server', url.href)
-  throw wrongDocument(`${method} ${path}: the document does not say where the API is`, 'Give its address as "server".')
+  throw wrongDocument(`${method} ${path}: the document does not say where the API is`, 'Set its address as "server".')
 }
 
 function choose(places: readonly OperationPlace[], chosen: string): OperationPlace {
@@ -251,7 +262,7 @@ function choose(places: readonly OperationPlace[], chosen: string): OperationPla
   )
 }
 
-/** Names of one document never collide: the later one gets its method and path. */
+/** Keeps names within one document unique: the later one becomes method and path. */
 function chooseName({ id, method, path }: OperationPlace, given: string | undefined, taken: Set<string>): string {
   const plain = `${method.toLowerCase()}_${path.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')}`
   if (given !== undefined && taken.has(given))
@@ -293,7 +304,7 @@ function createTool<Services>(parts: ToolParts<Services>): ServerRunTool<JsonObj
   })
 }
 
-/** Milliseconds for all tries and their waits, so that each request has its full time. */
+/** Milliseconds for all attempts and pauses, so that each request has its full timeout. */
 function wholeTimeMs(timeoutMs: number, { attempts, maxMs = 10_000 }: ToolRetry = { attempts: 1 }): number {
   return Math.min(attempts * timeoutMs + (attempts - 1) * maxMs + GRACE_MS, TIMER_MS)
 }
@@ -322,7 +333,7 @@ async function call<Services>(
     secrets: own.flatMap(([, value]) => [value, ...value.split(/\s+/)]).filter((text) => text.length >= 8),
     nowMs: () => (clock ? clock.nowMs() : Date.now()),
   }
-  const signal = context.signal as AbortSignal // a real one, as ToolContext says
+  const signal = context.signal as AbortSignal // a real one, as ToolContext declares
   let response: Response
   try {
     response = await fetch(url, {
@@ -337,12 +348,12 @@ async function call<Services>(
   return readAnswer(response, reading, operation.answerTypes)
 }
 
-/** The platform's own error would show a wrong value, which may be a key. @throws BatonError `invalid_option` */
+/** The platform's own error would show an invalid value, which may be a key. @throws BatonError `invalid_option` */
 function addOwnHeaders(sent: Headers, own: readonly (readonly [string, string])[]): void {
   for (const [header, value] of own) {
     const isLegal =
       typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value) && /^[!#$%&'*+.^_`|~\w-]+$/.test(header)
-    if (!isLegal) throw wrong(`headers gave a value for "${header.slice(0, 100)}" that no header may have`)
+    if (!isLegal) throw wrong(`headers returned a value for "${header.slice(0, 100)}" that headers do not allow`)
     const cookies = header.toLowerCase() === 'cookie' ? sent.get('cookie') : null
     sent.set(header, cookies === null ? value : `${value}; ${cookies}`)
   }
@@ -358,7 +369,7 @@ function kindOf(method: string): ToolKind {
   return method === 'DELETE' ? 'delete' : method === 'PUT' || method === 'PATCH' ? 'edit' : 'other'
 }
 
-/** A name from outside may be that of a property which every object has. */
+/** An external name may equal a property that every object has. */
 function ownEntry<Value>(record: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
   return record && Object.hasOwn(record, name) ? record[name] : undefined
 }

@@ -1,5 +1,5 @@
-// One JSON Schema for the input of an operation: a property for each parameter, and `body`. Referenced schemas go into
-// `$defs`, so a schema may be recursive.
+// Builds one JSON Schema for the input of an operation: a property per parameter, and `body`. Referenced schemas go
+// into `$defs`, so schemas may be recursive.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { OpenApiDocument, Operation } from './document.ts'
@@ -8,16 +8,16 @@ import type { Parameter } from './parameter.ts'
 
 export interface OperationInput {
   readonly schema: JsonObject
-  /** Which property holds which parameter. */
+  /** Maps properties to parameters. */
   readonly slots: readonly { readonly property: string; readonly parameter: Parameter }[]
 }
 
-/** The most parts of one tool's schema, and its greatest depth: what a model can read is far smaller. */
+/** Maximum parts and depth of one tool's schema; what a model can read is far smaller. */
 const NODES = 20_000
 const DEPTH = 256
 const DESCRIPTION_CHARS = 1_000
 
-/** @throws BatonError `invalid_option` for references that lead nowhere, `invalid_schema` for a schema that is too large */
+/** @throws BatonError `invalid_option` for dangling references, `invalid_schema` for a schema over the limits */
 export function createInput(document: OpenApiDocument, operation: Operation): OperationInput {
   const copier = new SchemaCopier(document, `${operation.method} ${operation.path}`)
   const taken = new Set(['__proto__', ...(operation.body ? ['body'] : [])])
@@ -42,7 +42,7 @@ export function createInput(document: OpenApiDocument, operation: Operation): Op
   }
 }
 
-/** The name itself; if two parameters share it, the later one also gets its place. */
+/** Uses the name itself; if two parameters share it, the later one is prefixed with its location. */
 function chooseName(parameter: Parameter, taken: Set<string>): string {
   const longer = `${parameter.in}_${parameter.name}`
   let name = taken.has(parameter.name) ? longer : parameter.name
@@ -57,7 +57,7 @@ function describe(schema: JsonValue, { description }: { readonly description: st
   return { ...(isJsonObject(schema) ? schema : {}), description: words }
 }
 
-/** Keywords whose values are schemas, lists or maps of schemas, and keywords that are copied as they are. */
+/** Keywords whose values are schemas, or lists or maps of schemas, and keywords copied as is. */
 const SCHEMA_WORDS = new Set(
   'items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties'.split(
     ' ',
@@ -92,7 +92,10 @@ class SchemaCopier {
     return Object.fromEntries(this.#definitions)
   }
 
-  /** In the words of the document: `tool()` reads each dialect. Keywords that say nothing to a validator or a model are left out. */
+  /**
+   * Keeps the document's dialect, since `tool()` reads each one. Drops keywords that neither a validator nor a model
+   * uses.
+   */
   copy(schema: JsonValue, hidden?: ReadonlySet<string>): JsonValue {
     this.#nodes += 1
     this.#depth += 1
@@ -102,12 +105,12 @@ class SchemaCopier {
     return copied
   }
 
-  /** @param outer names that are hidden in the whole of which this is a part */
+  /** @param outer names hidden in the enclosing schema */
   #copyObject(schema: JsonObject, outer: ReadonlySet<string> = new Set()): JsonObject {
     const own = readOnlyNames(schema, (value) => this.#document.follow(value, this.#where))
     const hidden = new Set([...outer, ...own])
     const copied: [string, JsonValue][] = []
-    // In 3.0 what stands beside a reference counts for nothing, but words about it.
+    // In 3.0, siblings of a reference are ignored, except for descriptions.
     const isAlone = this.#document.isOlder && typeof schema['$ref'] === 'string'
     for (const [word, value] of Object.entries(schema)) {
       if (isAlone && !BESIDE_REFERENCE.has(word)) continue
@@ -142,19 +145,19 @@ class SchemaCopier {
     let name = last
     for (let count = 2; this.#definitions.has(name); count += 1) name = `${last}_${count}`
     this.#names.set(reference, name)
-    // This reserves its place: its parts may refer to it.
+    // Reserves its place first, because its parts may refer to it.
     this.#definitions.set(name, true)
     this.#definitions.set(name, this.copy(this.#document.find(reference, this.#where)))
     return `#/$defs/${name}`
   }
 
   #tooLarge(): BatonError {
-    const message = `${this.#where} of the OpenAPI document has a schema of more than ${NODES} parts or ${DEPTH} levels`
-    return new BatonError({ code: 'invalid_schema', message, hint: 'Leave the operation out, or shorten its schema.' })
+    const message = `${this.#where} of the OpenAPI document has a schema with more than ${NODES} parts or ${DEPTH} levels`
+    return new BatonError({ code: 'invalid_schema', message, hint: 'Leave out the operation, or shorten its schema.' })
   }
 }
 
-/** Properties that appear only in answers: by their own words, by a schema that they refer to, or in a part of `allOf`. */
+/** Read-only properties: by their own schema, by a referenced schema, or in a part of `allOf`. */
 function readOnlyNames(
   schema: JsonObject,
   follow: (value: JsonValue) => JsonValue,

@@ -1,5 +1,5 @@
-// Writes `multipart/form-data` (RFC 7578). The platform's FormData gives a file name to every part with a media type, and servers
-// then take JSON for a file.
+// Writes `multipart/form-data` (RFC 7578). The platform's FormData gives a file name to every part with a media type,
+// which makes servers treat JSON as a file.
 import { createHash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonType } from '../shared/media-types.ts'
@@ -27,7 +27,7 @@ export async function writeMultipart(value: JsonObject, fields: Fields, find: Fi
     if (field.writing && !field.isFile)
       for (const pair of listPairs(name, item, field.writing))
         parts.push(textPart(pair.name, pair.words.join(pair.separator)))
-    // One by one: the first file that cannot be found ends it.
+    // Sequentially, so that the first missing file ends it.
     else for (const each of listItems(item)) parts.push(await writePart(name, each, field, find))
   }
   return joinParts(parts)
@@ -56,7 +56,7 @@ function textPart(name: string, text: string, mediaType?: string): Part {
   return { name, data: Buffer.from(text), ...(mediaType !== undefined && { mediaType }) }
 }
 
-/** The file's own media type, but where the document or the file says only that it is bytes. */
+/** Uses the file's own media type, unless the document or the file only says that it is bytes. */
 function chooseType(mediaTypes: readonly string[], { mediaType }: FoundFile): string {
   const plain = mediaTypes.filter((type) => !type.includes('*'))
   const [first] = plain
@@ -66,7 +66,9 @@ function chooseType(mediaTypes: readonly string[], { mediaType }: FoundFile): st
 
 const BYTES = 'application/octet-stream'
 
-/** A boundary of the content's digest: the same parts give the same bytes, and no part can hold it by design. */
+/**
+ * Derives the boundary from a digest of the content: the same parts yield the same bytes, and no part can contain it.
+ */
 function joinParts(parts: readonly Part[]): Multipart {
   const digest = createHash('sha256')
   const heads = parts.map(writeHead)
@@ -89,7 +91,7 @@ function writeHead({ name, fileName, mediaType }: Part): string {
   return `content-disposition: form-data; name="${escapeName(name)}"${file}${type}`
 }
 
-/** As browsers do: https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#escaping-a-string */
+/** Escapes as browsers do: https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#escaping-a-string */
 function escapeName(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

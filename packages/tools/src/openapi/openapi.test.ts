@@ -1,4 +1,4 @@
-// Operations of a document against a real service on this machine that checks what it gets.
+// Operations of a document against a real local service that checks its input.
 import type { JsonObject, Tool, ToolContext } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
@@ -31,7 +31,7 @@ function open(operations: readonly string[], options: Partial<OpenApiOptions> = 
   })
 }
 
-/** Validates as the host does, and runs. */
+/** Validates like a host, then runs. */
 async function run(tool: Tool | undefined, input: JsonObject, context = createContext()): Promise<unknown> {
   if (!tool?.execute) throw new Error('there is no such tool')
   const checked = await createArgumentValidator().validate(tool, JSON.stringify(input))
@@ -201,12 +201,12 @@ test.each([
   ['429-date', 'api_rate_limited', /answered 429; try again in 60 s/],
   ['500', 'api_failed', /answered 500/],
   ['503', 'api_unavailable', /answered 503/],
-  ['page', 'api_malformed', /answered with text\/html in place of JSON: "<h1>Log in/],
-  ['not-json', 'api_malformed', /not JSON: "hello"$/],
-  ['half-json', 'api_malformed', /not JSON, but ends early/],
-  ['cut', 'api_unavailable', /cannot be reached/],
+  ['page', 'api_malformed', /responded with text\/html instead of JSON: "<h1>Log in/],
+  ['not-json', 'api_malformed', /other than JSON: "hello"$/],
+  ['half-json', 'api_malformed', /other than JSON, but is cut off/],
+  ['cut', 'api_unavailable', /could not be reached/],
   ['huge', 'api_malformed', /more than 100000 bytes/],
-  ['gone', 'api_unavailable', /cannot be reached/],
+  ['gone', 'api_unavailable', /could not be reached/],
   ['redirect', 'url_refused', /169\.254\.169\.254, to which .* redirects, was not sent/],
 ])('an answer of the kind %s is the error %s', async (how, code, message) => {
   const [fail] = open(['fail'], { maxBytes: 100_000, clock: { nowMs: () => 40_000 } })
@@ -225,9 +225,9 @@ test('a change whose connection is cut may have had its effect; one that nobody 
     return (failure as Error).message
   }
   const body = { item: 'tea' }
-  expect(await fail('createOrder', { body }, reset)).toMatch(/ECONNRESET; the request may have had its effect$/)
-  expect(await fail('createOrder', { body }, refused)).toMatch(/cannot be reached: connect ECONNREFUSED$/)
-  expect(await fail('getOrder', { id: 'A-17' }, reset)).toMatch(/cannot be reached: read ECONNRESET$/)
+  expect(await fail('createOrder', { body }, reset)).toMatch(/ECONNRESET; the request may have taken effect$/)
+  expect(await fail('createOrder', { body }, refused)).toMatch(/could not be reached: connect ECONNREFUSED$/)
+  expect(await fail('getOrder', { id: 'A-17' }, reset)).toMatch(/could not be reached: read ECONNRESET$/)
   const { port } = new URL(api.origin)
   await api.close()
   const failure = await failureOf(run(open(['createOrder'])[0], { body }))

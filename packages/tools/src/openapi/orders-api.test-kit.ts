@@ -1,5 +1,5 @@
-// A service as people have it, with its OpenAPI document: it checks all that it gets and refuses what does not fit, so that a
-// request that is written wrongly is a failed test.
+// A typical service with its OpenAPI document. It checks all its input and rejects mismatches, so a malformed request
+// fails the test.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
@@ -8,12 +8,12 @@ import type { JsonObject, JsonValue } from '@baton/core'
 
 export interface OrdersApi {
   readonly origin: string
-  /** Requests that came, in order. */
+  /** Received requests, in order. */
   readonly seen: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[]
   close(): Promise<void>
 }
 
-/** A picture of one pixel. */
+/** A one-pixel picture. */
 export const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -25,7 +25,7 @@ const ok = (content?: JsonObject): JsonObject => ({ '200': { description: 'Done'
 const inPath = (name: string): JsonObject => ({ name, in: 'path', required: true, schema: TEXT })
 const order = { $ref: '#/components/schemas/Order' }
 
-/** `server` is what the document itself says; the tests name the real one. */
+/** `server` is the document's own; the tests set the real one. */
 export function createOrdersDocument(server = 'https://orders.example.com/v1'): JsonObject {
   return {
     openapi: '3.1.0',
@@ -90,7 +90,7 @@ export function createOrdersDocument(server = 'https://orders.example.com/v1'): 
           properties: {
             number: { type: 'string', readOnly: true },
             item: TEXT,
-            // An order may hold orders.
+            // An order may contain orders.
             parts: { type: 'array', items: order },
             note: { anyOf: [TEXT, { type: 'null' }] },
           },
@@ -155,7 +155,7 @@ const answer: Handle = (request, response, body) => {
   else send(response, 404, { error: `there is nothing at ${place}` })
 }
 
-/** A server's reading of the query. */
+/** The query as the server reads it. */
 function readList(request: IncomingMessage, url: URL): JsonValue {
   return {
     query: [...url.searchParams].map(([name, value]) => `${name}=${value}`),

@@ -1,4 +1,4 @@
-// Reads one parameter of an OpenAPI document: its place, and how its value is written there.
+// Reads one parameter of an OpenAPI document: its location and how its value is written.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { bareType, isJsonType, isTextType } from '../shared/media-types.ts'
 import { entriesOf, entryOf, textOf, wrongDocument } from './document-parts.ts'
@@ -11,20 +11,20 @@ export interface Parameter extends Writing {
   readonly name: string
   readonly in: ParameterPlace
   readonly isRequired: boolean
-  /** Fields of a whole query that is written as a form. */
+  /** Fields of a whole query written as a form. */
   readonly fields?: Fields
   readonly description: string | undefined
   readonly schema: JsonValue
 }
 
-/** In each place the usual style first. */
+/** Allowed styles per location, default first. */
 const STYLES: Readonly<Record<string, readonly string[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],
   cookie: ['form', 'cookie'],
 }
-/** The connection sets these; a document that asks a model for them is wrong or hostile. */
+/** Headers set by the connection; a document that asks a model for them is wrong or hostile. */
 const OWN_HEADERS =
   /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|cookie|set-cookie|proxy-.*|keep-alive)$/
 
@@ -35,10 +35,10 @@ export function readParameter(parameter: JsonObject, where: string): Parameter {
   const what = `${where}: parameter "${name.slice(0, 100)}"`
   if (typeof place !== 'string' || (place !== 'querystring' && !Object.hasOwn(STYLES, place)))
     throw wrongDocument(
-      `${what} stands in ${JSON.stringify(place)?.slice(0, 50)}; that is path, query, querystring, header or cookie`,
+      `${what} is in ${JSON.stringify(place)?.slice(0, 50)}; only path, query, querystring, header and cookie are supported`,
     )
   if (place === 'header' && (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name) || OWN_HEADERS.test(name.toLowerCase())))
-    throw wrongDocument(`${what} is a header that a tool may not set`)
+    throw wrongDocument(`${what} is a header that tools may not set`)
   const [media] = entriesOf(content)
   if (place === 'querystring' && !media) throw wrongDocument(`${what} is a whole query without "content"`)
   return {
@@ -57,7 +57,7 @@ function readStyle({ style, explode, allowReserved }: JsonObject, place: string,
   const told = style ?? legal[0]
   if (typeof told !== 'string' || !legal.includes(told))
     throw wrongDocument(
-      `${what} has the style ${JSON.stringify(told)?.slice(0, 50)}; in ${place}, ${legal.join(', ')} can be written`,
+      `${what} has the style ${JSON.stringify(told)?.slice(0, 50)}; in ${place}, only ${legal.join(', ')} is supported`,
     )
   return {
     style: told as Style, // one of `legal`
@@ -78,5 +78,5 @@ function readContent(
   if (place === 'querystring' && type === 'application/x-www-form-urlencoded')
     return { ...rest, style: 'text', fields: readFields(entryOf(media, 'encoding')) }
   if (isTextType(type) && !type.endsWith('x-www-form-urlencoded')) return { ...rest, style: 'text' }
-  throw wrongDocument(`${what} is written as ${type.slice(0, 100)}; JSON and text can be written there`)
+  throw wrongDocument(`${what} is written as ${type.slice(0, 100)}; only JSON and text are supported there`)
 }

@@ -1,4 +1,4 @@
-// Turns a call's arguments into a request: address and headers in the styles that the document names. It writes no body and sends
+// Turns a call's arguments into a request: address and headers in the document's styles. Writes no body and sends
 // nothing.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
@@ -14,8 +14,8 @@ export interface RequestHead {
 }
 
 /**
- * @param server without a slash at its end
- * @throws BatonError `invalid_arguments` for values that cannot be written where they belong
+ * @param server address without a trailing slash
+ * @throws BatonError `invalid_arguments` for values that cannot be written in their location
  */
 export function buildRequestHead(
   server: string,
@@ -41,7 +41,7 @@ export function buildRequestHead(
   return { url: `${server}${path}${text === '' ? '' : `?${text}`}`, headers }
 }
 
-/** JSON where the service has it; else what the document says that it has. */
+/** Prefers JSON if the service offers it, otherwise the documented media types. */
 function writeAccept(types: readonly string[]): string {
   const named = types.filter((type) => /^[\w.+*-]+\/[\w.+*-]+$/.test(type))
   if (named.length === 0 || named.includes('application/json')) return 'application/json, text/*;q=0.9, */*;q=0.5'
@@ -52,13 +52,13 @@ function writeAccept(types: readonly string[]): string {
 function fillPath(path: string, parameter: Parameter, property: string, value: JsonValue | undefined): string {
   const words =
     value === undefined || value === null ? [] : parameter.style === 'json' ? [JSON.stringify(value)] : listWords(value)
-  // A value must stay one segment of the path: servers and proxies resolve these, some even when they are encoded.
+  // A value must stay a single path segment: servers and proxies resolve these, some even when encoded.
   const text = words.join(',')
   const written = writePathValue(parameter, value ?? null, words)
   if (text === '' || [text, decodeURIComponent(written)].some(climbs))
     throw wrong(
       property,
-      'it stands in the path, where it may not be empty and no part between slashes may be "." or ".."',
+      'it is part of the path, where it must not be empty and must not contain "." or ".." between slashes',
     )
   return path.replaceAll(`{${parameter.name}}`, () => written)
 }
@@ -79,7 +79,7 @@ function writePathValue({ name, style, explode }: Parameter, value: JsonValue, w
   return parts.map((part) => (isNamed ? `;${part}` : `;${encode(name)}=${part}`)).join('')
 }
 
-/** The whole query is one value: a form, or a text of another media type. */
+/** The whole query is one value: a form, or text of another media type. */
 function writeQueryString({ style, fields }: Parameter, value: JsonValue): string {
   if (fields) return writeForm(value, fields)
   return encode(style === 'json' ? JSON.stringify(value) : writeWord(value))
@@ -95,7 +95,7 @@ function writeHeader({ style, explode }: Parameter, property: string, value: Jso
             .join(',')
         : listWords(value).join(',')
   if (/^[\t\x20-\x7e]*$/.test(text)) return text
-  throw wrong(property, 'it is sent as a header, which has visible characters of ASCII only')
+  throw wrong(property, 'it is sent as a header, which allows only visible ASCII characters')
 }
 
 function writeCookies(parameter: Parameter, property: string, value: JsonValue): readonly string[] {
@@ -107,12 +107,12 @@ function writeCookies(parameter: Parameter, property: string, value: JsonValue):
       return `${name}=${text}`
     throw wrong(
       property,
-      'it is sent as a cookie, which has no blanks, quotes, semicolons, backslashes or letters beyond ASCII',
+      'it is sent as a cookie, which allows no spaces, quotes, semicolons, backslashes or non-ASCII letters',
     )
   })
 }
 
-/** The media type that is sent, of the one that a document names: it may be a range. */
+/** The media type to send for a documented one, which may be a range. */
 export function plainType(mediaType: string, otherwise: string): string {
   const type = bareType(mediaType)
   return type.includes('*') || type === '' ? otherwise : type

@@ -1,5 +1,5 @@
-// Styles of parameters as OpenAPI's table of examples has them (https://spec.openapis.org/oas/v3.2.0#style-examples), what version 3.2
-// added, and Swagger 2.0.
+// Parameter styles from OpenAPI's table of examples (https://spec.openapis.org/oas/v3.2.0#style-examples), the
+// additions of version 3.2, and Swagger 2.0.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Echo, EchoApi } from './echo-api.test-kit.ts'

@@ -1,5 +1,5 @@
-// Texts, images and files that tools of other libraries return for the model, as content of Baton. The versions of the AI SDK and
-// Effect AI give the same things different names.
+// Converts texts, images and files that tools of other libraries return for the model to Baton content. Versions of the
+// AI SDK and Effect AI use different names for the same things.
 import type { ContentPart, ToolContent } from '@baton/core'
 import { BatonError, describeValue, readDataAddress } from '@baton/core'
 
@@ -30,7 +30,7 @@ function readPart(name: string, part: unknown): ContentPart {
   switch (type) {
     case 'text':
       if (typeof text === 'string') return { type, text }
-      throw invalidOutput(name, 'a text of its content is not a text')
+      throw invalidOutput(name, 'a text in its content is not a string')
     case 'image':
     case 'image-data':
     case 'media':
@@ -43,11 +43,11 @@ function readPart(name: string, part: unknown): ContentPart {
     case 'file':
       return readFile(name, data, { mediaType: mediaType ?? 'application/octet-stream', fileName })
     default:
-      throw invalidOutput(name, `a part of its content is ${describeValue(type)}, which only one provider takes`)
+      throw invalidOutput(name, `a part of its content is ${describeValue(type)}, which only one provider supports`)
   }
 }
 
-/** The media type if an image does not name its own. */
+/** Media type of an image that does not declare one. */
 const IMAGE = 'image/png'
 
 interface Media {
@@ -56,7 +56,7 @@ interface Media {
   readonly fileName: string | undefined
 }
 
-/** A file of version 7: its data says what it is. */
+/** A version 7 file, whose data declares its type. */
 function readFile(name: string, given: unknown, media: Omit<Media, 'source'>): ContentPart {
   const { type, data, url, text }: AnyPart = typeof given === 'object' && given !== null ? given : {}
   if (type === 'data') return toMedia(name, { ...media, source: { data } })
@@ -64,7 +64,7 @@ function readFile(name: string, given: unknown, media: Omit<Media, 'source'>): C
   if (type === 'text' && typeof text === 'string') return { type: 'text', text }
   if (type === undefined)
     return toMedia(name, { ...media, source: given instanceof URL ? { url: given } : { data: given } })
-  throw invalidOutput(name, `a file of its content is ${describeValue(type)}, which only one provider takes`)
+  throw invalidOutput(name, `a file in its content is ${describeValue(type)}, which only one provider supports`)
 }
 
 function toMedia(name: string, { source, mediaType, fileName }: Media): ContentPart {
@@ -75,7 +75,7 @@ function toMedia(name: string, { source, mediaType, fileName }: Media): ContentP
   const type = isImage ? 'image' : 'file'
   if (data !== undefined) return { type, ...rest, source: { type: 'base64', data } }
   if (typeof address === 'string') return { type, ...rest, source: { type: 'url', url: address } }
-  throw invalidOutput(name, 'a part of its content has neither data nor an address')
+  throw invalidOutput(name, 'a part of its content has neither data nor a URL')
 }
 
 function toBase64(data: unknown): string | undefined {
@@ -87,7 +87,7 @@ function toBase64(data: unknown): string | undefined {
 export function invalidOutput(name: string, why: string): BatonError {
   return new BatonError({
     code: 'result_invalid',
-    message: `what the model should read of "${name}" is wrong: ${why}`,
-    hint: 'Check its toModelOutput. If it is a tool of the AI SDK 5, write fromAiSdk(tools, { version: 5 }).',
+    message: `the model output of "${name}" is invalid: ${why}`,
+    hint: 'Check its toModelOutput. For a tool of AI SDK 5, use fromAiSdk(tools, { version: 5 }).',
   })
 }

@@ -1,4 +1,4 @@
-// Types of the tools of kits: `tsc` is the test, and what must not compile is marked.
+// Types of kit tools: `tsc` is the test, and code that must not compile is marked.
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'

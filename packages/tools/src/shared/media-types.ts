@@ -1,6 +1,6 @@
-// Reads `content-type`, as far as tools that ask services need it.
+// Parses `content-type`, to the extent tools that call services need it.
 
-/** `text/plain` of `text/plain; charset=utf-8`. */
+/** `text/plain` for `text/plain; charset=utf-8`. */
 export function bareType(type: string): string {
   return (type.split(';')[0] ?? '').trim().toLowerCase()
 }

@@ -1,4 +1,4 @@
-// Errors of `context.generate`: part of `errors` of a tool that asks a model.
+// Errors of `context.generate`, for the `errors` of tools that ask a model.
 import type { ErrorCode } from '@baton/core'
 
 export const MODEL_ERRORS: readonly ErrorCode[] = [

@@ -1,4 +1,4 @@
-// A turn of a real host in which a scripted model calls tools, and what came of each call.
+// A turn of a real host in which a scripted model calls tools, and the outcome of each call.
 import type { JsonObject, JsonValue, Tool } from '@baton/core'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -6,22 +6,22 @@ import { createScriptedModel } from '@baton/host/testing'
 export type Step = readonly [name: string, input: JsonObject]
 
 export interface Played {
-  /** `<name> <type> <code>: <what the model reads>` of each call, in order. */
+  /** `<name> <type> <code>: <text for the model>` for each call, in order. */
   readonly calls: readonly string[]
   readonly notes: readonly JsonValue[]
-  /** Names of the tools whose calls a person was asked about; each is approved. */
+  /** Names of the tools whose calls needed approval; each is approved. */
   readonly asked: readonly string[]
-  /** The JSON Schema of each tool, as the model was shown it. */
+  /** The JSON Schema of each tool, as shown to the model. */
   readonly shown: Readonly<Record<string, JsonObject>>
 }
 
 export interface PlayOptions {
   readonly services?: unknown
-  /** Called when a call has begun; what it returns interrupts the turn. */
+  /** Called when a call has started; the turn is interrupted when it resolves. */
   readonly interruptAt?: () => Promise<void>
 }
 
-/** One call in each step of one turn. */
+/** Plays one turn with one call per step. */
 export async function playCalls(
   tools: readonly Tool[],
   steps: readonly Step[],
@@ -30,7 +30,7 @@ export async function playCalls(
   const script = [...steps.map(([name, input]) => ({ calls: [{ name, arguments: input }] })), { text: 'Done.' }]
   const model = createScriptedModel({ steps: script })
   const agent = defineAgent({ name: 'tester', model, tools: [...tools] })
-  const host = createHost({ agent, services: services as never }) // whatever the tools of a test want
+  const host = createHost({ agent, services: services as never }) // whatever the test's tools need
   try {
     const session = await host.session('one')
     const calls: string[] = []

@@ -1,9 +1,9 @@
-// The address of a service, as an option of a program gives it.
+// Parses a service's address from a program's option.
 import { BatonError, describeValue } from '@baton/core'
 
 /**
- * @param option begins the error, such as `fromOpenApi: server`
- * @returns the address without a slash at its end
+ * @param option prefix of the error, such as `fromOpenApi: server`
+ * @returns the address without a trailing slash
  * @throws BatonError `invalid_option`
  */
 export function readServerAddress(option: string, text: string): string {
@@ -23,7 +23,7 @@ export function readServerAddress(option: string, text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** A login or a query may hold a key, so only an address without them is shown. */
+/** A login or query may contain a key, so only an address without them is shown. */
 function describe(text: unknown): string {
   return typeof text === 'string' && /[@?#]/.test(text) ? 'one with them' : describeValue(text)
 }

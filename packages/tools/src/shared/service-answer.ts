@@ -1,42 +1,43 @@
-// Reads the answer of a service within bounds, and turns what went wrong into an error that a model can act on.
+// Reads a service's response within limits, and turns failures into errors that a model can act on.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, hasNeverConnected, isBatonError, isJsonObject, parseJson, readStatusCode } from '@baton/core'
 import { bareType, isJsonType, isTextType } from './media-types.ts'
 
 export interface Reading {
-  /** Begins messages: `shop.getOrder: GET https://api.example.com`. */
+  /** Prefix of messages: `shop.getOrder: GET https://api.example.com`. */
   readonly what: string
-  /** The request may change something, so it matters whether it arrived. */
+  /** Whether the request may change something, so that it matters whether it arrived. */
   readonly mayChange: boolean
   readonly maxBytes: number
-  /** Texts that no error may show. */
+  /** Strings that no error may show. */
   readonly secrets: readonly string[]
-  /** False: errors show nothing of what the service wrote. True by default. */
+  /** Whether errors may quote the service's text; true by default. */
   readonly showsWords?: boolean
   readonly nowMs: () => number
 }
 
-/** Characters of a service's words in an error. */
+/** Maximum characters of a service's text in an error. */
 const WORDS = 1_000
-/** Bytes to read of a refusal for its words. */
+/** Maximum bytes read of an error response for its message. */
 const REFUSAL_BYTES = 64 * 1024
 
 /** @throws BatonError `api_malformed` */
 export function readJson(bytes: Buffer, reading: Reading): JsonValue {
   const parsed = parseJson(new TextDecoder().decode(bytes))
   if (parsed.ok) return parsed.value
-  const early = parsed.cutOff ? ', but ends early' : ''
-  throw malformed(reading, `answered with what is not JSON${early}${quoteStart(bytes, reading)}`)
+  const early = parsed.cutOff ? ', but is cut off' : ''
+  throw malformed(reading, `responded with something other than JSON${early}${quoteStart(bytes, reading)}`)
 }
 
 /**
- * The body of a success.
- * @throws BatonError `api_unauthorized`, `api_refused`, `api_rate_limited`, `api_failed`, `api_malformed`, `api_unavailable`
+ * Reads the body of a successful response.
+ * @throws BatonError `api_unauthorized`, `api_refused`, `api_rate_limited`, `api_failed`, `api_malformed`,
+ * `api_unavailable`
  */
 export async function readBody(response: Response, reading: Reading): Promise<Buffer> {
   if (response.status < 200 || response.status >= 300) throw await readRefusal(response, reading)
   const { bytes, isWhole } = await readBytes(response, reading.maxBytes, reading)
-  if (!isWhole) throw malformed(reading, `answered with more than ${reading.maxBytes} bytes`)
+  if (!isWhole) throw malformed(reading, `responded with more than ${reading.maxBytes} bytes`)
   return bytes
 }
 
@@ -45,7 +46,7 @@ export function decode(bytes: Buffer, contentType: string): string {
   try {
     return new TextDecoder(charset).decode(bytes)
   } catch {
-    return new TextDecoder().decode(bytes) // an unknown charset
+    return new TextDecoder().decode(bytes) // unknown charset
   }
 }
 
@@ -60,15 +61,17 @@ async function readRefusal(response: Response, reading: Reading): Promise<BatonE
   return new BatonError({ code: isLimited(response) ? 'api_rate_limited' : readStatusCode(status), message, data })
 }
 
-/** GitHub says its limits with 403: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api */
+/**
+ * GitHub reports its limits with a 403: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+ */
 function isLimited({ status, headers }: Response): boolean {
   return status === 403 && (headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0')
 }
 
-/** Milliseconds, a day at most; undefined where no header says it. */
+/** Milliseconds to wait, at most a day; `undefined` if no header says. */
 function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
   const after = (headers.get('retry-after') ?? '').trim()
-  // GitHub gives a moment in seconds since 1970, Reddit the seconds that are left.
+  // GitHub sends a time in seconds since 1970, Reddit the remaining seconds.
   const reset = Number((headers.get('x-ratelimit-reset') ?? '').trim() || Number.NaN)
   const isSpent = Number(headers.get('x-ratelimit-remaining') ?? Number.NaN) < 1
   const waitMs =
@@ -82,7 +85,7 @@ function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(0, waitMs), 86_400_000)
 }
 
-/** The body; if it is an object with one field, that field alone. An HTML page does not count. */
+/** Returns the body; if it is an object with a single field, only that field. HTML pages are ignored. */
 function readWords(bytes: Buffer, contentType: string, { secrets, showsWords = true }: Reading): string {
   if (!showsWords) return ''
   const type = bareType(contentType)
@@ -100,7 +103,7 @@ function onlyText(value: JsonObject): string {
   return typeof only === 'string' ? only : JSON.stringify(value)
 }
 
-/** How the body begins, as the end of a message. */
+/** Quotes the start of the body, as the end of a message. */
 export function quoteStart(bytes: Buffer, { secrets, showsWords = true }: Reading): string {
   if (!showsWords) return ''
   return ': ' + JSON.stringify(hide(new TextDecoder().decode(bytes.subarray(0, 4096)), secrets).slice(0, 80))
@@ -110,7 +113,7 @@ function hide(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text)
 }
 
-/** Reads the body up to `maxBytes`, and nothing beyond. */
+/** Reads the body up to `maxBytes` and no further. */
 async function readBytes(
   response: Response,
   maxBytes: number,
@@ -133,7 +136,7 @@ async function readBytes(
   return { bytes: Buffer.concat(pieces), isWhole: true }
 }
 
-/** The error for what a fetch threw. Refusals of the guard and errors of an aborted call stay as they are. */
+/** Creates the error for a failed fetch. Guard refusals and errors of an aborted call are kept as is. */
 export function describeNetworkFailure({ what, mayChange }: Reading, thrown: unknown): unknown {
   if (thrown instanceof Error && thrown.name === 'AbortError') return thrown
   const isOwn = isBatonError(thrown)
@@ -142,16 +145,16 @@ export function describeNetworkFailure({ what, mayChange }: Reading, thrown: unk
   if (isOwn && !mayBeDone) return thrown
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
   const why = cause instanceof Error ? cause.message : String(cause)
-  const said = isOwn ? thrown.message : `${what} cannot be reached: ${why.slice(0, 200)}`
+  const said = isOwn ? thrown.message : `${what} could not be reached: ${why.slice(0, 200)}`
   return new BatonError({
     code: isOwn ? thrown.code : 'api_unavailable',
-    message: mayBeDone ? `${said}; the request may have had its effect` : said,
+    message: mayBeDone ? `${said}; the request may have taken effect` : said,
     cause: thrown,
   })
 }
 
-/** @param why goes on after `what` */
+/** @param why continues the sentence after `what` */
 export function malformed({ what, mayChange }: Reading, why: string): BatonError {
-  const message = `${what} ${why}${mayChange ? '; the request may have had its effect' : ''}`
+  const message = `${what} ${why}${mayChange ? '; the request may have taken effect' : ''}`
   return new BatonError({ code: 'api_malformed', message })
 }

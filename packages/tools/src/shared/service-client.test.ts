@@ -1,4 +1,4 @@
-// The client of a service, in all situations of failure, and what it sends.
+// The client of a service, in all failure situations, and what it sends.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -88,7 +88,7 @@ test('a change whose answer cannot be read may have had its effect, and the erro
   const { client } = await startEcho(200, 'thanks')
   await expect(client.ask({ method: 'POST', path: '/a', json: {}, signal })).rejects.toMatchObject({
     code: 'api_malformed',
-    message: expect.stringContaining('the request may have had its effect') as string,
+    message: expect.stringContaining('the request may have taken effect') as string,
   })
   await expect(client.ask({ method: 'GET', path: '/a', signal })).rejects.toMatchObject({
     message: expect.not.stringContaining('effect') as string,
@@ -98,7 +98,7 @@ test('a change whose answer cannot be read may have had its effect, and the erro
 test('an answer of another shape is reported with the place, not with its text', async () => {
   const { client } = await startEcho(200, '{"id":17}')
   const { value } = await client.ask({ method: 'GET', path: '/a', signal })
-  expect(() => client.check(Answer, value)).toThrow(/^Shop answered with a wrong id: /)
+  expect(() => client.check(Answer, value)).toThrow(/^Shop responded with an invalid id: /)
 })
 
 test('words of a service that may hold keys are not shown', async () => {
@@ -119,7 +119,9 @@ test.each([
 test('a key with a line break is refused, and not shown', async () => {
   const client = new ServiceClient({ name: 'Shop', server: 'https://shop.example', option: 'server' })
   const asked = client.ask({ method: 'GET', path: '/', headers: { authorization: 'Bearer a\nb' }, signal })
-  await expect(asked).rejects.toThrow('the value for the header "authorization" has characters that no header may have')
+  await expect(asked).rejects.toThrow(
+    'the value for the header "authorization" contains characters that headers do not allow',
+  )
 })
 
 test('a request that its caller gives up ends with the caller’s reason', async () => {

@@ -1,4 +1,5 @@
-// Asks one HTTP service that speaks JSON: bounds, a deadline, no redirects, and errors with a code. It knows no service by name.
+// Client of one HTTP service that speaks JSON: limits, a deadline, no redirects, and errors with a code. Independent of
+// any particular service.
 import type { Clock, ErrorCode, JsonValue, ToolContext } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import type * as z from 'zod'
@@ -7,7 +8,7 @@ import { readServerAddress } from './server-address.ts'
 import type { Reading } from './service-answer.ts'
 import { describeNetworkFailure, readBody, readJson } from './service-answer.ts'
 
-/** Errors of `ask` and `check`: `errors` of a tool that asks a service. */
+/** Errors of `ask` and `check`, for the `errors` of tools that call a service. */
 export const SERVICE_ERRORS: readonly ErrorCode[] = [
   'api_unauthorized',
   'api_refused',
@@ -18,45 +19,45 @@ export const SERVICE_ERRORS: readonly ErrorCode[] = [
   'url_refused',
 ]
 
-/** Options that all kits that ask a service share. */
+/** Options shared by all kits that call a service. */
 export interface ServiceOptions {
-  /** Milliseconds for the whole answer to one request; 30,000 by default. */
+  /** Timeout for the whole response to one request in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number
-  /** Bytes of an answer; 10 MiB by default. */
+  /** Maximum bytes of a response; 10 MiB by default. */
   readonly maxBytes?: number
-  /** By default a guarded fetch that may also go to the service's own address. */
+  /** Defaults to a guarded fetch that may also access the service's own address. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** For dates in `Retry-After`; the machine's by default. */
+  /** Clock for dates in `Retry-After`; the system clock by default. */
   readonly clock?: Pick<Clock, 'nowMs'>
 }
 
 export interface ServiceInit extends ServiceOptions {
-  /** Begins errors: `Cursor`. */
+  /** Prefix of errors: `Cursor`. */
   readonly name: string
-  /** Such as `https://api.cursor.com/v1`. */
+  /** For example `https://api.cursor.com/v1`. */
   readonly server: string
-  /** The option that gives `server`, for its error. */
+  /** Name of the option that sets `server`, for its error. */
   readonly option: string
-  /** Sent with each request. */
+  /** Headers sent with each request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** False: errors show nothing of what the service wrote, because it may hold keys. True by default. */
+  /** Set to false if errors must not quote the service's text, because it may contain keys. True by default. */
   readonly showsWords?: boolean
 }
 
 export interface ServiceRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Begins with a slash; its parts are percent-encoded. */
+  /** Starts with a slash; its segments are percent-encoded. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   /** A JSON body. */
   readonly json?: JsonValue
-  /** A body as a form would send it. */
+  /** A form body. */
   readonly form?: Readonly<Record<string, string>>
-  /** Over those of the service. */
+  /** Override those of the service. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Texts that no error may show: the key of this request. */
+  /** Strings that no error may show, such as the key of this request. */
   readonly secrets?: readonly string[]
-  /** Whether an error must say that the request may have had its effect; true for all methods but GET by default. */
+  /** Whether an error must say that the request may have taken effect; by default true for all methods except GET. */
   readonly mayChange?: boolean
   readonly signal: ToolContext['signal']
 }
@@ -64,14 +65,14 @@ export interface ServiceRequest {
 export interface ServiceAnswer {
   readonly status: number
   readonly headers: Headers
-  /** The body; null for an empty one. It is a stranger's: check it before use. */
+  /** The body; null if empty. It is untrusted: check it before use. */
   readonly value: JsonValue
 }
 
 const TIMEOUT_MS = 30_000
 const MAX_BYTES = 10 * 1024 * 1024
 const NUMBER_MAX = 2_147_483_647
-/** A shorter secret would blank common letters. */
+/** Shorter secrets would blank out ordinary text. */
 const SECRET_CHARS = 8
 
 export class ServiceClient {
@@ -98,14 +99,15 @@ export class ServiceClient {
   }
 
   /**
-   * A redirect is refused, because it would take the key elsewhere.
-   * @throws BatonError `api_unauthorized` (401), `api_refused` (another 4xx), `api_rate_limited` (429; `data.retryAfterMs` where the service
-   * says it), `api_failed` (5xx), `api_unavailable` (502 to 504, no connection, too slow, cut off), `api_malformed` (no JSON, too large),
-   * `url_refused` (a redirect); the reason of an aborted signal. `data.status` has the status.
+   * Rejects redirects, because they would take the key elsewhere.
+   * @throws BatonError `api_unauthorized` (401), `api_refused` (another 4xx), `api_rate_limited` (429;
+   * `data.retryAfterMs` if the service sends it), `api_failed` (5xx), `api_unavailable` (502 to 504, no connection, too
+   * slow, cut off), `api_malformed` (not JSON, too large), `url_refused` (a redirect); the reason of an aborted signal.
+   * `data.status` has the status.
    */
   async ask(request: ServiceRequest): Promise<ServiceAnswer> {
     const reading = this.#reading(request)
-    const signal = request.signal as AbortSignal // a real one, as ToolContext says
+    const signal = request.signal as AbortSignal // a real one, as ToolContext declares
     signal.throwIfAborted()
     try {
       const response = await this.#fetch(this.#url(request), { ...this.#request(request), signal })
@@ -121,12 +123,12 @@ export class ServiceClient {
   }
 
   /**
-   * The target of the service's redirect, without following it; undefined: it does not redirect.
+   * Returns the target of the service's redirect without following it; `undefined` if it does not redirect.
    * @throws BatonError as `ask` does
    */
   async findRedirect(request: ServiceRequest): Promise<string | undefined> {
     const reading = this.#reading(request)
-    const signal = request.signal as AbortSignal // a real one, as ToolContext says
+    const signal = request.signal as AbortSignal // a real one, as ToolContext declares
     signal.throwIfAborted()
     try {
       const init = { ...this.#request(request), redirect: 'manual', signal } as const
@@ -144,8 +146,8 @@ export class ServiceClient {
   }
 
   /**
-   * The value as the schema reads it.
-   * @throws BatonError `api_malformed`, with the place that is wrong but without its text
+   * Parses the value with the schema.
+   * @throws BatonError `api_malformed`, with the place of the error but without its text
    */
   check<Value>(schema: z.ZodType<Value>, value: JsonValue): Value {
     const read = schema.safeParse(value)
@@ -154,7 +156,7 @@ export class ServiceClient {
     const place = path.length === 0 ? 'answer' : path.join('.').slice(0, 100)
     throw new BatonError({
       code: 'api_malformed',
-      message: `${this.#init.name} answered with a wrong ${place}: ${message.slice(0, 200)}`,
+      message: `${this.#init.name} responded with an invalid ${place}: ${message.slice(0, 200)}`,
     })
   }
 
@@ -186,12 +188,12 @@ export class ServiceClient {
     return { method, headers: sent, redirect: 'error', ...(body !== undefined && { body }) }
   }
 
-  /** The platform's own error would show a wrong value, which may be a key. */
+  /** The platform's own error would show an invalid value, which may be a key. */
   #setHeader(sent: Headers, name: string, value: string): void {
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
       throw new BatonError({
         code: 'invalid_option',
-        message: `${this.#init.name}: the value for the header "${name}" has characters that no header may have`,
+        message: `${this.#init.name}: the value for the header "${name}" contains characters that headers do not allow`,
       })
     sent.set(name, value)
   }

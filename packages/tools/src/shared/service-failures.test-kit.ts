@@ -1,5 +1,5 @@
-// All ways in which a service fails, played against each tool of a kit over a real host. What the model reads must have the code of the
-// failure, be declared by the tool, and never show a key.
+// All ways in which a service fails, played against each tool of a kit on a real host. The text for the model must have
+// the failure's code, be declared by the tool, and never show a key.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
@@ -9,29 +9,29 @@ import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { describe, expect, test } from 'vitest'
 
-/** Give it to the kit as its key. It stands in what the service says, and may be shown to nobody. */
+/** Pass it to the kit as its key. The service's responses contain it, and it must never be shown. */
 export const FAILURE_KEY = 'sk-live-of-a-test-0123456789'
-/** Options with which a kit must be opened. */
+/** Options that a kit must be opened with. */
 export interface FailureLimits {
   readonly timeoutMs: number
   readonly maxBytes: number
 }
 
-/** Short only where the service is slow: elsewhere a busy machine would be taken for a slow service. */
+/** Short only if the service is slow: otherwise a busy machine would look like a slow service. */
 const SLOW_MS = 300
 const USUAL_MS = 20_000
 const MAX_BYTES = 64 * 1024
 
 export interface FailingKit {
   readonly name: string
-  /** The tools, whose service is at `origin`, and one good call of each. */
+  /** Returns the tools, whose service is at `origin`, and one valid call of each. */
   readonly open: (
     origin: string,
     limits: FailureLimits,
   ) => { readonly tools: readonly Tool[]; readonly calls: readonly FailingCall[] }
-  /** Answers requests that must succeed first, such as one for an access token. True: it has answered. */
+  /** Answers requests that must succeed first, such as one for an access token. Returns true if it has answered. */
   readonly before?: (request: IncomingMessage, response: ServerResponse) => boolean
-  /** Codes that differ for this kit, with the reason beside it. */
+  /** Codes that differ for this kit, each with a reason next to it. */
   readonly differs?: Readonly<Partial<Record<SituationName, ErrorCode>>>
   /** Situations that are a success for this kit, such as a web page for a tool that reads pages. */
   readonly fine?: readonly SituationName[]
@@ -40,7 +40,7 @@ export interface FailingKit {
 export interface FailingCall {
   readonly name: string
   readonly input: JsonObject
-  /** Codes that differ for this tool alone. */
+  /** Codes that differ for this tool only. */
   readonly differs?: Readonly<Partial<Record<SituationName, ErrorCode>>>
 }
 
@@ -71,9 +71,9 @@ export const SITUATIONS = {
   '429': { code: 'api_rate_limited', answer: refuse(429, { 'retry-after': '7' }) },
   '500': { code: 'api_failed', answer: refuse(500) },
   '503': { code: 'api_unavailable', answer: refuse(503) },
-  /** It never answers. */
+  /** Never answers. */
   slow: { code: 'api_unavailable', answer: () => undefined },
-  /** The headers come, and the body never ends. */
+  /** Sends the headers, but the body never ends. */
   'slow body': {
     code: 'api_unavailable',
     answer: (response) => {
@@ -103,7 +103,7 @@ export const SITUATIONS = {
 } as const satisfies Readonly<Record<string, Situation>>
 
 export type SituationName = keyof typeof SITUATIONS
-const NAMES = Object.keys(SITUATIONS) as readonly SituationName[] // of the table above
+const NAMES = Object.keys(SITUATIONS) as readonly SituationName[] // the keys of the table above
 
 /** Registers a test for each situation and tool. */
 export function testServiceFailures(kit: FailingKit): void {
@@ -164,7 +164,7 @@ async function playAll(tools: readonly Tool[], calls: readonly FailingCall[]): P
   }
 }
 
-/** More than any limit of a test. It stops when nobody reads. */
+/** Writes more than any limit of a test. Stops if it is not read. */
 function flood(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' })
   const piece = `"${'x'.repeat(8_190)}",`

@@ -1,10 +1,10 @@
-// Pictures and files of a conversation, as tools find them by name.
+// Finds pictures and files of a conversation by name, for tools.
 import { createHash } from 'node:crypto'
 import type { FilePart, ImagePart, ToolContext } from '@baton/core'
 
 export type MediaPart = ImagePart | FilePart
 
-/** Newest first. */
+/** Returns the newest first. */
 export async function listSessionMedia(context: Pick<ToolContext, 'messages'>): Promise<readonly MediaPart[]> {
   const messages = await context.messages()
   const parts = messages.flatMap((message) =>
@@ -20,8 +20,8 @@ export async function listSessionMedia(context: Pick<ToolContext, 'messages'>): 
 const HANDLE = /^media:(?:latest(?:-(\d{1,3}))?|([0-9a-f]{64}))$/
 
 /**
- * Finds the media that `media:latest` (the newest), `media:latest-1` (the one before) or `media:` with the SHA-256 of the bytes names; undefined where
- * there is none. `isHandle` says whether the text has such a form at all.
+ * Finds media by `media:latest` (the newest), `media:latest-1` (the one before) or `media:` with the SHA-256 of the
+ * bytes; `undefined` if there is none. `isHandle` tells whether the text has such a form at all.
  */
 export function findByHandle<Part extends MediaPart>(parts: readonly Part[], text: string): Part | undefined {
   const [, back, digest] = HANDLE.exec(text) ?? []

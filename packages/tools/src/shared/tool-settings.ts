@@ -1,40 +1,47 @@
-// Settings of a program for tools from another library: for all of them, and for single ones by name. It knows no library.
+// A program's settings for tools of another library: for all tools, and for individual ones by name. Independent of the
+// library.
 import type { EffectClass, InterruptPolicy, JsonObject, ToolKind, ToolRetry, Trust, WaitingInit } from '@baton/core'
 import { BatonError, checkFields, findNearName } from '@baton/core'
 
 /** Fields of `tool()`, with the same defaults. */
 export interface ToolSettings {
-  /** `once` by default: the safe assumption about a tool that says nothing. */
+  /** `once` by default: the safe assumption for a tool that does not say. */
   readonly effect?: EffectClass
-  /** `trusted` by default. Choose `untrusted` for a tool that reads what strangers write. */
+  /** `trusted` by default. Use `untrusted` for a tool that reads what strangers write. */
   readonly trust?: Trust
   /** Milliseconds until the call settles as timed-out, whatever the tool does; 30 s by default. */
   readonly timeoutMs?: number
-  /** False: never beside another call. True by default. */
+  /** Set to `false` if it must never run in parallel with another call. Defaults to `true`. */
   readonly parallel?: boolean
-  /** False: it reaches nothing beyond this machine. Absent: an agent whose permissions forbid the network does not have it. */
+  /**
+   * Set to `false` if it reaches nothing beyond this machine. Otherwise an agent whose permissions forbid the network
+   * does not get it.
+   */
   readonly network?: boolean
-  /** Replaces the tool's own approval: true, or a function of the validated input. A person must then approve the call first. */
+  /**
+   * Replaces the tool's own approval: `true`, or a function of the validated input. The user must then approve the call
+   * first.
+   */
   readonly approval?: boolean | Asks
   readonly onInterrupt?: InterruptPolicy
   readonly waiting?: WaitingInit<JsonObject>
   /**
-   * How to repeat a tool after a failure that may go away. Effects are repeated only after defects: use `Effect.retry` for typed errors.
-   * For a whole set, it applies to tools that run here and may run twice; in `byName`, a `once` tool refuses it.
+   * Retries after transient failures. Effects are retried only after defects: use `Effect.retry` for typed errors. On a
+   * whole set, it applies to tools that run here and may run twice; in `byName`, it is rejected for a `once` tool.
    */
   readonly retry?: ToolRetry
   readonly title?: string
   readonly kind?: ToolKind
-  /** Only for a tool that a client runs: milliseconds that a call waits while no client can run it. */
+  /** Only for client tools: milliseconds that a call waits while no client can run it. */
   readonly awayMs?: number
 }
 
 type Asks = {
-  // A method: a function of one tool's input will do.
+  // Declared as a method, so that a function of one tool's input is accepted.
   run(input: JsonObject): boolean | Promise<boolean>
 }['run']
 
-/** Settings for all tools, and in `byName` for single ones. */
+/** Settings for all tools, and for individual ones in `byName`. */
 export interface ToolsSettings<Name extends string = string> extends ToolSettings {
   readonly byName?: { readonly [Key in Name]?: ToolSettings }
 }
@@ -54,21 +61,21 @@ export const TOOL_SETTINGS: readonly (keyof ToolSettings)[] = [
   'awayMs',
 ]
 
-/** The fields for `tool()` besides name, description, schemas and function. */
+/** Fields of `tool()` other than name, description, schemas and function. */
 export interface SettingsOfTool extends Omit<ToolSettings, 'approval' | 'waiting'> {
   readonly approval?: boolean | ((input: unknown) => boolean | Promise<boolean>)
   readonly waiting?: WaitingInit
 }
 
-/** @throws BatonError `invalid_tool`: `byName` names an unknown tool or an unknown field */
+/** @throws BatonError `invalid_tool` if `byName` names an unknown tool or field */
 export function checkSettings(what: string, settings: ToolsSettings, names: readonly string[]): void {
   for (const [name, own] of Object.entries(settings.byName ?? {})) {
     if (!names.includes(name)) {
       const near = findNearName(names, name)
       throw new BatonError({
         code: 'invalid_tool',
-        message: `${what}: byName has "${name}", and there is no such tool`,
-        hint: near === undefined ? `The tools are ${names.slice(0, 50).join(', ')}.` : `Write "${near}" in its place.`,
+        message: `${what}: byName has "${name}", but there is no such tool`,
+        hint: near === undefined ? `The tools are ${names.slice(0, 50).join(', ')}.` : `Use "${near}" instead.`,
       })
     }
     const fields = new Set<string>(TOOL_SETTINGS)
@@ -76,7 +83,7 @@ export function checkSettings(what: string, settings: ToolsSettings, names: read
   }
 }
 
-/** The settings of one tool. `byItself`: the tool's own. */
+/** Returns the settings of one tool. `byItself`: the tool's own. */
 export function settingsOf(
   name: string,
   { byName, ...all }: ToolsSettings,
@@ -89,7 +96,7 @@ export function settingsOf(
     if (said !== undefined) settings[field] = said
   }
   const { effect = byItself.effect ?? 'once' } = settings as SettingsOfTool
-  // A setting for a whole set applies to the tools that may run twice.
+  // A setting for a whole set applies only to tools that may run twice.
   if (own?.retry === undefined && (effect === 'once' || !byItself.runsHere)) delete settings['retry']
   return settings // each of its fields is one of `tool()`, which checks them
 }

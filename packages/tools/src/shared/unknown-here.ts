@@ -1,15 +1,15 @@
-// Stands in for a value that a library gives to its tools and that Baton does not know at that place. A tool may pass it on. A tool that
-// reads it fails, and the error says what to do.
+// Placeholder for a value that a library passes to its tools but Baton does not have at that point. A tool may pass it
+// on; reading it throws an error that says what to do.
 import { BatonError } from '@baton/core'
 
 export interface Missing {
-  /** `the conversation (messages)` */
+  /** For example `the conversation (messages)`. */
   readonly what: string
   readonly tool: string
   readonly hint: string
 }
 
-/** A list that throws when it is read. @throws BatonError `tool_failed`, later */
+/** Creates a list that throws when read. @throws BatonError `tool_failed`, later */
 export function createUnreadList(missing: Missing): readonly never[] {
   return new Proxy<never[]>([], {
     get: (list, key) => {
@@ -30,5 +30,5 @@ function isElement(key: string): boolean {
 }
 
 function describe({ what, tool, hint }: Missing): BatonError {
-  return new BatonError({ code: 'tool_failed', message: `"${tool}" reads ${what}, which it does not get`, hint })
+  return new BatonError({ code: 'tool_failed', message: `"${tool}" reads ${what}, which is not available to it`, hint })
 }

@@ -1,4 +1,4 @@
-// Finds the picture that a text names: an address, a picture of the session, or what the program knows by that id.
+// Finds a picture by text: an address, a picture of the session, or an id known to the program.
 import type { ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { DocumentFetcher } from '../shared/pages/fetch-document.ts'
@@ -7,7 +7,7 @@ import type { Measured } from './measure-image.ts'
 import { measureImage } from './measure-image.ts'
 
 export interface FoundImage extends Measured {
-  /** As it was named. */
+  /** The name it was requested by. */
   readonly name: string
   readonly data: Uint8Array
 }
@@ -29,7 +29,7 @@ export class ImageFinder<Services> {
   }
 
   /**
-   * @throws BatonError `context_missing` (nothing has that name), `media_unsupported`, `input_too_large`, and as
+   * @throws BatonError `context_missing` (no such picture), `media_unsupported`, `input_too_large`, and as
    * `DocumentFetcher.fetchBytes` does
    */
   async find(name: string, context: ToolContext<Services>): Promise<FoundImage> {
@@ -37,7 +37,7 @@ export class ImageFinder<Services> {
     if (data.length > this.#maxBytes)
       throw new BatonError({
         code: 'input_too_large',
-        message: `the picture "${name.slice(0, 100)}" has ${data.length} bytes; at most ${this.#maxBytes} are looked at`,
+        message: `the picture "${name.slice(0, 100)}" has ${data.length} bytes; the maximum is ${this.#maxBytes}`,
       })
     return { name, data, ...measureImage(`"${name.slice(0, 100)}"`, data) }
   }
@@ -50,7 +50,7 @@ export class ImageFinder<Services> {
     if (known !== undefined) return known
     throw new BatonError({
       code: 'context_missing',
-      message: `there is no picture "${name.slice(0, 100)}": give an address with https://, media:latest for the newest picture of this conversation, or an id that you were given`,
+      message: `there is no picture "${name.slice(0, 100)}": use an address with https://, media:latest for the newest picture in this conversation, or an id that you were given`,
     })
   }
 

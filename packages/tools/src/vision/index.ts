@@ -1,4 +1,4 @@
-// The exports of @baton/tools/vision.
+// Exports of @baton/tools/vision.
 export { visionTools } from './image-tool.ts'
 export type { VisionOptions, VisionTool } from './image-tool.ts'
 export { measureImage } from './measure-image.ts'

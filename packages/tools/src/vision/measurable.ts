@@ -1,5 +1,5 @@
-// Requirements that a measurement decides: size, orientation, format, movement, bytes. Only those that say nothing else: what is left goes
-// to a model, together with the measurement.
+// Requirements that a measurement decides: size, orientation, format, movement, bytes. Only requirements without any
+// other content match; the rest goes to a model, together with the measurements.
 import type { Measured } from './measure-image.ts'
 
 export interface Decision {
@@ -41,8 +41,8 @@ const RULES: readonly Rule[] = [
   {
     pattern: rule(String.raw`(?:in )?(?:an? )?(png|jpe?g|gif|webp)(?: (?:image|picture|file|format))?`),
     decide: ({ mediaType }, [kind = '']) => ({
-      isMet: mediaType === KINDS[kind.toLowerCase() as keyof typeof KINDS], // of the pattern
-      reason: `its bytes are ${mediaType}`,
+      isMet: mediaType === KINDS[kind.toLowerCase() as keyof typeof KINDS], // matched by the pattern
+      reason: `it is a ${mediaType} file`,
     }),
   },
   {
@@ -68,7 +68,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** Undefined: a measurement cannot decide it. */
+/** Returns `undefined` if a measurement cannot decide it. */
 export function decideByMeasurement(requirement: string, image: Measured): Decision | undefined {
   const plain = requirement.slice(0, 200).replaceAll(/\s+/g, ' ').trim().replace(/[.!]$/, '')
   for (const { pattern, decide } of RULES) {

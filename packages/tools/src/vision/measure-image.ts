@@ -1,13 +1,13 @@
-// Facts about a picture from its bytes, without a model: kind, size in pixels, whether it moves.
+// Facts about a picture from its bytes, without a model: type, size in pixels, and whether it is animated.
 import { BatonError } from '@baton/core'
 import { imageSize } from 'image-size'
 
-/** The kinds that all models with eyes read. */
+/** Types that all image models support. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
 export interface Measured {
   readonly mediaType: ImageType
-  /** Pixels as it is shown: turned as its EXIF data say. */
+  /** Pixels as displayed, after EXIF rotation. */
   readonly width: number
   readonly height: number
   readonly bytes: number
@@ -15,8 +15,8 @@ export interface Measured {
 }
 
 /**
- * The bytes say what it is, whatever their sender says.
- * @param what begins the error
+ * Determines the type from the bytes, whatever the sender says.
+ * @param what prefix of the error
  * @throws BatonError `media_unsupported`
  */
 export function measureImage(what: string, bytes: Uint8Array): Measured {
@@ -25,7 +25,7 @@ export function measureImage(what: string, bytes: Uint8Array): Measured {
   if (mediaType === undefined)
     throw new BatonError({
       code: 'media_unsupported',
-      message: `${what} is not a picture that can be looked at: PNG, JPEG, GIF and WebP are (it has ${bytes.length} bytes)`,
+      message: `${what} is not a supported picture: use PNG, JPEG, GIF or WebP (it has ${bytes.length} bytes)`,
     })
   const { width, height, orientation = 1 } = readSize(what, buffer)
   const isTurned = orientation >= 5 // https://exiftool.org/TagNames/EXIF.html (Orientation)
@@ -43,7 +43,7 @@ function readSize(what: string, buffer: Buffer) {
     const size = imageSize(buffer)
     if (size.width > 0 && size.height > 0) return size
   } catch {
-    // Told below, in words of our own.
+    // reported below, in our own words
   }
   throw new BatonError({ code: 'media_unsupported', message: `${what} is a damaged picture: its size cannot be read` })
 }
@@ -71,7 +71,7 @@ function isAnimated(mediaType: ImageType, buffer: Buffer): boolean {
   }
 }
 
-/** `acTL` stands before the pixels: https://www.w3.org/TR/png-3/#acTL-chunk */
+/** `acTL` precedes the pixels: https://www.w3.org/TR/png-3/#acTL-chunk */
 function hasAnimationChunk(buffer: Buffer): boolean {
   for (let at = 8; at + 8 <= buffer.length;) {
     const type = buffer.toString('latin1', at + 4, at + 8)
@@ -82,7 +82,7 @@ function hasAnimationChunk(buffer: Buffer): boolean {
   return false
 }
 
-/** Up to two: https://www.w3.org/Graphics/GIF/spec-gif89a.txt */
+/** Counts up to two: https://www.w3.org/Graphics/GIF/spec-gif89a.txt */
 function countFrames(buffer: Buffer): number {
   const table = (flags: number): number => (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0)
   let at = 13 + table(buffer[10] ?? 0)
@@ -94,7 +94,7 @@ function countFrames(buffer: Buffer): number {
       at += 11 + table(buffer[at + 9] ?? 0)
     } else if (mark === 0x21) at += 2
     else break
-    // Blocks until an empty one.
+    // Skips blocks until an empty one.
     for (let size = buffer[at] ?? 0; size > 0 && at < buffer.length; size = buffer[at] ?? 0) at += size + 1
     at += 1
   }

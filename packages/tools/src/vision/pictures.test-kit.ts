@@ -1,11 +1,11 @@
-// Small pictures of each kind, as bytes.
+// Small pictures of each type, as bytes.
 import { crc32, deflateSync } from 'node:zlib'
 
 export function png(width: number, height: number, { animated = false } = {}): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  header.set([8, 0], 8) // 8 bits of grey
+  header.set([8, 0], 8) // 8-bit grayscale
   const pixels = deflateSync(Buffer.alloc((width + 1) * height))
   const chunks = [
     chunk('IHDR', header),
@@ -24,7 +24,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, check])
 }
 
-/** @param orientation as of EXIF; 6 is turned by a quarter */
+/** @param orientation EXIF value; 6 is rotated by 90 degrees */
 export function jpeg(width: number, height: number, orientation = 1): Buffer {
   const exif = Buffer.from(
     '457869660000' + '4d4d002a00000008' + '0001' + '011200030000000100000000' + '00000000',

@@ -1,4 +1,4 @@
-// Pictures: what their bytes say, what a model is asked, and which errors come if nothing can be seen.
+// Pictures: what their bytes reveal, what a model is asked, and the errors if nothing can be seen.
 import { createHash } from 'node:crypto'
 import type { GenerateRequest, Message, ToolContext } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
@@ -69,7 +69,7 @@ interface Looked {
   readonly model: string | null
 }
 
-/** Runs the tool as a host does, with a model that says `said`. */
+/** Runs the tool like a host, with a model that answers `said`. */
 async function look(
   input: object,
   said: object = {},
@@ -87,7 +87,7 @@ async function look(
   const context = createToolContext({ signal: new AbortController().signal, generate, ...change })
   const result = await tool.execute(tool.input.parse(input), context)
   expect(tool.output.parse(result)).toEqual(result)
-  return { result: result as Looked, asked } // of the schema that was just checked
+  return { result: result as Looked, asked } // checked against the schema above
 }
 
 describe('requirements that a measurement decides', () => {

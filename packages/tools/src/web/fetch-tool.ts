@@ -1,4 +1,4 @@
-// `web.fetch`: a page, a text or JSON of the web as text, in parts.
+// `web.fetch`: a web page, text or JSON as text, in parts.
 import type { ErrorCode, JsonValue } from '@baton/core'
 import { parseJson, tool } from '@baton/core'
 import * as z from 'zod'
@@ -14,14 +14,14 @@ const CHARS_MAX = 100_000
 const ERRORS: readonly ErrorCode[] = [...SERVICE_ERRORS, 'invalid_arguments', 'media_unsupported']
 
 const output = z.object({
-  url: z.string().describe('Where it was found, after redirects'),
+  url: z.string().describe('Final address, after redirects'),
   type: z.enum(['html', 'json', 'text']),
   title: z.string().nullable(),
-  text: z.string().describe('Of HTML the visible text, in the manner of Markdown; written by strangers'),
+  text: z.string().describe('Visible text of HTML, in Markdown style; written by strangers'),
   part: z.enum(['article', 'whole-page']).optional().describe('Which part of a page the text is'),
-  hiddenCharacters: z.int().describe('Characters that a page hides from a reader; they are not in the text'),
-  truncated: z.boolean().describe('Whether the text goes on'),
-  next: z.object({ startChar: z.int() }).optional().describe('With which argument to read on'),
+  hiddenCharacters: z.int().describe('Number of characters that a page hides from readers; they are not in the text'),
+  truncated: z.boolean().describe('Whether there is more text'),
+  next: z.object({ startChar: z.int() }).optional().describe('Argument to continue reading'),
 })
 
 /** @throws BatonError `invalid_option` */
@@ -32,18 +32,23 @@ export function fetchTool(what: string, options: DocumentOptions) {
     name: 'web.fetch',
     title: 'Read a web page',
     kind: 'fetch',
-    description: 'Fetches a web page, a text or JSON, and gives its text. PDFs and other files cannot be read.',
+    description: 'Fetches a web page, text or JSON and returns its text. PDFs and other files cannot be read.',
     effect: 'pure',
-    trust: 'untrusted', // strangers write it
+    trust: 'untrusted', // written by strangers
     network: true,
     timeoutMs: fetcher.timeoutMs + READ_MS + 2_000,
     errors: ERRORS,
     describe: ({ url }) => ({ title: `Fetch ${url.slice(0, 180)}` }),
     input: z.object({
       url: z.string().min(1).max(2000).describe('With https://'),
-      maxChars: z.int().min(100).max(CHARS_MAX).default(CHARS).describe('Characters of text to give'),
-      startChar: z.int().min(0).max(10_000_000).default(0).describe('Where to begin in the text, as "next" says'),
-      part: z.enum(['article', 'whole-page']).default('article').describe('Of a page: its main part, or all of it'),
+      maxChars: z.int().min(100).max(CHARS_MAX).default(CHARS).describe('Maximum characters of text to return'),
+      startChar: z
+        .int()
+        .min(0)
+        .max(10_000_000)
+        .default(0)
+        .describe('Where to start in the text, as reported in "next"'),
+      part: z.enum(['article', 'whole-page']).default('article').describe('For a page: its main part, or all of it'),
     }),
     output,
     execute: async ({ url: asked, maxChars, startChar, part }, { signal }) => {
@@ -66,16 +71,16 @@ export function fetchTool(what: string, options: DocumentOptions) {
   })
 }
 
-/** Levels of JSON that are indented: deeper, a stranger's text would grow to the square of its length. */
+/** Maximum levels of indented JSON: indenting deeper text would make it grow quadratically. */
 const DEPTH = 20
 
-/** Formats JSON; text that is not JSON, or too deep, stays as it is. */
+/** Formats JSON; text that is not JSON, or too deep, is kept as is. */
 function indent(source: string): string {
   const parsed = parseJson(source)
   return parsed.ok && isFlat(parsed.value) ? JSON.stringify(parsed.value, null, 1) : source
 }
 
-/** By levels, without recursion. */
+/** Iterates by level instead of recursing. */
 function isFlat(value: JsonValue): boolean {
   let level: readonly JsonValue[] = [value]
   for (let depth = 0; level.length > 0; depth += 1) {

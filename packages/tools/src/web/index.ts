@@ -1,4 +1,4 @@
-// The exports of @baton/tools/web.
+// Exports of @baton/tools/web.
 export type { SearchKey, SearchProvider, SearchQuery, SearchResult } from './search-provider.ts'
 export { braveSearch, searxngSearch, tavilySearch } from './search-services.ts'
 export type { SearchServiceOptions, SearxngOptions } from './search-services.ts'

@@ -1,4 +1,5 @@
-// Limits a search to what the guard's rules allow: `web.search` leaves the rest out, and a provider that searches by itself is told.
+// Limits a search to what the guard's rules allow: `web.search` drops other results, and a provider's own search is
+// configured to match.
 import { isIP } from 'node:net'
 import type { JsonObject } from '@baton/core'
 import { parseAllowList, plainHost } from '../guard/allow-list.ts'
@@ -15,8 +16,9 @@ export function createResultFilter({ allow = [], deny = [], onlyAllowed = false 
 }
 
 /**
- * The search that models of a provider run by themselves beside other tools; undefined for a provider without one, and where the rules
- * of the guard cannot be told to it. Gemini's googleSearch is not among them: many of its models refuse it together with tools.
+ * Settings for a provider's own search, usable together with other tools; `undefined` if the provider has none, or the
+ * guard's rules cannot be expressed for it. Excludes Gemini's googleSearch: many Gemini models reject it together with
+ * tools.
  */
 export function providerSearch(provider: string, rules: Rules): JsonObject | undefined {
   const limits = readLimits(rules)
@@ -32,8 +34,9 @@ export function providerSearch(provider: string, rules: Rules): JsonObject | und
 }
 
 /**
- * A provider takes one of the two lists, of hosts with their subdomains. Ranges of addresses say nothing about what it finds. Undefined where
- * nothing is allowed, and where a host is denied below one that is allowed, which no list can say.
+ * A provider accepts one of two lists, of hosts with their subdomains. Address ranges do not affect what it finds.
+ * Returns `undefined` if nothing is allowed, or if a denied host is below an allowed one, which neither list can
+ * express.
  */
 function readLimits({ allow = [], deny = [], onlyAllowed = false }: NonNullable<Rules> = {}): JsonObject | undefined {
   const denied = parseDenyList(deny)

@@ -1,29 +1,29 @@
-// A provider of `web.search`: one of the services here, or a function of the program's own.
+// A provider of `web.search`: one of the services here, or the program's own function.
 import type { ToolContext } from '@baton/core'
 
 export interface SearchQuery {
   readonly query: string
-  /** Results at most, from 1 to 20. */
+  /** Maximum results, from 1 to 20. */
   readonly count: number
 }
 
 export interface SearchResult {
   readonly title: string
   readonly url: string
-  /** The fitting words of the page. */
+  /** The matching text of the page. */
   readonly snippet: string
-  /** ISO 8601, where the service tells it. */
+  /** ISO 8601, if the service reports it. */
   readonly publishedAt?: string | undefined
 }
 
 export interface SearchProvider<Services = unknown> {
-  /** For people and models: `Brave Search`. */
+  /** Display name: `Brave Search`. */
   readonly name: string
-  /** Milliseconds that a search may take; 30,000 by default. */
+  /** Timeout of a search in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number
   search(query: SearchQuery, context: ToolContext<Services>): Promise<readonly SearchResult[]>
 }
 
-/** A key, or a function that gives the key of the call's principal. */
+/** A key, or a function that returns the key of the call's principal. */
 export type SearchKey<Services> =
   string | ((context: ToolContext<Services>) => string | undefined | Promise<string | undefined>)

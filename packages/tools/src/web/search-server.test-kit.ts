@@ -1,4 +1,5 @@
-// Brave Search, Tavily and SearXNG as their pages and clients describe them (seen in 2026-11), on one local server that refuses what they refuse.
+// Brave Search, Tavily and SearXNG as their pages and clients describe them (seen in 2026-11), on one local server that
+// rejects what they reject.
 import type { LocalAnswer, LocalRequest, LocalServer } from '@baton/testing/local-server'
 import { startLocalServer } from '@baton/testing/local-server'
 import * as z from 'zod'
@@ -54,7 +55,7 @@ function answerBrave({ url, headers }: LocalRequest, refuse: (why: string) => Lo
     page_age: '2026-11-20T09:00:00',
     language: 'en',
   }))
-  // Without results there is no "web".
+  // Without results, there is no "web" field.
   return {
     body: { type: 'search', query: { original: q }, ...(q !== 'nothing' && { web: { type: 'search', results } }) },
   }

@@ -1,4 +1,4 @@
-// Three services that search: Brave Search and Tavily by a key, SearXNG on a server of your own.
+// Three search services: Brave Search and Tavily with a key, SearXNG on your own server.
 import type { ToolContext } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import * as z from 'zod'
@@ -9,13 +9,15 @@ import type { SearchKey, SearchProvider, SearchResult } from './search-provider.
 
 export interface SearchServiceOptions<Services = unknown> extends ServiceOptions {
   readonly apiKey: SearchKey<Services>
-  /** The service's own address by default. */
+  /** Defaults to the service's own address. */
   readonly server?: string
 }
 
 const text = z.string().nullish()
 
-/** https://api-dashboard.search.brave.com/documentation (web search: parameters and answer; excerpts seen in 2026-11) */
+/**
+ * https://api-dashboard.search.brave.com/documentation (web search: parameters and response; excerpts seen in 2026-11)
+ */
 const BraveAnswer = z.object({
   web: z
     .object({
@@ -36,7 +38,7 @@ export function braveSearch<Services = unknown>(options: SearchServiceOptions<Se
       const { value } = await service.ask({
         method: 'GET',
         path: '/web/search',
-        // Without text_decorations words of the query come in <strong>.
+        // Without text_decorations=false, query words come wrapped in <strong>.
         query: { q: query, count, text_decorations: false },
         headers: { 'x-subscription-token': key },
         secrets: [key],
@@ -88,7 +90,7 @@ const SearxngAnswer = z.object({
 })
 
 export interface SearxngOptions extends ServiceOptions {
-  /** A server of your own, with `json` among `search.formats` of its `settings.yml`: public ones rarely allow it. */
+  /** Your own server, with `json` among `search.formats` in its `settings.yml`; public servers rarely allow it. */
   readonly server: string
 }
 
@@ -106,7 +108,7 @@ export function searxngSearch({ server, ...rest }: SearxngOptions): SearchProvid
     timeoutMs: service.timeoutMs,
     search: async ({ query, count }, { signal }) => {
       try {
-        // It gives one page of results, whose length it chooses.
+        // It returns one page of results, whose length it chooses.
         const { value } = await service.ask({
           method: 'GET',
           path: '/search',
@@ -143,7 +145,7 @@ async function readKey<Services>(
 ): Promise<string> {
   const key = typeof apiKey === 'function' ? await apiKey(context) : apiKey
   if (typeof key === 'string' && key !== '') return key
-  const message = `there is no key of ${service} for ${context.principal.id}`
+  const message = `there is no ${service} key for ${context.principal.id}`
   throw new BatonError({ code: 'api_unauthorized', message })
 }
 

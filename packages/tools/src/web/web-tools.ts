@@ -1,4 +1,4 @@
-// The tools of the kit, and the choice between a search that a model's provider runs itself and a service.
+// The kit's tools, and the choice between a model provider's own search and a service.
 import type { Model, ModelSettings } from '@baton/core'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
 import type { KitTool } from '../shared/kit-tool.ts'
@@ -9,21 +9,24 @@ import type { SearchProvider } from './search-provider.ts'
 import { searchTool } from './search-tool.ts'
 
 export interface WebOptions<Services = unknown> extends DocumentOptions {
-  /** The search provider: `braveSearch`, `tavilySearch`, `searxngSearch`, or a function of your own. Absent: there is no `web.search`. */
+  /**
+   * The search provider: `braveSearch`, `tavilySearch`, `searxngSearch`, or your own function. Without it, there is no
+   * `web.search`.
+   */
   readonly search?: SearchProvider<Services> | SearchProvider<Services>['search']
 }
 
 export interface WebForOptions<Services = unknown> extends WebOptions<Services> {
-  /** The agent's models, by name or as they are: the first one and its fallbacks. */
+  /** The agent's models, as names or objects: the first one and its fallbacks. */
   readonly models: readonly (string | Pick<Model, 'provider'>)[]
 }
 
-/** Events of a call of one of them have the types of its arguments and its result. */
+/** Call events of these tools have typed arguments and results. */
 export type WebTool<Services = unknown> = KitTool<ReturnType<typeof fetchTool | typeof searchTool>, Services>
 
 export interface Web<Services = unknown> {
   readonly tools: readonly WebTool<Services>[]
-  /** Goes into the agent's settings. */
+  /** Belongs in the agent's settings. */
   readonly settings: Pick<ModelSettings, 'serverTools'>
 }
 
@@ -35,18 +38,18 @@ export function webTools<Services = unknown>(options: WebOptions<Services> = {})
   checkFields(options, { what, code: 'invalid_option', fields: new Set(FIELDS) })
   checkKinds(options, { what, code: 'invalid_option', kinds: { guard: 'an object', fetch: 'a function' } })
   const { search, ...rest } = options
-  const provider = typeof search === 'function' ? { name: 'a search of the program', search } : search
+  const provider = typeof search === 'function' ? { name: 'the program’s own search', search } : search
   if (provider !== undefined && typeof provider.search !== 'function')
     throw new BatonError({
       code: 'invalid_option',
-      message: `${what}: search must be a function, or what braveSearch, tavilySearch or searxngSearch gives`,
+      message: `${what}: search must be a function, or the result of braveSearch, tavilySearch or searxngSearch`,
     })
   return [fetchTool(what, rest), ...(provider ? [searchTool(provider, createResultFilter(rest.guard))] : [])]
 }
 
 /**
- * `web.fetch`, and a search: that of the provider where all models have one, else `web.search` by `search`.
- * @throws BatonError `invalid_option` where neither is there
+ * `web.fetch`, and a search: the provider's own if all models have one, otherwise `web.search` with `search`.
+ * @throws BatonError `invalid_option` if neither exists
  */
 export function webFor<Services = unknown>({ models, ...options }: WebForOptions<Services>): Web<Services> {
   if (!Array.isArray(models))
@@ -67,8 +70,8 @@ export function webFor<Services = unknown>({ models, ...options }: WebForOptions
   const shown = typeof named === 'string' ? named : without
   throw new BatonError({
     code: 'invalid_option',
-    message: `webFor: nothing searches the web: ${shown === undefined ? 'no model is named' : `"${shown}" does not do it by itself${rest.guard ? ', or not within guard' : ''}`}, and there is no search`,
-    hint: 'Give search: braveSearch({ apiKey }), tavilySearch({ apiKey }), searxngSearch({ server }), or a function of your own.',
+    message: `webFor: there is no way to search the web: ${shown === undefined ? 'no model is named' : `"${shown}" has no search of its own${rest.guard ? ' that respects guard' : ''}`}, and search is not set`,
+    hint: 'Set search: braveSearch({ apiKey }), tavilySearch({ apiKey }), searxngSearch({ server }), or your own function.',
   })
 }
 

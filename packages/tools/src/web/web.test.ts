@@ -1,4 +1,4 @@
-// Pages, texts and JSON of a local site, and three search services that hold every request against their own rules.
+// Pages, texts and JSON of a local site, and three search services that check every request against their own rules.
 import type { ToolContext } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
 import { createHost, defineAgent } from '@baton/host'
@@ -13,14 +13,14 @@ import type { WebOptions } from './index.ts'
 import { braveSearch, searxngSearch, tavilySearch, webFor, webTools } from './index.ts'
 import { SEARCH_KEY, startSearchServer } from './search-server.test-kit.ts'
 
-/** Runs a tool as a host does. */
+/** Runs a tool like a host. */
 async function run(name: string, input: object, options: WebOptions, change: Partial<ToolContext> = {}) {
   const tool = webTools(options).find((one) => one.name === name)
   if (!tool?.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType)) throw new Error(name)
   const context = createToolContext({ signal: new AbortController().signal, ...change })
   const result = await tool.execute(tool.input.parse(input), context)
   expect(tool.output.parse(result)).toEqual(result)
-  return result as { text: string; truncated: boolean; next?: { startChar: number }; results: readonly object[] } // just checked
+  return result as { text: string; truncated: boolean; next?: { startChar: number }; results: readonly object[] } // checked above
 }
 
 describe('web.fetch', () => {
@@ -63,7 +63,7 @@ describe('web.fetch', () => {
         message: expect.stringContaining('this program denies its host'),
       })
     expect(await run('web.fetch', { url: `${url}/ok` }, { guard })).toMatchObject({ text: 'Hi' })
-    // It wins over what is allowed.
+    // It takes precedence over allowed places.
     await expect(run('web.fetch', { url }, { guard: { ...guard, deny: ['127.0.0.0/8'] } })).rejects.toThrow('denies')
   })
 
@@ -75,7 +75,7 @@ describe('web.fetch', () => {
       code: 'url_refused',
     })
     expect(() => webTools({ fetch, guard: { onlyAllowed: true, allow: ['ham.example'] } })).toThrow(
-      'guard.onlyAllowed has no effect beside fetch',
+      'guard.onlyAllowed has no effect together with fetch',
     )
   })
 
@@ -87,7 +87,7 @@ describe('web.fetch', () => {
     ['application/json', `${'['.repeat(9000)}${']'.repeat(9000)}`, { type: 'json' }],
     ['application/javascript', 'let a', { type: 'text', text: 'let a' }],
     ['', '<!-- a -->\n<!-- b --> <html><p>Hi', { type: 'html', text: 'Hi' }],
-    // A pattern that tries each way to part the comments would need years.
+    // A backtracking pattern would need years to split the comments.
     ['text/plain', `${'<!---->'.repeat(200)}x`, { type: 'text', text: `${'<!---->'.repeat(200)}x` }],
   ])('what says it is "%s" is given as text: %j', async (type, body, given) => {
     const { url, options } = await open({ '/': { headers: { 'content-type': type }, body } })
@@ -214,7 +214,7 @@ describe('who searches', () => {
       openai: [{ filters: { allowed_domains: ['docs.example', 'a.example'] } }],
     })
     const mixed = { allow: ['docs.example'], onlyAllowed: true, deny: ['old.docs.example'] }
-    expect(() => tell(mixed)).toThrow('or not within guard')
+    expect(() => tell(mixed)).toThrow('that respects guard')
     expect(webFor({ models: [model], guard: mixed, search }).tools.map(({ name }) => name)).toContain('web.search')
   })
 
@@ -253,7 +253,7 @@ describe('who searches', () => {
 
   test('nobody: that is an error at once', () => {
     expect(() => webFor({ models: ['gemini/gemini-3-flash'] })).toThrow(
-      '"gemini/gemini-3-flash" does not do it by itself',
+      '"gemini/gemini-3-flash" has no search of its own',
     )
     expect(() => webFor({ models: [] })).toThrow('no model is named')
     expect(() => webFor({ models: 'openai/gpt-5-mini' } as never)).toThrow('models must be an array')
@@ -288,6 +288,6 @@ testServiceFailures({
     tools: webTools({ ...limits, guard: { allow: [origin] } }),
     calls: [{ name: 'web.fetch', input: { url: `${origin}/a` } }],
   }),
-  // Pages, texts and JSON are what it reads.
+  // Pages, texts and JSON are valid input for it.
   fine: ['not JSON', 'a web page', 'JSON of another shape', 'null'],
 })

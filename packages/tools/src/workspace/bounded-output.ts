@@ -1,4 +1,4 @@
-// The output of a command: its beginning and its end, however much comes in between.
+// Keeps the beginning and the end of a command's output, however much is between them.
 import { stripVTControlCharacters } from 'node:util'
 
 export class BoundedOutput {
@@ -8,7 +8,7 @@ export class BoundedOutput {
   #tail: Buffer = Buffer.alloc(0)
   #bytes = 0
 
-  /** Keeps a quarter of the bytes from the beginning: the end says how the command went. */
+  /** Keeps a quarter of the bytes from the beginning, because the end shows how the command went. */
   constructor(most: number) {
     this.#headMost = Math.floor(most / 4)
     this.#tailMost = most - this.#headMost
@@ -23,20 +23,20 @@ export class BoundedOutput {
       this.#tail = Buffer.concat([this.#tail, rest.subarray(-this.#tailMost)]).subarray(-this.#tailMost)
   }
 
-  /** Bytes that are left out. */
+  /** Number of omitted bytes. */
   get droppedBytes(): number {
     return this.#bytes - this.#head.length - this.#tail.length
   }
 
-  /** Without colours and other control sequences of a terminal. A cut character is replaced. */
+  /** Returns the text without colors and other terminal control sequences. A split character is replaced. */
   read(): string {
     const [head, tail] = [this.#head, this.#tail]
     if (this.droppedBytes === 0) return toText(Buffer.concat([head, tail]))
-    return `${toText(head)}\n[${this.droppedBytes} bytes are left out here]\n${toText(tail)}`
+    return `${toText(head)}\n[${this.droppedBytes} bytes omitted]\n${toText(tail)}`
   }
 }
 
-/** Line breaks and tabs stay. */
+/** Keeps line breaks and tabs. */
 export function toText(bytes: Buffer): string {
   // eslint-disable-next-line no-control-regex
   return stripVTControlCharacters(bytes.toString('utf8')).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '')

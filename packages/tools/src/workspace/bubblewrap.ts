@@ -1,5 +1,5 @@
-// A command behind bubblewrap: it sees the system's programs, which it cannot change, and one folder, which it can. It knows the
-// command line of bwrap (https://github.com/containers/bubblewrap, 0.8) and nothing of tools.
+// Runs a command in bubblewrap: it sees the system's programs read-only and may change one folder. Knows the command
+// line of bwrap (https://github.com/containers/bubblewrap, 0.8) and nothing of tools.
 import { execFile } from 'node:child_process'
 import { lstatSync, readlinkSync } from 'node:fs'
 import { findProgram } from './find-program.ts'
@@ -7,17 +7,17 @@ import { findProgram } from './find-program.ts'
 export interface BoxedCommand {
   /** The folder that it may change. */
   readonly root: string
-  /** Working directory of the command, in the root. */
+  /** Working directory of the command, inside the root. */
   readonly folder: string
   readonly network: boolean
-  /** Other places that it may read. */
+  /** Additional places that it may read. */
   readonly readable: readonly string[]
 }
 
-/** These are links on systems that keep everything in /usr, and folders elsewhere. */
+/** Links on systems with a merged /usr, folders elsewhere. */
 const SYSTEM = ['/bin', '/sbin', '/lib', '/lib32', '/lib64']
 
-/** Files that programs look up; never the whole of /etc, which holds password hashes and keys of the machine. */
+/** Files that programs look up; never all of /etc, which contains password hashes and machine keys. */
 const SETTINGS = [
   'alternatives',
   'ca-certificates',
@@ -37,7 +37,7 @@ const SETTINGS = [
   'ssl',
 ]
 
-/** `guards`: words behind the binding of the root. */
+/** `guards`: arguments placed after the binding of the root. */
 export function boxArguments(
   { root, folder, network, readable }: BoxedCommand,
   guards: readonly string[] = [],
@@ -79,15 +79,15 @@ function bind(option: string, paths: readonly string[]): readonly string[] {
   return paths.flatMap((path) => [option, path, path])
 }
 
-/** Milliseconds. */
+/** Milliseconds for the probe. */
 const PROBE_MS = 10_000
 
 export type FoundBox = { readonly program: string } | { readonly problem: string }
 
-/** The absolute path of bubblewrap, or why it does not work here. Containers often forbid it. */
+/** Returns the absolute path of bubblewrap, or why it does not work here. Containers often forbid it. */
 export function findBox(command: BoxedCommand): Promise<FoundBox> {
   const program = findProgram('bwrap', command.root)
-  if (program === undefined) return Promise.resolve({ problem: 'there is no program "bwrap"' })
+  if (program === undefined) return Promise.resolve({ problem: 'the program "bwrap" is not installed' })
   return new Promise((found) => {
     execFile(program, [...boxArguments(command), 'true'], { timeout: PROBE_MS, env: {} }, (error, _, errors) => {
       if (!error) found({ program })

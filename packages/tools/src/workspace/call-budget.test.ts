@@ -1,4 +1,4 @@
-// When a call must stop, and what its watchers read.
+// When a call must stop, and what its watchers see.
 import { expect, test } from 'vitest'
 import { CallBudget } from './call-budget.ts'
 import { WORKSPACE_LIMITS } from './workspace-limits.ts'

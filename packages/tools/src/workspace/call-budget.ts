@@ -1,11 +1,10 @@
-// The budget of one call of a tool: time and entries. It counts the entries seen, reports progress to watchers, and says when to
-// stop. It does not know the work.
+// The budget of one tool call: time and entries. Counts entries, reports progress, and decides when to stop.
 import type { AbortSignalLike, Clock, ToolContext } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { refused } from './refused.ts'
 
-/** Milliseconds between two notes of progress; a call that is faster sends none. */
+/** Milliseconds between two progress updates; faster calls send none. */
 const PROGRESS_MS = 500
 
 export class CallBudget {
@@ -16,7 +15,7 @@ export class CallBudget {
   #progressAtMs: number
   #entriesSeen = 0
   filesSearched = 0
-  /** Entries that were not shown because they are ignored or protected. */
+  /** Entries not shown because they are ignored or protected. */
   hidden = 0
   /** Folders and files that could not be read. */
   unreadable = 0
@@ -41,8 +40,8 @@ export class CallBudget {
   }
 
   /**
-   * Asked between pieces of work.
-   * @throws BatonError `cancelled` when the call was aborted
+   * Checked between pieces of work.
+   * @throws BatonError `cancelled` if the call was aborted
    */
   isSpent(): boolean {
     if (this.#context.signal.aborted) throw refused('cancelled', 'the call was cancelled')

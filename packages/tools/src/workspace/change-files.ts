@@ -1,5 +1,5 @@
-// Atomic changes to files of the workspace. They work in a folder that is held open, so swapping in a link does not lead them
-// elsewhere. It judges no paths; `Workspace.locateTarget` does.
+// Atomic changes to files of the workspace. They keep the containing folder open, so swapping in a link cannot redirect
+// them. Paths are checked by `Workspace.locateTarget`.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, lstat, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
@@ -17,15 +17,15 @@ export interface FileVersion {
 
 interface Writing {
   readonly content: Uint8Array
-  /** Present: the file must still be this one. */
+  /** If set, the file must still be this version. */
   readonly expected?: FileVersion
 }
 
 const NEW_FILE_MODE = 0o666
 
 /**
- * Replaces the content, and makes missing folders. The file keeps its permissions. Readers see the old content or the new one, never a
- * part. After a failure the old content is there.
+ * Replaces the content, creating missing folders. The file keeps its permissions. Readers see either the old or the new
+ * content, never a mix. After a failure, the old content remains.
  * @throws BatonError `tool_failed`, `path_outside_workspace`
  */
 export async function replaceFile(workspace: Workspace, target: Target, writing: Writing): Promise<void> {
@@ -47,7 +47,7 @@ export async function replaceFile(workspace: Workspace, target: Target, writing:
         await handle.close()
       }
       if (writing.expected && !isSame(writing.expected, await lstat(place, { bigint: true })))
-        throw refused('tool_failed', `"${target.path}" was changed by somebody else meanwhile; read it again`)
+        throw refused('tool_failed', `"${target.path}" was changed in the meantime; read it again`)
       await rename(temporary, place)
     } catch (cause) {
       await unlink(temporary).catch(() => {})
@@ -57,11 +57,11 @@ export async function replaceFile(workspace: Workspace, target: Target, writing:
 }
 
 /**
- * Moves an entry, never onto something that exists.
+ * Moves an entry, never onto an existing one.
  * @throws BatonError `tool_failed`, `path_outside_workspace`
  */
 export async function moveEntry(workspace: Workspace, from: Target, to: Target): Promise<void> {
-  if (to.exists) throw refused('tool_failed', `"${to.path}" exists already; choose another name, or delete it first`)
+  if (to.exists) throw refused('tool_failed', `"${to.path}" already exists; choose another name, or delete it first`)
   if (from.isFolder && `${to.path}/`.startsWith(`${from.path}/`))
     throw refused('invalid_arguments', `"${from.path}" cannot be moved into itself`)
   await inFolderOf(workspace, from, async (oldFolder, oldName) => {
@@ -73,7 +73,7 @@ export async function moveEntry(workspace: Workspace, from: Target, to: Target):
   })
 }
 
-/** A hard link never replaces a file. File systems without links need a check first. */
+/** A hard link never replaces a file. File systems without hard links need a check first. */
 async function moveFile(source: string, place: string): Promise<void> {
   try {
     await link(source, place)
@@ -119,7 +119,7 @@ async function inFolderOf(
     })
   } catch (cause) {
     if (cause instanceof BatonError) throw cause
-    const message = `"${path}" cannot be changed (${describeSystemError(cause)})`
+    const message = `could not change "${path}" (${describeSystemError(cause)})`
     throw new BatonError({ code: 'tool_failed', message, cause })
   }
   if (rest.length > 0)

@@ -1,4 +1,4 @@
-// Which program the tools start where the PATH leads into the workspace.
+// Which program the tools start if the PATH leads into the workspace.
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'

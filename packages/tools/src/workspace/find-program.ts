@@ -1,9 +1,9 @@
-// Finds a program on the PATH for use by the workspace tools themselves. None inside of the workspace counts, under whatever name: its files
-// are not trusted, and package managers put folders of it on the PATH.
+// Finds programs on the PATH that the workspace tools themselves use. Programs inside the workspace never count, under
+// any name: its files are untrusted, and package managers add its folders to the PATH.
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, sep } from 'node:path'
 
-/** @param root without links. @returns an absolute path */
+/** @param root path with links resolved. @returns an absolute path */
 export function findProgram(name: string, root: string, path = process.env['PATH'] ?? ''): string | undefined {
   return path
     .split(delimiter)
@@ -21,7 +21,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Neither its folder nor the file itself, behind all links, lies in the workspace. */
+/** Neither its folder nor the file itself, with links resolved, is in the workspace. */
 function isOutside(root: string, program: string): boolean {
   try {
     return [realpathSync(join(program, '..')), realpathSync(program)].every((real) => {

@@ -1,4 +1,4 @@
-// `content.get_span`: some lines of a file. It reads in pieces, so a file of any size costs little memory.
+// `content.get_span`: lines of a file. Reads in chunks, so a file of any size needs little memory.
 import type { FileHandle } from 'node:fs/promises'
 import { tool } from '@baton/core'
 import * as z from 'zod'
@@ -14,16 +14,16 @@ import { readTextForm } from './text-bytes.ts'
 const spanOutput = z.object({
   path: z.string(),
   startLine: z.int(),
-  endLine: z.int().describe('Last line that is in the text; startLine - 1 when there is none'),
-  totalLines: z.int().optional().describe('Absent when the file is too large to count'),
+  endLine: z.int().describe('Last line in the text; startLine - 1 if there is none'),
+  totalLines: z.int().optional().describe('Absent if the file is too large to count'),
   text: z.string(),
-  cutLines: z.array(z.int()).optional().describe('Lines whose end is left out because they are too long'),
-  invalidUtf8: z.boolean().optional().describe('True when bytes that are not UTF-8 were replaced'),
+  cutLines: z.array(z.int()).optional().describe('Lines that were cut off because they are too long'),
+  invalidUtf8: z.boolean().optional().describe('True if bytes that are not UTF-8 were replaced'),
   truncated: z.boolean(),
   next: z
     .object({ startLine: z.int(), endLine: z.int(), cursor: z.string().optional() })
     .optional()
-    .describe('Arguments to read on'),
+    .describe('Arguments to continue reading'),
 })
 
 export function getSpanTool(kit: WorkspaceKit) {
@@ -45,12 +45,12 @@ export function getSpanTool(kit: WorkspaceKit) {
         .int()
         .min(1)
         .optional()
-        .describe(`Last line, included; at most ${limits.spanLinesMax} lines are given at once`),
+        .describe(`Last line, inclusive; at most ${limits.spanLinesMax} lines are returned at once`),
       cursor: z
         .string()
         .regex(CURSOR)
         .optional()
-        .describe('Where to read on in a very large file: the value of "next.cursor"'),
+        .describe('Where to continue in a very large file: the value of "next.cursor"'),
     }),
     output: spanOutput,
     execute: async (input, context) => {
@@ -97,7 +97,7 @@ export function getSpanTool(kit: WorkspaceKit) {
   })
 }
 
-/** A line, and a byte in it. */
+/** A line, and a byte offset in it. */
 const CURSOR = /^(\d{1,15}):(\d{1,15})$/
 
 interface Place {
@@ -115,7 +115,7 @@ function readCursor({
 }): Place {
   const [, line = '1', byte = '0'] = CURSOR.exec(cursor ?? '') ?? []
   if (Number(line) >= 1 && Number(line) <= startLine) return { line: Number(line), byte: Number(byte) }
-  throw refused('invalid_arguments', `the cursor "${cursor}" is not one of startLine ${startLine}; leave it out`)
+  throw refused('invalid_arguments', `the cursor "${cursor}" does not match startLine ${startLine}; omit it`)
 }
 
 interface SpanRequest {
@@ -124,7 +124,7 @@ interface SpanRequest {
   readonly limits: WorkspaceLimits
   readonly budget: CallBudget
   readonly from: Place
-  /** The owner allows the file, whatever it holds. */
+  /** Whether the owner allows the file regardless of its content. */
   readonly isAllowed: boolean
 }
 
@@ -140,7 +140,7 @@ interface Span {
 const CHUNK_BYTES = 64 * 1024
 const NEWLINE = 10
 
-/** @throws BatonError `tool_failed` for a binary file, `path_protected` for one that holds a secret, `cancelled` */
+/** @throws BatonError `tool_failed` for a binary file, `path_protected` for a file with a secret, `cancelled` */
 async function readSpan(
   file: { readonly handle: FileHandle; readonly path: string },
   request: SpanRequest,
@@ -151,7 +151,7 @@ async function readSpan(
   const buffer = Buffer.alloc(CHUNK_BYTES)
   const form = await readForm(file, buffer)
   const first = alignTo(form, from.byte)
-  // A key may begin before the place where reading resumes.
+  // A key may start before the place where reading resumes.
   let position = Math.max(0, first - OVERLAP_CHARS)
   const toScanned = new TextDecoder(form.encoding === 'utf-8' ? 'latin1' : form.encoding) // tokens are ASCII
   const toUtf8 = form.encoding === 'utf-8' ? undefined : new TextDecoder(form.encoding)
@@ -184,12 +184,12 @@ async function readForm(
   throw refused('tool_failed', `"${path}" is a binary file, not text; it cannot be shown`)
 }
 
-/** A cursor is a model's word: half of a UTF-16 unit would turn every letter after it into another one. */
+/** A model may send any cursor: an offset inside a UTF-16 unit would garble all text after it. */
 function alignTo({ encoding }: TextForm, byte: number): number {
   return encoding === 'utf-8' ? byte : byte - (byte % 2)
 }
 
-/** Reads an editor's text, saved or not. @throws BatonError `path_protected` for one that holds a secret */
+/** Reads an editor's text, saved or not. @throws BatonError `path_protected` if it contains a secret */
 async function readEdited(path: string, text: string, request: SpanRequest): Promise<Span> {
   const { isAllowed } = request
   const collector = new SpanCollector({ ...request, from: { line: 1, byte: 0 } })
@@ -200,7 +200,7 @@ async function readEdited(path: string, text: string, request: SpanRequest): Pro
   return collector.finish(true, bytes.length)
 }
 
-/** Counts all lines and keeps the asked ones, no more of them than the limits allow. */
+/** Counts all lines and keeps the requested ones, up to the limits. */
 class SpanCollector {
   readonly #request: SpanRequest
   readonly #lines: string[] = []
@@ -218,7 +218,7 @@ class SpanCollector {
     this.#line = request.from.line
   }
 
-  /** Whether every line that was asked for was seen. */
+  /** Whether every requested line was seen. */
   get isPast(): boolean {
     return this.#line > this.#request.endLine
   }
@@ -271,13 +271,13 @@ class SpanCollector {
     const isCut = unmarked.length > lineCharactersMax
     const text = isCut ? unmarked.slice(0, lineCharactersMax) : unmarked
     const bytes = Buffer.byteLength(text) + 1
-    // The first line is always given; otherwise a reader that continues would make no progress.
+    // The first line is always returned; otherwise a reader that continues would make no progress.
     const fits = bytes <= this.#bytesLeft || this.#lines.length === 0
     this.#bytesLeft = fits ? this.#bytesLeft - bytes : 0
     if (!fits) return
     this.#lines.push(text)
     if (isCut) this.#cutLines.push(this.#line)
-    // U+FFFD replaces invalid bytes; a file that really holds it counts as invalid too, which does no harm.
+    // U+FFFD replaces invalid bytes; a file that really contains it counts as invalid too, which does no harm.
     if (text.includes('\uFFFD')) this.#invalidUtf8 = true
   }
 }

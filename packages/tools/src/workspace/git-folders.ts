@@ -1,5 +1,5 @@
-// Finds what git would use in a folder and below it: repositories, bare ones too, those of submodules and work trees, and the files and
-// links that lead to them. It follows no link out of the folder, and reads no settings.
+// Finds what git would use in a folder and below it: repositories, including bare ones and those of submodules and
+// worktrees, and the files and links that lead to them. Follows no links out of the folder, and reads no settings.
 import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
@@ -7,24 +7,24 @@ import { promisify } from 'node:util'
 import { systemCode } from './refused.ts'
 
 export interface GitFolders {
-  /** Repositories, by their real paths: a folder `.git`, a bare one, those of submodules and work trees. */
+  /** Real paths of repositories: a `.git` folder, a bare one, those of submodules and worktrees. */
   readonly folders: Set<string>
   /** Files that lead to another folder: `.git` and `commondir`. */
   readonly files: Set<string>
-  /** Links in the place of such files, with their targets. */
+  /** Links in place of such files, with their targets. */
   readonly links: Map<string, string>
-  /** The folder in which a repository's hooks run. */
+  /** The folders in which repositories' hooks run. */
   readonly tops: Map<string, string>
-  /** False: not all folders could be looked at. */
+  /** False if not all folders could be examined. */
   isWhole: boolean
 }
 
-/** Milliseconds for a folder of any size. */
+/** Milliseconds allowed for a folder of any size. */
 const FIND_MS = 60_000
 const FIND_BYTES_MAX = 64 * 1024 * 1024
 const LEADING_BYTES_MAX = 64 * 1024
 
-/** @param root without links */
+/** @param root path with links resolved */
 export async function findGitFolders(root: string): Promise<GitFolders> {
   const { paths, isWhole } = await findNames(root)
   const found: GitFolders = { folders: new Set(), files: new Set(), links: new Map(), tops: new Map(), isWhole }
@@ -32,13 +32,13 @@ export async function findGitFolders(root: string): Promise<GitFolders> {
     try {
       take(root, path, found)
     } catch (cause) {
-      // It went away, unless its name is too long, or none of Unicode, which nothing here can reach.
+      // The path vanished, unless its name is too long or not valid Unicode, which nothing here can reach.
       if (systemCode(cause) !== 'ENOENT' || path.includes('\ufffd')) found.isWhole = false
     }
   return found
 }
 
-/** Runs `find` of the system on the folder. @returns false where it could not look everywhere */
+/** Runs the system's `find` on the folder. @returns false if it could not look everywhere */
 export async function runFind(
   root: string,
   words: readonly string[],
@@ -47,8 +47,9 @@ export async function runFind(
   try {
     return { output: (await promisify(execFile)('/usr/bin/find', [root, ...words], options)).stdout, isWhole: true }
   } catch (cause) {
-    const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string } // what execFile adds to its errors
-    // Exit code 1 also covers folders that this process may not read or that went away; anything else means that it did not look.
+    const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string } // set by execFile
+    // Exit code 1 also covers folders that are unreadable or vanished; any other message means that it did not look
+    // everywhere.
     const lines = stderr.split('\n').filter((line) => line !== '')
     const isWhole =
       lines.length > 0 && lines.every((line) => /: (Permission denied|No such file or directory)$/.test(line))
@@ -84,7 +85,7 @@ function take(root: string, path: string, found: GitFolders): void {
   }
 }
 
-/** `path` makes git use `place`, unless that is outside. */
+/** Records that `path` makes git use `place`, unless that is outside. */
 function lead(root: string, path: string, place: string, { folders, tops }: GitFolders): void {
   if (!existsSync(place)) return
   const real = realpathSync(place)

@@ -1,5 +1,5 @@
-// Sandboxed commands that leave something for git: a person who works in the folder afterwards runs none of it, and the guards
-// open nothing of the machine to the command.
+// Sandboxed commands that leave something for git: a person who later works in the folder runs none of it, and the
+// guards open nothing on the machine to the command.
 import { execFileSync } from 'node:child_process'
 import {
   existsSync,
@@ -43,7 +43,7 @@ function git(folder: string, ...words: readonly string[]): string {
   try {
     return execFileSync('git', [...WHO, ...words], { cwd: join(root, folder), encoding: 'utf8', stdio: 'pipe' })
   } catch {
-    return 'git failed' // the command broke it, as it may
+    return 'git failed' // the command broke it, which is allowed
   }
 }
 
@@ -52,7 +52,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(root, path), text)
 }
 
-/** Shell words that make git run a program of the command: as the settings `$1`, or as a hook in the folder `$1`. */
+/** Shell code that makes git run a program of the command: as the settings `$1`, or as a hook in the folder `$1`. */
 const WORDS = (ran: string): string => `
   PATH=$PATH:/usr/lib/git-core
   printf '#!/bin/sh\\necho ran >> ${ran}\\nexit 1\\n' > evil; chmod +x evil

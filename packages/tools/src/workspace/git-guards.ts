@@ -1,6 +1,6 @@
-// Guards what git would run later, outside the sandbox: hooks and settings of every repository in a folder, its submodules and
-// work trees. Repositories that a command makes keep neither hooks nor settings that name programs. It knows the command line of bwrap
-// and git's layout (https://git-scm.com/docs/gitrepository-layout).
+// Protects what git would later run outside the sandbox: hooks and settings of every repository in a folder, its
+// submodules and worktrees. Repositories created by a command keep neither hooks nor settings that name programs. Knows
+// the command line of bwrap and git's layout (https://git-scm.com/docs/gitrepository-layout).
 import { constants, existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { open, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
@@ -12,23 +12,26 @@ import { namedPlaces, plainSettings } from './git-settings.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface GitGuards {
-  /** For bwrap, behind the binding of the root. */
+  /** Arguments for bwrap, after the binding of the root. */
   readonly words: readonly string[]
-  /** False: not every repository was found, or there are too many. */
+  /** False if not every repository was found, or there are too many. */
   readonly isWhole: boolean
   /** Paths that the command cannot move or replace. */
   readonly kept: ReadonlySet<string>
-  /** Call this when the command has ended: it takes away what could not be kept out. False where it could not. Never rejects. */
+  /**
+   * Call this when the command has ended: removes what could not be prevented. Returns false if that failed. Never
+   * rejects.
+   */
   cleanUp(): Promise<boolean>
 }
 
-/** Each costs mounts, and words of a command line. */
+/** Each repository costs mounts and command-line arguments. */
 const REPOSITORIES_MAX = 500
 const SETTINGS_BYTES_MAX = 1024 * 1024
 
 /**
- * @param running guards of commands that run now. They could swap everything else in the middle of this for a link to the outside, so it
- * counts as made by a command.
+ * @param running guards of commands that are running now. They could concurrently replace anything else with a link to
+ * the outside, so it counts as created by a command.
  */
 export async function guardGit(workspace: Workspace, running: readonly GitGuards[] = []): Promise<GitGuards> {
   const root = workspace.toAbsolute('')
@@ -55,7 +58,7 @@ export async function guardGit(workspace: Workspace, running: readonly GitGuards
   }
 }
 
-/** Paths that stay as they are, and paths that are removed if they appear. */
+/** Paths that stay unchanged, and paths that are removed if they appear. */
 class Guards {
   readonly folders: string[] = []
   readonly kept = new Set<string>()
@@ -86,7 +89,7 @@ class Guards {
     if (existsSync(join(folder, 'gitdir'))) this.keep(join(folder, 'gitdir'))
   }
 
-  /** A place that may not exist yet. */
+  /** Keeps a place that may not exist yet. */
   keepPlace({ path, isFolder }: NamedPlace): void {
     if (!isWithin(this.#root, path) || path === this.#root || this.kept.has(path)) return
     if (lstatSync(path, { throwIfNoEntry: false })) return this.keep(path)
@@ -99,7 +102,7 @@ class Guards {
     this.#words.push(...(isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path]))
   }
 
-  /** bwrap follows links out of the folder, so only what they lead to in the folder is bound. */
+  /** bwrap follows links out of the folder, so only targets inside the folder are bound. */
   keep(path: string): void {
     if (lstatSync(path).isSymbolicLink()) this.links.set(path, readlinkSync(path))
     if (!existsSync(path)) return
@@ -111,7 +114,7 @@ class Guards {
   }
 
   toWords(): readonly string[] {
-    // A mount cannot be renamed, so no other folder takes its place. The higher ones come first.
+    // A mount cannot be renamed, so no other folder can take its place. Parents are listed first.
     const parents = new Set([...this.folders, ...[...this.kept].flatMap((path) => listParents(this.#root, path))])
     for (const path of parents) this.kept.add(path)
     return [
@@ -127,12 +130,12 @@ function listParents(root: string, path: string): readonly string[] {
   return parents
 }
 
-/** Whether git reads `config.worktree` of this repository. */
+/** Whether git reads this repository's `config.worktree`. */
 function readsOwn(settings: string): boolean {
   return existsSync(settings) && /worktreeconfig/i.test(readFileSync(settings, 'utf8'))
 }
 
-/** Another command may still run and swap folders for links, so each change is made in a folder that is held open. */
+/** Another command may still be running and swap folders for links, so each change keeps its folder open. */
 async function cleanGit(workspace: Workspace, guards: Guards): Promise<boolean> {
   const root = workspace.toAbsolute('')
   const within = async (folder: string, use: (stable: string) => Promise<void>): Promise<boolean> => {
@@ -190,7 +193,7 @@ async function dropHooks(folder: string): Promise<void> {
     if (!name.endsWith('.sample')) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** Whoever runs a file with these bits runs it in the name of its owner: none that changed since then keeps them. */
+/** Anyone who runs a file with these bits runs it as its owner, so no recently changed file keeps them. */
 function dropSetId(root: string, sinceMs: number): Promise<{ readonly isWhole: boolean }> {
   const changed = ['-newerct', `@${Math.floor(sinceMs / 1000) - 1}`]
   return runFind(root, ['-type', 'f', '-perm', '/6000', ...changed, '-exec', 'chmod', 'ug-s', '{}', '+'])

@@ -1,4 +1,4 @@
-// Settings of a repository: which other places of a folder they make git use, and what of them runs no program.
+// Settings of a repository: which other places in a folder they make git use, and which of them run no program.
 // https://git-scm.com/docs/git-config
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -11,7 +11,7 @@ export interface NamedPlace {
 
 const KEYS = String.raw`^(core\.hookspath|include\.path|includeif\..*\.path)$`
 
-/** Files of settings that a repository's own include, and its folder of hooks; all settings that hold for it are asked. */
+/** Setting files that a repository's own settings include, and its hooks folder, from all settings that apply to it. */
 export async function namedPlaces(
   program: string | undefined,
   folder: string,
@@ -34,7 +34,7 @@ function toHome(value: string): string {
   return value.startsWith('~/') ? join(homedir(), value.slice(2)) : value
 }
 
-/** Lower case; the part in quotes is left out. */
+/** Lowercase; the quoted part is omitted. */
 const PLAIN = new Set(
   [
     'core: repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks worktree autocrlf eol',
@@ -51,7 +51,10 @@ const PLAIN = new Set(
   }),
 )
 
-/** The settings without those that name a program, another file or a folder of hooks, and without lines of another form than git writes. */
+/**
+ * Keeps settings that name no program, other file or hooks folder. Lines in a format that git does not write are
+ * dropped.
+ */
 export function plainSettings(text: string): string {
   const kept: string[] = []
   let section = ''

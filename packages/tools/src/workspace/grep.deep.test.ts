@@ -1,5 +1,6 @@
-// `code.grep` beside ripgrep: generated patterns of their common syntax over generated text, and real patterns over this
-// very repository. Both engines match ASCII here: RE2's `\w`, `\d`, `\s` and `\b` are, ripgrep's are of Unicode.
+// `code.grep` compared with ripgrep: generated patterns of their common syntax over generated text, and real patterns
+// over this repository. Both engines match ASCII here: RE2's `\w`, `\d`, `\s` and `\b` are ASCII, ripgrep's are
+// Unicode.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +23,7 @@ const RESULT = z.object({
   files: z.array(z.object({ path: z.string(), count: z.int(), lines: z.array(z.object({ line: z.int() })) })),
   truncated: z.boolean(),
 })
-/** `path:line` of every match; undefined when the pattern is refused. */
+/** `path:line` of every match; `undefined` if the pattern is rejected. */
 async function ours(root: string, pattern: string): Promise<readonly string[] | undefined> {
   const most = 1_000_000
   const limits = { matchesMax: most, matchesPerFileMax: most, timeMs: 120_000, walkedEntriesMax: most }
@@ -32,7 +33,7 @@ async function ours(root: string, pattern: string): Promise<readonly string[] | 
     expect(result.truncated).toBe(false)
     return result.files.flatMap((file) => file.lines.map(({ line }) => `${file.path}:${line}`)).toSorted()
   } catch (error) {
-    if (error instanceof Error && error.message.includes('is not a regular expression')) return undefined
+    if (error instanceof Error && error.message.includes('is not a valid RE2 expression')) return undefined
     throw error
   }
 }
@@ -66,13 +67,13 @@ test.skipIf(ripgrep === undefined)('generated patterns and texts: the same lines
   try {
     await fc.assert(
       fc.asyncProperty(comparablePattern, textArbitrary, fc.constantFrom('\n', '\r\n'), async (pattern, lines, end) => {
-        // At the end of a line with CRLF, ripgrep looks at \B with the CR in sight.
+        // At the end of a line with CRLF, ripgrep evaluates \B including the CR.
         fc.pre(end === '\n' || !pattern.includes('\\B'))
         writeFileSync(join(root, 'text'), lines.map((line) => line + end).join(''))
         writeFileSync(join(root, 'open-end'), lines.join(end))
         const found = await ours(root, pattern)
         const expected = ripgreps(root, pattern)
-        // A pattern that one of them refuses has no common syntax.
+        // A pattern that one of them rejects is not common syntax.
         if (found === undefined || expected === undefined) return
         compared++
         expect(found).toEqual(expected)

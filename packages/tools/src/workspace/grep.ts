@@ -1,6 +1,6 @@
-// `code.grep`: the lines of the workspace's files that match a regular expression, grouped by file.
-// The expressions run on RE2JS, whose time is linear in the text, so no pattern can hang the process. Where ripgrep is installed it says
-// which files need not be opened.
+// `code.grep`: lines of the workspace's files that match a regular expression, grouped by file. Expressions run on
+// RE2JS, which is linear in the text, so no pattern can hang the process. If ripgrep is installed, it tells which files
+// need not be opened.
 import { isBatonError, tool } from '@baton/core'
 import * as z from 'zod'
 import type { CallBudget } from './call-budget.ts'
@@ -17,7 +17,7 @@ import { WORKSPACE_ERRORS, refused } from './refused.ts'
 
 const file = z.object({
   path: z.string(),
-  count: z.int().describe('Lines that match in this file'),
+  count: z.int().describe('Matching lines in this file'),
   lines: z.array(z.object({ line: z.int(), text: z.string() })),
 })
 
@@ -25,16 +25,16 @@ const skipped = z.object({
   binary: z.int(),
   tooLarge: z.int(),
   longLines: z.int().describe('Lines too long for this pattern; a simpler pattern searches longer lines'),
-  hidden: z.int().describe('Files and folders left out because they are ignored or protected by their names'),
+  hidden: z.int().describe('Files and folders left out because they are ignored or have protected names'),
   unreadable: z.int(),
-  unfinished: z.int().describe('Files whose end was not reached in time; search them alone'),
+  unfinished: z.int().describe('Files whose end was not reached in time; search them individually'),
 })
 
 export function grepTool(kit: WorkspaceKit) {
   return tool({
     name: 'code.grep',
     description:
-      'Search the text of all files of the workspace for a regular expression (RE2 syntax): find which files and lines contain, mention or use something. A file that holds a secret never matches.',
+      'Search the text of all files of the workspace with a regular expression (RE2 syntax): find which files and lines contain, mention or use something. A file that contains a secret never matches.',
     effect: 'pure',
     title: 'Search the files',
     kind: 'search',
@@ -46,11 +46,11 @@ export function grepTool(kit: WorkspaceKit) {
       pattern: z
         .string()
         .min(1)
-        .describe('Text or regular expression to search for; begin it with (?i) to ignore case'),
+        .describe('Text or regular expression to search for; start it with (?i) to ignore case'),
       pathPrefix: workspacePath
         .optional()
-        .describe('Search only in this folder or file, or in paths that begin with this'),
-      startLine: z.int().min(1).default(1).describe('First line to search where pathPrefix is one file'),
+        .describe('Search only in this folder or file, or in paths that start with this'),
+      startLine: z.int().min(1).default(1).describe('First line to search if pathPrefix is a single file'),
       after: workspacePath
         .optional()
         .describe('Continue after this file: the value of "next.after" of a truncated search'),
@@ -63,13 +63,13 @@ export function grepTool(kit: WorkspaceKit) {
       next: z
         .object({ after: z.string().optional(), startLine: z.int().optional() })
         .optional()
-        .describe('Arguments to add to read on'),
+        .describe('Arguments to add to continue reading'),
     }),
     execute: async (input, context) => {
       const lines = new LineSearch(input.pattern, kit.limits.patternCharactersMax)
-      // ripgrep knows one form of a character, where a file may have the other.
+      // ripgrep matches only one Unicode form of a character, but a file may contain the other.
       const open = () => (hasTwoForms(input.pattern) ? undefined : kit.openFilter(input.pattern))
-      const filter = new FileFilter(open, context.signal as AbortSignal) // as ToolContext says, it is a real one
+      const filter = new FileFilter(open, context.signal as AbortSignal) // a real one, as ToolContext declares
       const search = new Search(kit, lines, { budget: kit.startBudget(context), filter })
       const after = input.after === undefined ? undefined : kit.workspace.normalise(input.after)
       await search.run(input.pathPrefix ?? '', after, input.startLine)
@@ -84,13 +84,13 @@ interface FileMatches {
   readonly lines: readonly LineMatch[]
 }
 
-/** To start ripgrep takes longer than to search fewer files without it. */
+/** Starting ripgrep takes longer than searching up to this many files without it. */
 const ALONE_MAX = 50
-/** Files that ripgrep is asked about together: few at first, because a search may soon have found enough. */
+/** Files passed to ripgrep at once: few at first, because a search may soon have enough matches. */
 const TOGETHER_FIRST = 250
 const TOGETHER_MAX = 4000
 
-/** Which files of many need no look. It opens ripgrep when that is worth it. */
+/** Decides which files can be skipped. Starts ripgrep when it is worthwhile. */
 class FileFilter {
   readonly #open: () => RipgrepFilter | undefined
   readonly #signal: AbortSignal
@@ -103,7 +103,7 @@ class FileFilter {
     this.#signal = signal
   }
 
-  /** How many files to collect for the next question, after `reached` more; 1: search each when it comes. */
+  /** Number of files to collect for the next query, after `reached` more; 1 means search each one directly. */
   count(reached: number): number {
     this.#reached += reached
     if (this.#filter) this.#together = Math.min(2 * this.#together, TOGETHER_MAX)
@@ -114,13 +114,13 @@ class FileFilter {
     return this.#together
   }
 
-  /** Undefined: look at all of them. */
+  /** Returns `undefined` if all of them must be searched. */
   async choose(paths: readonly string[]): Promise<ReadonlySet<string> | undefined> {
     return paths.length < ALONE_MAX ? undefined : await this.#filter?.choose(paths, this.#signal)
   }
 }
 
-/** One search over many files; holds the matches so far. */
+/** One search over many files; collects the matches. */
 class Search {
   readonly #kit: WorkspaceKit
   readonly #lines: LineSearch
@@ -145,13 +145,13 @@ class Search {
     this.#guard = kit.workspace.guard()
   }
 
-  /** @throws BatonError what `Workspace.locate` throws, `invalid_arguments`, `cancelled` */
+  /** @throws BatonError `invalid_arguments`, `cancelled`, and as `Workspace.locate` does */
   async run(pathPrefix: string, after: string | undefined, startLine: number): Promise<void> {
     const { workspace } = this.#kit
     const start = await this.#startOf(pathPrefix)
     if (start.isFile) return this.#searchOneFile(start.from, startLine)
-    if (startLine > 1) throw refused('invalid_arguments', 'startLine needs a pathPrefix that is one file')
-    // Every level: the budget bounds the walk, not its depth.
+    if (startLine > 1) throw refused('invalid_arguments', 'startLine needs a pathPrefix that is a single file')
+    // Unlimited depth: the budget bounds the walk.
     const options = { workspace, guard: this.#guard, from: start.from, depth: Number.MAX_SAFE_INTEGER }
     let paths: string[] = []
     let most = this.#filter.count(0)
@@ -163,17 +163,17 @@ class Search {
       most = this.#filter.count(paths.length)
       paths = []
     }
-    // A walk that stopped leaves the files that it collected to the next call.
+    // A stopped walk leaves the collected files to the next call.
     if (this.#budget.hasStopped) this.#isTruncated = true
     else await this.#searchFiles(paths)
   }
 
-  /** False: the search is over, and `#isTruncated` says why. */
+  /** Returns false if the search has ended; `#isTruncated` tells why. */
   async #searchFiles(paths: readonly string[]): Promise<boolean> {
     const { limits } = this.#kit
     const chosen = await this.#filter.choose(paths)
     for (const path of paths) {
-      // Checked here and not after the file, so that a search that just fits does not count as truncated.
+      // Checked here rather than after the file, so that a search that just fits does not count as truncated.
       this.#isTruncated = this.#shown >= limits.matchesMax || (paths.length > 1 && this.#budget.isSpent())
       if (this.#isTruncated) return false
       if (chosen && !chosen.has(path)) {
@@ -183,7 +183,8 @@ class Search {
       }
       const found = await this.#searchFile(path, 1)
       const isUnfinished = found?.stoppedAt !== undefined
-      // The next search begins with this file. A file that needs more than the whole time of a call would block it for ever.
+      // The next search starts with this file, unless it needs more than a whole call's time, which would block it
+      // forever.
       this.#isTruncated = isUnfinished && this.#next !== undefined
       if (this.#isTruncated) return false
       this.#next = { after: path }
@@ -204,7 +205,9 @@ class Search {
     }
   }
 
-  /** A prefix that exists is a folder or a file; else it is the beginning of paths in the folder before its last slash. */
+  /**
+   * An existing prefix is a folder or a file; otherwise it is the start of paths in the folder before its last slash.
+   */
   async #startOf(
     pathPrefix: string,
   ): Promise<{ readonly from: string; readonly prefix: string; readonly isFile: boolean }> {
@@ -225,7 +228,7 @@ class Search {
     if (!found) return
     const firstLeftOut = found.matches[this.#kit.limits.matchesMax]?.line ?? found.stoppedAt
     this.#isTruncated = firstLeftOut !== undefined
-    // A line that took the whole time of a call would take it again.
+    // A line that took a whole call's time would do so again.
     if (firstLeftOut !== undefined) this.#next = { startLine: Math.max(firstLeftOut, startLine + 1) }
     this.#show(path, found.matches, this.#kit.limits.matchesMax)
   }
@@ -238,15 +241,15 @@ class Search {
     this.#files.push({ path, count: matches.length, lines })
   }
 
-  /** Undefined for a file that is not searched; it is counted. */
+  /** Returns `undefined` if the file is not searched; it is counted. */
   async #searchFile(path: string, startLine: number): Promise<LinesFound | undefined> {
     try {
       const text = await this.#kit.workspace.readFile(path, this.#guard, (opened) => this.#readText(opened))
       if (text === undefined) return undefined
       const found = await this.#lines.find(text, startLine, this.#budget)
       this.#budget.filesSearched++
-      // Judging takes longer than the search, so only files of which something would be told are judged. One that holds a secret
-      // counts as searched whether it matches or not: a count must not tell what it holds.
+      // Checking for secrets takes longer than the search, so only files with something to report are checked. A file
+      // with a secret counts as searched whether it matches or not: even a count must not reveal its contents.
       const tells = found.matches.length > 0 || found.longLines > 0
       if (tells && !this.#kit.workspace.isAllowed(path) && (await holdsSecret(text)))
         return { ...found, matches: [], longLines: 0 }
@@ -261,7 +264,7 @@ class Search {
 
   async #readText(opened: OpenedFile): Promise<string | undefined> {
     const { searchedFileBytesMax } = this.#kit.limits
-    // One byte more than its size: a file that grows meanwhile must not be read for ever.
+    // Reads one byte more than its size: a growing file must not be read forever.
     const buffer = Buffer.alloc(Math.min(opened.bytes, searchedFileBytesMax) + 1)
     const { bytesRead } = await opened.handle.read(buffer, 0, buffer.length, 0)
     const bytes = buffer.subarray(0, bytesRead)

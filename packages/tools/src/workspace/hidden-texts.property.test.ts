@@ -1,4 +1,4 @@
-// Hidden texts show nowhere: two worlds that differ only in a secret give equal results, whatever a model asks.
+// Hidden texts never show: two worlds that differ only in a secret give equal results, whatever a model asks.
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { codingSessionTools } from '../coding-sessions/index.ts'
 import { createStore, user, writeClaudeCode, writeCodex } from '../coding-sessions/session-files.test-kit.ts'
 import { workspaceTools } from './workspace-tools.ts'
 
-/** Secrets of one length and one form, so that no size tells them apart. */
+/** Secrets with the same length and format, so that sizes do not distinguish them. */
 const SECRETS = ['a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8', 'Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2'].map(
   (end) => `ghp_${end}`,
 )
@@ -50,7 +50,7 @@ beforeAll(() => {
 
 afterAll(() => places.forEach((place) => rmSync(place, { recursive: true, force: true })))
 
-/** Guesses at one of the secrets: a part of it, as a search would feel its way. */
+/** Guesses at one of the secrets: parts of it, as a search would probe for it. */
 const guess = fc
   .tuple(fc.constantFrom(SECRET, OTHER), fc.nat(39), fc.integer({ min: 1, max: 12 }))
   .map(([secret, start, length]) => secret.slice(start, start + length))

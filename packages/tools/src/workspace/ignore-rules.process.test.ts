@@ -1,4 +1,5 @@
-// The rules beside git's own answer (`git check-ignore`), over generated trees with generated rules of every kind.
+// The rules compared with git's own answer (`git check-ignore`), over generated trees with generated rules of every
+// kind.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,7 +49,7 @@ interface Tree {
   readonly folders: ReadonlySet<string>
 }
 
-// ASCII only: git's `?` and `[…]` take one byte, ours one character.
+// ASCII only: git's `?` and `[…]` match one byte, ours one character.
 const NAMES = ['a', 'b', 'ab', 'A', 'a.log', 'b.log', 'x y', '#x', '!y', 'a[b', 'build', '.hid', 'a*', 'sp ']
 
 const treeArbitrary: fc.Arbitrary<Tree> = fc
@@ -63,7 +64,7 @@ const treeArbitrary: fc.Arbitrary<Tree> = fc
     return { paths: [...all].toSorted(), folders }
   })
 
-// Not `a**/`: git cuts off the plain beginning first, and so reads this one `**` as if it stood alone.
+// Not `a**/`: git cuts off the literal prefix first, and then reads this `**` as if it were separate.
 const segment = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...NAMES) },
   fc.constantFrom(
@@ -93,14 +94,14 @@ const pattern = (mayNegate: boolean): fc.Arbitrary<string> =>
       fc.constantFrom('', '', '/', '/**', '/*', ' ', '\r'),
     )
     .map(([sign, start, segments, end]) => sign + start + segments.join('/') + end)
-    // A segment may itself begin with the sign; of more than three `**` a rule hides more than it says.
+    // A segment may itself start with the sign; a rule with more than three `**` hides more than it says.
     .filter((line) => (mayNegate || !line.startsWith('!')) && (line.match(/\*\*+/g)?.length ?? 0) <= 3)
 const rulesText = (mayNegate: boolean): fc.Arbitrary<string> =>
   fc
     .array(fc.oneof(pattern(mayNegate), fc.constantFrom('', '# words', '/')), { maxLength: 6 })
     .map((all) => all.join('\n'))
 
-/** The file of each text of rules; `nested` into the folders of the tree, in turn. */
+/** The file for each text of rules; `nested` ones go into the folders of the tree in turn. */
 const rulesArbitrary = (nestedMayNegate: boolean) =>
   fc.record({
     general: rulesText(true),

@@ -1,6 +1,6 @@
-// Applies git's ignore rules to a path: the .gitignore files of its folder and of all folders above, up to the repository's
-// root, and the repository's and the user's own. Where a deeper file takes back what a higher one says about a folder, this
-// hides more than git does. Rules like `a**/` and `?` beside letters that are not ASCII can hide less: git takes bytes.
+// Applies git's ignore rules to a path: the .gitignore files from its folder up to the repository's root, and the
+// repository's and the user's own. If a deeper file re-includes part of a folder ignored higher up, this hides more
+// than git does. Rules like `a**/` and `?` next to non-ASCII letters can hide less: git matches bytes.
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
@@ -10,18 +10,18 @@ import type { IgnoreSettings } from './repository.ts'
 import { ignoreSettings, repositoryRoot } from './repository.ts'
 
 const RULES_BYTES_MAX = 1024 * 1024
-/** `**` in one rule. Each is tried at every depth, so the time grows with this as the power. */
+/** Maximum `**` per rule. Each is tried at every depth, so the time grows exponentially with their number. */
 const GLOBSTARS_MAX = 3
-/** As in git: inside the repository a link is not a file of rules. */
+/** As in git, a link inside the repository does not count as a rule file. */
 const NO_LINKS = constants.O_NOFOLLOW ?? 0
 
 interface Base {
-  /** Above this folder no rules are looked for. */
+  /** Rules are not looked up above this folder. */
   readonly top: string
   readonly settings: IgnoreSettings
 }
 
-/** Made anew for each call of a tool, so that it sees edits of the rules; within a call it reads every file once. */
+/** Created for each tool call, so that it sees edits of the rules; within a call, each file is read once. */
 export class IgnoreRules {
   readonly #root: string
   readonly #settings: Map<string, Promise<IgnoreSettings>>
@@ -29,13 +29,13 @@ export class IgnoreRules {
   readonly #ignored = new Map<string, Promise<boolean>>()
   #base: Promise<Base> | undefined
 
-  /** `root` is the workspace's real, absolute path; `settings` keeps what git said for the next call. */
+  /** `root` is the workspace's real, absolute path; `settings` keeps git's answers for the next call. */
   constructor(root: string, settings: Map<string, Promise<IgnoreSettings>>) {
     this.#root = root
     this.#settings = settings
   }
 
-  /** `path` is relative to the root, with `/` between names; '' is the root, which is never ignored. */
+  /** `path` is relative to the root, with `/` separators; '' is the root, which is never ignored. */
   isIgnored(path: string, isFolder: boolean): Promise<boolean> {
     if (path === '') return Promise.resolve(false)
     const known = this.#ignored.get(path)
@@ -51,7 +51,7 @@ export class IgnoreRules {
     return this.#judge(await (this.#base ??= this.#findBase()), join(this.#root, path), isFolder)
   }
 
-  /** The last rule about the path counts, and one in a deeper file before all others. */
+  /** The last matching rule wins, and a deeper file wins over all others. */
   async #judge(base: Base, absolute: string, isFolder: boolean): Promise<boolean> {
     let ignored = false
     for (const folder of foldersBetween(base.top, dirname(absolute))) {
@@ -68,7 +68,7 @@ export class IgnoreRules {
     const known = this.#settings.get(top) ?? ignoreSettings(top, this.#root)
     this.#settings.set(top, known)
     const base = { top, settings: await known }
-    // An owner who makes an ignored folder the workspace wants to see it: then only the rules inside count.
+    // An owner who chose an ignored folder as the workspace wants to see it, so only the rules inside apply.
     const isRootIgnored = top !== this.#root && (await this.#judge(base, this.#root, true))
     return isRootIgnored ? { top: this.#root, settings: { ...base.settings, ruleFiles: [] } } : base
   }
@@ -82,19 +82,19 @@ export class IgnoreRules {
   }
 }
 
-/** The rules in the owner's options, in the syntax of .gitignore. */
+/** Rules from the owner's options, in .gitignore syntax. */
 export function patternRules(patterns: readonly string[]): Ignore {
   return ignore({ ignorecase: false }).add(patterns)
 }
 
-/** The rules of `weaker` files and, over them, of the folder's .gitignore. */
+/** The rules of `weaker` files, overridden by the folder's .gitignore. */
 async function readRules(folder: string, weaker: readonly string[], ignoreCase: boolean): Promise<Ignore> {
   const rules = ignore({ ignorecase: ignoreCase })
   for (const path of weaker) rules.add(boundedRules(await readText(path, 0)))
   return rules.add(boundedRules(await readText(join(folder, '.gitignore'), NO_LINKS)))
 }
 
-/** Empty where there is no such file, or it cannot be read. */
+/** Returns an empty string if the file does not exist or cannot be read. */
 async function readText(path: string, flags: number): Promise<string> {
   try {
     await using handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags)
@@ -106,7 +106,7 @@ async function readText(path: string, flags: number): Promise<string> {
   }
 }
 
-/** Replaces a rule that could take too long by one that hides more: everything with the same beginning. */
+/** Replaces a rule that could take too long with a broader one that hides everything with the same prefix. */
 function boundedRules(text: string): string {
   if (!text.includes('**')) return text
   const bounded = text.split('\n').map((line) => {
@@ -116,7 +116,7 @@ function boundedRules(text: string): string {
   return bounded.join('\n')
 }
 
-/** From `top` down to `bottom`, which lies in it. */
+/** Lists folders from `top` down to `bottom`, which is inside it. */
 function foldersBetween(top: string, bottom: string): readonly string[] {
   const folders = [bottom]
   for (let folder = bottom; folder !== top && dirname(folder) !== folder;) {

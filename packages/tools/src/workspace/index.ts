@@ -1,4 +1,4 @@
-// The exports of @baton/tools/workspace.
+// Exports of @baton/tools/workspace.
 export { workspaceTools } from './workspace-tools.ts'
 export type { WorkspaceOptions, WorkspaceTool } from './workspace-tools.ts'
 export type { WorkspaceCommand, WorkspaceCommandEnd, WorkspaceEditor } from './workspace-editor.ts'

@@ -1,5 +1,5 @@
-// A folder with more files than one search may look at: the search ends in its bounds with what it found, says so, and goes on
-// from there.
+// A folder with more files than one search may examine: the search ends within its limits with what it found, says so,
+// and continues from there.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { expect, test } from 'vitest'
 import { workspaceTools } from './workspace-tools.ts'
 
 const FILES = chooseCount({ quick: 6_000, deep: 60_000 })
-/** A quick machine looks at all of fewer files in one call. */
+/** A fast machine examines all of fewer files in one call. */
 const LEAST_CALLS = isDeep() ? 2 : 1
-/** Each hundredth has the word. */
+/** One file in a hundred contains the word. */
 const EVERY = 100
 
 interface Found {
@@ -34,7 +34,7 @@ test(`a search over ${FILES} files of one folder finds all of them, in as many c
     let after: string | undefined
     do {
       const input = { pattern: 'needle', startLine: 1, ...(after !== undefined && { after }) }
-      const result = (await grep?.execute?.(input, createToolContext({}))) as Found // as its schema says
+      const result = (await grep?.execute?.(input, createToolContext({}))) as Found // as its schema declares
       calls += 1
       searched += result.filesSearched
       expect(result.filesSearched).toBeGreaterThan(0)

@@ -1,10 +1,10 @@
-// Which lines match, and that no pattern holds the process for long.
+// Which lines match, and that no pattern blocks the process for long.
 import { expect, test, vi } from 'vitest'
 import { CallBudget } from './call-budget.ts'
 import { LineSearch } from './line-search.ts'
 import { WORKSPACE_LIMITS } from './workspace-limits.ts'
 
-/** It ends after so many milliseconds of a clock that goes on by one whenever it is asked. */
+/** Ends after this many milliseconds of a clock that advances by one on every read. */
 function createBudget(timeMs: number, signal: AbortSignal = new AbortController().signal): CallBudget {
   let nowMs = 0
   const clock = { nowMs: () => nowMs++ }

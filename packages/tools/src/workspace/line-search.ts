@@ -1,12 +1,12 @@
-// Finds the lines of a text that match a regular expression of RE2. The engine's time is linear in the text, but times the
-// size of the pattern: so lines are searched in pieces between which other work goes on, and the call may be stopped.
+// Finds the lines of a text that match an RE2 expression. The engine is linear in the text, multiplied by the pattern's
+// size, so lines are searched in batches between which other work can run and the call can stop.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RE2JS } from 're2js'
 import type { CallBudget } from './call-budget.ts'
 import { refused } from './refused.ts'
 import { compose, hasTwoForms } from './text-bytes.ts'
 
-/** Instructions of the pattern × characters of one line. At most ~10 ns each: a line costs 0.3 s at the worst. */
+/** Pattern instructions × characters of a line. At ~10 ns each, a line costs at most 0.3 s. */
 const LINE_STEPS_MAX = 25_000_000
 /** The same, for the lines between two turns of the event loop. */
 const TURN_STEPS_MAX = 2_000_000
@@ -18,25 +18,25 @@ export interface LineMatch {
 
 export interface LinesFound {
   readonly matches: readonly LineMatch[]
-  /** Lines too long for this pattern; they were not searched. */
+  /** Lines too long for this pattern, which were not searched. */
   readonly longLines: number
-  /** The line that was not reached when the budget was spent; undefined at the end of the text. */
+  /** The line not reached when the budget was spent; `undefined` at the end of the text. */
   readonly stoppedAt: number | undefined
 }
 
 export class LineSearch {
   readonly #expression: RE2JS
-  /** Whether lines are read in Unicode's composed form, as the pattern is. */
+  /** Whether lines are converted to Unicode's composed form, like the pattern. */
   readonly #isComposed: boolean
   readonly #size: number
   #stepsLeft = TURN_STEPS_MAX
 
-  /** @throws BatonError `invalid_arguments` that tells the model what is wrong with its pattern */
+  /** @throws BatonError `invalid_arguments`, telling the model what is wrong with its pattern */
   constructor(pattern: string, patternCharactersMax: number) {
     if (pattern.length > patternCharactersMax)
       throw refused(
         'invalid_arguments',
-        `the pattern has ${pattern.length} characters; at most ${patternCharactersMax} are allowed`,
+        `the pattern has ${pattern.length} characters; the maximum is ${patternCharactersMax}`,
       )
     try {
       this.#isComposed = hasTwoForms(pattern)
@@ -45,13 +45,13 @@ export class LineSearch {
       const why = cause instanceof Error ? cause.message.replace('error parsing regexp: ', '') : String(cause)
       throw refused(
         'invalid_arguments',
-        `the pattern ${JSON.stringify(pattern)} is not a regular expression of RE2: ${why}. Write a backslash before characters that stand for themselves; look-around and back-references do not exist.`,
+        `the pattern ${JSON.stringify(pattern)} is not a valid RE2 expression: ${why}. Escape literal special characters with a backslash; look-around and back-references are not supported.`,
       )
     }
     this.#size = this.#expression.programSize()
   }
 
-  /** Line by line from `startLine`, counted from 1; a line ends before `\n` or `\r\n`. */
+  /** Searches line by line from `startLine`, counted from 1; a line ends before `\n` or `\r\n`. */
   async find(text: string, startLine: number, budget: CallBudget): Promise<LinesFound> {
     const matches: LineMatch[] = []
     let longLines = 0
@@ -71,7 +71,7 @@ export class LineSearch {
     return { matches, longLines, stoppedAt: undefined }
   }
 
-  /** Offset of the first match in a line that `find` gave. */
+  /** Offset of the first match in a line that `find` returned. */
   startIn(line: string): number {
     const matcher = this.#expression.matcher(this.#compose(line))
     return matcher.find() ? matcher.start() : 0

@@ -1,4 +1,4 @@
-// `fs.list_dir`: what is in a folder of the workspace, as entries in a fixed order.
+// `fs.list_dir`: the contents of a workspace folder, as entries in a fixed order.
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { WalkedEntry } from './walk.ts'
@@ -30,7 +30,7 @@ export function listDirTool(kit: WorkspaceKit) {
         .min(0)
         .max(limits.depthMax)
         .default(1)
-        .describe('How many levels of folders to list; 0 and 1 are the folder alone'),
+        .describe('How many levels of folders to list; 0 and 1 list only the folder itself'),
       after: workspacePath
         .optional()
         .describe('Continue after this entry: the value of "next.after" of a truncated listing'),
@@ -43,7 +43,7 @@ export function listDirTool(kit: WorkspaceKit) {
       hidden: z.int().describe('Entries left out because they are ignored or protected'),
       unreadable: z.int(),
       truncated: z.boolean(),
-      next: z.object({ after: z.string() }).optional().describe('Arguments to add to read on'),
+      next: z.object({ after: z.string() }).optional().describe('Arguments to add to continue reading'),
     }),
     execute: async (input, context) => {
       const guard = workspace.guard()

@@ -1,5 +1,5 @@
-// Finds a text that a file has with other quotes, blanks, tabs, dashes or Unicode forms. Models write these as they are used to, not as
-// they stand in the file.
+// Finds text that a file contains with different quotes, spaces, tabs, dashes or Unicode forms, since models tend to
+// write their usual forms rather than those in the file.
 import { compose } from './text-bytes.ts'
 
 export interface NearPlace {
@@ -8,7 +8,7 @@ export interface NearPlace {
   readonly end: number
 }
 
-/** Blanks, line ends, unseen characters, and letters with their marks: each has one plain form, or none. */
+/** Whitespace, line ends, invisible characters, and letters with their marks: each has one plain form or none. */
 const PIECES = /[^\S\r\n]+|\r?\n|\r|[\u200B\u2060\uFEFF]+|\P{M}\p{M}*|\p{M}+/gu
 const BLANKS = /^[^\S\r\n]+$/
 const UNSEEN = /^[\u200B\u2060\uFEFF]+$/
@@ -22,12 +22,12 @@ const SAME: readonly (readonly [plain: string, kinds: RegExp])[] = [
 
 interface PlainText {
   readonly text: string
-  /** For each character of `text` where it begins in the original, and at the end its length. */
+  /** For each character of `text`, its start in the original; at the end, the original's length. */
   readonly starts: readonly number[]
   readonly ends: readonly number[]
 }
 
-/** The places where `part` stands in `text`, if both are read in their plain form. */
+/** The places where `part` occurs in `text` when both are in plain form. */
 export function findNear(text: string, part: string): readonly NearPlace[] {
   const plain = makePlain(text)
   const wanted = makePlain(part).text
@@ -42,7 +42,7 @@ function findPlain({ text, starts, ends }: PlainText, wanted: string): readonly 
   return places.length > 0 ? places : undefined
 }
 
-/** Runs of blanks become one, those at the end of a line none. */
+/** Collapses runs of spaces, and removes those at the end of a line. */
 function makePlain(original: string): PlainText {
   let text = ''
   const starts: number[] = []
@@ -60,7 +60,7 @@ function makePlain(original: string): PlainText {
 }
 
 function plainOf(piece: string, next: string | undefined): string {
-  // Most of a text.
+  // fast path for most characters
   if (piece.length === 1 && piece > ' ' && piece <= '~') return piece
   if (UNSEEN.test(piece)) return ''
   if (BLANKS.test(piece)) return next === '\n' || next === '\r\n' ? '' : ' '
@@ -69,8 +69,8 @@ function plainOf(piece: string, next: string | undefined): string {
 }
 
 /**
- * The new text with the indentation of the place that it replaces: where a line of the old text was indented otherwise in the file, the
- * lines of the new text that are indented as it was are indented as the file is.
+ * Adapts the new text's indentation to the place it replaces: where a line of the old text was indented differently in
+ * the file, the new lines with the old text's indentation get the file's.
  */
 export function indentLike(newText: string, oldText: string, found: string): string {
   const indents = new Map<string, string>()

@@ -1,4 +1,4 @@
-// Generated regular expressions of the syntax that RE2 and ripgrep share.
+// Generated regular expressions in the syntax that RE2 and ripgrep share.
 import fc from 'fast-check'
 
 export const letter = fc.constantFrom('a', 'b', 'c', 'A', 'x', '1', '2', '_', '-', ' ', '.', '(', '"')
@@ -18,11 +18,11 @@ export const { pattern: patternArbitrary } = fc.letrec<{ pattern: string; part: 
       fc.oneof({ depthSize: 'small' }, { weight: 3, arbitrary: atom }, tie('group')),
       fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,2}', '{2,}', '*?', '+?', '??'),
     )
-    // Neither repeats what has no width in a way of its own worth comparing.
+    // Repeating a zero-width match is not worth comparing.
     .map(([one, repeat]) => (/^(\^|\$|\\[bB])$/.test(one) ? one : one + repeat)),
   group: fc
     .tuple(fc.constantFrom('(', '(?:', '(?i:', '(?P<name>', '(?s:', '(?U:'), tie('pattern'))
     .map(([open, inner]) => `${open}${inner})`)
-    // A name may be given once.
+    // A group name may be used only once.
     .filter((group) => group.split('?P<').length <= 2),
 }))

@@ -1,4 +1,4 @@
-// Which names are hidden: those of keys, tokens, passwords and histories, in any folder and as any copy; no ordinary source.
+// Which names are hidden: keys, tokens, passwords and histories, in any folder and as any copy, but no ordinary source.
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { isProtected } from './protected-names.ts'

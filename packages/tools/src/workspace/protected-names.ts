@@ -1,6 +1,6 @@
-// Which names may hold secrets: keys, tokens, passwords, what was typed. Their files are neither listed, searched nor read
-// unless the workspace's owner allows them by name. It judges names only, in any case, for file systems exist that ignore
-// case; what files hold is judged by `secret-content.ts`.
+// Decides which names may hold secrets: keys, tokens, passwords, typed input. Such files are not listed, searched or
+// read unless the workspace's owner allows them by name. Only names are judged, ignoring case because some file systems
+// do; `secret-content.ts` judges contents.
 
 const FILE_PATTERNS: readonly RegExp[] = [
   /^\.env/,
@@ -22,11 +22,11 @@ const FILE_PATTERNS: readonly RegExp[] = [
   /^(auth|sftp|sftp-config|robomongo)\.json$|^(terraform\.rc|rclone\.conf|pgpass\.conf|recentservers\.xml|sitemanager\.xml|datasources\.local\.xml|webservers\.xml|wp-config\.php|localsettings\.php|tnsnames\.ora)$/,
   /^(.+[-_.])?kube-?config(\.ya?ml)?$|^kube\.config$/,
   /\.(tfvars|tfstate)(\.json)?$|^terraform\.tfstate/,
-  // Typed commands
+  // Shell and command histories
   /^\.?\w*_history$|^\.(histfile|history|lesshst|viminfo|node_repl_history|rediscli_history)$|^consolehost_history\.txt$/,
 ]
 
-/** Affixes of copies that editors and people keep of a file. */
+/** Affixes of file copies made by editors and people. */
 const COPY =
   /(?:[.~_-](?:bak|backup|old|orig|save|saved|copy|tmp|temp|prev|\d{1,8})|~|\.sw[a-p]|\.(?:gz|bz2|xz|zst|zip|tar|tgz|asc|b64|base64))$/
 
@@ -37,14 +37,14 @@ const FOLDERS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Below the user's folder, with `/` around them. */
+/** Paths below the user's home folder, surrounded by `/`. */
 const PLACES: readonly RegExp[] = [
   /\/\.config\/(gh|hub|gcloud|rclone|op|doctl|fly|stripe|heroku|solana|chromium|google-chrome|filezilla|git\/credentials)\//,
   /\/\.(cargo|gem)\/credentials(\.toml)?\//,
   /\/\.m2\/settings(-security)?\.xml\/|\/\.gradle\/gradle\.properties\/|\/\.bundle\/config\/|\/\.subversion\/auth\//,
 ]
 
-/** `path` is relative to the workspace with `/` between names. A folder with a secret name protects everything in it. */
+/** `path` is relative to the workspace, with `/` separators. A folder with a secret name protects everything in it. */
 export function isProtected(path: string, isFolder: boolean): boolean {
   const lower = path.toLowerCase()
   const names = lower.split('/')
@@ -60,5 +60,5 @@ export function isProtected(path: string, isFolder: boolean): boolean {
   return false
 }
 
-/** Endings of copies of one name: `id_rsa.bak.gz`. */
+/** Maximum copy affixes stripped from a name: `id_rsa.bak.gz`. */
 const COPIES_MAX = 4

@@ -1,5 +1,5 @@
-// Asks git about a folder's repository: its root, and the rules that ignore files besides those of
-// .gitignore. If git is installed, this asks git; otherwise git's defaults hold.
+// Asks git, if installed, about a folder's repository: its root, and ignore rules other than .gitignore files.
+// Otherwise git's defaults apply.
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -7,20 +7,20 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { findProgram } from './find-program.ts'
 
-/** How many folders above the workspace are searched for the repository's root. */
+/** Maximum folders above the workspace searched for the repository's root. */
 const LEVELS_MAX = 64
 const GIT_TIMEOUT_MS = 5000
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024
-/** These would point git to another repository. */
+/** Variables that would point git to another repository. */
 const MISLEADING = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_COMMON_DIR', 'GIT_CEILING_DIRECTORIES']
 
 export interface IgnoreSettings {
-  /** Files of rules for the whole repository, the weakest first; .gitignore files are stronger. */
+  /** Rule files for the whole repository, weakest first; .gitignore files are stronger. */
   readonly ruleFiles: readonly string[]
   readonly ignoreCase: boolean
 }
 
-/** The folder with `.git`: `folder` or one above it; undefined outside of a repository. */
+/** The folder with `.git`: `folder` or one above it; `undefined` outside of a repository. */
 export async function repositoryRoot(folder: string): Promise<string | undefined> {
   let place = folder
   for (let level = 0; level < LEVELS_MAX; level++) {
@@ -35,13 +35,13 @@ export async function repositoryRoot(folder: string): Promise<string | undefined
   return undefined
 }
 
-/** `top` is the root of the repository that `root`, the workspace, lies in. */
+/** `top` is the root of the repository that contains `root`, the workspace. */
 export async function ignoreSettings(top: string, root: string): Promise<IgnoreSettings> {
-  // None of the workspace: a package manager may have put a folder of it on the PATH.
+  // Never git from the workspace: a package manager may have put one of its folders on the PATH.
   const program = findProgram(process.platform === 'win32' ? 'git.exe' : 'git', root)
   const [config, exclude] = await Promise.all([
     askGit(program, top, ['config', '-z', '--type=path', '--get-regexp', '^core\\.(excludesfile|ignorecase)$']),
-    // In a linked worktree it is not below `.git`.
+    // In a linked worktree, it is not below `.git`.
     askGit(program, top, ['rev-parse', '--git-path', 'info/exclude']),
   ])
   const values = new Map(config.split('\0').map((entry) => splitOnce(entry, '\n')))
@@ -56,7 +56,7 @@ export async function ignoreSettings(top: string, root: string): Promise<IgnoreS
   }
 }
 
-/** Git's answer; nothing if git is not installed, refuses this folder, or has no answer. */
+/** Git's output; empty if git is not installed, refuses this folder, or has no answer. */
 export async function askGit(program: string | undefined, folder: string, words: readonly string[]): Promise<string> {
   if (program === undefined) return ''
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !MISLEADING.includes(name)))

@@ -1,5 +1,5 @@
-// A search finds the same with ripgrep and without: generated patterns over files of every kind, and a ripgrep that fails, lies still or is
-// none.
+// A search finds the same with and without ripgrep: generated patterns over files of every kind, and a ripgrep that
+// fails, lies, hangs or does not exist.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** Its matches, or the refusal of the pattern. */
+/** Its matches, or the rejection of the pattern. */
 async function search(pattern: string, program: string | false, limits = {}): Promise<unknown> {
   const most = { matchesMax: 100_000, matchesPerFileMax: 1000, timeMs: 120_000, ...limits }
   const grep = workspaceTools({ root, limits: most, ripgrep: program }).find(({ name }) => name === 'code.grep')
@@ -76,7 +76,7 @@ test.each([
   const limits = { timeMs: 2_000 }
   const without = await search('needle 7', false, limits)
   const found = await search('needle 7', program, limits)
-  // Time is spent where it does not end: the search says where to go on.
+  // If it hangs, time is used up: the search says where to continue.
   const isLate = script.includes('sleep')
   expect(isLate ? (found as { truncated: boolean }).truncated : found).toEqual(isLate ? true : without)
 })

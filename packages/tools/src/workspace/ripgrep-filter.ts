@@ -1,5 +1,5 @@
-// Asks ripgrep, where it is installed, which of many files a search must look at. It decides nothing: the walk says which files may be
-// searched, and RE2 which of their lines match. A file is passed over only if both engines must agree that it has no match.
+// Asks ripgrep, if installed, which of many files a search must examine. The walk decides which files may be searched,
+// and RE2 which of their lines match. A file is skipped only if both engines must agree that it has no match.
 import { execFile, spawnSync } from 'node:child_process'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,17 +7,17 @@ import { findProgram } from './find-program.ts'
 import { toRipgrepPattern } from './ripgrep-pattern.ts'
 
 /**
- * Lines that the two engines may read in different ways: not UTF-8, with a NUL, which makes a file binary, with a byte order mark, or with
- * a carriage return in the middle.
+ * Lines that the two engines may read differently: not UTF-8, with a NUL, which makes a file binary, with a byte order
+ * mark, or with a carriage return in the middle.
  */
 const ODD_LINE = String.raw`^[^\x00\r\x{FEFF}]*\r?$`
-/** `--no-mmap`: a file that is cut while it is read must not end the process. */
+/** `--no-mmap`: a file truncated while being read must not crash the process. */
 const FLAGS = '--no-config --no-ignore --hidden --text --encoding=none --no-mmap --null --files-with-matches'.split(' ')
 const PROBE_MS = 5_000
-/** Far below what Linux and macOS take; Windows takes 32,767 characters. */
+/** Far below what Linux and macOS allow; Windows allows 32,767 characters. */
 const ARGUMENT_BYTES = process.platform === 'win32' ? 24_000 : 120_000
 
-/** The absolute path of `rg` on the PATH, but none inside of the workspace. */
+/** The absolute path of `rg` on the PATH, ignoring any inside the workspace. */
 export function findRipgrep(root: string, path?: string): string | undefined {
   return findProgram(process.platform === 'win32' ? 'rg.exe' : 'rg', root, path)
 }
@@ -26,11 +26,11 @@ export interface RipgrepFilterInit {
   readonly program: string
   /** The workspace; `paths` are relative to it. */
   readonly root: string
-  /** Legal for RE2. */
+  /** A valid RE2 pattern. */
   readonly pattern: string
-  /** Files above it are left to the caller. */
+  /** Larger files are left to the caller. */
   readonly fileBytesMax: number
-  /** Milliseconds for one question. */
+  /** Milliseconds per query. */
   readonly timeMs: number
 }
 
@@ -43,7 +43,7 @@ export class RipgrepFilter {
     this.#pattern = pattern
   }
 
-  /** Undefined where ripgrep cannot search for the pattern, or does not run. */
+  /** Returns `undefined` if ripgrep does not support the pattern or does not run. */
   static open(init: RipgrepFilterInit): RipgrepFilter | undefined {
     const pattern = toRipgrepPattern(init.pattern)
     if (pattern === undefined) return undefined
@@ -52,7 +52,7 @@ export class RipgrepFilter {
     return status === 1 ? new RipgrepFilter(init, pattern) : undefined
   }
 
-  /** The files that may match; undefined where ripgrep could not say, and all of them may. */
+  /** Returns the files that may match; `undefined` if ripgrep could not tell, so that all of them may. */
   async choose(paths: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
     const large = new Set(paths.filter((path) => this.#isLarge(path)))
     const asked = paths.filter((path) => !large.has(path))
@@ -63,7 +63,7 @@ export class RipgrepFilter {
     return matching && odd && new Set([...large, ...matching, ...odd])
   }
 
-  /** Without a promise: a thousand of them would take longer than the search. */
+  /** Synchronous, because a thousand promises would take longer than the search. */
   #isLarge(path: string): boolean {
     const size = lstatSync(join(this.#init.root, path), { throwIfNoEntry: false })?.size
     return size === undefined || size > this.#init.fileBytesMax
@@ -96,7 +96,7 @@ export class RipgrepFilter {
         [...FLAGS, ...args, '--', ...named],
         { cwd: root, env: {}, timeout: timeMs, maxBuffer, signal, killSignal: 'SIGKILL' },
         (error, stdout) => {
-          // 1: nothing found. Everything else, such as a file that cannot be read, leaves the files to RE2.
+          // 1: nothing found. Anything else, such as an unreadable file, leaves the files to RE2.
           const isSure = error === null || error.code === 1
           resolve(isSure ? stdout.split('\0').flatMap((path) => (path === '' ? [] : [path.slice(2)])) : undefined)
         },
@@ -105,7 +105,7 @@ export class RipgrepFilter {
   }
 }
 
-/** Parts that fit a command line. */
+/** Splits arguments into command lines of legal length. */
 function splitArguments(named: readonly string[]): readonly (readonly string[])[] {
   const parts: string[][] = []
   let bytes = Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-// Patterns of RE2 as ripgrep is given them.
+// RE2 patterns as passed to ripgrep.
 import { expect, test } from 'vitest'
 import { toRipgrepPattern } from './ripgrep-pattern.ts'
 

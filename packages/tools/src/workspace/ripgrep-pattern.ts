@@ -1,16 +1,16 @@
-// Says a pattern of RE2 in the words of ripgrep, so that ripgrep finds at least the lines that RE2 finds. It knows no files.
-// Sources: https://github.com/google/re2/wiki/Syntax, https://docs.rs/regex/latest/regex/#syntax; both read on 25 November 2026.
+// Translates an RE2 pattern for ripgrep, such that ripgrep finds at least the lines that RE2 finds. Sources:
+// https://github.com/google/re2/wiki/Syntax, https://docs.rs/regex/latest/regex/#syntax; both read on 25 November 2026.
 
-/** Perl's classes are about ASCII in RE2 and about Unicode in ripgrep. A line has no newline, so `\s` may leave it out. */
+/** Perl's classes are ASCII in RE2 and Unicode in ripgrep. A line has no newline, so `\s` may omit it. */
 const PERL: ReadonlyMap<string, string> = new Map([
   ['d', '0-9'],
   ['w', '0-9A-Za-z_'],
   ['s', String.raw`\t\f\r\x20`],
 ])
-/** Escapes that mean the same to both. */
+/** Escapes with the same meaning in both. */
 const SAME = 'aftnrv'
 
-/** Undefined for a pattern that only RE2 can search for, or whose meaning differs. `pattern` must be legal for RE2. */
+/** Returns `undefined` if only RE2 supports the pattern, or its meaning differs. `pattern` must be valid for RE2. */
 export function toRipgrepPattern(pattern: string): string | undefined {
   const characters = Array.from(pattern)
   const mayFold = /\(\?[a-zA-Z-]*i/.test(pattern)
@@ -38,7 +38,7 @@ interface Piece {
 
 type SayPerl = (letter: string, characters: string, isNegated: boolean) => string
 
-/** Folding would take letters beyond ASCII out of a negated class. */
+/** Case folding would remove non-ASCII letters from a negated class. */
 const sayOutside: SayPerl = (_, characters, isNegated) => (isNegated ? `(?-i:[^${characters}])` : `[${characters}]`)
 const sayInside: SayPerl = (_, characters, isNegated) => (isNegated ? `[^${characters}]` : characters)
 
@@ -46,7 +46,7 @@ function readEscape(characters: readonly string[], at: number, sayPerl: SayPerl)
   const letter = characters[at + 1] ?? ''
   const perl = PERL.get(letter.toLowerCase())
   if (perl !== undefined) return { text: sayPerl(letter, perl, letter !== letter.toLowerCase()), end: at + 2 }
-  // Not `\B`: ripgrep 13 finds no `\B^` in an empty line.
+  // Not `\B`: ripgrep 13 does not match `\B^` in an empty line.
   if (sayPerl === sayOutside && letter === 'b') return { text: String.raw`(?-u:\b)`, end: at + 2 }
   if (letter !== '' && SAME.includes(letter)) return { text: `\\${letter}`, end: at + 2 }
   if (letter === 'x') {
@@ -56,7 +56,10 @@ function readEscape(characters: readonly string[], at: number, sayPerl: SayPerl)
   return /^[A-Za-z\d]?$/.test(letter) ? undefined : { text: sayLiteral(letter), end: at + 2 }
 }
 
-/** In ripgrep a class may hold classes and operators, such as `&&`: what is not a letter is said by its number. */
+/**
+ * In ripgrep, a class may contain classes and operators such as `&&`, so anything but letters is written as a code
+ * point.
+ */
 function readClass(characters: readonly string[], start: number, mayFold: boolean): Piece | undefined {
   const isNegated = characters[start + 1] === '^'
   const items: string[] = []
@@ -75,7 +78,7 @@ function readClass(characters: readonly string[], start: number, mayFold: boolea
   return undefined
 }
 
-/** A class in a class: `\d`, `[:alpha:]`. */
+/** A class within a class: `\d`, `[:alpha:]`. */
 function readSet(characters: readonly string[], at: number): (Piece & { readonly isNegated: boolean }) | undefined {
   const [posix] = /^\[:\^?[a-z]+:\]/.exec(characters.slice(at, at + 14).join('')) ?? []
   if (posix !== undefined) return { text: posix, end: at + posix.length, isNegated: posix.startsWith('[:^') }

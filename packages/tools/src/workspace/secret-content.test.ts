@@ -1,4 +1,5 @@
-// Which texts are hidden for what they hold. The secrets are invented and put together here, so that no scanner finds this file.
+// Which texts are hidden because of their content. The secrets are invented and assembled here, so that no scanner
+// flags this file.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -87,7 +88,7 @@ test('a key in the middle of a long text that comes at once is found', async () 
 })
 
 test('long lines of capitals are judged in the time of other texts', async () => {
-  // Were it quadratic, this would take minutes.
+  // If it were quadratic, this would take minutes.
   expect(await holdsSecret(`>chr1\n${'ACGTTGCA'.repeat(60_000)}`)).toBe(false)
 })
 

@@ -1,4 +1,5 @@
-// `shell.run` with real commands: what it shows, how it ends whatever the command does, and what the sandbox keeps from it.
+// `shell.run` with real commands: what it shows, how it ends whatever the command does, and what the sandbox hides from
+// it.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -75,7 +76,7 @@ async function run(input: object, { shell = OPEN, options, signal, notes }: Run 
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
-    // A process that has ended and that nobody has collected is no more.
+    // A zombie process does not count.
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
   } catch {
     return false
@@ -127,7 +128,7 @@ test('much output keeps its beginning and its end; colours are taken out; watche
   const command = `printf '\\033[31mred\\033[0m\\n'; head -c 3000000 /dev/zero | tr '\\0' 'x'; echo; echo end`
   const result = await run({ command }, { options: { limits: { shellOutputBytesMax: 4000 } }, notes })
   expect(result.truncated).toBe(true)
-  expect(result.output).toMatch(/^red\nx+\n\[2996\d\d\d bytes are left out here\]\nx+\nend\n$/)
+  expect(result.output).toMatch(/^red\nx+\n\[2996\d\d\d bytes omitted\]\nx+\nend\n$/)
   expect(result.output.length).toBeLessThan(4_100)
   expect(notes.length).toBeGreaterThan(0)
   expect(Math.max(...notes.map((note) => JSON.stringify(note).length))).toBeLessThan(4096)
@@ -177,7 +178,7 @@ test.each([
 })
 
 const BOXED: ShellOptions = { sandbox: 'required' }
-/** Bubblewrap is a part of the machine, and some containers forbid it. */
+/** Bubblewrap depends on the machine, and some containers forbid it. */
 function findBox(): true | undefined {
   try {
     execFileSync('bwrap', ['--ro-bind', '/', '/', '--dev', '/dev', '--unshare-all', 'true'], { stdio: 'pipe' })
@@ -298,7 +299,7 @@ describe.runIf(findBox())('in the sandbox', () => {
         try {
           git(folder, 'commit', '-q', '--allow-empty', '-m', 'by a person')
         } catch {
-          // The command broke it, as it may.
+          // the command broke it, which is allowed
         }
       expect(existsSync(join(place, 'ran'))).toBe(false)
     })
@@ -392,7 +393,7 @@ test('where the sandbox is required and is not there, nothing runs', async () =>
   vi.unstubAllEnvs()
   expect(failed).toMatchObject({
     code: 'tool_failed',
-    message: expect.stringMatching(/only in a sandbox here.*no program "bwrap"/) as string,
+    message: expect.stringMatching(/only in a sandbox here.*"bwrap" is not installed/) as string,
   })
   expect(existsSync(join(root, 'made'))).toBe(false)
   expect(open).toMatchObject({ sandbox: 'none', output: 'ran\n' })

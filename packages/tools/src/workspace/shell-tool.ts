@@ -1,5 +1,5 @@
-// `shell.run`: one command of a shell in the workspace, with an empty environment, a deadline, bounded output, and a sandbox where the
-// system has one.
+// `shell.run`: one shell command in the workspace, with an empty environment, a deadline, bounded output, and a sandbox
+// if the system has one.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -20,61 +20,73 @@ import type { WorkspaceKit } from './workspace-tools.ts'
 
 /** A command as the model wrote it. */
 export interface ShellCommand {
-  /** The whole line, which may hold several commands, pipes and substitutions. */
+  /** The whole line, which may contain several commands, pipes and substitutions. */
   readonly command: string
   /** Working directory, relative to the root of the workspace. */
   readonly folder: string
 }
 
 export interface ShellOptions {
-  /** False: no person is asked. A function of the command says whether one is. True by default. */
-  readonly approval?: boolean | ((command: ShellCommand, call: AskedCall) => boolean | Promise<boolean>)
-  /** Variables of commands beside PATH, HOME, LANG and TMPDIR; nothing of this process by default. */
-  readonly env?: Readonly<Record<string, string>>
   /**
-   * `required`: no command runs without bubblewrap. `auto`, the default, uses it where it works. `none`: commands run with all rights of this
+   * Set to `false` to run commands without asking the user, or to a function that decides per command. Defaults to
+   * `true`.
+   */
+  readonly approval?: boolean | ((command: ShellCommand, call: AskedCall) => boolean | Promise<boolean>)
+  /**
+   * Environment variables of commands, in addition to PATH, HOME, LANG and TMPDIR. They inherit no others from this
    * process.
    */
+  readonly env?: Readonly<Record<string, string>>
+  /**
+   * `required`: no command runs without bubblewrap. `auto`, the default, uses it where it works. `none`: commands run
+   * with all rights of this process.
+   */
   readonly sandbox?: 'auto' | 'required' | 'none'
-  /** Whether sandboxed commands reach the network; false by default. Without a sandbox they always do. */
+  /** Whether sandboxed commands can access the network; false by default. Without a sandbox they always can. */
   readonly network?: boolean
-  /** Places outside of the workspace, beside the system's programs, that sandboxed commands may read, such as a tool chain in /opt. */
+  /**
+   * Places outside the workspace that sandboxed commands may read in addition to the system's programs, such as a
+   * toolchain in /opt.
+   */
   readonly readable?: readonly string[]
-  /** Milliseconds of one command, and the most that a model may ask for; 2 minutes by default. */
+  /** Timeout of one command in milliseconds, and the maximum that a model may request; 2 minutes by default. */
   readonly timeoutMs?: number
 }
 
 const TIMEOUT_MS = 120_000
-/** Milliseconds from the polite signal to the one that cannot be ignored. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const TERM_MS = 2_000
-/** Milliseconds to wait for output after the end: a process in the background may hold it open. */
+/** Milliseconds to wait for output after the end: a background process may hold it open. */
 const DRAIN_MS = 500
 const PROGRESS_MS = 250
-/** As JSON, where each may take six bytes, it fits a note. */
+/** Fits a progress update even if each character takes six bytes as JSON. */
 const PROGRESS_CHARS = 600
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** @throws BatonError `invalid_option` */
 export function shellTool(kit: WorkspaceKit, options: ShellOptions) {
   if (process.platform === 'win32')
-    throw new BatonError({ code: 'invalid_option', message: 'shell.run needs a POSIX shell, and Windows has none' })
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'shell.run needs a POSIX shell, which Windows does not have',
+    })
   checkOptions(options)
   const { approval = true, timeoutMs: most = TIMEOUT_MS } = options
   if (!Number.isSafeInteger(most) || most <= 0)
     throw new BatonError({
       code: 'invalid_option',
-      message: `shell.timeoutMs must be whole milliseconds above 0, not ${most}`,
+      message: `shell.timeoutMs must be a whole number of milliseconds greater than 0, not ${most}`,
     })
   const shell = new Shell(kit, options)
   return tool({
     name: 'shell.run',
     description:
-      'Run a command of a shell in the workspace and read its output. It has no input, and gets no variables of the user. Use the other tools to read, search and change files.',
+      "Run a shell command in the workspace and read its output. It gets no input and none of the user's environment variables. Use the other tools to read, search and change files.",
     title: 'Run a command',
     kind: 'execute',
     effect: 'once',
     trust: kit.trust,
-    // Elsewhere a command may run without the sandbox.
+    // Otherwise a command may run without the sandbox.
     network: options.network === true || options.sandbox !== 'required',
     errors: WORKSPACE_ERRORS,
     timeoutMs: most + TERM_MS + DRAIN_MS + 5_000,
@@ -82,25 +94,25 @@ export function shellTool(kit: WorkspaceKit, options: ShellOptions) {
     describe: ({ command, folder }) => ({ title: folder === '.' ? `Run ${command}` : `Run in ${folder}: ${command}` }),
     input: z.object({
       command: z.string().min(1).max(16_384).describe('Command line, as for bash -c'),
-      folder: workspacePath.default('.').describe('Where it begins, relative to the root of the workspace'),
-      timeoutMs: z.int().min(1).max(most).default(most).describe('Milliseconds after which it is ended'),
+      folder: workspacePath.default('.').describe('Working directory, relative to the root of the workspace'),
+      timeoutMs: z.int().min(1).max(most).default(most).describe('Milliseconds after which it is stopped'),
     }),
     output: z.object({
-      exitCode: z.int().nullable().describe('null when a signal ended it'),
+      exitCode: z.int().nullable().describe('null if a signal ended it'),
       signal: z.string().optional(),
       timedOut: z.boolean(),
-      output: z.string().describe('What it wrote to its output and its errors, in the order of arrival'),
+      output: z.string().describe('Its standard output and standard error, in order of arrival'),
       truncated: z.boolean(),
       withheld: z
         .boolean()
         .optional()
-        .describe('True: the output has what looks like a key or a token, and is not shown'),
+        .describe('True if the output contains what looks like a key or a token and is not shown'),
       sandbox: z.enum(['bubblewrap', 'none']),
       unguarded: z
         .boolean()
         .optional()
         .describe(
-          'True: not every git repository and every file was looked at; hooks or rights might have been changed',
+          'True if not every git repository and file was checked; hooks or permissions might have been changed',
         ),
     }),
     execute: async ({ command, folder, timeoutMs }, context) => {
@@ -121,7 +133,7 @@ const KINDS = {
   readable: 'an array',
 } as const
 
-/** A misspelt `required` would run commands without the sandbox. */
+/** A misspelled `required` would run commands without the sandbox. */
 function checkOptions(options: ShellOptions): void {
   const what = 'workspaceTools: shell'
   checkFields(options, { what, code: 'invalid_option', fields: FIELDS })
@@ -130,7 +142,7 @@ function checkOptions(options: ShellOptions): void {
   if (relative !== undefined)
     throw new BatonError({
       code: 'invalid_option',
-      message: `${what}: readable must name absolute paths, not "${relative}"`,
+      message: `${what}: readable must contain absolute paths, not "${relative}"`,
     })
 }
 
@@ -149,7 +161,7 @@ interface Ended {
 class Shell {
   readonly #kit: WorkspaceKit
   readonly #options: ShellOptions
-  /** Asked once. */
+  /** Looked up once. */
   #box: Promise<FoundBox> | undefined
   readonly #running = new Set<GitGuards>()
   #guarded: Promise<unknown> = Promise.resolve()
@@ -183,7 +195,7 @@ class Shell {
     }
   }
 
-  /** Cleans up also after a command that failed. */
+  /** Cleans up even after a failed command. */
   async #follow(
     spawnIt: () => ChildProcess,
     following: Following,
@@ -200,7 +212,7 @@ class Shell {
     }
   }
 
-  /** Prepares one command after the other, so that each knows which ones run. */
+  /** Prepares commands one at a time, so that each knows which ones are running. */
   #guard(): Promise<GitGuards> {
     const guarded = this.#guarded.then(async () => {
       const guards = await guardGit(this.#kit.workspace, [...this.#running])
@@ -211,7 +223,10 @@ class Shell {
     return guarded
   }
 
-  /** An editor's terminal has no sandbox: there a person must have approved the command, unless the owner wants no sandbox. */
+  /**
+   * An editor's terminal has no sandbox: a person must have approved the command, unless the owner turned the sandbox
+   * off.
+   */
   #needsBox(isBoxed: boolean): boolean {
     const { sandbox = 'auto', approval = true } = this.#options
     return isBoxed && (sandbox === 'required' || approval !== true)
@@ -241,7 +256,7 @@ class Shell {
     }
   }
 
-  /** The path of bubblewrap; undefined: the command runs without it. */
+  /** The path of bubblewrap; `undefined` if the command runs without it. */
   async #findBox(folder: string): Promise<string | undefined> {
     const { sandbox = 'auto' } = this.#options
     if (sandbox === 'none') return undefined
@@ -249,7 +264,7 @@ class Shell {
     const found = await this.#box
     if ('program' in found) return found.program
     if (sandbox === 'auto') return undefined
-    const why = `commands run only in a sandbox here, and bubblewrap cannot be used: ${found.problem}`
+    const why = `commands run only in a sandbox here, but bubblewrap cannot be used: ${found.problem}`
     throw refused('tool_failed', why)
   }
 
@@ -259,7 +274,7 @@ class Shell {
   }
 
   #spawn({ command, folder }: Asked, box: string | undefined, guards: GitGuards | undefined): ChildProcess {
-    // Both share one pipe, which keeps their order.
+    // Both streams share one pipe, which keeps their order.
     const line = [findShell(), '-c', 'exec 2>&1; eval "$1"', 'shell', command]
     const [program = '', ...words] =
       box === undefined ? line : [box, ...boxArguments(this.#boxed(folder), guards?.words), ...line]
@@ -268,7 +283,7 @@ class Shell {
       env: { PATH, HOME: this.#kit.workspace.toAbsolute(''), LANG: 'C.UTF-8', TMPDIR: '/tmp', ...this.#options.env },
       // Only the sandbox itself writes to the second one.
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that what it starts ends with it.
+      // A separate process group, so that its child processes end with it.
       detached: true,
     })
   }
@@ -290,7 +305,7 @@ interface Following {
   readonly output: BoundedOutput
 }
 
-/** Resolves when the command has ended, even if a process that it started holds the output open. */
+/** Resolves when the command has ended, even if a child process holds the output open. */
 async function follow(child: ChildProcess, { asked, context, output }: Following): Promise<Ended> {
   let timedOut = false
   let toldAt = 0
@@ -325,7 +340,7 @@ async function follow(child: ChildProcess, { asked, context, output }: Following
     await Promise.race([closed, new Promise<void>((late) => void timers.push(setTimeout(late, DRAIN_MS)))])
     return { code, signal, timedOut }
   } catch (cause) {
-    const message = `the command cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`
+    const message = `could not start the command: ${cause instanceof Error ? cause.message : String(cause)}`
     throw new BatonError({ code: 'tool_failed', message, cause })
   } finally {
     context.signal.removeEventListener('abort', end)
@@ -336,12 +351,12 @@ async function follow(child: ChildProcess, { asked, context, output }: Following
   }
 }
 
-/** The command and what it started. */
+/** Signals the command and its child processes. */
 function kill({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, signal)
   } catch {
-    // The whole group has ended.
+    // the whole group has ended
   }
 }

@@ -1,15 +1,17 @@
-// How bytes of a file stand for text: UTF-8, or UTF-16 with a byte order mark. It reads no files.
+// Encoding of text files: UTF-8, or UTF-16 with a byte order mark. Reads no files itself.
 
 export interface TextForm {
   readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
-  /** Whether a byte order mark comes first; UTF-16 always has one here. */
+  /** Whether the file starts with a byte order mark; UTF-16 always does here. */
   readonly hasMark: boolean
 }
 
 const SNIFFED_BYTES = 8000
 const MARK = '\uFEFF'
 
-/** The form that the first bytes show. Undefined: it is binary. As git does, a NUL among the first bytes means binary. */
+/**
+ * The encoding shown by the first bytes; `undefined` if binary. As in git, a NUL among the first bytes means binary.
+ */
 export function readTextForm(bytes: Uint8Array): TextForm | undefined {
   const [first, second, third, fourth] = bytes
   if (first === 0xff && second === 0xfe && !(third === 0 && fourth === 0))
@@ -20,14 +22,14 @@ export function readTextForm(bytes: Uint8Array): TextForm | undefined {
 }
 
 /**
- * The text without its mark.
- * @throws TypeError for bytes that are not of this form, if `fatal`; they become U+FFFD otherwise
+ * Decodes the text without its mark.
+ * @throws TypeError if `fatal` and the bytes do not have this encoding; otherwise invalid ones become U+FFFD
  */
 export function decodeText(bytes: Uint8Array, { encoding }: TextForm, fatal: boolean): string {
   return new TextDecoder(encoding, { fatal }).decode(bytes)
 }
 
-/** The bytes of a well-formed text, with the mark that the form has. */
+/** Encodes well-formed text, with the form's byte order mark if it has one. */
 export function encodeText(text: string, { encoding, hasMark }: TextForm): Buffer {
   const marked = hasMark && !text.startsWith(MARK) ? MARK + text : text
   if (encoding === 'utf-8') return Buffer.from(marked, 'utf8')
@@ -35,7 +37,10 @@ export function encodeText(text: string, { encoding, hasMark }: TextForm): Buffe
   return encoding === 'utf-16le' ? bytes : bytes.swap16()
 }
 
-/** Bytes that are whole UTF-16, with NULs as no UTF-8 has them: its ASCII characters have theirs on one side. */
+/**
+ * Whether the bytes are valid UTF-16 with NULs that UTF-8 would not have: those of ASCII characters are all on one
+ * side.
+ */
 export function isUnmarkedUtf16(bytes: Uint8Array): boolean {
   if (bytes.length % 2 !== 0) return false
   const seen = bytes.subarray(0, SNIFFED_BYTES)
@@ -50,12 +55,12 @@ export function isUnmarkedUtf16(bytes: Uint8Array): boolean {
   }
 }
 
-/** Characters that no text has, unassigned ones among them. */
+/** Characters that do not occur in text, including unassigned ones. */
 const NO_TEXT = /(?!\s)\p{Cc}|\p{Cn}|\p{Co}/u
 
 export type LineEnds = '\n' | '\r\n' | '\r'
 
-/** The line ends that a text has throughout; undefined where it has several kinds, or none. */
+/** The line ends that a text uses throughout; `undefined` if it mixes them or has none. */
 export function readLineEnds(text: string): LineEnds | undefined {
   const hasCrLf = text.includes('\r\n')
   const hasLf = /(^|[^\r])\n/.test(text)
@@ -64,21 +69,24 @@ export function readLineEnds(text: string): LineEnds | undefined {
   return hasCrLf ? '\r\n' : '\n'
 }
 
-/** The text with these line ends; as it is, where they are unknown or LF. */
+/** Converts line ends; returns the text as is if they are unknown or LF. */
 export function withLineEnds(text: string, ends: LineEnds | undefined): string {
   return ends === undefined || ends === '\n' ? text : text.replaceAll(/\r?\n/g, ends)
 }
 
-/** Marks on one letter: Unicode's own bound is 30 (UAX 15, stream-safe text). To put more in order takes the square of their number. */
+/** Maximum marks on one letter: Unicode's own limit is 30 (UAX 15, stream-safe text). Reordering more is quadratic. */
 const MARKS_MAX = 30
 const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + 1}}`, 'u')
 
-/** In Unicode's composed form. A text that no writing system has, with more than 30 marks on a letter, stays as it is. */
+/**
+ * Converts to Unicode's composed form. Text with more than 30 marks on a letter, which no writing system has, is kept
+ * as is.
+ */
 export function compose(text: string): string {
   return TOO_MANY_MARKS.test(text) ? text : text.normalize('NFC')
 }
 
-/** Whether Unicode writes a text in two ways: `é` as one character, or as `e` and an accent. */
+/** Whether Unicode can write a text in two ways: `é` as one character, or as `e` and an accent. */
 export function hasTwoForms(text: string): boolean {
   return !TOO_MANY_MARKS.test(text) && text.normalize('NFC') !== text.normalize('NFD')
 }

@@ -1,4 +1,4 @@
-// Exact replacements: what is found, what is refused and with which words, and what stays as it was.
+// Exact replacements: what is found, what is rejected with which message, and what stays unchanged.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { TextEdit } from './text-edits.ts'
@@ -23,33 +23,33 @@ test('every place, where that is said', () => {
 })
 
 test.each([
+  ['that is there twice', [edit('  return 1', '  return 2')], 'occurs 2 times, in lines 2, 6; nothing was changed'],
   [
-    'that is there twice',
-    [edit('  return 1', '  return 2')],
-    'in the file 2 times, in the lines 2, 6; nothing was changed',
+    'that is nowhere',
+    [edit('throw new Error()', '')],
+    'does not occur in the file; nothing was changed. Read the file again',
   ],
-  ['that is nowhere', [edit('throw new Error()', '')], 'is not in the file; nothing was changed. Read the file again'],
   [
     'that is there twice with other blanks',
     [edit('{\n\treturn 1', '')],
-    'with other quotes or blanks it is there 2 times, in the lines 1, 5. Nothing was changed. The nearest lines begin at line 1',
+    'with other quotes or spaces it occurs 2 times, in lines 1, 5. Nothing was changed. The nearest lines start at line 1',
   ],
   [
     'whose rest differs',
     [edit('function b() {\n  return 9', '')],
-    'The nearest lines begin at line 5: "function b() {\\n  return 1"; read the file again',
+    'The nearest lines start at line 5: "function b() {\\n  return 1"; read the file again',
   ],
   [
     'whose words differ',
     [edit('async function b(input) {', '')],
-    'The nearest lines begin at line 5: "function b() {"; read the file again',
+    'The nearest lines start at line 5: "function b() {"; read the file again',
   ],
-  ['of blanks that are not there', [edit('\n\n\n', '')], 'It is only blanks'],
+  ['of blanks that are not there', [edit('\n\n\n', '')], 'It is only whitespace'],
   ['that changes nothing', [edit('}\n\n', '}\n\n')], 'and the new text are the same'],
   [
     'after another edit took it away',
     [edit('function b', 'function d'), edit('function b', 'x')],
-    'of edit 2 is not in the file',
+    'in edit 2 does not occur in the file',
   ],
 ] as const)('an edit of a text %s', (_, edits, message) => {
   expect(() => applyEdits(TEXT, edits)).toThrow(message)
@@ -82,9 +82,9 @@ test.each([
 
 test('where the text is not to be believed, an error names the lines and shows none', () => {
   const apply = (oldText: string) => applyWith(TEXT, [edit(oldText, '')], { shows: false })
-  expect(() => apply('function b() {\n  return 9')).toThrow(/The nearest lines begin at line 5; read the file again$/)
+  expect(() => apply('function b() {\n  return 9')).toThrow(/The nearest lines start at line 5; read the file again$/)
   expect(() => apply('{\n\treturn 1')).toThrow(
-    /in the lines 1, 5\. Nothing was changed\. The nearest lines begin at line 1$/,
+    /in lines 1, 5\. Nothing was changed\. The nearest lines start at line 1$/,
   )
 })
 

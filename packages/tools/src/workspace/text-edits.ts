@@ -1,14 +1,14 @@
-// Replacements in a text, one after the other, all or none. It knows no files.
+// Sequential replacements in a text, all or none. Works on strings only.
 import type { NearPlace } from './near-text.ts'
 import { findNear, indentLike } from './near-text.ts'
 import { refused } from './refused.ts'
 import { readLineEnds, withLineEnds } from './text-bytes.ts'
 
 export interface TextEdit {
-  /** As it stands in the text, with all its whitespace. */
+  /** Exact text to replace, including whitespace. */
   readonly oldText: string
   readonly newText: string
-  /** Every place; otherwise there must be exactly one. */
+  /** Replace every occurrence; otherwise there must be exactly one. */
   readonly all?: boolean | undefined
 }
 
@@ -19,9 +19,12 @@ export interface EditOptions {
 
 export interface EditedText {
   readonly text: string
-  /** Places that changed. */
+  /** Number of places changed. */
   readonly replaced: number
-  /** Edits whose text the file has with other quotes, dashes, blanks or tabs, counted from 1, with the line of the place. */
+  /**
+   * Edits whose text the file has with different quotes, dashes, spaces or tabs, counted from 1, with the line of the
+   * place.
+   */
   readonly near: readonly NearEdit[]
 }
 
@@ -31,13 +34,15 @@ export interface NearEdit {
 }
 
 const SHOWN_LINES = 5
-/** Characters of a line in an error. */
+/** Maximum characters of a line in an error. */
 const SHOWN_CHARS = 200
 
 /**
- * Applies edits one after another, each to the result of the one before. If all lines of the text end in CRLF, or all in CR, line ends of
- * edits match them. Text without an exact match is replaced if it has one match that differs only in quotes, dashes, blanks or tabs.
- * @throws BatonError `tool_failed` for an edit whose text is not there, or is there more than once; the message says which edit
+ * Applies edits in order, each to the result of the previous one. If all lines of the text end in CRLF, or all in CR,
+ * line ends of edits are converted to match. Text without an exact match is replaced if it has one match that differs
+ * only in quotes, dashes, spaces or tabs.
+ * @throws BatonError `tool_failed` if the text of an edit does not occur, or occurs more than once; the message names
+ * the edit
  */
 export function applyEdits(text: string, edits: readonly TextEdit[], { shows }: EditOptions): EditedText {
   const ends = readLineEnds(text)
@@ -48,13 +53,13 @@ export function applyEdits(text: string, edits: readonly TextEdit[], { shows }: 
     const oldText = withLineEnds(edit.oldText, ends)
     const newText = withLineEnds(edit.newText, ends)
     const places = findPlaces(edited, oldText)
-    const name = edits.length === 1 ? 'the text to replace' : `the text to replace of edit ${index + 1}`
+    const name = edits.length === 1 ? 'the text to replace' : `the text to replace in edit ${index + 1}`
     if (oldText === newText)
       throw refused('invalid_arguments', `${name} and the new text are the same; nothing was changed`)
     if (places.length > 1 && edit.all !== true)
       throw refused(
         'tool_failed',
-        `${name} is in the file ${describePlaces(edited, places)}; nothing was changed. Give more of the lines around it, or say all: true`,
+        `${name} occurs ${describePlaces(edited, places)}; nothing was changed. Include more of the surrounding lines, or set all: true`,
       )
     if (places.length > 0) edited = edited.split(oldText).join(newText)
     else {
@@ -67,17 +72,17 @@ export function applyEdits(text: string, edits: readonly TextEdit[], { shows }: 
   return { text: edited, replaced, near }
 }
 
-/** @throws BatonError `tool_failed`, with the lines that come nearest */
+/** @throws BatonError `tool_failed`, with the nearest lines */
 function findOne(text: string, part: string, { name, shows }: EditOptions & { readonly name: string }): NearPlace {
   const places = findNear(text, part)
   const [place] = places
   if (place && places.length === 1) return place
   if (!place)
-    throw refused('tool_failed', `${name} is not in the file; nothing was changed. ${hint(text, part, shows)}`)
+    throw refused('tool_failed', `${name} does not occur in the file; nothing was changed. ${hint(text, part, shows)}`)
   const starts = places.map(({ start }) => start)
   throw refused(
     'tool_failed',
-    `${name} is not in the file exactly; with other quotes or blanks it is there ${describePlaces(text, starts)}. ` +
+    `${name} does not occur exactly in the file; with other quotes or spaces it occurs ${describePlaces(text, starts)}. ` +
       `Nothing was changed. ${nameLines(text, countLines(text, place.start), { part, shows })}`,
   )
 }
@@ -89,7 +94,7 @@ function replaceNear(text: string, { start, end }: NearPlace, { oldText, newText
   return text.slice(0, start) + withLineEnds(indented, ends) + text.slice(end)
 }
 
-/** Offsets of places that do not overlap. */
+/** Offsets of non-overlapping occurrences. */
 function findPlaces(text: string, part: string): readonly number[] {
   const places: number[] = []
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) places.push(at)
@@ -99,7 +104,7 @@ function findPlaces(text: string, part: string): readonly number[] {
 function describePlaces(text: string, places: readonly number[]): string {
   const lines = places.slice(0, SHOWN_LINES).map((at) => countLines(text, at))
   const more = places.length > SHOWN_LINES ? ` and ${places.length - SHOWN_LINES} more` : ''
-  return `${places.length} times, in the lines ${lines.join(', ')}${more}`
+  return `${places.length} times, in lines ${lines.join(', ')}${more}`
 }
 
 function countLines(text: string, end: number): number {
@@ -108,11 +113,11 @@ function countLines(text: string, end: number): number {
   return lines
 }
 
-/** Shows the lines that come nearest: those that begin as the text does, from before another edit, say. */
+/** Shows the nearest lines, which start like the text, for example from before another edit. */
 function hint(text: string, part: string, shows: boolean): string {
   const lines = part.split(/\r?\n/).map((line) => line.trim())
   const known = text.split(/\r?\n/).map((line) => line.trim())
-  if (lines.every((line) => line === '')) return 'It is only blanks: give lines around them'
+  if (lines.every((line) => line === '')) return 'It is only whitespace: include lines around it'
   const wanted = lines.filter((line) => line !== '')
   const at =
     wanted.map((line) => known.indexOf(line)).find((line) => line !== -1) ?? findSimilar(known, wanted[0] ?? '')
@@ -120,7 +125,7 @@ function hint(text: string, part: string, shows: boolean): string {
   return `${nameLines(text, at + 1, { part, shows })}; read the file again`
 }
 
-/** The line that shares the most words with this one, and at least half of them. */
+/** The line that shares the most words with this one, at least half of them. */
 function findSimilar(known: readonly string[], wanted: string): number | undefined {
   const words = new Set(wanted.match(/[\p{L}\p{N}_]+/gu))
   if (words.size < 2) return undefined
@@ -135,9 +140,9 @@ function findSimilar(known: readonly string[], wanted: string): number | undefin
   return best !== undefined && most >= words.size / 2 ? best : undefined
 }
 
-/** As many lines as the text has, from this one on. */
+/** Shows the same number of lines as the text, starting from this one. */
 function nameLines(text: string, line: number, { part, shows }: EditOptions & { readonly part: string }): string {
-  const where = `The nearest lines begin at line ${line}`
+  const where = `The nearest lines start at line ${line}`
   if (!shows) return where
   const shown = text
     .split(/\r?\n/)

@@ -1,5 +1,5 @@
-// Walks the workspace in one fixed order, never through links, never into what is hidden, within limits of its own.
-// The order (folder by folder, names by code unit) makes a path a cursor: a later walk can go on behind it.
+// Walks the workspace in a fixed order within limits, never through links or into hidden entries. The order (folder by
+// folder, names by code unit) makes a path a cursor: a later walk can continue after it.
 import type { Dirent } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,9 +16,9 @@ export interface WalkedEntry {
 export interface WalkOptions {
   readonly workspace: Workspace
   readonly guard: Guard
-  /** The folder to begin in. */
+  /** The folder to start in. */
   readonly from: string
-  /** 1: the entries of `from` only. */
+  /** 1: only the entries of `from`. */
   readonly depth: number
   /** Only entries after this path in the order. */
   readonly after?: string | undefined
@@ -26,16 +26,16 @@ export interface WalkOptions {
   readonly budget: CallBudget
 }
 
-/** Ends early when the budget is spent, which then says `hasStopped`. */
+/** Ends early once the budget is spent, which `hasStopped` reports. */
 export async function* walk(options: WalkOptions): AsyncGenerator<WalkedEntry> {
   const { after, budget, guard } = options
   for (const entry of await readEntries(options)) {
     if (budget.isSpent()) return
     const isFolder = entry.type === 'folder'
-    // An earlier walk gave the cursor itself; of its folders, only the rest after it is new.
+    // An earlier walk already returned the cursor itself; of its parent folders, only later entries are new.
     const leadsToCursor = after !== undefined && isFolder && after.startsWith(`${entry.path}/`)
     if (after !== undefined && !leadsToCursor && compareInWalk(entry.path, after) < 0) continue
-    // Counted and judged when the walk reaches it: the budget decides how much of a huge folder is searched.
+    // Counted and checked when the walk reaches it: the budget decides how much of a huge folder is searched.
     budget.takeEntry()
     if (await guard.isHidden(entry.path, isFolder)) {
       budget.hidden++
@@ -46,7 +46,7 @@ export async function* walk(options: WalkOptions): AsyncGenerator<WalkedEntry> {
   }
 }
 
-/** The entries of one folder; any beyond the limit count as unreadable. */
+/** Maximum entries of one folder; the rest count as unreadable. */
 const FOLDER_ENTRIES_MAX = 200_000
 
 async function readEntries(options: WalkOptions): Promise<readonly WalkedEntry[]> {
@@ -72,7 +72,7 @@ async function readEntries(options: WalkOptions): Promise<readonly WalkedEntry[]
   return entries.sort((left, right) => compareInWalk(left.path, right.path))
 }
 
-/** The order of the walk: name by name, each by code unit. A folder comes before what is in it. */
+/** Order of the walk: name by name, each by code unit. A folder precedes its contents. */
 function compareInWalk(left: string, right: string): number {
   const leftNames = left.split('/')
   const rightNames = right.split('/')

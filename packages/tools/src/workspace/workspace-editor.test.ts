@@ -1,4 +1,4 @@
-// Tools of a workspace whose files and commands an editor does: what it has open counts, and what the tools judge stays judged.
+// Workspace tools whose files and commands an editor handles: its open files count, and the tools' checks still apply.
 import type { Tool } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ function run(name: string, input: object, options: Partial<WorkspaceOptions> = {
   const found = tools.find((tool) => tool.name === name)
   if (!found?.execute) throw new Error(`there is no ${name}`)
   const { execute } = found
-  // As the host does: its schema fills in what is absent.
+  // Fills in defaults, like a host.
   return Promise.resolve(execute({ startLine: 1, folder: '.', timeoutMs: 5000, ...input }, createToolContext()))
 }
 
@@ -83,7 +83,7 @@ test('a command runs in the editor’s terminal', async () => {
 })
 
 test('without an approval or with a required sandbox, no command leaves the sandbox for a terminal', async () => {
-  // Without a working bubblewrap, `required` refuses, and `auto` has no sandbox to leave.
+  // Without a working bubblewrap, `required` refuses to run, and `auto` has no sandbox to leave.
   const boxes: unknown[] = []
   for (const shell of [{ sandbox: 'required' as const }, { approval: false }, { approval: () => true }]) {
     const ended = await run('shell.run', { command: 'echo here' }, { shell }).catch(() => ({ sandbox: 'refused' }))

@@ -1,12 +1,16 @@
-// An editor that does files and commands for the tools of a workspace. It has changes that are not saved, and terminals that a person sees.
+// An editor that handles files and commands for the tools of a workspace. It has unsaved changes, and terminals that a
+// person sees.
 
-/** Methods that it does not offer are absent: then the tools do it themselves. Paths are absolute, and have been judged. */
+/**
+ * Methods that it does not support are absent, and the tools do that work themselves. Paths are absolute and already
+ * checked.
+ */
 export interface WorkspaceEditor {
   /** @throws BatonError `tool_failed` */
   readonly readTextFile?: (path: string) => Promise<string>
   /** @throws BatonError `tool_failed` */
   readonly writeTextFile?: (path: string, text: string) => Promise<void>
-  /** Resolves when the command has ended, also by its time-out. @throws BatonError `tool_failed`, `cancelled` */
+  /** Resolves when the command has ended, even by timeout. @throws BatonError `tool_failed`, `cancelled` */
   readonly runCommand?: (command: WorkspaceCommand) => Promise<WorkspaceCommandEnd>
 }
 
@@ -16,7 +20,7 @@ export interface WorkspaceCommand {
   readonly args: readonly string[]
   readonly cwd: string
   readonly timeoutMs: number
-  /** Bytes of output that are kept. */
+  /** Maximum bytes of output kept. */
   readonly outputBytes: number
   readonly signal: AbortSignal
 }

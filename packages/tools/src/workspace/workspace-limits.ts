@@ -1,40 +1,40 @@
-// The bounds of the workspace tools. A result that met one says so, and says where to read on.
+// The limits of the workspace tools. A result that reached one says so, and where to continue.
 import { BatonError, checkFields } from '@baton/core'
 import * as z from 'zod'
 
-/** A path as a model writes it; no system takes longer ones. */
+/** A path as a model writes it; no system allows longer ones. */
 export const workspacePath = z.string().max(4096)
 
 export interface WorkspaceLimits {
-  /** Folders below the listed one that a listing may enter. */
+  /** Maximum levels of folders that a listing may enter. */
   readonly depthMax: number
-  /** Entries of one listing. */
+  /** Maximum entries of one listing. */
   readonly listedEntriesMax: number
-  /** Entries that one listing or search may look at, listed or not. */
+  /** Maximum entries that one listing or search may examine, listed or not. */
   readonly walkedEntriesMax: number
-  /** Lines of one span. */
+  /** Maximum lines of one span. */
   readonly spanLinesMax: number
-  /** UTF-8 bytes of one span. */
+  /** Maximum UTF-8 bytes of one span. */
   readonly spanBytesMax: number
-  /** Bytes to read in order to reach a span and to count the lines after it. */
+  /** Maximum bytes to read in order to reach a span and count the lines after it. */
   readonly scanBytesMax: number
-  /** Characters of one line; the rest of a longer line is left out. */
+  /** Maximum characters of a line; the rest of a longer line is omitted. */
   readonly lineCharactersMax: number
-  /** Characters of a search's pattern. */
+  /** Maximum characters of a search pattern. */
   readonly patternCharactersMax: number
-  /** Lines that one search shows; a file's matches are counted to its end. */
+  /** Maximum lines that one search shows; all matches of a file are still counted. */
   readonly matchesMax: number
-  /** Lines that one search shows of one file, unless only this file is searched. */
+  /** Maximum lines that one search shows per file, unless it searches only that file. */
   readonly matchesPerFileMax: number
-  /** Characters shown of a line that matches. */
+  /** Maximum characters shown of a matching line. */
   readonly matchCharactersMax: number
   /** Larger files are not searched, but counted in the result. */
   readonly searchedFileBytesMax: number
-  /** UTF-8 bytes of a file that is written or edited. */
+  /** Maximum UTF-8 bytes of a file that is written or edited. */
   readonly writtenBytesMax: number
-  /** Bytes to show of a command's output: a quarter from its beginning, the rest from its end. */
+  /** Maximum bytes shown of a command's output: a quarter from its beginning, the rest from its end. */
   readonly shellOutputBytesMax: number
-  /** Milliseconds of one call that lists, reads or searches. */
+  /** Time limit in milliseconds of one call that lists, reads or searches. */
   readonly timeMs: number
 }
 
@@ -58,14 +58,14 @@ export const WORKSPACE_LIMITS: WorkspaceLimits = {
 
 const FIELDS = new Set(Object.keys(WORKSPACE_LIMITS))
 
-/** @throws BatonError `invalid_option` for a limit that does not exist, or is not a whole number from 0 */
+/** @throws BatonError `invalid_option` for an unknown limit, or a value that is not a whole number of at least 0 */
 export function workspaceLimits(given: Partial<WorkspaceLimits> = {}): WorkspaceLimits {
   checkFields(given, { what: 'workspaceTools: limits', code: 'invalid_option', fields: FIELDS })
   for (const [name, value] of Object.entries(given))
     if (!Number.isSafeInteger(value) || value < 0)
       throw new BatonError({
         code: 'invalid_option',
-        message: `limits.${name} must be a whole number from 0, not ${value}`,
+        message: `limits.${name} must be a whole number of at least 0, not ${value}`,
       })
   return { ...WORKSPACE_LIMITS, ...given }
 }

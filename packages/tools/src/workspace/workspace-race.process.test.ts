@@ -1,4 +1,5 @@
-// Another process swaps folders and files for links out of the workspace, as fast as it can, while the tools read and write.
+// Another process swaps folders and files for links out of the workspace as fast as it can, while the tools read and
+// write.
 import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,10 +13,10 @@ import * as z from 'zod'
 import { workspaceTools } from './workspace-tools.ts'
 
 const ROUNDS = chooseCount({ quick: 60, deep: 1000 })
-/** In every file and every name of the outside, and nowhere in the workspace. */
+/** Present in every file and every name outside, and nowhere in the workspace. */
 const MARK = 'needle-from-outside'
 
-// Plain JavaScript that only renames: `folder` and `file` are by turns what they were and links out.
+// Plain JavaScript that only renames: `folder` and `file` alternate between the originals and links to the outside.
 const SWAPPER = `
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 process.chdir(process.argv[2])
@@ -87,7 +88,7 @@ const CALLS: readonly (readonly [name: string, input: object])[] = [
   ['fs.list_dir', { path: 'folder/deep' }],
 ]
 
-// On a system without /proc, another process can win this race in theory; see the limits in the page of the tools.
+// On a system without /proc, another process can win this race in theory; see the limits on the tools' page.
 test.skipIf(!existsSync('/proc/self/fd'))('thousands of calls show nothing of the outside', async () => {
   const tools = workspaceTools({ root })
   const seen = { shown: 0, refused: 0 }

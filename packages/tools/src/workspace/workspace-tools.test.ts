@@ -1,4 +1,4 @@
-// The three tools over real temporary folders: what they give, how they stop, and what they never show.
+// The three tools over real temporary folders: what they return, how they stop, and what they never show.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ function write(files: Readonly<Record<string, string | Uint8Array>>): void {
 
 const context = (signal = new AbortController().signal): ToolContext => createToolContext({ signal })
 
-/** Runs a tool as a host does: the input validated first, the output held against its schema. */
+/** Runs a tool like a host: validates the input first, and checks the output against its schema. */
 async function run(name: string, input: object, options: Partial<WorkspaceOptions> = {}, signal?: AbortSignal) {
   const tool = workspaceTools({ root, ...options }).find((candidate) => candidate.name === name)
   if (!tool?.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType)) throw new Error(name)
@@ -92,7 +92,7 @@ test.each([
   [{ shell: 'yes' }, 'workspaceTools: shell must be an object of options, not yes'],
   [{ shell: { sandbx: 'required' } }, 'workspaceTools: shell has no field "sandbx"'],
   [{ shell: { sandbox: 'Required' } }, 'workspaceTools: shell: sandbox must be "auto", "required", "none"'],
-  [{ shell: { readable: ['tools'] } }, 'readable must name absolute paths, not "tools"'],
+  [{ shell: { readable: ['tools'] } }, 'readable must contain absolute paths, not "tools"'],
 ])('options that are misspelt or of another kind are refused: %j', (options, message) => {
   expect(() => workspaceTools({ root, ...options } as never)).toThrow(
     expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) }),
@@ -402,7 +402,7 @@ describe('code.grep', () => {
   test('time that is used up ends the search with a place to go on', async () => {
     write({ a: 'x', b: 'x', c: 'x' })
     let nowMs = 0
-    // The clock is asked at the start, for each of the three entries, and before each file.
+    // The clock is read at the start, for each of the three entries, and before each file.
     const result = await grep({ pattern: 'x' }, { limits: { timeMs: 5 }, clock: { nowMs: () => nowMs++ } })
     expect(result).toMatchObject({ files: [{ path: 'a' }, { path: 'b' }], truncated: true, next: { after: 'b' } })
   })
@@ -423,7 +423,7 @@ describe('code.grep', () => {
   test('time that is used up within a file: the next search begins with it, or goes on in it where it is alone', async () => {
     const big = 'y12345678\n'.repeat(90_000)
     write({ a: 'x', b: `${big}x` })
-    // The clock goes on by one whenever it is asked, which is often within a big file.
+    // The clock advances by one on every read, which happens often within a big file.
     const search = (input: object, timeMs: number) => {
       let nowMs = 0
       return grep({ pattern: 'x.{0,200}', ...input }, { limits: { timeMs }, clock: { nowMs: () => nowMs++ } })

@@ -1,4 +1,4 @@
-// The kit that lets a model look around in one folder, list, read lines and search, and, where its owner says so, write.
+// The kit that lets a model explore one folder: list, read lines and search, and write if its owner allows it.
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { Clock, ToolContext, Trust } from '@baton/core'
@@ -19,56 +19,61 @@ import type { WriteOptions } from './write-tools.ts'
 import { writeTools } from './write-tools.ts'
 
 export interface WorkspaceOptions {
-  /** The folder that is shown. Nothing outside it can be read, by no path and no link. */
+  /** The folder to expose. Nothing outside it can be read, by any path or link. */
   readonly root: string
   /**
-   * Files that models may read although git ignores them or their names suggest secrets: patterns in the syntax of .gitignore. None by
-   * default.
+   * Files that models may read although git ignores them or their names suggest secrets: patterns in .gitignore syntax.
+   * None by default.
    */
   readonly allow?: readonly string[]
-  /** Adds `fs.write`, `fs.edit`, `fs.move` and `fs.delete`; each call needs an approval, unless `{ approval: false }`. */
+  /**
+   * Adds `fs.write`, `fs.edit`, `fs.move` and `fs.delete`; each call needs an approval, unless `{ approval: false }`.
+   */
   readonly write?: boolean | WriteOptions
   /** Adds `shell.run`; each call needs an approval, unless `{ approval: false }`. */
   readonly shell?: boolean | ShellOptions
   /**
-   * Whether the contents of the files are trusted. `untrusted` by default: others may have written them, and a taint policy asks before the
-   * model acts on what it read.
+   * Whether file contents are trusted. `untrusted` by default: others may have written them, and a taint policy asks
+   * before the model acts on what it read.
    */
   readonly trust?: Trust
-  /** Reads and writes files and runs commands in place of the tools, as far as it can. The tools still judge paths and contents. */
+  /**
+   * Reads and writes files and runs commands in place of the tools, to the extent it supports. The tools still check
+   * paths and contents.
+   */
   readonly editor?: WorkspaceEditor
   /**
-   * Which `ripgrep` says what files a search may pass over: the one on the PATH by default, that of an absolute path, or none (false). Its
-   * presence changes how long a search takes, and not what it finds.
+   * The `ripgrep` used to find files that a search can skip: the one on the PATH by default, the one at an absolute
+   * path, or none (false). It affects how long a search takes, not what it finds.
    */
   readonly ripgrep?: string | false
   readonly limits?: Partial<WorkspaceLimits>
-  /** The clock for the time limit of a call; the machine's by default. */
+  /** Clock for the time limit of a call; the system clock by default. */
   readonly clock?: Clock
 }
 
-/** Parts that the tools of one workspace share. */
+/** Shared by the tools of one workspace. */
 export interface WorkspaceKit {
   readonly workspace: Workspace
   readonly limits: WorkspaceLimits
   readonly trust: Trust
   readonly editor: WorkspaceEditor
-  /** For a pattern that RE2 has accepted; undefined where ripgrep cannot help. */
+  /** For a pattern that RE2 has accepted; `undefined` if ripgrep cannot help. */
   openFilter(pattern: string): RipgrepFilter | undefined
   startBudget(context: ToolContext): CallBudget
 }
 
-/** Events of a call of one of them have the types of its arguments and its result. */
+/** Call events of these tools have typed arguments and results. */
 export type WorkspaceTool = KitTool<
   | ReturnType<typeof listDirTool | typeof getSpanTool | typeof grepTool | typeof shellTool>
   | ReturnType<typeof writeTools>[number]
 >
 
 /**
- * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. These are pure and bounded; a result that met a bound says
- * `truncated: true` and, in `next`, with which arguments to read on. `write` adds four tools that change files, `shell` one that runs
- * commands.
- * @throws BatonError `invalid_option` for an option that does not exist or is of another kind, and when `root` is not a folder
+ * `fs.list_dir`, `content.get_span` and `code.grep` over one folder. They are pure and bounded; a result that reached a
+ * limit says `truncated: true` and, in `next`, which arguments continue. `write` adds four tools that change files,
+ * `shell` adds a tool that runs commands.
+ * @throws BatonError `invalid_option` for an unknown or invalid option, or if `root` is not a folder
  */
 export function workspaceTools(options: WorkspaceOptions): readonly WorkspaceTool[] {
   checkOptions(options)
@@ -116,7 +121,7 @@ function checkRipgrep(ripgrep: WorkspaceOptions['ripgrep']): void {
   })
 }
 
-/** Looks for ripgrep at the first search, and not again. */
+/** Looks for ripgrep once, at the first search. */
 function createFilterOpener(options: WorkspaceOptions, limits: WorkspaceLimits): WorkspaceKit['openFilter'] {
   const root = realpathSync(options.root)
   let program = options.ripgrep

@@ -1,5 +1,5 @@
-// Swaps between the check of a path and its use: the place is swapped in just that moment. With the system's word on
-// what a descriptor holds, and without it.
+// Swaps between the check of a path and its use, made at exactly that moment. With the system's report of what a
+// descriptor refers to, and without it.
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// One folder as the tools see it: turns the paths that a model writes into open files that are certainly inside it.
-// It judges a path again after opening, by what the descriptor really holds, so swapping in a link in between does not help.
+// One folder as the tools see it: turns a model's paths into open files that are certainly inside it. A path is checked
+// again after opening, by what the descriptor really refers to, so swapping in a link meanwhile does not help.
 import { constants, lstatSync, realpathSync, statSync } from 'node:fs'
 import type { Dir } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
@@ -12,31 +12,31 @@ import { describeSystemError, outside, protectedPath, refused, systemCode } from
 import type { IgnoreSettings } from './repository.ts'
 import { hasTwoForms } from './text-bytes.ts'
 
-/** Node's own 32 cost a large folder a wait for each 32 entries. */
+/** With Node's default of 32, a large folder costs a wait for every 32 entries. */
 const ENTRIES_AT_ONCE = 512
-/** The most names in one path. Deeper files are hidden, because rules with `**` take longer the deeper a path is. */
+/** Maximum names in a path. Deeper files are hidden, because rules with `**` take longer the deeper a path is. */
 const LEVELS_MAX = 64
 
 export interface OpenedFile {
   readonly handle: FileHandle
-  /** Relative to the root, links resolved, `/` between names. */
+  /** Relative to the root, with links resolved and `/` separators. */
   readonly path: string
   readonly bytes: number
 }
 
-/** Limits of a walk; made for one call of a tool. */
+/** Limits of a walk, created for one tool call. */
 export interface Guard {
-  /** True for what is not shown unless the owner allows it: ignored files, secrets, git's own. */
+  /** Whether the entry is hidden unless the owner allows it: ignored files, secrets, git's own files. */
   isHidden(path: string, isFolder: boolean): Promise<boolean>
 }
 
 /** See `locateTarget`. */
 export interface Target {
-  /** Relative to the root, links resolved. */
+  /** Relative to the root, with links resolved. */
   readonly path: string
-  /** A folder that exists; '' is the root. */
+  /** An existing folder; '' is the root. */
   readonly folder: string
-  /** Names below it; only the last one where the target exists. */
+  /** Names below it; only the last one if the target exists. */
   readonly missing: readonly string[]
   readonly exists: boolean
   readonly isFolder: boolean
@@ -51,8 +51,8 @@ export class Workspace {
   #change: Promise<unknown> = Promise.resolve()
 
   /**
-   * `descriptors` is the folder where the system shows the open files of this process; systems other than Linux have none.
-   * @throws BatonError `invalid_option` when `root` is not a folder
+   * `descriptors` is the folder where the system lists this process's open files; only Linux has one.
+   * @throws BatonError `invalid_option` if `root` is not a folder
    */
   constructor(root: string, allow: readonly string[], descriptors = '/proc/self/fd') {
     this.#descriptors = descriptors
@@ -78,60 +78,62 @@ export class Workspace {
     }
   }
 
-  /** Whether the owner lets models read the file, whatever its name or content. */
+  /** Whether the owner lets models read the file, regardless of its name or content. */
   isAllowed(path: string): boolean {
     return this.#allowed?.(path) === true
   }
 
   /**
-   * The real path, relative to the root ('' is the root itself), of a path that a model wrote.
-   * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed` (nothing is there)
+   * Resolves a model's path to the real path, relative to the root ('' is the root itself).
+   * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed` (does not exist)
    */
   async locate(path: string, guard: Guard): Promise<string> {
     const asked = await this.#spell(this.normalise(path))
     const real = await this.#realPath(asked, path)
     const isFolder = await this.#isFolder(real, path)
-    // Both names count: a link may be called `.env`, or lead to one.
+    // Both names count: a link may be named `.env`, or lead to one.
     if ((await guard.isHidden(asked, isFolder)) || (await guard.isHidden(real, isFolder))) throw protectedPath(path)
     return real
   }
 
-  /** The path without `.`, `..`, `\` and an absolute beginning. It says nothing about links. */
+  /** Normalizes a path without `.`, `..`, `\` and an absolute prefix. Does not resolve links. */
   normalise(path: string): string {
     if (path.includes('\0')) throw refused('invalid_arguments', 'a path cannot contain a NUL character')
     let plain = path.replaceAll('\\', '/')
     if (/^[A-Za-z]:/.test(plain) || plain.startsWith('//')) {
-      // A drive or a share: only Windows has them, and only there they can be inside.
+      // A drive or a share: only on Windows can they be inside.
       if (process.platform !== 'win32') throw outside(path)
     }
     if (isAbsolute(plain)) {
       const base = resolveInside(this.#root, plain) === undefined ? this.#givenRoot : this.#root
       plain = resolveInside(base, plain) ?? '..'
     }
-    // On Windows a colon opens another stream of the same file, whose name hides the real one.
+    // On Windows, a colon opens another stream of the same file, whose name hides the real one.
     if (process.platform === 'win32' && plain.includes(':')) throw outside(path)
     const normal = posix.normalize(plain === '' ? '.' : plain).replace(/\/+$/, '')
     if (normal === '..' || normal.startsWith('../')) throw outside(path)
     return normal === '.' ? '' : normal
   }
 
-  /** For programs that are started in it. `path` is a real path that `locate` has given. */
+  /** Absolute path for programs started in it. `path` is a real path from `locate`. */
   toAbsolute(path: string): string {
     return join(this.#root, path)
   }
 
-  /** Whether something is there, by the name alone; for words to people. @throws BatonError `path_outside_workspace` */
+  /**
+   * Whether an entry exists, by name only; used for text shown to people. @throws BatonError `path_outside_workspace`
+   */
   exists(path: string): boolean {
     return lstatSync(join(this.#root, this.normalise(path)), { throwIfNoEntry: false }) !== undefined
   }
 
-  /** Takes a real path that `locate` has given. */
+  /** Takes a real path from `locate`. */
   async isFile(path: string): Promise<boolean> {
     return (await stat(join(this.#root, path))).isFile()
   }
 
   /**
-   * Opens a file whose real path `locate` or a walk has given, and closes it when `use` has ended.
+   * Opens a file by a real path from `locate` or a walk, and closes it when `use` has ended.
    * @throws BatonError `path_outside_workspace`, `path_protected`, `tool_failed`
    */
   async readFile<Result>(path: string, guard: Guard, use: (file: OpenedFile) => Promise<Result>): Promise<Result> {
@@ -148,8 +150,8 @@ export class Workspace {
   }
 
   /**
-   * Opens a folder whose real path `locate` or a walk has given, and closes it after `use`, which gets it with a path to
-   * reach what is in it.
+   * Opens a folder by a real path from `locate` or a walk, and closes it after `use`, which gets it with a path to its
+   * contents.
    * @throws BatonError `path_outside_workspace`, `tool_failed`
    */
   readFolder<Result>(path: string, use: (folder: Dir, stablePath: string) => Promise<Result>): Promise<Result> {
@@ -164,7 +166,8 @@ export class Workspace {
   }
 
   /**
-   * Holds a folder open while `use` works in it: the path that `use` gets leads into this folder, even if somebody swaps it.
+   * Holds a folder open while `use` works in it: the path passed to `use` leads into this folder, even if it is
+   * swapped.
    * @throws BatonError `path_outside_workspace`, `tool_failed`
    */
   async useFolder<Result>(path: string, use: (stablePath: string) => Promise<Result>): Promise<Result> {
@@ -174,7 +177,7 @@ export class Workspace {
       const descriptor = join(this.#descriptors, `${handle.fd}`)
       if (await isReadable(descriptor)) return await use(descriptor)
       const result = await use(join(this.#root, actual))
-      // The result counts only if the folder is still there, for this path may have been swapped.
+      // The result counts only if the folder is still in place, since this path may have been swapped.
       await this.#actualPath(handle, path)
       return result
     } finally {
@@ -183,8 +186,8 @@ export class Workspace {
   }
 
   /**
-   * Resolves a write target: a folder that exists, and the names below it. The last name is the target's own. The target of a link
-   * must be named by its real path, so that a person who approves a change sees what changes.
+   * Resolves a write target: an existing folder, and the names below it. The last name is the target's own. A link's
+   * target must be named by its real path, so that a person who approves a change sees what changes.
    * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed`
    */
   async locateTarget(path: string, guard: Guard): Promise<Target> {
@@ -196,7 +199,7 @@ export class Workspace {
         if (systemCode(error) === 'ENOENT') return undefined
         throw new BatonError({
           code: 'tool_failed',
-          message: `"${path}" cannot be reached (${describeSystemError(error)})`,
+          message: `could not access "${path}" (${describeSystemError(error)})`,
           cause: error,
         })
       })
@@ -209,7 +212,10 @@ export class Workspace {
       const isFolder = missing.length === 0 && (await this.#isFolder(real, path))
       if ((await guard.isHidden(asked, isFolder)) || (await guard.isHidden(whole, isFolder))) throw protectedPath(path)
       if (whole !== asked)
-        throw refused('tool_failed', `"${path}" is a link, or lies behind one: it is really "${whole}"; use that path`)
+        throw refused(
+          'tool_failed',
+          `"${path}" is, or goes through, a link; its real path is "${whole}"; use that path`,
+        )
       if (missing.length > 0) return { path: whole, folder: real, missing, exists: false, isFolder }
       const folder = posix.dirname(real)
       return {
@@ -222,7 +228,7 @@ export class Workspace {
     }
   }
 
-  /** Runs changes one after the other, so that no two change the same file at once. */
+  /** Runs changes one at a time, so that no two change the same file at once. */
   changeAlone<Result>(change: () => Promise<Result>): Promise<Result> {
     const changed = this.#change.then(change)
     this.#change = changed.catch(() => {}) // the caller gets the error
@@ -237,7 +243,7 @@ export class Workspace {
     } catch (cause) {
       throw new BatonError({
         code: 'tool_failed',
-        message: `"${path}" cannot be opened (${describeSystemError(cause)})`,
+        message: `could not open "${path}" (${describeSystemError(cause)})`,
         cause,
       })
     }
@@ -247,16 +253,16 @@ export class Workspace {
     try {
       return (await stat(join(this.#root, real))).isDirectory()
     } catch (cause) {
-      // The system's own words have the whole path.
+      // The system's own message contains the whole path.
       throw new BatonError({
         code: 'tool_failed',
-        message: `"${shown}" cannot be read (${describeSystemError(cause)})`,
+        message: `could not read "${shown}" (${describeSystemError(cause)})`,
         cause,
       })
     }
   }
 
-  /** The path as the file system spells it: a name may be stored in the other Unicode form than a model writes it in. */
+  /** The path as spelled by the file system: a name may be stored in a different Unicode form than the model's. */
   async #spell(asked: string): Promise<string> {
     if (!hasTwoForms(asked)) return asked
     let spelled = ''
@@ -267,7 +273,7 @@ export class Workspace {
     return spelled
   }
 
-  /** The entry of this name, else the one that is the same in the composed form, else the name as it is. */
+  /** Returns the entry with this name, otherwise an entry that is equal in composed form, otherwise the name as is. */
   async #findName(folder: string, name: string): Promise<string> {
     const place = join(this.#root, folder)
     if (!hasTwoForms(name) || (await isThere(join(place, name)))) return name
@@ -278,14 +284,14 @@ export class Workspace {
   }
 
   async #realPath(asked: string, shown: string): Promise<string> {
-    // Climbs up to what exists, so that "not there" never reveals anything about a place outside.
+    // Climbs up to an existing folder, so that "not found" never reveals anything about a place outside.
     for (let path = join(this.#root, asked); ; path = dirname(path)) {
       const real = await realpath(path).catch((error: unknown) => {
         if (['ENOENT', 'ENOTDIR'].includes(systemCode(error)) && resolveInside(this.#root, dirname(path)) !== undefined)
           return undefined
         throw new BatonError({
           code: 'tool_failed',
-          message: `"${shown}" cannot be read (${describeSystemError(error)})`,
+          message: `could not read "${shown}" (${describeSystemError(error)})`,
           cause: error,
         })
       })
@@ -293,7 +299,7 @@ export class Workspace {
       const inside = resolveInside(this.#root, real)
       if (inside === undefined) throw outside(shown)
       if (path !== join(this.#root, asked))
-        throw refused('tool_failed', `there is no "${shown}" in the workspace; fs.list_dir shows what there is`)
+        throw refused('tool_failed', `"${shown}" does not exist in the workspace; fs.list_dir shows what does`)
       return inside
     }
   }
@@ -307,7 +313,7 @@ export class Workspace {
     return inside
   }
 
-  /** Before and after the comparison the path must lead to the same place, so one swap back is not enough. */
+  /** The path must lead to the same place before and after the comparison, so a single swap back is not enough. */
   async #resolveAgain(handle: FileHandle, path: string): Promise<string> {
     const before = await this.#realPath(path, path)
     const real = join(this.#root, before)
@@ -318,7 +324,7 @@ export class Workspace {
   }
 }
 
-/** The path from `root` to `path` with `/` between names, or undefined when it is not inside. */
+/** The path from `root` to `path` with `/` separators, or `undefined` if it is not inside. */
 function resolveInside(root: string, path: string): string | undefined {
   const way = relative(root, path)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
@@ -339,7 +345,7 @@ function isReadable(path: string): Promise<boolean> {
   )
 }
 
-/** An iterator that came to its end has closed the folder already. */
+/** An exhausted iterator has already closed the folder. */
 function ignoreClosed(cause: unknown): void {
   if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_DIR_CLOSED')) throw cause
 }

@@ -1,4 +1,4 @@
-// The writing tools over real temporary folders: what they change, what they refuse, and what people are shown.
+// The write tools over real temporary folders: what they change, what they refuse, and what people are shown.
 import {
   chmodSync,
   existsSync,
@@ -46,7 +46,7 @@ function find(name: string, options: Partial<WorkspaceOptions> = {}): Tool {
   return found
 }
 
-/** As a host does: the input validated first, the approval asked, the output held against its schema. */
+/** Runs a tool like a host: validates the input, asks for approval, and checks the output against its schema. */
 async function run(name: string, input: object, options: Partial<WorkspaceOptions> = {}): Promise<unknown> {
   const tool = find(name, options)
   if (!tool.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType)) throw new Error(name)
@@ -134,10 +134,10 @@ describe('an approval', () => {
         { oldText: 'c', newText: '' },
       ],
     })
-    // To let moves into one place pass would let any file be taken away.
+    // Otherwise, approving moves to one place would allow any file to be moved there.
     expect(describe('fs.move', { from: 'a.txt', to: 'b.txt' })).not.toHaveProperty('destination')
     expect(describe('fs.delete', { path: 'a', recursive: true })).toMatchObject({
-      title: 'Delete a and all that is in it',
+      title: 'Delete a and all its contents',
     })
   })
 })
@@ -237,9 +237,9 @@ describe('what a file was written as', () => {
 test.each(['aux.txt', 'CON', 'nul.tar.gz', 'com1', 'LPT9.log', 'COM¹', 'notes.', 'notes ', 'deep/prn/a.txt'])(
   'a new file "%s", which Windows cannot have, is refused',
   async (path) => {
-    await fails('fs.write', { path, content: '' }, 'invalid_arguments', 'cannot be a name on Windows')
+    await fails('fs.write', { path, content: '' }, 'invalid_arguments', 'is not a valid name on Windows')
     put({ 'a.txt': '' })
-    await fails('fs.move', { from: 'a.txt', to: path }, 'invalid_arguments', 'cannot be a name on Windows')
+    await fails('fs.move', { from: 'a.txt', to: path }, 'invalid_arguments', 'is not a valid name on Windows')
     expect(readdirSync(root)).toEqual(['a.txt'])
   },
 )
@@ -269,10 +269,10 @@ describe('fs.write', () => {
     symlinkSync('src', join(root, 'cache'))
     symlinkSync(place, join(root, 'out'))
     symlinkSync(join(place, 'nothing'), join(root, 'broken'))
-    await fails('fs.write', { path: 'link.txt', content: 'new' }, 'tool_failed', /it is really "real.txt"/)
-    await fails('fs.write', { path: 'cache/new.ts', content: '' }, 'tool_failed', /it is really "src\/new.ts"/)
-    await fails('fs.delete', { path: 'cache', recursive: true }, 'tool_failed', /it is really "src"/)
-    await fails('fs.move', { from: 'cache/main.ts', to: 'x.ts' }, 'tool_failed', /it is really "src\/main.ts"/)
+    await fails('fs.write', { path: 'link.txt', content: 'new' }, 'tool_failed', /its real path is "real.txt"/)
+    await fails('fs.write', { path: 'cache/new.ts', content: '' }, 'tool_failed', /its real path is "src\/new.ts"/)
+    await fails('fs.delete', { path: 'cache', recursive: true }, 'tool_failed', /its real path is "src"/)
+    await fails('fs.move', { from: 'cache/main.ts', to: 'x.ts' }, 'tool_failed', /its real path is "src\/main.ts"/)
     expect([read('real.txt'), read('src/main.ts')]).toEqual(['old', 'x'])
     await fails('fs.write', { path: 'out/x.txt', content: '' }, 'path_outside_workspace', /outside/)
     await fails('fs.write', { path: '../x.txt', content: '' }, 'path_outside_workspace', /outside/)
@@ -296,8 +296,8 @@ describe('fs.write', () => {
     ['deep/.gitignore. ', 'path_protected', /a person must change it/],
     ['deep/.git\u200bignore', 'path_protected', /a person must change it/],
     ['deep/.gitignore/x', 'path_protected', /a person must change it/],
-    ['\u001b[2Jx', 'invalid_arguments', /"\\u001b\[2Jx" has characters that are not shown/],
-    ['a\u202etxt.exe', 'invalid_arguments', /not shown/],
+    ['\u001b[2Jx', 'invalid_arguments', /"\\u001b\[2Jx" contains invisible characters/],
+    ['a\u202etxt.exe', 'invalid_arguments', /invisible characters/],
     ['folder', 'tool_failed', /is a folder/],
     ['file.txt/below', 'tool_failed', /ENOTDIR/],
     ['.', 'invalid_arguments', /the workspace itself/],
@@ -319,7 +319,7 @@ describe('fs.write', () => {
     put({ 'a.txt': 'old' })
     const limits = { writtenBytesMax: 4 }
     await expect(run('fs.write', { path: 'a.txt', content: 'äää' }, { limits })).rejects.toThrow(
-      'would have 6 bytes; at most 4',
+      'would have 6 bytes; the maximum is 4',
     )
     await fails('fs.write', { path: 'a.txt', content: '\ud800' }, 'invalid_arguments', /half of a character/)
     expect(read('a.txt')).toBe('old')
@@ -351,12 +351,12 @@ describe('fs.edit', () => {
   })
 
   test.each([
-    ['none.txt', 'tool_failed', /fs.write makes new files/],
+    ['none.txt', 'tool_failed', /fs.write creates new files/],
     ['binary', 'tool_failed', /binary/],
     ['latin.txt', 'tool_failed', /not UTF-8/],
     ['key.txt', 'path_protected', /private key/],
     ['folder', 'tool_failed', /not a file/],
-    ['twice.txt', 'tool_failed', /2 times, in the lines 1, 2/],
+    ['twice.txt', 'tool_failed', /2 times, in lines 1, 2/],
   ])('%s is refused and stays as it was', async (path, code, message) => {
     const key = `-----BEGIN RSA PRIVATE KEY-----\n${'QUJD'.repeat(40)}b\n-----END RSA PRIVATE KEY-----\n`
     put({
@@ -375,7 +375,7 @@ test('a file that is larger than what may be written is not edited', async () =>
   put({ 'a.txt': 'older' })
   const edits = [{ oldText: 'older', newText: 'new' }]
   const edited = run('fs.edit', { path: 'a.txt', edits }, { limits: { writtenBytesMax: 4 } })
-  await expect(edited).rejects.toThrow('has 5 bytes; only files of up to 4 can be edited')
+  await expect(edited).rejects.toThrow('has 5 bytes; only files of up to 4 bytes can be edited')
   expect(read('a.txt')).toBe('older')
 })
 
@@ -401,7 +401,7 @@ describe('fs.move and fs.delete', () => {
   test('a file and a folder are deleted', async () => {
     put({ 'a.txt': 'a', 'old/x/y.txt': 'x' })
     expect(await run('fs.delete', { path: 'a.txt' })).toEqual({ path: 'a.txt', deleted: 'file' })
-    await fails('fs.delete', { path: 'old' }, 'tool_failed', /say recursive: true/)
+    await fails('fs.delete', { path: 'old' }, 'tool_failed', /set recursive: true/)
     expect(await run('fs.delete', { path: 'old', recursive: true })).toEqual({ path: 'old', deleted: 'folder' })
     expect(readdirSync(root)).toEqual([])
   })
@@ -416,8 +416,8 @@ describe('fs.move and fs.delete', () => {
   })
 
   test.each([
-    [{ from: 'a.txt', to: 'b.txt' }, 'tool_failed', /exists already/],
-    [{ from: 'none', to: 'c.txt' }, 'tool_failed', /there is no "none"/],
+    [{ from: 'a.txt', to: 'b.txt' }, 'tool_failed', /already exists/],
+    [{ from: 'none', to: 'c.txt' }, 'tool_failed', /"none" does not exist/],
     [{ from: 'a.txt', to: '.env' }, 'path_protected', /protected/],
     [{ from: '.env', to: 'shown.txt' }, 'path_protected', /protected/],
     [{ from: 'dir', to: 'dir/in' }, 'invalid_arguments', /into itself/],

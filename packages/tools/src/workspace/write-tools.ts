@@ -1,4 +1,5 @@
-// `fs.write`, `fs.edit`, `fs.move` and `fs.delete` change one folder. A person approves each change unless the owner says otherwise.
+// `fs.write`, `fs.edit`, `fs.move` and `fs.delete` change one folder. The user approves each change unless the owner
+// turns that off.
 import type { ToolContext } from '@baton/core'
 import { checkFields, checkKinds, tool } from '@baton/core'
 import * as z from 'zod'
@@ -15,7 +16,7 @@ import type { WorkspaceKit } from './workspace-tools.ts'
 import type { Guard, OpenedFile, Target } from './workspace.ts'
 
 export interface WriteOptions {
-  /** False: no person is asked. True by default. */
+  /** Set to `false` to make changes without asking the user. Defaults to `true`. */
   readonly approval?: boolean
 }
 
@@ -37,17 +38,17 @@ function writeTool(kit: WorkspaceKit, approval: boolean) {
   return tool({
     name: 'fs.write',
     description:
-      'Write a whole text file of the workspace: a new one, with the folders that it needs, or in place of an old one, whose encoding and line ends it keeps. Use fs.edit to change a part.',
+      'Write a whole text file of the workspace: creates it with any missing folders, or replaces it, keeping its encoding and line ends. Use fs.edit to change a part.',
     title: 'Write a file',
     kind: 'edit',
-    // The same content again changes nothing.
+    // Writing the same content again changes nothing.
     effect: 'idempotent',
-    trust: 'trusted', // a result has nothing of a file's text
+    trust: 'trusted', // results contain no file text
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
       path: somePath.describe('File, relative to the root of the workspace'),
-      content: z.string().max(limits.writtenBytesMax).describe('All of the file'),
+      content: z.string().max(limits.writtenBytesMax).describe('The complete file'),
     }),
     output: z.object({ path: z.string(), created: z.boolean(), bytes: z.int() }),
     approval: async ({ path }) => asksFor(kit, approval, path),
@@ -55,7 +56,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean) {
       title: workspace.exists(path) ? `Replace all of ${path}` : `Write ${path}`,
       locations: [{ path }],
       destination: workspace.normalise(path),
-      // A diff would put the lost content into records, and the file may hold what must not get there.
+      // A diff would put the lost content into records, and the file may contain what must not be recorded.
       ...(!workspace.exists(path) && { diff: [{ path, oldText: null, newText: content }] }),
     }),
     execute: ({ path, content }, context) =>
@@ -81,33 +82,33 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace, limits } = kit
   const options = { shows: kit.trust === 'trusted' }
   const edit = z.object({
-    oldText: z.string().min(1).describe('Text to replace, as it stands in the file, with all its blanks'),
+    oldText: z.string().min(1).describe('Exact text to replace, including whitespace'),
     newText: z.string(),
-    all: z.boolean().optional().describe('True: every place. Otherwise there must be exactly one'),
+    all: z.boolean().optional().describe('True to replace every occurrence. Otherwise there must be exactly one'),
   })
   return tool({
     name: 'fs.edit',
     description:
-      'Change a text file of the workspace by exact replacements, one after the other, all or none. Read the lines first.',
+      'Change a text file of the workspace by exact replacements, in order, all or none. Read the lines first.',
     title: 'Edit a file',
     kind: 'edit',
     effect: 'once',
-    trust: 'trusted', // neither a result nor, without trust, an error has anything of a file's text
+    trust: 'trusted', // results contain no file text, nor do errors of an untrusted file
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
       path: somePath.describe('File, relative to the root of the workspace'),
-      edits: z.array(edit).min(1).max(EDITS_MAX).describe('Replacements, in their order'),
+      edits: z.array(edit).min(1).max(EDITS_MAX).describe('Replacements, in order'),
     }),
     output: z.object({
       path: z.string(),
-      replaced: z.int().describe('Places that changed'),
+      replaced: z.int().describe('Number of places changed'),
       bytes: z.int(),
       near: z
         .array(z.object({ edit: z.int(), line: z.int() }))
         .optional()
         .describe(
-          'Edits whose text stood there with other quotes, dashes, blanks or tabs; they were made: check these lines',
+          'Edits whose text had other quotes, dashes, spaces or tabs in the file; they were applied: check these lines',
         ),
     }),
     approval: async ({ path }) => asksFor(kit, approval, path),
@@ -122,7 +123,7 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
         const guard = workspace.guard()
         const target = await locate(kit, path, guard)
         if (!target.exists)
-          throw refused('tool_failed', `there is no "${path}" in the workspace; fs.write makes new files`)
+          throw refused('tool_failed', `"${path}" does not exist in the workspace; fs.write creates new files`)
         const edited = await editInEditor(kit, target, (text) => applyEdits(text, edits, options), context)
         if (edited) return edited
         return await workspace.readFile(target.path, guard, async (file) => {
@@ -137,7 +138,7 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
   })
 }
 
-/** Undefined where no editor does it: then the file is changed here. */
+/** Returns `undefined` if no editor handles it, and the file is changed here. */
 async function editInEditor(
   { workspace, limits, editor }: WorkspaceKit,
   target: Target,
@@ -165,22 +166,22 @@ function moveTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace } = kit
   return tool({
     name: 'fs.move',
-    description: 'Move or rename a file or a folder of the workspace. Nothing is overwritten.',
+    description: 'Move or rename a file or folder of the workspace. Nothing is overwritten.',
     title: 'Move a file or folder',
     kind: 'move',
     effect: 'once',
-    trust: 'trusted', // a result has nothing of a file's text
+    trust: 'trusted', // results contain no file text
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
       from: somePath.describe('File or folder, relative to the root of the workspace'),
-      to: somePath.describe('The new path, with its name'),
+      to: somePath.describe('The new path, including its name'),
     }),
     output: z.object({ from: z.string(), to: z.string() }),
     approval: async ({ from, to }) => (await asksFor(kit, approval, from)) && (await asksFor(kit, approval, to)),
     describe: ({ from, to }) => ({
       title: `Move ${from} to ${to}`,
-      // It names no destination: one approval would allow moving any file to that place.
+      // Names no destination: one approval would allow moving any file there.
       locations: [{ path: from }, { path: to }],
     }),
     execute: ({ from, to }, context) =>
@@ -190,7 +191,10 @@ function moveTool(kit: WorkspaceKit, approval: boolean) {
         // There, a model may read what it may not read here: a file whose content looks like a secret.
         const inside = source.isFolder ? `${place.path}/any` : place.path
         if (workspace.isAllowed(inside) && !workspace.isAllowed(source.path))
-          throw refused('path_protected', `in "${to}" you may read everything, so a person must move "${from}" there`)
+          throw refused(
+            'path_protected',
+            `everything in "${to}" is readable to you, so a person must move "${from}" there`,
+          )
         if (!context.signal.aborted) await moveEntry(workspace, source, place)
         return { from: source.path, to: place.path }
       }),
@@ -201,21 +205,21 @@ function deleteTool(kit: WorkspaceKit, approval: boolean) {
   const { workspace } = kit
   return tool({
     name: 'fs.delete',
-    description: 'Delete a file of the workspace, or a folder with all that is in it. It cannot be undone.',
+    description: 'Delete a file of the workspace, or a folder with all its contents. It cannot be undone.',
     title: 'Delete a file or folder',
     kind: 'delete',
     effect: 'once',
-    trust: 'trusted', // a result has nothing of a file's text
+    trust: 'trusted', // results contain no file text
     network: false,
     errors: WORKSPACE_ERRORS,
     input: z.object({
       path: somePath.describe('File or folder, relative to the root of the workspace'),
-      recursive: z.boolean().default(false).describe('Needed for a folder: all that is in it goes too'),
+      recursive: z.boolean().default(false).describe('Required for a folder: all its contents are deleted too'),
     }),
     output: z.object({ path: z.string(), deleted: z.enum(['file', 'folder']) }),
     approval: async ({ path }) => asksFor(kit, approval, path),
     describe: ({ path, recursive }) => ({
-      title: recursive ? `Delete ${path} and all that is in it` : `Delete ${path}`,
+      title: recursive ? `Delete ${path} and all its contents` : `Delete ${path}`,
       locations: [{ path }],
       destination: workspace.normalise(path),
     }),
@@ -223,14 +227,14 @@ function deleteTool(kit: WorkspaceKit, approval: boolean) {
       workspace.changeAlone(async () => {
         const target = await locateExisting(kit, path, context)
         if (target.isFolder && !recursive)
-          throw refused('tool_failed', `"${path}" is a folder; say recursive: true to delete all that is in it`)
+          throw refused('tool_failed', `"${path}" is a folder; set recursive: true to delete all its contents`)
         if (!context.signal.aborted) await deleteEntry(workspace, target)
         return { path: target.path, deleted: target.isFolder ? ('folder' as const) : ('file' as const) }
       }),
   })
 }
 
-/** Forbidden changes are refused before anybody is asked. */
+/** Forbidden changes are refused before anyone is asked. */
 async function asksFor(kit: WorkspaceKit, approval: boolean, path: string): Promise<boolean> {
   await locate(kit, path)
   return approval
@@ -242,45 +246,50 @@ async function locate({ workspace }: WorkspaceKit, path: string, guard?: Guard):
   if (!target.exists && UNSHOWABLE.test(target.path))
     throw refused(
       'invalid_arguments',
-      `the new name ${JSON.stringify(path)} has characters that are not shown; leave them out`,
+      `the new name ${JSON.stringify(path)} contains invisible characters; remove them`,
     )
   if (target.path.split('/').some(decidesWhatIsShown) && !workspace.isAllowed(target.path))
     throw refused(
       'path_protected',
-      `"${path}" decides what you are shown, so a person must change it; go on without it`,
+      `"${path}" decides what you are shown, so a person must change it; continue without it`,
     )
   const reserved = target.exists ? undefined : target.missing.find(isReservedName)
   if (reserved !== undefined)
     throw refused(
       'invalid_arguments',
-      `"${reserved}" cannot be a name on Windows (a device, or a dot or blank at its end); choose another one`,
+      `"${reserved}" is not a valid name on Windows (a device, or ending in a dot or space); choose another one`,
     )
   return target
 }
 
 /**
- * Devices of Windows, whatever comes behind the first dot, and names whose end it ignores.
+ * Windows devices, whatever follows the first dot, and names whose end Windows ignores.
  * https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file
  */
 function isReservedName(name: string): boolean {
   return /[. ]$/.test(name) || /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|:|$)/i.test(name)
 }
 
-/** Characters that control a terminal or reverse the order of letters: with them, a person would approve a wrong name. */
+/**
+ * Characters that control a terminal or reverse the order of letters: with them, a person would approve a wrong name.
+ */
 const UNSHOWABLE = /[\p{Cc}\u{202a}-\u{202e}\u{2066}-\u{2069}]/u
 
-/** Some systems ignore blanks and dots at the end of a name, and invisible characters. */
+/** Some systems ignore trailing spaces and dots, and invisible characters in names. */
 function decidesWhatIsShown(name: string): boolean {
   return /^\.git(ignore|attributes)$/i.test(name.replaceAll(/\p{Cf}/gu, '').replace(/[. ]+$/, ''))
 }
 
-/** A folder that holds something hidden stays where it is: elsewhere its files might be shown, and a deletion would lose them unseen. */
+/**
+ * A folder with hidden entries stays in place: elsewhere its files might be shown, and a deletion would lose them
+ * unseen.
+ */
 async function locateExisting(kit: WorkspaceKit, path: string, context: ToolContext): Promise<Target> {
   const { workspace, limits } = kit
   const guard = workspace.guard()
   const target = await locate(kit, path, guard)
   if (!target.exists)
-    throw refused('tool_failed', `there is no "${path}" in the workspace; fs.list_dir shows what there is`)
+    throw refused('tool_failed', `"${path}" does not exist in the workspace; fs.list_dir shows what does`)
   if (!target.isFolder) return target
   const budget = kit.startBudget(context)
   const whole = { workspace, guard, from: target.path, depth: Infinity, withBytes: false, budget }
@@ -289,22 +298,22 @@ async function locateExisting(kit: WorkspaceKit, path: string, context: ToolCont
   if (budget.hidden > 0)
     throw refused(
       'path_protected',
-      `"${path}" holds files that are ignored by git or may hold secrets, so a person must do it`,
+      `"${path}" contains files that are ignored by git or may hold secrets, so a person must do it`,
     )
   if (budget.hasStopped || budget.unreadable > 0)
     throw refused(
       'tool_failed',
-      `"${path}" is too large to look through (${limits.walkedEntriesMax} entries, ${limits.timeMs} ms), or cannot be read; take its parts one by one`,
+      `"${path}" is too large to check (${limits.walkedEntriesMax} entries, ${limits.timeMs} ms) or cannot be read; process its parts one by one`,
     )
   return target
 }
 
 function encode(text: string, most: number, form: TextForm = PLAIN): Uint8Array {
   if (!text.isWellFormed())
-    throw refused('invalid_arguments', 'the text has half of a character (a lone surrogate); nothing was written')
+    throw refused('invalid_arguments', 'the text contains half of a character (a lone surrogate); nothing was written')
   const bytes = encodeText(text, form)
   if (bytes.length > most)
-    throw refused('tool_failed', `the file would have ${bytes.length} bytes; at most ${most} can be written`)
+    throw refused('tool_failed', `the file would have ${bytes.length} bytes; the maximum is ${most}`)
   return bytes
 }
 
@@ -316,9 +325,9 @@ interface Before {
 }
 
 /**
- * Reads a file for the encoding and line ends that its new content keeps; undefined for one that is binary, too large or not to be
- * read: then nothing is kept.
- * @throws BatonError `tool_failed` for a text in a form that cannot be kept
+ * Reads a file for the encoding and line ends that its new content keeps; `undefined` if it is binary, too large or
+ * unreadable, in which case nothing is kept.
+ * @throws BatonError `tool_failed` for text in an encoding that cannot be kept
  */
 async function readBefore(
   { workspace, limits }: WorkspaceKit,
@@ -342,7 +351,7 @@ async function readText(
   if (file.bytes > limits.writtenBytesMax)
     throw refused(
       'tool_failed',
-      `"${file.path}" has ${file.bytes} bytes; only files of up to ${limits.writtenBytesMax} can be edited`,
+      `"${file.path}" has ${file.bytes} bytes; only files of up to ${limits.writtenBytesMax} bytes can be edited`,
     )
   const bytes = await file.handle.readFile()
   const form = readTextForm(bytes)
@@ -371,4 +380,4 @@ function refuseUnmarked(path: string, bytes: Uint8Array): void {
     throw refused('tool_failed', `"${path}" is UTF-16 without a byte order mark, which cannot be kept. ${OTHER_FORM}`)
 }
 
-const OTHER_FORM = 'To have it in UTF-8, delete it and write it anew'
+const OTHER_FORM = 'To convert it to UTF-8, delete it and write it again'

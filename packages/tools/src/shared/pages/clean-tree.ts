@@ -1,5 +1,5 @@
-// Cleans the tree of a page in one walk: what no reader sees is taken out and told, depth and size get a bound. The tree is parse5's,
-// which reads HTML as browsers do.
+// Cleans the tree of a page in one pass: removes and reports invisible content, and bounds depth and size. The tree
+// comes from parse5, which parses HTML as browsers do.
 import type { DefaultTreeAdapterTypes } from 'parse5'
 import type { HidingRule } from './hiding-styles.ts'
 import { isHiding, matchesRule, readHidingRules } from './hiding-styles.ts'
@@ -8,13 +8,13 @@ export type Element = DefaultTreeAdapterTypes.Element
 export type ChildNode = DefaultTreeAdapterTypes.ChildNode
 export type ParentNode = DefaultTreeAdapterTypes.ParentNode
 
-/** Elements of a page; the rest is left out. */
+/** Maximum elements of a page; the rest is dropped. */
 const ELEMENTS = 30_000
-/** Deeper elements become plain text: Readability takes time by the square of the depth. */
+/** Deeper elements become plain text, because Readability is quadratic in the depth. */
 const DEPTH = 80
 const HIDDEN_CHARS = 20_000
 
-/** Never text for a reader. */
+/** Elements that are never visible text. */
 const DROPPED: ReadonlySet<string> = new Set([
   'script',
   'style',
@@ -44,7 +44,7 @@ export interface Cleaned {
   readonly elements: number
 }
 
-/** Changes the tree. */
+/** Modifies the tree. */
 export function cleanTree(root: ParentNode): Cleaned {
   const rules = readHidingRules(findSheets(root))
   const hidden: string[] = []
@@ -93,7 +93,7 @@ export function attribute(element: Element, name: string): string | undefined {
   return element.attrs.find((one) => one.name === name)?.value
 }
 
-/** All elements, in the order of the page. */
+/** Yields all elements in document order. */
 export function* walkElements(root: ParentNode): Generator<Element> {
   const waiting: DefaultTreeAdapterTypes.Node[] = [...root.childNodes].toReversed()
   for (let node = waiting.pop(); node; node = waiting.pop()) {
@@ -103,7 +103,7 @@ export function* walkElements(root: ParentNode): Generator<Element> {
   }
 }
 
-/** All text inside, without that of scripts and styles. */
+/** Returns all text inside, except scripts and styles. */
 export function readText(root: ParentNode): string {
   const texts: string[] = []
   const waiting: DefaultTreeAdapterTypes.Node[] = root.childNodes.toReversed()
@@ -139,7 +139,7 @@ function isHidden(element: Element, rules: readonly HidingRule[]): boolean {
   return rules.some((rule) => matchesRule(rule, styled))
 }
 
-/** Leaves one text in the element. Hidden parts of what is so deep are left out. */
+/** Reduces the element to a single text. Hidden parts at this depth are dropped. */
 function flatten(element: Element, rules: readonly HidingRule[]): void {
   const texts: string[] = []
   const waiting: ChildNode[] = element.childNodes.toReversed()

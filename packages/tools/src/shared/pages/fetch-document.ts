@@ -1,4 +1,5 @@
-// Fetches what an address has through the guard: a page, a text or JSON, decoded as its headers, its mark of byte order or the page say.
+// Fetches a page, text or JSON through the guard, decoded according to its headers, its byte order mark or the page
+// itself.
 import type { Clock, ToolContext } from '@baton/core'
 import { BatonError, describeValue } from '@baton/core'
 import type { GuardOptions } from '../../guard/index.ts'
@@ -10,19 +11,22 @@ import type { Reading } from '../service-answer.ts'
 import { describeNetworkFailure, readBody } from '../service-answer.ts'
 
 export interface DocumentOptions {
-  /** Targets that may be fetched besides the public web, and refused ones, as for `createGuardedFetch`. */
+  /** Rules for targets outside the public web, and denied ones, as for `createGuardedFetch`. */
   readonly guard?: Pick<GuardOptions, 'allow' | 'deny' | 'onlyAllowed' | 'schemes' | 'lookup'>
-  /** Milliseconds for one answer; 30,000 by default. */
+  /** Timeout for one response in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number
-  /** Bytes of an answer; 5 MiB by default. */
+  /** Maximum bytes of a response; 5 MiB by default. */
   readonly maxBytes?: number
-  /** Replaces the guarded fetch: then nothing protects the network of the program but this function, and of `guard` only `deny` counts. */
+  /**
+   * Replaces the guarded fetch. Then only this function protects the program's network, and of `guard` only `deny`
+   * applies.
+   */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   readonly clock?: Pick<Clock, 'nowMs'>
 }
 
 export interface FetchedBytes {
-  /** Its address after redirects. */
+  /** Final address after redirects. */
   readonly url: string
   readonly contentType: string
   readonly bytes: Buffer
@@ -46,7 +50,7 @@ export class DocumentFetcher {
   readonly #fetch: NonNullable<DocumentOptions['fetch']>
   readonly #clock: DocumentOptions['clock']
 
-  /** @param what begins errors. @throws BatonError `invalid_option` */
+  /** @param what prefix of errors. @throws BatonError `invalid_option` */
   constructor(what: string, options: DocumentOptions) {
     const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, guard = {}, fetch, clock } = options
     for (const [field, value] of Object.entries({ timeoutMs, maxBytes }))
@@ -64,19 +68,19 @@ export class DocumentFetcher {
   }
 
   /**
-   * @throws BatonError `invalid_arguments` (no address), `url_refused`, `api_unauthorized`, `api_refused`, `api_rate_limited`,
-   * `api_failed`, `api_unavailable`, `api_malformed`; the reason of an aborted signal
+   * @throws BatonError `invalid_arguments` (not an address), `url_refused`, `api_unauthorized`, `api_refused`,
+   * `api_rate_limited`, `api_failed`, `api_unavailable`, `api_malformed`; the reason of an aborted signal
    */
   async fetchBytes(address: string, accept: string, given: ToolContext['signal']): Promise<FetchedBytes> {
     const url = readAddress(address)
-    const signal = given as AbortSignal // a real one, as ToolContext says
+    const signal = given as AbortSignal // a real one, as ToolContext declares
     signal.throwIfAborted()
     const reading: Reading = {
       what: url.origin,
       mayChange: false,
       maxBytes: this.#maxBytes,
       secrets: [],
-      showsWords: false, // they are a stranger's, and an error is not the place for them
+      showsWords: false, // written by strangers, so errors must not show it
       nowMs: () => (this.#clock ? this.#clock.nowMs() : Date.now()),
     }
     try {
@@ -89,7 +93,7 @@ export class DocumentFetcher {
     }
   }
 
-  /** @throws BatonError as `fetchBytes` does, and `media_unsupported` for what is not text */
+  /** @throws BatonError as `fetchBytes` does, and `media_unsupported` if it is not text */
   async fetchText(address: string, signal: ToolContext['signal']): Promise<FetchedText> {
     const accept = 'text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/json;q=0.8,*/*;q=0.1'
     const { url, contentType, bytes } = await this.fetchBytes(address, accept, signal)
@@ -98,7 +102,7 @@ export class DocumentFetcher {
       const told = bareType(contentType) || 'binary data'
       throw new BatonError({
         code: 'media_unsupported',
-        message: `${new URL(url).origin} answered with ${told.slice(0, 100)} (${bytes.length} bytes): HTML, text and JSON can be read`,
+        message: `${new URL(url).origin} responded with ${told.slice(0, 100)} (${bytes.length} bytes): only HTML, text and JSON can be read`,
       })
     }
     return { url, type, contentType, text: decodeText(bytes, contentType, type) }
@@ -106,7 +110,7 @@ export class DocumentFetcher {
 }
 
 /**
- * The program's own fetch, which goes to no place that `deny` names.
+ * Wraps the program's own fetch so that it skips places that `deny` names.
  * @throws BatonError `invalid_option` for other rules, which would have no effect
  */
 function denyPlaces(
@@ -118,8 +122,8 @@ function denyPlaces(
   if (idle !== undefined)
     throw new BatonError({
       code: 'invalid_option',
-      message: `${what}: guard.${idle} has no effect beside fetch, which replaces the guard`,
-      hint: 'Leave out one of them. guard.deny works with both.',
+      message: `${what}: guard.${idle} has no effect together with fetch, which replaces the guard`,
+      hint: 'Remove one of them. guard.deny works with both.',
     })
   const places = parseDenyList(deny)
   const check = (address: string): void => {
@@ -138,11 +142,11 @@ function denyPlaces(
 export function readAddress(address: string): URL {
   const url = address.length > URL_CHARS ? null : URL.parse(address)
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
-  // A login must not get into errors and logs.
+  // A login must not appear in errors and logs.
   const shown = address.includes('@') ? 'this one' : `"${address.slice(0, 100)}"`
   throw new BatonError({
     code: 'invalid_arguments',
-    message: `an address begins with https:// and has no login, unlike ${shown}`,
+    message: `an address must start with https:// and contain no login, unlike ${shown}`,
   })
 }
 
@@ -156,7 +160,9 @@ function kindOf(contentType: string, bytes: Buffer): FetchedText['type'] | undef
   return isTextType(type) ? 'text' : undefined
 }
 
-/** The start of a file says what it is, whatever its sender says: https://mimesniff.spec.whatwg.org/#binary-data-byte */
+/**
+ * Detects the type from the first bytes, whatever the sender says: https://mimesniff.spec.whatwg.org/#binary-data-byte
+ */
 function sniff(bytes: Buffer): 'html' | 'text' | 'binary' {
   const start = bytes.subarray(0, 1445)
   if (start.subarray(0, 5).toString('latin1') === '%PDF-') return 'binary'
@@ -168,7 +174,7 @@ function sniff(bytes: Buffer): 'html' | 'text' | 'binary' {
   return /^<(?:!doctype html|html|head|body)\b/i.test(skipComments(start.toString('latin1'))) ? 'html' : 'text'
 }
 
-/** Skips blanks and comments in linear time: a stranger's page may have many. */
+/** Skips whitespace and comments in linear time, since a stranger's page may have many. */
 function skipComments(text: string): string {
   let rest = text.trimStart()
   while (rest.startsWith('<!--')) {
@@ -179,7 +185,9 @@ function skipComments(text: string): string {
   return rest
 }
 
-/** By the mark of byte order, the header, then the page: https://html.spec.whatwg.org/#determining-the-character-encoding */
+/**
+ * Decodes by byte order mark, header, then the page: https://html.spec.whatwg.org/#determining-the-character-encoding
+ */
 function decodeText(bytes: Buffer, contentType: string, type: FetchedText['type']): string {
   const header = /;\s*charset\s*=\s*["']?([\w:-]{1,40})/i.exec(contentType)?.[1]
   const own = type === 'html' ? /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:-]{1,40})/i : undefined
@@ -195,7 +203,7 @@ function decodeText(bytes: Buffer, contentType: string, type: FetchedText['type'
       try {
         return new TextDecoder(charset).decode(bytes)
       } catch {
-        continue // a charset that nobody knows
+        continue // an unknown charset
       }
   return new TextDecoder().decode(bytes)
 }

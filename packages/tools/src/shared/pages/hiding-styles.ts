@@ -1,9 +1,9 @@
-// Which styles hide text from a reader: those of an element, and simple rules of the page's own style sheets (a tag, classes, an id).
-// It does not know style sheets from elsewhere, selectors of several elements, scripts, or which colour is behind a text.
+// Detects styles that hide text: inline styles, and simple rules (a tag, classes, an id) in the page's own style
+// sheets. Ignores external style sheets, selectors with several elements, scripts, and background colors.
 
-/** Rules that are remembered. */
+/** Maximum rules kept. */
 const RULES = 500
-/** Characters of style sheets that are read. */
+/** Maximum characters of style sheets read. */
 const SHEET_CHARS = 200_000
 
 export interface HidingRule {
@@ -38,11 +38,11 @@ export function isHiding(declarations: string): boolean {
     .replaceAll(/\s*([:;,()!])\s*/g, '$1')
     .trim()
   if (HIDING.some((pattern) => pattern.test(plain))) return true
-  // A box without a size that shows nothing beyond it.
+  // a box without size that clips its content
   return /(?:^|;)overflow:hidden/.test(plain) && /(?:^|;)(?:max-)?(?:height|width):[01](?:px)?(?:;|!|$)/.test(plain)
 }
 
-/** Rules for some media (`@media print`) are left out. */
+/** Skips rules for specific media (`@media print`). */
 export function readHidingRules(sheets: readonly string[]): readonly HidingRule[] {
   const rules: HidingRule[] = []
   const text = sheets

@@ -1,4 +1,4 @@
-// A page that was read, as plain data: the thread that reads pages and the thread that asks for them share it.
+// A parsed page as plain data, shared by the worker that reads pages and the thread that requests them.
 
 export interface OpenGraph {
   readonly title?: string
@@ -16,25 +16,25 @@ export interface HtmlPage {
   /** ISO 8601. */
   readonly publishedAt?: string
   readonly modifiedAt?: string
-  /** The address that the page gives itself. */
+  /** The page's canonical address. */
   readonly canonical?: string
   readonly openGraph: OpenGraph
-  /** Visible text, with headings, lists, links and tables in the manner of Markdown. */
+  /** Visible text, with headings, lists, links and tables in Markdown style. */
   readonly text: string
-  /** `article`: what Readability took for the main part. */
+  /** `article`: the part that Readability considered the main one. */
   readonly part: 'article' | 'whole-page'
-  /** Text that styles hide from a reader, up to a bound. It is not part of `text`. */
+  /** Text hidden by styles, up to a limit. Not part of `text`. */
   readonly hiddenText: string
   readonly hiddenCharacters: number
-  /** Addresses of pictures in the text, 20 at most. */
+  /** Addresses of pictures in the text, at most 20. */
   readonly images: readonly string[]
-  /** True: the page has more elements or text than are read. */
+  /** Whether the page has more elements or text than were read. */
   readonly isCut: boolean
 }
 
 export interface HtmlRequest {
   readonly html: string
-  /** Its address: links are resolved against it. */
+  /** The page's address, which links are resolved against. */
   readonly url: string
   readonly part: HtmlPage['part']
 }

@@ -1,5 +1,5 @@
-// Writes a tree of HTML as text in the manner of Markdown: headings, lists, links, tables, quotations and code. Bounded, without recursion
-// of its own beyond the depth that cleanTree leaves.
+// Writes an HTML tree as text in Markdown style: headings, lists, links, tables, quotations and code. Bounded;
+// recursion is limited by the depth that cleanTree leaves.
 import type { ChildNode, Element, ParentNode } from './clean-tree.ts'
 import { attribute, isElement, isText } from './clean-tree.ts'
 
@@ -19,7 +19,7 @@ const BLOCKS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** @param chars of the text, at most */
+/** @param chars maximum characters of the text */
 export function writeText(
   root: ParentNode,
   { base, chars }: { readonly base: string; readonly chars: number },
@@ -34,10 +34,10 @@ class Writer {
   readonly #chars: number
   readonly #images: string[] = []
   readonly #pieces: string[] = []
-  /** How many items of a numbered list are written. */
+  /** Number of items written per numbered list. */
   readonly #items = new Map<Element, number>()
   #length = 0
-  /** Line breaks that are owed before the next word. */
+  /** Pending line breaks before the next word. */
   #breaks = 0
   #space = false
   #prefix = ''
@@ -131,7 +131,7 @@ class Writer {
     this.#space = false
   }
 
-  /** Writes what is owed. */
+  /** Writes pending line breaks and spaces. */
   #settle(): void {
     if (this.#length === 0) {
       if (this.#prefix !== '') this.#put(this.#prefix)
@@ -165,7 +165,7 @@ class Writer {
     this.children(element)
     const target = resolve(attribute(element, 'href'), this.#base)
     const said = this.#pieces.slice(from).join('').trim()
-    // A link to a place of this page, or whose words are its address, says nothing new.
+    // A link to an anchor on this page, or whose text is its address, adds nothing.
     if (target === undefined || said === '' || said === target || isSamePage(target, this.#base)) return
     this.#put(` <${target}>`)
   }
@@ -181,7 +181,7 @@ class Writer {
 
   #quote(element: Element): void {
     const outer = this.#prefix
-    // The breaks before it belong to what is around it.
+    // The breaks before it belong to its surroundings.
     if (this.#length > 0 && this.#breaks > 0) {
       this.#put(`\n${outer}`.repeat(this.#breaks - 1))
       this.#breaks = 1
@@ -192,7 +192,7 @@ class Writer {
   }
 }
 
-/** An address of the web, or nothing. */
+/** Returns a web address, or `undefined`. */
 export function resolve(address: string | undefined, base: string): string | undefined {
   const url = address === undefined ? null : URL.parse(address.trim(), base)
   return url && /^https?:$/.test(url.protocol) && url.href.length <= 2000 ? url.href : undefined

@@ -1,4 +1,4 @@
-// Reads a page in a thread of its own with a deadline and a bound of memory, because no stranger's page may hold up the others.
+// Reads a page in a separate thread with limits on time and memory, because a stranger's page must not block others.
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -14,10 +14,10 @@ export interface ThreadLimits {
 
 const DEADLINE_MS = 10_000
 const MEMORY_MIB = 256
-/** Threads of one kit: together they may take four times the memory of one. */
+/** Maximum threads per kit: together they may use four times the memory of one. */
 const THREADS_MAX = 4
 
-/** The threads of one kit. Pages wait for one as long as a page may take. */
+/** The threads of one kit. Pages wait for a free one as long as a page may take. */
 export class PageThreads {
   readonly #most: number
   readonly #waiting = new Set<() => void>()
@@ -27,7 +27,7 @@ export class PageThreads {
     this.#most = most
   }
 
-  /** @throws BatonError `api_unavailable` if no thread becomes free in time, and what `readHtmlInThread` throws */
+  /** @throws BatonError `api_unavailable` if no thread becomes free in time, and as `readHtmlInThread` does */
   async read(request: HtmlRequest, limits: ThreadLimits): Promise<HtmlPage> {
     while (this.#running >= this.#most) await this.#wait(limits)
     this.#running += 1
@@ -42,7 +42,7 @@ export class PageThreads {
 
   async #wait({ deadlineMs = DEADLINE_MS, signal }: ThreadLimits): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const message = `${this.#most} pages are being read, and none ended in ${deadlineMs} ms: try again later`
+    const message = `${this.#most} pages are being read, and none finished within ${deadlineMs} ms: try again later`
     const timer = setTimeout(() => reject(new BatonError({ code: 'api_unavailable', message })), deadlineMs)
     const abort = (): void => reject(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
@@ -58,7 +58,7 @@ export class PageThreads {
   }
 }
 
-/** @throws BatonError `api_malformed` for a page that cannot be read, or not in time; the reason of an aborted signal */
+/** @throws BatonError `api_malformed` if the page cannot be read in time; the reason of an aborted signal */
 export async function readHtmlInThread(
   request: HtmlRequest,
   { deadlineMs = DEADLINE_MS, signal }: ThreadLimits,
@@ -75,7 +75,7 @@ export async function readHtmlInThread(
   const fail = (why: string): void =>
     reject(new BatonError({ code: 'api_malformed', message: `the page of ${place(request.url)} ${why}` }))
   worker.on('message', (reply: HtmlReply) => (reply.ok ? resolve(reply.page) : fail(`cannot be read: ${reply.why}`)))
-  worker.on('error', () => fail('needs too much memory to be read, or its reader has failed'))
+  worker.on('error', () => fail('needs too much memory to be read, or its reader failed'))
   worker.on('exit', () => fail('could not be read'))
   const timer = setTimeout(() => fail(`takes more than ${deadlineMs} ms to read`), deadlineMs)
   const abort = (): void => reject(signal.reason)

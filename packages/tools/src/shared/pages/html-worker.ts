@@ -1,4 +1,4 @@
-// The thread that reads one page, and ends.
+// Worker thread that reads one page and ends.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { HtmlReply, HtmlRequest } from './html-page.ts'
 import { readHtml } from './read-html.ts'
@@ -11,4 +11,4 @@ async function read(request: HtmlRequest): Promise<HtmlReply> {
   }
 }
 
-parentPort?.postMessage(await read(workerData as HtmlRequest)) // of html-thread.ts
+parentPort?.postMessage(await read(workerData as HtmlRequest)) // from html-thread.ts

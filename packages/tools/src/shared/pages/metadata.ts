@@ -1,11 +1,11 @@
-// Metadata of a page: title, author, times, Open Graph fields. All of it is a stranger's claim.
+// Metadata of a page: title, author, times, Open Graph fields. All of it is unverified.
 import type { ParentNode } from './clean-tree.ts'
 import { attribute, isText, walkElements } from './clean-tree.ts'
 import type { HtmlPage, OpenGraph } from './html-page.ts'
 import { resolve } from './html-text.ts'
 
 const CHARS = 500
-/** Elements that are looked at: metadata stands at the beginning. */
+/** Maximum elements examined: metadata is at the start. */
 const ELEMENTS = 20_000
 const LINKED_DATA_CHARS = 100_000
 
@@ -13,7 +13,7 @@ export type Metadata = Pick<
   HtmlPage,
   'title' | 'author' | 'language' | 'publishedAt' | 'modifiedAt' | 'canonical' | 'openGraph'
 > & {
-  /** Against which links are resolved. */
+  /** The address that links are resolved against. */
   readonly base: string
 }
 
@@ -91,7 +91,7 @@ function describe({ named, title, language, canonical, base, linked = {} }: Foun
 type Present<Fields> = { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
 
 function dropAbsent<const Fields extends object>(fields: Fields): Present<Fields> {
-  // The rest has the same fields without undefined.
+  // The same fields without undefined ones.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>
 }
 
@@ -110,7 +110,7 @@ function readTime(text: string | undefined): string | undefined {
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString()
 }
 
-/** The first object, or of a graph the first with a date. */
+/** The first object; in a graph, the first one with a date. */
 function readLinkedData(text: string): object | undefined {
   if (text.length > LINKED_DATA_CHARS) return undefined
   try {
@@ -119,7 +119,7 @@ function readLinkedData(text: string): object | undefined {
     const all: readonly unknown[] = Array.isArray(graph) ? graph : Array.isArray(value) ? value : [value]
     return all.find((one): one is object => typeof one === 'object' && one !== null && 'datePublished' in one)
   } catch {
-    return undefined // it is not JSON, and then it says nothing
+    return undefined // not JSON, so it is ignored
   }
 }
 

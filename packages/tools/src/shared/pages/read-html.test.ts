@@ -1,4 +1,4 @@
-// Pages as text: what is written of them, what they hide, and pages that want to hold up their reader.
+// Pages as text: the output, hidden content, and pages that try to block their reader.
 import { expect, test } from 'vitest'
 import type { HtmlPage } from './html-page.ts'
 import { PageThreads, readHtmlInThread } from './html-thread.ts'

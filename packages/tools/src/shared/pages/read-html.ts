@@ -1,5 +1,5 @@
-// Reads one page: its visible text, what it hides, and what it says of itself. It may hold up its thread for seconds, if a page wants that,
-// so it has one of its own (html-thread.ts).
+// Reads one page: its visible text, what it hides, and its metadata. A page can keep its thread busy for seconds, so
+// each runs in its own (html-thread.ts).
 import type { DefaultTreeAdapterTypes } from 'parse5'
 import { parse, parseFragment, serialize } from 'parse5'
 import { cleanTree } from './clean-tree.ts'
@@ -7,11 +7,11 @@ import type { HtmlPage, HtmlRequest } from './html-page.ts'
 import { writeText } from './html-text.ts'
 import { readMetadata } from './metadata.ts'
 
-/** Characters of a page's text; the rest is left out. */
+/** Maximum characters of a page's text; the rest is dropped. */
 const TEXT_CHARS = 2_000_000
-/** Elements of a page in which the main part is looked for. */
+/** Maximum elements of a page whose main part is extracted. */
 const ARTICLE_ELEMENTS = 15_000
-/** A shorter main part is more likely a mistake. */
+/** A shorter main part is probably a mistake. */
 const ARTICLE_CHARS = 200
 
 export async function readHtml({ html, url, part }: HtmlRequest): Promise<HtmlPage> {
@@ -33,13 +33,13 @@ export async function readHtml({ html, url, part }: HtmlRequest): Promise<HtmlPa
   }
 }
 
-/** The main part of the cleaned page by Readability; undefined if it finds none. */
+/** The main part of the cleaned page according to Readability; `undefined` if it finds none. */
 async function findArticle(document: DefaultTreeAdapterTypes.Document, base: string, title: string) {
   const markup = `<!doctype html><html><head><title>${title.replaceAll(/[&<>]/g, ' ')}</title></head>${bodyOf(document)}</html>`
-  // Many pages need neither, and both take time to load.
+  // Loaded lazily: many pages need neither, and both take time to load.
   const [{ Readability }, { parseHTML }] = await Promise.all([import('@mozilla/readability'), import('linkedom')])
   const { document: copy } = parseHTML(markup)
-  // linkedom's document is one; its types are those of the DOM's library, which this package is compiled without.
+  // linkedom's document is compatible, but its types are those of the DOM library, which this package does not use.
   const article = new Readability(copy as never, { disableJSONLD: true }).parse()
   if (!article?.content || (article.textContent ?? '').trim().length < ARTICLE_CHARS) return undefined
   return writeText(parseFragment(article.content), { base, chars: TEXT_CHARS })

@@ -1,4 +1,4 @@
-// A part of a long text, and where the next one begins.
+// A section of a long text, and where the next one starts.
 
 export interface TextWindow {
   readonly text: string
@@ -6,7 +6,7 @@ export interface TextWindow {
   readonly nextChar?: number
 }
 
-/** @param start UTF-16 units; a pair of surrogates is not cut in two */
+/** @param start offset in UTF-16 units; surrogate pairs are not split */
 export function cutWindow(whole: string, start: number, chars: number): TextWindow {
   const from = isTrail(whole, start) ? start + 1 : start
   let end = Math.min(whole.length, from + chars)
