@@ -1,5 +1,6 @@
-// Tests' requirements besides Node and npm: system programs, Python environments and third-party libraries. Each is
-// used if present, and installed otherwise. Environments are kept in a user cache for later runs.
+// Installs what tests require in addition to Node and npm: system programs, Python environments and third-party
+// libraries. Existing components are used; missing ones are installed. Environments are kept in a user cache for later
+// runs.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'

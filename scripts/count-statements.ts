@@ -11,9 +11,8 @@ const UNCOUNTED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Every statement and declaration counts as one, wherever it appears: imports, conditions, loops, statements inside
- * functions. The body of an arrow function without braces counts as one, because it is a return. Types and type-only
- * imports do not count.
+ * Every statement and declaration counts as one: imports, conditions, loops, and statements inside functions. The body
+ * of an arrow function without braces counts as one, because it is a return. Types and type-only imports do not count.
  * @throws Error for a program that does not parse
  */
 export function countStatements(path: string, text: string): number {

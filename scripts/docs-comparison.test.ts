@@ -1,4 +1,4 @@
-// Baton's programs have no more statements than those of other libraries, except where the page explains why.
+// Baton's programs do not have more statements than the others, except where the page explains why.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

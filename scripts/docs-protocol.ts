@@ -154,7 +154,7 @@ function findMember(file: SourceFile, node: Node, name: string): Node | undefine
     : undefined
 }
 
-/** Comments of fields, including those of types that are named in place of fields. */
+/** Comments of fields, including the fields of named types. */
 function collectMeanings(file: SourceFile, given: Node): ReadonlyMap<string, string> {
   const meanings = new Map<string, string>()
   const files = [file, readSource(`${AGENT}session-api.ts`)]

@@ -1,4 +1,4 @@
-// `npm run mutants [-- WORDS]`: applies the mutants of mutant-list.ts, or the ones whose names contain these words, one
+// `npm run mutants [-- WORDS]`: applies the mutants of mutant-list.ts, optionally filtered by words in their names, one
 // after another in a copy of the repository, and runs the test of each, which must fail. It never writes to the
 // repository.
 import { spawnSync } from 'node:child_process'

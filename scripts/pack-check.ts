@@ -39,7 +39,7 @@ try {
 
 function checkPacks(folder: string): void {
   const isComplete = new Set(buildPackages().map(({ name }) => name))
-  // A bin without its source, or a package that depends on one that does not exist yet, cannot be installed.
+  // A bin without its source cannot be installed, and neither can a package whose dependency does not exist yet.
   const packed = packagesInOrder().filter(
     ({ name, needs }) => isComplete.has(name) && needs.every((other) => isComplete.has(other)),
   )

@@ -1,5 +1,5 @@
-// Splits pages into sentences and finds those whose wording makes a promise. Code blocks, headings and generated parts
-// do not count: they come from code, and other checks compare them with it.
+// Splits pages into sentences and finds promises by their wording. Code blocks, headings and generated parts do not
+// count: they come from code, and other checks compare them with it.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY } from './source-files.ts'

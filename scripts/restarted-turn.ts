@@ -1,5 +1,5 @@
-// One turn with a client tool, an approval and a restart, on the real host over a SQLite file; the spans are those that
-// an OpenTelemetry exporter receives. Time is virtual, so every run produces the same result.
+// One turn with a client tool, an approval and a restart, on the real host over a SQLite file, with the spans that an
+// OpenTelemetry exporter receives. Time is virtual, so every run produces the same result.
 import type { Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, defineAgent, openSqliteStore, tool } from '@baton/host'

@@ -16,7 +16,7 @@ test('it judges all local submissions, and says where every call is kept', { tim
   const { stdout } = await start()
   expect(stdout.match(/^ {2}(?:valid|invalid|unclear) \(/gm)).toHaveLength(7)
   expect(stdout.match(/every call is in .+\.jsonl$/gm)).toHaveLength(7)
-  expect(stdout).toContain('nobody is here to say yes')
+  expect(stdout).toContain('there is no person to approve it')
 })
 
 test('an address is for a real model', { timeout: 90_000 }, async () => {

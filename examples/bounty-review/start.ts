@@ -22,7 +22,7 @@ console.log(isScripted ? 'A script plays the model.' : `${model} judges (${reaso
 
 async function decide(question: string): Promise<'approve' | 'deny'> {
   if (!process.stdin.isTTY) {
-    console.log(`  ${question}: nobody is here to say yes`)
+    console.log(`  ${question}: there is no person to approve it`)
     return 'deny'
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
