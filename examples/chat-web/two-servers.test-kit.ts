@@ -43,7 +43,7 @@ export async function startTwoServers(postgres: PostgresServer, pageProgram: str
     reached: () => Promise.race(servers.map(({ untilLine }) => untilLine((line) => line === 'it is there'))),
     goOn: () => writeFileSync(join(folder, 'go-on'), ''),
     countPassedOn: () =>
-      servers.reduce((sum, server) => sum + server.output().split('a request is passed on').length - 1, 0),
+      servers.reduce((sum, server) => sum + server.output().split('a request was passed on').length - 1, 0),
     /** Resolves when a server has killed itself. */
     killed: () => Promise.race(servers.map(({ ended }) => ended)),
     readEffects: (): readonly string[] => readFileSync(join(folder, 'effects.txt'), 'utf8').trim().split('\n'),

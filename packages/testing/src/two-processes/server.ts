@@ -23,7 +23,7 @@ export interface PeerServerWords {
 }
 
 /** Line printed for each connection passed on to its peer. */
-const PASSED_ON = 'a connection is passed on'
+const PASSED_ON = 'a connection was passed on'
 
 /** The test apps send without a pause. */
 const BUSY = {
