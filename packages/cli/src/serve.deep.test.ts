@@ -213,7 +213,7 @@ test.each<[string, readonly string[], readonly [code: number, line: RegExp]]>([
     ['--tls-cert', 'words.ts', '--tls-key', 'words.ts'],
     [1, /^baton: --tls-cert words\.ts and --tls-key words\.ts cannot be used: .*\n$/],
   ],
-  ['an open address without a token', ['--host', '0.0.0.0'], [2, /^baton: --host 0\.0\.0\.0 lets others in, .*\n$/]],
+  ['an open address without a token', ['--host', '0.0.0.0'], [2, /^baton: --host 0\.0\.0\.0 is open to others, .*\n$/]],
 ])('%s is one line and an exit code', async (_situation, words, [code, line]) => {
   writeAgent('Seen.')
   const command = startCommand(process.execPath, {
