@@ -17,7 +17,7 @@ test('what was recorded is replayed, and a changed request is named', async () =
   const half = answers.length / 2
   expect(answers.slice(0, half).trim()).not.toBe('')
   expect(answers.slice(half)).toBe(answers.slice(0, half))
-  expect(refused).toContain('instructions was "Be kind.", and is "Be rude."')
+  expect(refused).toContain('instructions was "Be kind.", but is "Be rude."')
 })
 
 test('nobody is charged twice in twenty worlds', async () => {

@@ -160,8 +160,8 @@ test('its sessions get the mode that is named, also after they are loaded', asyn
 })
 
 test.each([
-  ['works', 'Odd has no mode "wild"; it has "ask", "plan"'],
-  ['forgets', 'Odd has no mode "wild"; it has none'],
+  ['works', 'Odd has no mode "wild"; its modes are "ask", "plan"'],
+  ['forgets', 'Odd has no mode "wild"; it has no modes'],
 ])('a mode that an agent which %s does not have is an error, and no task begins', async (way, told) => {
   const { ask } = await open(openOdd(way, { mode: 'wild' }))
   expect(failureOf(await ask())).toBe(`error: ${told}`)
@@ -324,7 +324,7 @@ test('options are checked', () => {
   expect(() => acpAgent({ command: 'x', args: [1] } as unknown as AcpAgentOptions)).toThrow(
     'args must contain only strings',
   )
-  expect(() => acpAgent({ command: 'x', env: { A: 1 } } as unknown as AcpAgentOptions)).toThrow('env may hold only')
+  expect(() => acpAgent({ command: 'x', env: { A: 1 } } as unknown as AcpAgentOptions)).toThrow('env must contain only')
 })
 
 test('its updates are progress four times a second at most', async () => {

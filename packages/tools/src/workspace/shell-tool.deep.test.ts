@@ -102,7 +102,7 @@ test('asks for approval by default, shows the command, and is untrusted', () => 
     timeoutMs: 127_500,
   })
   expect(tool.describe?.({ command: 'ls', folder: 'src' })).toEqual({ title: 'Run in src: ls' })
-  expect(() => workspaceTools({ root, shell: { timeoutMs: 0 } })).toThrow(/above 0/)
+  expect(() => workspaceTools({ root, shell: { timeoutMs: 0 } })).toThrow(/greater than 0/)
 })
 
 test('output and errors come in their order, with the code', async () => {
