@@ -1,6 +1,6 @@
 // An agent: a plain value with a model, instructions, tools and limits. It knows no host.
 import { BatonError } from '../errors.ts'
-import type { BatchSpec, Limits, OrderRule, RetrySpec, Spec, StopRule, ToolSpec, WindowSpec } from '../machine/spec.ts'
+import type { BatchSpec, Limits, OrderRule, RetrySpec, StopRule, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import type { FieldIsNamed } from './known-fields.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
@@ -11,13 +11,13 @@ import { describeValue } from './value-reader.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
 import { ANSWER_APPROVAL } from '../machine/order.ts'
-import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
-import { shortHash } from './hash.ts'
+import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import type { Model, ModelSettings } from './model.ts'
 import type { Permissions } from './permissions.ts'
 import { checkPermissions } from './permissions.ts'
 import type { AnswerContext, AnswerToCheck, AnswerVerdict } from './answer-check.ts'
 import { checkOrder, checkStopWhen } from './check-order.ts'
+import { RESERVED_NAME } from './reserved-name.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { PrepareStep } from './prepare-step.ts'
 import type { Tool } from './tool.ts'
@@ -270,9 +270,6 @@ const AGENT_KINDS = {
   emptyAnswer: ['retry', 'silence'],
 } as const
 
-/** The tool that reads the rest of a long result; the host adds it. */
-const RESERVED_NAME = 'result.read'
-
 /** @throws BatonError `invalid_agent` for an unknown field: a misspelt limit must not be ignored */
 function addDefaults<Options extends object>(
   { agent, field }: { readonly agent: string; readonly field: string },
@@ -351,71 +348,4 @@ function createNamedProfile(name: string, profile: string): BatonError {
     message: `agent "${name}": profile must be an object, not ${describeValue(profile)}`,
     hint: "The profile for spoken answers is an export: import { voice } from '@baton/host', and write profile: voice.",
   })
-}
-
-/** Characters per token if no better estimate is known. */
-const CHARS_PER_TOKEN = 4
-
-/**
- * The part of an agent that the machine sees. `models` are the candidates' ids as the host resolved them; `interruptMs`
- * is the host's setting (1,000): milliseconds for an aborted model to report its partial answer.
- */
-export function createSpec(
-  agent: Agent,
-  models: readonly string[],
-  contextTokens?: number,
-  interruptMs = DEFAULT_INTERRUPT_MS,
-): Spec {
-  const schemas = agent.tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))
-  // `result.read` is left out: a request has it after a result was too long.
-  const offered = schemas.filter((_, at) => agent.tools[at]?.name !== RESERVED_NAME)
-  const overheadChars = agent.instructions.length + offered.join('').length
-  const windowTokens = agent.window.contextTokens ?? contextTokens
-  const plain = {
-    agent: agent.name,
-    models,
-    tools: agent.tools.map(createToolSpec),
-    limits: agent.limits,
-    window: {
-      ...agent.window,
-      overheadTokens: agent.window.overheadTokens || Math.ceil(overheadChars / CHARS_PER_TOKEN),
-      ...(windowTokens !== undefined && {
-        contextTokens: windowTokens,
-        // In the window of a small model, the default reserve would leave no room for a question.
-        reserveTokens: Math.min(agent.window.reserveTokens, Math.floor(windowTokens / 2)),
-      }),
-    },
-    retry: agent.retry,
-    batch: agent.batch,
-    emptyAnswer: agent.emptyAnswer,
-    ...(agent.firstTool !== undefined && { firstTool: agent.firstTool }),
-    ...(agent.order && { order: agent.order }),
-    ...(agent.stopWhen && { stopWhen: agent.stopWhen }),
-    ...(agent.checkAnswer && { checksAnswer: true as const }),
-  }
-  return {
-    ...plain,
-    interruptMs,
-    hash: shortHash(JSON.stringify([plain, agent.instructions, schemas, agent.settings, agent.outputSchema])),
-  }
-}
-
-function createToolSpec(tool: Tool): ToolSpec {
-  const { name, effect, timeoutMs, awayMs, fallback, parallel, onInterrupt } = tool
-  const { trust = 'trusted', source, endsTurn } = tool
-  const provenance =
-    trust === 'trusted' && source === undefined ? undefined : { trust, ...(source !== undefined && { source }) }
-  const runs = tool.execute ? 'server' : 'client'
-  return {
-    name,
-    effect,
-    runs,
-    timeoutMs,
-    parallel,
-    onInterrupt,
-    ...(awayMs !== undefined && { awayMs }),
-    ...(fallback && { fallback: true }),
-    ...(endsTurn && { endsTurn }),
-    ...(provenance && { provenance }),
-  }
 }

@@ -1,6 +1,7 @@
 // Default limits of an agent, and those of a profile.
 import { expect, test } from 'vitest'
-import { createSpec, defineAgent } from './agent.ts'
+import { defineAgent } from './agent.ts'
+import { createSpec } from './create-spec.ts'
 import { voice } from './profiles.ts'
 
 test('an agent has 50 rounds, the whole window of its model with summaries, and answers as long as the model can write', () => {

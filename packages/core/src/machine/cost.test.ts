@@ -1,7 +1,7 @@
 // The cost of a turn with a short and with a long history: decisions, folds and the request. The counted steps must be
 // equal; the time is printed and never asserted.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createSpec } from '../agent/agent.ts'
+import { createSpec } from '../agent/create-spec.ts'
 import { defineAgent } from '../agent/agent.ts'
 import { voice } from '../agent/profiles.ts'
 import { StepCounter } from '../testing/step-counter.test-kit.ts'

@@ -237,7 +237,6 @@ export type Fact =
       readonly outcome: TurnOutcome
       /** The full answer: the texts of all steps joined by a blank line. Empty unless `answered` or `refused`. */
       readonly text: string
-      /** `issues`: what the last answer lacked of the output schema. */
       readonly error?: { readonly code: ErrorCode; readonly message: string; readonly issues?: string }
     }
   // Calls

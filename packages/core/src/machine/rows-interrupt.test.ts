@@ -1,6 +1,7 @@
 // Interrupts: legal in every phase, and the history keeps only what the listener heard or read.
 import { describe, expect, test } from 'vitest'
-import { defineAgent, createSpec } from '../agent/agent.ts'
+import { defineAgent } from '../agent/agent.ts'
+import { createSpec } from '../agent/create-spec.ts'
 import { decideBatch } from './decide.ts'
 import type { Input } from './input.ts'
 import { clientTool, toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
