@@ -46,6 +46,7 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
   'editor-agent.ts': [''],
   'explorer-agent.ts': [''],
   'embed.ts': ['You are in Oslo.'],
+  'ends-turn.ts': ["file { title: 'Leases', findings: [ 'they expire' ] }", "value: { id: 'R-1', title: 'Leases' }"],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': [
     '[ \'completed: Find explorers\' ]\nrefused: no call has shown "no.ts"',

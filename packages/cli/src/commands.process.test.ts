@@ -247,7 +247,7 @@ test('what needs the file alone says which process has it', async () => {
 test('a store that is not a database is one line', async () => {
   const command = baton(['serve', '--port', '0', '--store', 'sqlite:server.ts'])
   expect(await command.ended).toEqual({ code: 1, signal: null })
-  expect(command.errors()).toMatch(/^baton: the store \S+server\.ts is not a Baton database; .*\n$/)
+  expect(command.errors()).toMatch(/^baton: the store \S+server\.ts is not a Baton database: .*\n$/)
 })
 
 test('a .mcp.json in the folder starts nothing unless it is named', async () => {

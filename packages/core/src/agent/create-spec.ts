@@ -24,6 +24,8 @@ export function createSpec(
   const offered = schemas.filter((_, at) => agent.tools[at]?.name !== RESERVED_NAME)
   const overheadChars = agent.instructions.length + offered.join('').length
   const windowTokens = agent.window.contextTokens ?? contextTokens
+  const ending = agent.tools.filter(({ endsTurn }) => endsTurn).map(({ name }) => ({ tool: name }))
+  const stopWhen = [...(agent.stopWhen ?? []), ...ending]
   const plain = {
     agent: agent.name,
     models,
@@ -43,7 +45,7 @@ export function createSpec(
     emptyAnswer: agent.emptyAnswer,
     ...(agent.firstTool !== undefined && { firstTool: agent.firstTool }),
     ...(agent.order && { order: agent.order }),
-    ...(agent.stopWhen && { stopWhen: agent.stopWhen }),
+    ...(stopWhen.length > 0 && { stopWhen }),
     ...(agent.checkAnswer && { checksAnswer: true as const }),
   }
   return {
@@ -55,7 +57,7 @@ export function createSpec(
 
 function createToolSpec(tool: Tool): ToolSpec {
   const { name, effect, timeoutMs, awayMs, fallback, parallel, onInterrupt } = tool
-  const { trust = 'trusted', source, endsTurn } = tool
+  const { trust = 'trusted', source } = tool
   const provenance =
     trust === 'trusted' && source === undefined ? undefined : { trust, ...(source !== undefined && { source }) }
   const runs = tool.execute ? 'server' : 'client'
@@ -68,7 +70,6 @@ function createToolSpec(tool: Tool): ToolSpec {
     onInterrupt,
     ...(awayMs !== undefined && { awayMs }),
     ...(fallback && { fallback: true }),
-    ...(endsTurn && { endsTurn }),
     ...(provenance && { provenance }),
   }
 }

@@ -299,7 +299,7 @@ const NAME_LENGTH_MAX = 256
 export function tool<
   const Name extends string,
   // These defaults apply if a field is missing or misnamed. They accept any `execute`, so the error is at that field.
-  // oxlint-disable-next-line no-explicit-any -- unknown would make the compiler complain about `execute` first
+  // oxlint-disable-next-line no-explicit-any -- with `unknown` the compiler would complain about `execute` instead
   const Input extends Schema = StandardSchema<any>,
   const Output extends Schema = Untold,
   Services = unknown,

@@ -1,12 +1,15 @@
-// Turns that end at the results of their calls: tools with `endsTurn`, and the agent's `stopWhen`.
+// Turns that end at the results of their calls, by `stopWhen`.
 import { expect, test } from 'vitest'
 import { clientTool, serverTool, TestSession, TOOLS } from '../testing/test-session.ts'
 
-const SUBMIT = [...TOOLS, serverTool('submit', { endsTurn: true }), clientTool('choose', { endsTurn: true })]
+const SUBMIT = {
+  tools: [...TOOLS, serverTool('submit'), clientTool('choose')],
+  stopWhen: [{ tool: 'submit' }, { tool: 'choose' }],
+}
 const ENDED = { type: 'turn-finished', turn: 1, outcome: 'tool', text: '' }
 
 test('an ok result ends the turn, and the model is not asked again', () => {
-  const session = new TestSession({ tools: SUBMIT })
+  const session = new TestSession(SUBMIT)
     .user('go')
     .says({ calls: ['submit'] })
     .returns('call_1_0', 'sent')
@@ -15,14 +18,14 @@ test('an ok result ends the turn, and the model is not asked again', () => {
 })
 
 test('the other calls of its step settle first', () => {
-  const session = new TestSession({ tools: SUBMIT }).user('go').says({ calls: ['submit', 'read'] })
+  const session = new TestSession(SUBMIT).user('go').says({ calls: ['submit', 'read'] })
   session.returns('call_1_0')
   expect(session.logged('turn-finished')).toEqual([])
   expect(session.returns('call_1_1').fact('turn-finished')).toEqual(ENDED)
 })
 
 test('an error, a denial and a time-out continue the turn', () => {
-  const failed = new TestSession({ tools: SUBMIT }).user('go').says({ calls: ['submit'] })
+  const failed = new TestSession(SUBMIT).user('go').says({ calls: ['submit'] })
   failed.returns('call_1_0', { type: 'error', code: 'tool_failed', message: 'no' })
   expect(failed.factTypes().at(-1)).toBe('model-started')
   failed.says({ calls: ['submit'] }).returns('call_2_0', 'sent')
@@ -30,7 +33,7 @@ test('an error, a denial and a time-out continue the turn', () => {
 })
 
 test('a client tool ends it by the result of its client', () => {
-  const session = new TestSession({ tools: SUBMIT })
+  const session = new TestSession(SUBMIT)
     .attach('phone')
     .user('go')
     .says({ calls: ['choose'] })
@@ -38,7 +41,7 @@ test('a client tool ends it by the result of its client', () => {
 })
 
 test('an input that came meanwhile begins the next turn, and the model reads the result there', () => {
-  const session = new TestSession({ tools: SUBMIT })
+  const session = new TestSession(SUBMIT)
     .user('go')
     .says({ calls: ['submit'] })
     .user('and now?')
@@ -51,7 +54,7 @@ test('an input that came meanwhile begins the next turn, and the model reads the
 
 test('a turn that may not answer yet continues', () => {
   const order = [{ answer: true, after: ['read'] }] as const
-  const session = new TestSession({ tools: SUBMIT, order })
+  const session = new TestSession({ ...SUBMIT, order })
     .user('go')
     .says({ calls: ['submit'] })
     .returns('call_1_0')
@@ -96,7 +99,7 @@ test('each turn counts its own rounds and results', () => {
 })
 
 test('a turn that ended so is not failed for the tokens that it used', () => {
-  const session = new TestSession({ tools: SUBMIT, limits: { turnTokens: 10 } }).user('go')
+  const session = new TestSession({ ...SUBMIT, limits: { turnTokens: 10 } }).user('go')
   session.says({ calls: ['submit'], usage: { inputTokens: 100, outputTokens: 100 } })
   expect(session.returns('call_1_0').fact('turn-finished')).toEqual(ENDED)
 })

@@ -22,18 +22,15 @@ export function findMissing(
 }
 
 /**
- * Whether the turn ends now that the calls of a step have settled: at a tool with `endsTurn`, or by `stopWhen`. It
- * continues while the answer still requires another tool's result.
+ * Whether `stopWhen` ends the turn now that the calls of a step have settled. The turn continues while the answer still
+ * requires another tool's result.
  */
 export function endsAtCalls(
-  spec: Pick<Spec, 'tools' | 'stopWhen' | 'firstTool' | 'order'>,
+  spec: Pick<Spec, 'stopWhen' | 'firstTool' | 'order'>,
   { done = [], rounds }: Pick<Turn, 'done' | 'rounds'>,
 ): boolean {
-  const isEnding = (name: string): boolean => spec.tools.some((tool) => tool.name === name && tool.endsTurn === true)
-  const isMet =
-    done.some(isEnding) ||
-    spec.stopWhen?.some((when) => ('tool' in when ? done.includes(when.tool) : rounds >= when.rounds)) === true
-  return isMet && findMissing(spec, done).length === 0
+  const isMet = spec.stopWhen?.some((rule) => ('tool' in rule ? done.includes(rule.tool) : rounds >= rule.rounds))
+  return isMet === true && findMissing(spec, done).length === 0
 }
 
 /** Message to the model about a premature call. */

@@ -22,8 +22,6 @@ export interface ToolSpec {
   readonly fallback?: true
   readonly parallel: boolean
   readonly onInterrupt: InterruptPolicy
-  /** An `ok` result ends the turn: the model is not asked again. */
-  readonly endsTurn?: true
   /** The source of its results; absent for the agent's own tools, which are trusted. */
   readonly provenance?: Provenance
 }
@@ -165,7 +163,7 @@ export interface Spec {
   /** Every other call, and the answer, waits for an `ok` result of this tool in the same turn. */
   readonly firstTool?: string
   readonly order?: readonly OrderRule[]
-  /** Any of these ends a turn after a step with calls. */
+  /** Any of these ends a turn after a step with calls: the agent's `stopWhen`, and its tools with `endsTurn`. */
   readonly stopWhen?: readonly StopRule[]
   /** The host checks each answer (`checkAnswer`): an answer without a verdict is not accepted. */
   readonly checksAnswer?: true

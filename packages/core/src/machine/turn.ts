@@ -146,7 +146,7 @@ function nextStep(draft: Draft): void {
   const { spec, state } = draft
   const turn = state.turn
   if (!turn) return
-  if (endsAtCalls(spec, turn)) {
+  if (spec.stopWhen && endsAtCalls(spec, turn)) {
     finishTurn(draft, 'tool')
     return
   }

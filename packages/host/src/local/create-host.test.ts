@@ -91,7 +91,7 @@ test.each<[string, object, string, string]>([
   ['an agent that is only its fields', { agent: { name: 'a', model: 'offline' } }, 'invalid_agent', 'defineAgent({'],
   ['one agent as the agents', { agents: { name: 'a' } }, 'invalid_option', 'agents: [shop, desk]'],
   ['the name of a file as its store', { store: 'chat.db' }, 'invalid_option', 'await openSqliteStore('],
-  ['a memory', { memory: {} }, 'invalid_option', 'kept by store'],
+  ['a memory', { memory: {} }, 'invalid_option', 'kept in store'],
   ['a voice', { voice: {} }, 'invalid_option', '@baton/client/voice'],
   ['tools of its own', { tools: [] }, 'invalid_option', 'createHost({ agent: defineAgent('],
 ])('a host with %s is refused with what to write', (_, options, code, hint) => {

@@ -77,7 +77,7 @@ describe.each([
     expect(calls).toEqual([
       'no-schema ok: [{"type":"text","text":"no-schema"}]',
       'unstructured ok: [{"type":"text","text":"unstructured"}]',
-      matches('lies ok: *it is done*no number*does not match the tool.s output schema*'),
+      matches('lies ok: *it is done*no number*does not match the tool*s output schema*'),
     ])
   })
 })

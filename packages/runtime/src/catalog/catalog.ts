@@ -177,12 +177,12 @@ class SharedCatalog implements Catalog {
     const { priceOf, services, secrets, environment, blobs, log, digest, digestMedia, runTool } = this.#init
     for (const model of candidates) checkPriced(agent, model, { priceOf, modelOf: found })
     const isLimited = permitted !== undefined || agent.limits.turnCostMicros < Number.MAX_SAFE_INTEGER
-    const modelOf = (chosen: string | Model): Model => {
-      const model = typeof chosen === 'string' ? found(chosen) : chosen
-      if (!isLimited) return model
+    const findChosen: ModelOf = (chosen) => {
+      const model = found(chosen)
       checkPriced(agent, model, { priceOf })
       return permitted?.model(model) ?? model
     }
+    const modelOf = isLimited ? findChosen : found
     const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
     const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })
@@ -261,13 +261,11 @@ class SharedCatalog implements Catalog {
     throw new BatonError({ code: 'unknown_model', message, hint: 'Write one: defineAgent({ model: "offline" }).' })
   }
 
-  #createModelOf(
-    candidates: readonly (string | Model)[],
-    find: ((id: string) => Model) | undefined,
-  ): (id: string) => Model {
+  #createModelOf(candidates: readonly (string | Model)[], find: ((id: string) => Model) | undefined): ModelOf {
     const last = candidates.at(-1)
     const lastId = last && toId(last)
     return (id) => {
+      if (typeof id !== 'string') return id
       const own = candidates.find((model): model is Model => typeof model !== 'string' && model.id === id)
       const model = own ?? find?.(id)
       if (!model) throw createUnknownModelError(id, find !== undefined)
@@ -307,7 +305,7 @@ function hasManyTools(tools: readonly Tool[], { window }: Spec): boolean {
   return tools.length > 30 || window.overheadTokens > (window.contextTokens ?? Infinity) / 5
 }
 
-type ModelOf = (id: string) => Model
+type ModelOf = (model: string | Model) => Model
 
 type Changing<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 

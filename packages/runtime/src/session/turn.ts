@@ -120,7 +120,11 @@ function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | u
       if (seen.isMine) seen.finish = event.finish
       return undefined
     case 'call':
-      if (seen.isMine) noteCall(seen, event.call)
+      if (!seen.isMine || event.call.step < seen.step) return undefined
+      // The newest step's calls replace those of older ones, which bounds the memory of a long turn.
+      if (event.call.step > seen.step) seen.calls.clear()
+      seen.step = event.call.step
+      seen.calls.set(event.call.callId, event.call)
       return undefined
     case 'compacted':
       seen.forgotten ||= seen.isMine
@@ -130,14 +134,6 @@ function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | u
     default:
       return undefined
   }
-}
-
-/** Keeps only the newest step's calls, which bounds the memory of a long turn. */
-function noteCall(seen: Seen, call: CallView): void {
-  if (call.step < seen.step) return
-  if (call.step > seen.step) seen.calls.clear()
-  seen.step = call.step
-  seen.calls.set(call.callId, call)
 }
 
 /** Renumbers sources, since each step numbers its own. */

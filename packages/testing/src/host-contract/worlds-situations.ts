@@ -299,7 +299,7 @@ export const WORLD_SITUATIONS: Situations = {
     for (const prepareStep of [() => Promise.reject(new Error('no plan')), never] as const) {
       const world = await createWorld({ steps: [{ text: 'x' }], prepareStep })
       const session = await world.open()
-      await expect(world.time.until(session.send('go').answer)).rejects.toThrow(/no plan|did not answer in 30000 ms/)
+      await expect(world.time.until(session.send('go').answer)).rejects.toThrow(/no plan|timed out after 30000 ms/)
     }
   },
 }
