@@ -24,7 +24,7 @@ function createSignal() {
   return { given, give }
 }
 
-/** The note with the outcome waits for the next input: this is one. */
+/** The note with the outcome waits for the next input, so this sends one. */
 async function tellOutcome(session: Session): Promise<string> {
   const detached = new Set<string>()
   for await (const event of session.events({ from: 'now', delivery: true })) {

@@ -1,4 +1,4 @@
-// A turn that ends at a tool: the model files a report, and is not asked for words about it.
+// A turn that ends at a tool: the model files a report and is not asked to comment on it.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

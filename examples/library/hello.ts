@@ -1,4 +1,4 @@
-// The smallest program: an agent, a host, a session. `offline` needs no key; use a model of yours, such as
+// The smallest program: an agent, a host, a session. `offline` needs no key; a real model has a name such as
 // `anthropic/claude-sonnet-5`.
 import { createHost, defineAgent } from '@baton/host'
 

@@ -1,4 +1,4 @@
-// An answer while it is written, and its tool calls: a turn is iterated.
+// Streams an answer and its tool calls by iterating over a turn.
 import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 
 const population = tool({
