@@ -1,43 +1,25 @@
 // `node scripts/api.ts [--write]`: the public names of each package, by entry point, with their kinds. They are kept in
 // `packages/*/api.txt`, so that a change of the API shows in a diff; a test compares them.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Node } from 'oxc-parser'
 import { parseSync } from 'oxc-parser'
-import { REPOSITORY } from './source-files.ts'
+import type { Package } from './packages.ts'
+import { packagesInOrder } from './packages.ts'
 
 export type Kind = 'function' | 'class' | 'const' | 'interface' | 'type' | 'enum' | 'namespace'
 
 /** Exported names of one module and their kinds. */
 type Names = ReadonlyMap<string, Kind>
 
-interface Manifest {
-  readonly name: string
-  readonly exports?: Readonly<Record<string, { readonly '@baton/source'?: string } | string>>
-}
-
-/** The text of a package's `api.txt`; undefined for a package without exports. */
-export function describeApi(folder: string): string | undefined {
-  const { name, exports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-  const entries = Object.entries(exports).flatMap(([path, target]) => {
-    const source = typeof target === 'string' ? undefined : target['@baton/source']
-    return source?.endsWith('.ts') ? [{ entry: join(name, path), source: join(folder, source) }] : []
-  })
-  if (entries.length === 0) return undefined
+/** The text of a package's `api.txt`. */
+export function describeApi({ name, path, entries }: Package): string {
   const known = new Map<string, Names>()
-  const parts = entries.map(({ entry, source }) => {
-    const lines = [...listNames(source, known)].map(([exported, kind]) => `  ${kind} ${exported}`)
-    return [`${entry} (${lines.length})`, ...lines.toSorted()].join('\n')
+  const parts = entries.map(({ subpath, source }) => {
+    const lines = [...listNames(join(path, source), known)].map(([exported, kind]) => `  ${kind} ${exported}`)
+    return [`${join(name, subpath)} (${lines.length})`, ...lines.toSorted()].join('\n')
   })
   return `${parts.join('\n\n')}\n`
-}
-
-/** Folders of the packages. */
-export function listFolders(): readonly string[] {
-  const packages = join(REPOSITORY, 'packages')
-  return readdirSync(packages)
-    .map((name) => join(packages, name))
-    .filter((folder) => existsSync(join(folder, 'package.json')))
 }
 
 function listNames(path: string, known: Map<string, Names>): Names {
@@ -64,16 +46,15 @@ function listNames(path: string, known: Map<string, Names>): Names {
   return names
 }
 
-/** Names of another package keep no kind here. */
+/** The names of a module of this repository; none for others. */
 function resolveNames(path: string, module: string, known: Map<string, Names>): Names {
   if (module.startsWith('.')) return listNames(resolve(dirname(path), module), known)
-  const [, name = '', entry = '.'] = /^@baton\/([^/]+)(?:\/(.*))?$/.exec(module) ?? []
-  const folder = join(REPOSITORY, 'packages', name)
-  if (name === '' || !existsSync(folder)) return new Map()
-  const { exports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-  const target = exports[entry === '.' ? '.' : `./${entry}`]
-  const source = typeof target === 'object' ? target['@baton/source'] : undefined
-  return source === undefined ? new Map() : listNames(join(folder, source), known)
+  const entry = packagesInOrder()
+    .flatMap(({ name, path: folder, entries }) =>
+      entries.map(({ subpath, source }) => ({ module: join(name, subpath), source: join(folder, source) })),
+    )
+    .find((one) => one.module === module)
+  return entry ? listNames(entry.source, known) : new Map<string, Kind>()
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -106,10 +87,9 @@ function readName(node: { readonly type: string; readonly name?: string; readonl
 if (process.argv[1] === import.meta.filename) {
   let count = 0
   const all = new Set<string>()
-  for (const folder of listFolders()) {
-    const text = describeApi(folder)
-    if (text === undefined) continue
-    if (process.argv.includes('--write')) writeFileSync(join(folder, 'api.txt'), text)
+  for (const one of packagesInOrder()) {
+    const text = describeApi(one)
+    if (process.argv.includes('--write')) writeFileSync(join(one.path, 'api.txt'), text)
     for (const [, name = ''] of text.matchAll(/^ {2}\w+ (\S+)$/gm)) {
       count += 1
       all.add(name)

@@ -1,6 +1,6 @@
-// `node scripts/english.ts [FOLDER…] [--list]`: counts comment lines that begin with a word, or contain a phrase, that
-// native engineers would not write, by package or for the given folders. `--list` prints the lines. The tidy check
-// refuses them.
+// `node scripts/english.ts [FOLDER…] [--list]`: counts comment lines that begin with a word or contain a phrase which
+// native engineers do not write, by package or for the named folders. `--list` prints the lines. A test keeps each
+// folder under 1 %.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -125,7 +125,8 @@ export function findSlips(path: string, text: string): readonly Slip[] {
   })
 }
 
-function count(folder: string, isListed: boolean): { readonly lines: number; readonly slips: number } {
+/** Counts the comment lines and the slips of a folder. `isListed` prints each slip. */
+export function countSlips(folder: string, isListed = false): { readonly lines: number; readonly slips: number } {
   let lines = 0
   let slips = 0
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -145,15 +146,20 @@ function count(folder: string, isListed: boolean): { readonly lines: number; rea
   return { lines, slips }
 }
 
+/** The folders of this repository that have source. */
+export function listFolders(): readonly string[] {
+  const packages = readdirSync(join(REPOSITORY, 'packages')).map((name) => join('packages', name, 'src'))
+  return [...packages, 'scripts', 'examples', 'bench']
+}
+
 if (process.argv[1] === import.meta.filename) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { list: { type: 'boolean', default: false } },
   })
-  const packages = readdirSync(join(REPOSITORY, 'packages')).map((name) => join('packages', name, 'src'))
   console.log('| folder | comment lines | slips | share |\n| --- | --- | --- | --- |')
-  for (const folder of positionals.length > 0 ? positionals : [...packages, 'scripts', 'examples', 'bench']) {
-    const { lines, slips } = count(resolve(REPOSITORY, folder), values.list)
+  for (const folder of positionals.length > 0 ? positionals : listFolders()) {
+    const { lines, slips } = countSlips(resolve(REPOSITORY, folder), values.list)
     console.log(`| ${folder} | ${lines} | ${slips} | ${((100 * slips) / lines).toFixed(1)} % |`)
   }
 }
