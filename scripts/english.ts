@@ -103,7 +103,7 @@ export function commentLines(
     }
     return low + 1
   }
-  let last = 0
+  let last = -1
   return parseSync(path, text, { sourceType: 'module' }).comments.flatMap(({ type, value, start }) => {
     const first = lineAt(start)
     const isContinued = type === 'Line' && first === last + 1

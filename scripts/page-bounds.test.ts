@@ -137,7 +137,7 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['providers', '2 seconds after its reason', 'models/src/transport/whole-answer', 'QUIET_MS', 2 * SECOND],
   [
     'providers',
-    '10 where it has gone on behind',
+    '10 if it continued after an earlier reason',
     'models/src/transport/whole-answer',
     'DOUBTFUL_QUIET_MS',
     10 * SECOND,

@@ -44,18 +44,14 @@ const RESULTS: readonly Kind[] = [
   returns('`content` is one part', { content: { type: 'text', text: 'one' } }, said('one')),
   returns('`content` holds texts', { content: ['a', 'b'] }, said('a', 'b')),
   returns('`_meta` is null', { content: ok, _meta: null, structuredContent: null, isError: null }, said('ok')),
-  returns('fields that MCP does not know', { output: 'done' }, said('{"output":"done"}')),
+  returns('unknown fields', { output: 'done' }, said('{"output":"done"}')),
   returns('the result is a list', ok, said('ok')),
   returns('the result is a text', 'plain', said('plain')),
   returns('the result is null', null, said('null')),
   returns('the form of 2024', { toolResult: { ok: 1 } }, said('{"ok":1}')),
   returns('a structured value that is a list', { structuredContent: [1, 2], content: [] }, said('[1,2]')),
   returns('a structured value that is a number', { structuredContent: 7, content: ok }, said('ok', '7')),
-  returns(
-    'a failure that is said by a text',
-    { isError: 'true', content: [{ type: 'text', text: 'bad' }] },
-    failed('bad'),
-  ),
+  returns('`isError` is a text', { isError: 'true', content: [{ type: 'text', text: 'bad' }] }, failed('bad')),
   returns(
     'a failure explained by its structured value',
     { isError: true, structuredContent: { why: 'full' } },
@@ -80,19 +76,19 @@ const PARTS: readonly Kind[] = [
   part('a type in capital letters', { type: 'TEXT', text: 'loud' }, said('loud')),
   part('a part of an unknown type', { type: 'chart', data: [1] }, said('{"type":"chart","data":[1]}')),
   part(
-    'hints of a part that are wrong',
+    'a part with wrong hints',
     { type: 'text', text: 'ok', annotations: { audience: 'all', priority: 'x' }, _meta: null },
     said('ok'),
   ),
   part('base64 with line breaks', { type: 'image', mimeType: 'image/png', data: 'iVBORw0K\r\nGgo=' }, picture()),
   part('base64 without padding', { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo' }, picture()),
   part('base64 for URLs', { type: 'image', mimeType: 'image/x-y', data: 'ab-_' }, picture('image/x-y', 'ab+/')),
-  part('a data address', { type: 'image', mimeType: 'image/png', data: `data:image/png;base64,${PNG}` }, picture()),
+  part('a `data:` address', { type: 'image', mimeType: 'image/png', data: `data:image/png;base64,${PNG}` }, picture()),
   part('a wrong media type', { type: 'image', mimeType: 'image/png', data: JPEG }, picture('image/jpeg', JPEG)),
-  part('a media type that is null', { type: 'image', mimeType: null, data: PNG }, picture()),
-  part('a media type that is none', { type: 'image', mimeType: 'png', data: PNG }, picture()),
+  part('a null media type', { type: 'image', mimeType: null, data: PNG }, picture()),
+  part('an invalid media type', { type: 'image', mimeType: 'png', data: PNG }, picture()),
   part(
-    'data that is no base64',
+    'data that is not base64',
     { type: 'image', mimeType: 'image/png', data: '***' },
     said('[The server sent image data that cannot be read: ***]'),
   ),
@@ -103,7 +99,7 @@ const PARTS: readonly Kind[] = [
     said('Resource resource:\ninside'),
   ),
   part(
-    'a resource whose `blob` is null',
+    'a resource with a null `blob`',
     { type: 'resource', resource: { uri: 'a:b', text: 'x', blob: null, mimeType: null } },
     said('Resource a:b:\nx'),
   ),
@@ -115,13 +111,13 @@ const PARTS: readonly Kind[] = [
 ]
 
 const ENVELOPES: readonly Kind[] = [
-  writes('`error` is null beside a result', (id) => ({ jsonrpc: '2.0', id, result: { content: ok }, error: null })),
+  writes('a result and a null `error`', (id) => ({ jsonrpc: '2.0', id, result: { content: ok }, error: null })),
   writes(
-    '`result` is null beside an error',
+    'an error and a null `result`',
     (id) => ({ jsonrpc: '2.0', id, result: null, error: { code: -32_000, message: 'boom' } }),
     refused('-32000: boom'),
   ),
-  writes('an empty error beside a result', (id) => ({
+  writes('a result and an empty error', (id) => ({
     jsonrpc: '2.0',
     id,
     result: { content: ok },
@@ -134,14 +130,14 @@ const ENVELOPES: readonly Kind[] = [
   ),
   writes('no `jsonrpc`', (id) => ({ id, result: { content: ok } })),
   writes('`jsonrpc` is a number', (id) => ({ jsonrpc: 2, id, result: { content: ok } })),
-  writes('an id that comes back as a text', (id) => ({ jsonrpc: '2.0', id: String(id), result: { content: ok } })),
+  writes('an id returned as text', (id) => ({ jsonrpc: '2.0', id: String(id), result: { content: ok } })),
   writes(
-    'an id that is null',
+    'a null id',
     () => ({ jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'bad' } }),
     refused('-32600: bad'),
   ),
-  writes('`method` beside a result', (id) => ({ jsonrpc: '2.0', id, method: 'tools/call', result: { content: ok } })),
-  writes('a result that is not wrapped', (id) => ({ jsonrpc: '2.0', id, content: ok })),
+  writes('a result with a `method`', (id) => ({ jsonrpc: '2.0', id, method: 'tools/call', result: { content: ok } })),
+  writes('an unwrapped result', (id) => ({ jsonrpc: '2.0', id, content: ok })),
   writes('an answer without a result', (id) => ({ jsonrpc: '2.0', id }), said('null')),
   errs('an error that is a text', 'boom', refused('-32000: boom')),
   errs('an error with a word as its code', { code: 'E_DISK', message: 'boom' }, refused('-32000: E_DISK: boom')),
@@ -156,7 +152,7 @@ const ENVELOPES: readonly Kind[] = [
     { code: -32_602, message: 'bad params', data: { field: 'x', hint: 'use y' } },
     'error api_refused: MCP server "odd" answered with error -32602: bad params ({"field":"x","hint":"use y"})',
   ),
-  errs('an error without anything', {}, refused('-32000: no reason given')),
+  errs('an empty error', {}, refused('-32000: no reason given')),
   writes('a batch', (id) => [
     { jsonrpc: '2.0', method: 'notifications/unknown' },
     { jsonrpc: '2.0', id, result: { content: ok } },
@@ -171,26 +167,19 @@ const TEXTS: readonly Kind[] = [
       `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"silly","data":null}}${JSON.stringify({ jsonrpc: '2.0', id, result: { content: ok } })}`,
   ),
   writes(
-    '`NaN` in a number’s place',
+    '`NaN` as a number',
     (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"n":NaN}}}`,
     said('{"n":null}'),
   ),
   writes(
-    'a line break inside of a string',
+    'a line break in a string',
     (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"a\nb"}]}}`,
     said('a\nb'),
   ),
-  writes(
-    'a comma too many',
-    (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"ok"},],}}`,
-  ),
-  writes('an answer that is no JSON', (id) => `{'jsonrpc': '2.0', 'id': ${id}, 'result': {'content': None}}`, UNKNOWN),
-  writes(
-    'an answer that is cut off',
-    (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"te]}}`,
-    UNKNOWN,
-  ),
-  writes('progress and notices that MCP does not know', (id) =>
+  writes('an extra comma', (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"ok"},],}}`),
+  writes('an answer that is not JSON', (id) => `{'jsonrpc': '2.0', 'id': ${id}, 'result': {'content': None}}`, UNKNOWN),
+  writes('a cut-off answer', (id) => `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"te]}}`, UNKNOWN),
+  writes('unknown progress and notices', (id) =>
     [
       {
         jsonrpc: '2.0',
