@@ -68,7 +68,7 @@ async function count(store: Store, session = 's'): Promise<number> {
   return records
 }
 
-const GONE = { code: 'store_gone', hint: expect.stringContaining('start again') }
+const GONE = { code: 'store_gone', hint: expect.stringContaining('then restart') }
 
 describe('a file that is taken away while it is open', () => {
   const ways: Readonly<Record<string, () => void>> = {
@@ -152,7 +152,7 @@ describe('a host whose store is taken away while a session is open', () => {
       expect(ran).toEqual(['0'])
       act()
       await expect(session.send('two').answer).rejects.toMatchObject({ code: 'store_gone' })
-      const start = { code: 'store_gone', hint: expect.stringContaining('start again') }
+      const start = { code: 'store_gone', hint: expect.stringContaining('then restart') }
       await expect(session.send('three').answer).rejects.toMatchObject(start)
       await expect(host.session('s')).rejects.toMatchObject({ code: 'store_gone' })
       await expect(host.session('another')).rejects.toMatchObject({ code: 'store_gone' })
