@@ -145,8 +145,8 @@ export function effectKey(effect: AwaitedEffect): string {
 }
 
 /**
- * Effects of a state change: starts what is newly owed and withdraws what is no longer owed, except the effect named by
- * `answered`. Derived, so that no row of the table can forget an effect.
+ * Compares the effects that two states owe: starts the new ones and withdraws the others. Skips the effect that `answered`
+ * names. Rows of the table do not list effects, so none can forget one.
  */
 export function effectsBetween(before: State, after: State, answered: string | undefined): readonly Effect[] {
   const owed = outstanding(before, after)

@@ -27,7 +27,8 @@ export function createDirectAgent({ agent, resultChars }: DirectAgentInit): Agen
   return defineAgent({
     name: `${agent.name.slice(0, 58)}.tools`,
     model: createDirectModel(reads),
-    tools: agent.tools.filter(({ execute }) => execute !== undefined),
+    // A turn that ended at its call would not read the rest of a long result.
+    tools: agent.tools.filter(({ execute }) => execute !== undefined).map((tool) => ({ ...tool, endsTurn: false })),
     sources: agent.sources,
     collisions: agent.collisions,
     ...(agent.approvalPolicy && { approvalPolicy: agent.approvalPolicy }),

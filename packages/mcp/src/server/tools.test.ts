@@ -44,7 +44,15 @@ const stock = [
       return `${cups} cups${milk ? ' with milk' : ''}`
     },
   }),
-  tool({ name: 'long', description: 'Returns much.', input: z.object({}), effect: 'pure', execute: () => LONG }),
+  // It ends turns, and its result is still read whole.
+  tool({
+    name: 'long',
+    description: 'Returns much.',
+    input: z.object({}),
+    effect: 'pure',
+    endsTurn: true,
+    execute: () => LONG,
+  }),
   tool({
     name: 'picture',
     description: 'Returns a picture.',

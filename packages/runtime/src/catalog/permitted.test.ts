@@ -166,6 +166,20 @@ test('nobody can choose a model elsewhere: no message, no session, no step', asy
   await expect(session.send('Again.').answer).rejects.toMatchObject({ code: 'not_permitted' })
 })
 
+test('a step may name a tool that permissions took away, and goes on without it', async () => {
+  const model = createScriptedModel({ steps: [{ text: 'Done.' }] })
+  const act = (name: string) =>
+    tool({ name, description: name, input: { type: 'object' }, effect: 'pure', network: false, execute: () => 1 })
+  const prepareStep = () => ({ tools: ['keep', 'drop'] as const })
+  const permissions = { deny: ['drop'] }
+  const host = createHost({
+    agent: defineAgent({ name: 'tester', model, tools: [act('keep'), act('drop')], permissions, prepareStep }),
+  })
+  open.stop = () => host.stop()
+  expect((await (await host.session('one')).send('Go.').answer).text).toBe('Done.')
+  expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['keep'])
+})
+
 test('a step cannot bring a model that runs elsewhere', async () => {
   const prepareStep = () => ({ model: away('test/away') })
   const agent = defineAgent({ name: 'tester', model: here(), permissions: { externalModels: false }, prepareStep })

@@ -29,7 +29,11 @@ export function createOutputReader(output: Schema, validator: ArgumentValidator)
     read: async (text) => {
       const checked = await validate(text)
       if (checked.ok) return checked.value
-      throw new BatonError({ code: 'invalid_output', message: checked.issues })
+      throw new BatonError({
+        code: 'invalid_output',
+        message: checked.issues,
+        data: { text, issues: checked.issues },
+      })
     },
   }
 }

@@ -48,7 +48,9 @@ function checkNames(
   { job, tools: offered, context }: { job: ModelJob; tools: readonly string[]; context: WorkContext },
 ): void {
   const { agent, log } = context
-  const known = new Set([...offered, ...context.tools.map(({ name }) => name)])
+  const here = new Set([...offered, ...context.tools.map(({ name }) => name)])
+  // Permissions may have removed a tool: that is not the author's mistake.
+  const known = new Set([...here, ...agent.tools.map(({ name }) => name)])
   const chosen = toolChoice?.type === 'tool' ? [toolChoice.name] : []
   const unknown = [...(tools ?? []), ...chosen].filter((name) => !known.has(name))
   const [first] = unknown
@@ -62,8 +64,10 @@ function checkNames(
         `it names the tool "${first}", which agent "${agent.name}" does not have; ${hint}`,
       )
     }
-    log.warn('prepareStep names tools that the session does not have', { session: job.session, unknown })
   }
+  const absent = [...(tools ?? []), ...chosen].filter((name) => !here.has(name))
+  if (absent.length > 0)
+    log.warn('prepareStep names tools that the session does not have', { session: job.session, absent })
   const [choice] = chosen
   if (choice !== undefined && tools && known.has(choice) && !tools.includes(choice))
     throw fail(context, job.session, `its toolChoice is "${choice}", which its tools do not include`)

@@ -106,6 +106,7 @@ export const TURN_OUTPUT_SITUATIONS: Situations = {
     await expect(world.time.until(session.send('an even one', { output: even }).answer)).rejects.toMatchObject({
       code: 'invalid_output',
       message: expect.stringContaining('count must be even') as string,
+      data: { text: '{"count":3}', issues: expect.stringContaining('count must be even') as string },
     })
     expect(world.model.requests).toHaveLength(1)
     // The program gets the value as transformed by the schema.
