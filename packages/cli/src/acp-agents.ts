@@ -9,7 +9,7 @@ import type { EmbeddedHost } from './embedded-host.ts'
 import { loadAgentFile } from './load-agent.ts'
 import { addMcpServers } from './mcp-option.ts'
 
-export interface AcpAgentsInit {
+export interface AcpAgentsOptions {
   readonly agent: string | undefined
   readonly folder: string
   readonly open: () => Promise<EmbeddedHost>
@@ -17,7 +17,7 @@ export interface AcpAgentsInit {
 }
 
 /** @throws BatonError `invalid_agent`, `not_permitted`, `invalid_mcp_server` and other connection errors */
-export function createAcpAgents({ agent, folder, open, log }: AcpAgentsInit): (place: AcpPlace) => Promise<Agent> {
+export function createAcpAgents({ agent, folder, open, log }: AcpAgentsOptions): (place: AcpPlace) => Promise<Agent> {
   return async (place) => {
     const { fit } = await open()
     const { cwd, additionalDirectories, editor, mcpServers } = place

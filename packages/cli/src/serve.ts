@@ -15,7 +15,7 @@ import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { develop } from './develop.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
-import type { EmbeddedHostInit } from './embedded-host.ts'
+import type { EmbeddedHostOptions } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeControls } from './escape-controls.ts'
 import type { GatewayHost } from './gateway-host.ts'
@@ -167,7 +167,7 @@ function listSecrets({ server, store }: ServeOptions, { variables }: Console): r
 
 /** @throws BatonError as openEmbeddedHost does */
 async function openHost(
-  options: ServeOptions & Pick<EmbeddedHostInit, 'secrets' | 'observers'>,
+  options: ServeOptions & Pick<EmbeddedHostOptions, 'secrets' | 'observers'>,
   terminal: Console,
   log: Logger,
 ): Promise<EmbeddedHost | GatewayHost> {

@@ -30,7 +30,7 @@ interface Waiting {
   readonly reject: (cause: unknown) => void
 }
 
-export interface SubmitterInit {
+export interface SubmitterOptions {
   readonly client: Client
   /**
    * Tracks all calls over the same connection. Without it, closing the connection does not wait for this submitter's
@@ -46,11 +46,11 @@ export interface SubmitterInit {
 }
 
 export class Submitter {
-  readonly #init: SubmitterInit
+  readonly #init: SubmitterOptions
   readonly #calls: ServiceCalls
   readonly #queues = new Map<string, Waiting[]>()
 
-  constructor(init: SubmitterInit) {
+  constructor(init: SubmitterOptions) {
     this.#init = init
     this.#calls = init.calls ?? new ServiceCalls(init.client)
   }

@@ -17,7 +17,7 @@ import {
 
 export type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
-export interface FakeAnthropicInit {
+export interface FakeAnthropicOptions {
   /** Whether to accept non-streaming requests too; Baton always streams. False by default. */
   readonly takesWhole?: boolean
   /** Maximum request bytes of a gateway in front of it; 32 MiB by default. */
@@ -27,7 +27,7 @@ export interface FakeAnthropicInit {
 /** Use its address as ANTHROPIC_BASE_URL. */
 export function startFakeAnthropic(
   script: FakeScript,
-  { takesWhole = false, bytesMax = Infinity }: FakeAnthropicInit = {},
+  { takesWhole = false, bytesMax = Infinity }: FakeAnthropicOptions = {},
 ): Promise<FakeServer> {
   return startFakeServer(
     {

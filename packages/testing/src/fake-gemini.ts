@@ -19,14 +19,14 @@ export interface FakeGeminiSaid extends FakeSaid {
  */
 export type FakeGeminiFraming = 'sse' | 'array' | 'pieces'
 
-export interface FakeGeminiInit {
+export interface FakeGeminiOptions {
   /** `sse` by default. */
   readonly framing?: FakeGeminiFraming
   readonly script: FakeScript<FakeGeminiSaid>
 }
 
 /** Use its address as GOOGLE_GEMINI_BASE_URL. */
-export function startFakeGemini({ framing = 'sse', script }: FakeGeminiInit): Promise<FakeServer> {
+export function startFakeGemini({ framing = 'sse', script }: FakeGeminiOptions): Promise<FakeServer> {
   return startFakeServer<FakeGeminiSaid>(
     {
       findRefusal,

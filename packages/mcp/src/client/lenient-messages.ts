@@ -82,7 +82,7 @@ export class OpenRequests {
   }
 }
 
-export interface ExchangeInit {
+export interface ExchangeOptions {
   readonly open: OpenRequests
   /** Over HTTP: the request that the response is for. */
   readonly own?: OpenRequest | undefined
@@ -91,12 +91,12 @@ export interface ExchangeInit {
 
 /** Reads a server's messages: a program's whole output, or one response over HTTP. Its methods never throw. */
 export class Exchange {
-  readonly #init: ExchangeInit
+  readonly #init: ExchangeOptions
   /** An answer with an unknown id, which may belong to the exchange's own request. */
   #stray: JsonObject | undefined
   #isBroken = false
 
-  constructor(init: ExchangeInit) {
+  constructor(init: ExchangeOptions) {
     this.#init = init
   }
 

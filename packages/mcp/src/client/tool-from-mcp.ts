@@ -18,14 +18,14 @@ export interface McpAnswer {
   readonly result: CallToolResult
 }
 
-export interface McpToolInit {
+export interface McpToolParts {
   readonly options: McpToolOptions
   readonly call: (input: JsonObject, context: ToolContext) => Promise<McpAnswer>
   readonly validator: ArgumentValidator
 }
 
 /** @throws BatonError `invalid_tool` or `invalid_schema` if the server's definition is not a valid tool */
-export function toolFromMcp(definition: McpTool, { options, call, validator }: McpToolInit): Tool {
+export function toolFromMcp(definition: McpTool, { options, call, validator }: McpToolParts): Tool {
   const { name, description = '', inputSchema, annotations } = definition
   const { trust = 'untrusted', timeoutMs = TIMEOUT_MS, approval = false } = options
   const effect = readEffect(definition, options)

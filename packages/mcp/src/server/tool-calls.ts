@@ -21,7 +21,7 @@ export interface CallPlaceState extends CallPlace {
   readonly asked: Readonly<Record<string, string>>
 }
 
-export interface ToolCallsInit {
+export interface ToolCallsOptions {
   readonly parts: ServerParts
   readonly exposed: Exposed
   readonly calls: ClientCalls
@@ -55,9 +55,9 @@ const QUESTION_MS = 2_147_483_647
 const KEY_CHARS = 1_024
 
 export class ToolCalls {
-  readonly #init: ToolCallsInit
+  readonly #init: ToolCallsOptions
 
-  constructor(init: ToolCallsInit) {
+  constructor(init: ToolCallsOptions) {
     this.#init = init
   }
 

@@ -32,7 +32,7 @@ interface ReaderLike {
   cancel(): Promise<void>
 }
 
-export interface ListModelsInit {
+export interface ListModelsOptions {
   /** Includes the version: `https://api.groq.com/openai/v1`. */
   readonly baseUrl: string
   readonly apiKey?: string
@@ -56,7 +56,7 @@ const MODELS_MAX = 10_000
  * @throws BatonError `model_network_failed` (unreachable), `model_timeout`, `model_auth_failed` and other rejection
  * codes, `model_malformed_answer`, `cancelled`
  */
-export async function listModels(init: ListModelsInit): Promise<readonly ListedModel[]> {
+export async function listModels(init: ListModelsOptions): Promise<readonly ListedModel[]> {
   const given = apiUrl(init.baseUrl, 'models')
   const merged = mergeHeaders({ accept: 'application/json', ...authorization(init.apiKey) }, init.headers ?? {})
   const { url, headers } = moveUserInfo({ url: given, headers: merged })
@@ -79,7 +79,7 @@ export async function listModels(init: ListModelsInit): Promise<readonly ListedM
 const ADDRESS_HINT = 'Check that the base address belongs to an OpenAI-compatible API; most end in /v1.'
 
 interface Asking {
-  readonly init: ListModelsInit
+  readonly init: ListModelsOptions
   readonly url: string
   readonly headers: Record<string, string>
   readonly secrets: readonly string[]

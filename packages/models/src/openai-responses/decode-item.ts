@@ -7,7 +7,7 @@ import { readSource } from '../found-sources.ts'
 import { listObjects, readText } from '../json-fields.ts'
 import { readMeantArguments } from '../meant-arguments.ts'
 
-export interface PartInit {
+export interface PartOptions {
   readonly state: (data: JsonObject) => ProviderState
   readonly readName: (wire: string) => string
 }
@@ -75,7 +75,7 @@ export class ItemDraft {
     return this.item['status'] === 'incomplete'
   }
 
-  parts({ state, readName }: PartInit): readonly ModelPart[] {
+  parts({ state, readName }: PartOptions): readonly ModelPart[] {
     switch (this.type) {
       case 'message':
         return this.#texts().map(({ text, data }) => ({ type: 'text', text, ...(data && { state: state(data) }) }))
@@ -129,7 +129,7 @@ export class ItemDraft {
     })
   }
 
-  #thoughts(state: PartInit['state']): readonly ModelPart[] {
+  #thoughts(state: PartOptions['state']): readonly ModelPart[] {
     const { summary, encrypted_content: encrypted } = this.item
     const isOwned = this.isDone && typeof encrypted === 'string' && encrypted !== ''
     const text = this.whole()
@@ -138,7 +138,7 @@ export class ItemDraft {
     return [{ type: 'reasoning', text, ...data }]
   }
 
-  #callPart(state: PartInit['state'], readName: PartInit['readName']): ModelPart {
+  #callPart(state: PartOptions['state'], readName: PartOptions['readName']): ModelPart {
     const { type: _, id: __, status: ___, name: ____, arguments: _____, call_id: callId, ...extra } = this.item
     const data = {
       ...(typeof callId === 'string' && callId !== '' && { id: callId }),

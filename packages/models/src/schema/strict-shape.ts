@@ -36,7 +36,7 @@ function spreadInto(base: JsonObject, variant: JsonValue): JsonValue {
   return isJsonObject(variant) ? { allOf: [base, variant] } : variant
 }
 
-export interface CloseInit {
+export interface CloseOptions {
   readonly dialect: Dialect
   /** The schema before unsupported keywords were dropped. */
   readonly schema: JsonObject
@@ -45,7 +45,7 @@ export interface CloseInit {
   readonly narrow: (keyword: string) => void
 }
 
-export function closeSchema({ dialect, schema, kept, narrow }: CloseInit): JsonObject {
+export function closeSchema({ dialect, schema, kept, narrow }: CloseOptions): JsonObject {
   const isObject = kept['type'] === 'object' || isJsonObject(kept['properties'])
   if (!isObject) {
     if (!SAYS_TYPE.some((keyword) => kept[keyword] !== undefined)) narrow('type')

@@ -10,19 +10,19 @@ import {
   nameServerTool,
 } from '@baton/core'
 
-export interface PermittedInit {
+export interface PermittedOptions {
   readonly agent: Agent
   readonly session: string
   readonly log: Logger
 }
 
 export class Permitted {
-  readonly #init: PermittedInit
+  readonly #init: PermittedOptions
   readonly #permissions: readonly Permissions[]
   readonly #network: boolean
   readonly #externalModels: boolean
 
-  constructor(init: PermittedInit) {
+  constructor(init: PermittedOptions) {
     this.#init = init
     this.#permissions = init.agent.permissions ?? []
     this.#network = mayUseNetwork(this.#permissions)

@@ -8,21 +8,21 @@ import { submitAlone } from '../engine.ts'
 import { attachProgramClient } from './program-client.ts'
 import { bringsBytes, checkResult, submitMedia } from './submit-media.ts'
 
-export interface SessionClientsInit {
+export interface SessionClientsOptions {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly newId: () => string
 }
 
 export class SessionClients {
-  readonly #init: SessionClientsInit
+  readonly #init: SessionClientsOptions
   /** Attached clients; created with the first one. */
   #clients: Map<string, Client> | undefined
   #closed = false
   /** Never rejects. Set while a result is validated by an asynchronous schema. */
   #checking: Promise<void> | undefined
 
-  constructor(init: SessionClientsInit) {
+  constructor(init: SessionClientsOptions) {
     this.#init = init
   }
 

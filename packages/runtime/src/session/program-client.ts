@@ -9,7 +9,7 @@ import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
 import type { FrameReader } from './frame-reader.ts'
 import { checkResult, readResult, submitResult } from './submit-media.ts'
 
-export interface ProgramClientInit {
+export interface ProgramClientOptions {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly handlers: ClientHandlers
@@ -19,13 +19,13 @@ export interface ProgramClientInit {
   readonly onDetach: () => void
 }
 
-interface ClientState extends ProgramClientInit {
+interface ClientState extends ProgramClientOptions {
   reader: FrameReader
   detached: boolean
 }
 
 /** @throws BatonError if the session has too many clients */
-export async function attachProgramClient(init: ProgramClientInit): Promise<Client> {
+export async function attachProgramClient(init: ProgramClientOptions): Promise<Client> {
   const { engine, connection } = init
   // Opened before attaching, so that no offer is missed.
   const state: ClientState = { ...init, reader: engine.follow(), detached: false }

@@ -10,7 +10,7 @@ import { FoldedReplica } from './folded-replica.ts'
 import { ToolQuestions } from './tool-questions.ts'
 import type { FrameReader } from './frame-reader.ts'
 
-export interface ReplicatedSessionInit {
+export interface ReplicatedSessionOptions {
   readonly session: string
   readonly world: Pick<OpenWorld, 'current'>
   /** Sends inputs to the writer. */
@@ -23,13 +23,13 @@ export class ReplicatedSession implements SessionEngine {
   readonly session: string
   /** Questions of the tools that run in this process. */
   readonly questions: ToolQuestions
-  readonly #init: ReplicatedSessionInit
+  readonly #init: ReplicatedSessionOptions
   readonly #replica: FoldedReplica
   readonly #feed: SessionFeed
   #ended: BatonError | undefined
   #stoppedAttempt = 0
 
-  constructor(init: ReplicatedSessionInit) {
+  constructor(init: ReplicatedSessionOptions) {
     this.session = init.session
     this.#init = init
     this.#replica = new FoldedReplica(init.session)

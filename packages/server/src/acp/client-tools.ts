@@ -4,7 +4,7 @@ import type { CallView, LeaseClient, Logger, Session, SessionEvent, Timers } fro
 import type { Outcome } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 
-export interface ClientToolsInit {
+export interface ClientToolsOptions {
   readonly session: Session
   /** The name of the client in the session. */
   readonly client: string
@@ -19,20 +19,20 @@ const LEASE_MS = 30_000
 const RENEWAL_MS = 10_000
 
 export class ClientTools {
-  readonly #init: ClientToolsInit
+  readonly #init: ClientToolsOptions
   readonly #lease: LeaseClient
   readonly #running = new Map<string, AbortController>()
   #stopRenewal = (): void => {}
   #hasLeft = false
 
   /** @throws BatonError when the session refuses the client */
-  static async open(init: ClientToolsInit): Promise<ClientTools> {
+  static async open(init: ClientToolsOptions): Promise<ClientTools> {
     const { session, client, runs } = init
     const lease = await session.client({ client, leaseMs: LEASE_MS, asks: true, ...(runs && { runs }) })
     return new ClientTools(init, lease)
   }
 
-  private constructor(init: ClientToolsInit, lease: LeaseClient) {
+  private constructor(init: ClientToolsOptions, lease: LeaseClient) {
     this.#init = init
     this.#lease = lease
     this.#renewLater()

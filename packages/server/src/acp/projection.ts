@@ -5,7 +5,7 @@ import type { CallPlace } from './shown-call.ts'
 import { showCall, textBlock, toBlock } from './shown-call.ts'
 import type { Block, Update } from './updates.ts'
 
-export interface ProjectionInit extends CallPlace {
+export interface ProjectionOptions extends CallPlace {
   /** Whether this connection sent the message, and so shows it already. */
   readonly isOwn: (message: string) => boolean
   readonly nowMs: () => number
@@ -24,7 +24,7 @@ export function nameThought(of: { readonly message: string; readonly step: numbe
 const NOTE_CHARS = 4000
 
 export class Projection {
-  readonly #init: ProjectionInit
+  readonly #init: ProjectionOptions
   /** Text and thoughts of the current step sent so far. */
   readonly #told = { text: '', thought: '' }
   #step = ''
@@ -38,7 +38,7 @@ export class Projection {
   #summaries = 0
 
   constructor(
-    init: ProjectionInit,
+    init: ProjectionOptions,
     known: { readonly calls?: ReadonlySet<string>; readonly costMicros?: number } = {},
   ) {
     this.#init = init

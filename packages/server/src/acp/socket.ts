@@ -5,7 +5,7 @@ import { isJsonObject, parseJson } from '@baton/core'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
-import type { AcpConnection } from './connection-init.ts'
+import type { AcpConnection } from './connection-options.ts'
 import { createAcpFront } from './front.ts'
 import type { AcpOptions } from './options.ts'
 

@@ -3,11 +3,11 @@
 import type { Refused } from '@baton/core'
 import type { ClientFrame } from '@baton/protocol'
 import type { SessionFollower } from './v1-follower.ts'
-import type { AppConnectionInit } from './connection-init.ts'
+import type { AppConnectionOptions } from './connection-options.ts'
 
 /** The parts of a connection needed to check its frames. */
 export interface CheckedConnection {
-  readonly init: AppConnectionInit
+  readonly init: AppConnectionOptions
   readonly follower: Pick<SessionFollower, 'isBusy' | 'awaits'> | undefined
   readonly sessionId: string | undefined
 }

@@ -14,7 +14,7 @@ type BodyOf<Type extends ServerFrame['type']> = {
   readonly payload: Extract<ServerFrame, { readonly type: Type }>['payload']
 }
 
-export interface V1WriterInit {
+export interface V1WriterOptions {
   readonly socket: Socket
   readonly clock: Clock
   readonly log: Logger
@@ -22,14 +22,14 @@ export interface V1WriterInit {
 }
 
 export class V1Writer {
-  readonly #init: V1WriterInit
+  readonly #init: V1WriterOptions
   #version: typeof PROTOCOL_VERSION | undefined
   /** Time of the last timestamp: frames come in groups. */
   #nowMs = Number.NaN
   #timestamp = ''
   #isTooSlow = false
 
-  constructor(init: V1WriterInit) {
+  constructor(init: V1WriterOptions) {
     this.#init = init
   }
 

@@ -5,7 +5,7 @@ import { readMonotonicMs } from '@baton/core'
 import type { Input, InputOf } from '@baton/core/machine'
 import type { Answers } from '../contract.ts'
 
-export interface ClientLeasesInit extends Pick<Environment, 'clock' | 'timers'> {
+export interface ClientLeasesOptions extends Pick<Environment, 'clock' | 'timers'> {
   readonly leaseMs: number
   readonly submit: (inputs: readonly Input[]) => Promise<Answers>
   /** Whether a turn is running or a call waits for a client. */
@@ -21,12 +21,12 @@ interface Attached {
 }
 
 export class ClientLeases {
-  readonly #init: ClientLeasesInit
+  readonly #init: ClientLeasesOptions
   readonly #attached = new Map<string, Attached>()
   #stopTimer: (() => void) | undefined
   #isClosed = false
 
-  constructor(init: ClientLeasesInit) {
+  constructor(init: ClientLeasesOptions) {
     this.#init = init
   }
 

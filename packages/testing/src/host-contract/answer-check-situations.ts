@@ -4,7 +4,7 @@ import type { AnswerContext, AnswerToCheck, AnswerVerdict } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import type { ContractWorldInit } from './host-kind.ts'
+import type { ContractWorldOptions } from './host-kind.ts'
 import { act, listCalls, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 
@@ -30,7 +30,7 @@ function checking(verdicts: readonly AnswerVerdict[]) {
   return { seen, checkAnswer }
 }
 
-async function begin({ createWorld }: Stage, steps: readonly ScriptedStep[], more: Partial<ContractWorldInit> = {}) {
+async function begin({ createWorld }: Stage, steps: readonly ScriptedStep[], more: Partial<ContractWorldOptions> = {}) {
   const world = await createWorld({ tools: [scan, pay], steps, ...more })
   const session = await world.open()
   const turn = session.send('judge it')

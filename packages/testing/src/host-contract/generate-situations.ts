@@ -4,7 +4,7 @@ import { BatonError } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
-import type { ContractWorldInit } from './host-kind.ts'
+import type { ContractWorldOptions } from './host-kind.ts'
 import { act, listCalls, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 
@@ -23,7 +23,7 @@ async function askIn(
   { createWorld }: Stage,
   ask: (context: ToolContext) => unknown,
   answers: readonly ScriptedStep[],
-  init: Partial<ContractWorldInit> = {},
+  init: Partial<ContractWorldOptions> = {},
 ) {
   const world = await createWorld({
     tools: [act(async (_, context) => await ask(context))],

@@ -3,15 +3,15 @@ import { createHostOver, createCatalog } from '@baton/runtime'
 import type { BlobStore } from '@baton/core'
 import { createHash } from 'node:crypto'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
-import type { WorkflowEngineInit } from '../workflow/workflow-engine.ts'
+import type { WorkflowEngineOptions } from '../workflow/workflow-engine.ts'
 import { createWorkflowEngine } from '../workflow/workflow-engine.ts'
 import type { HostKind } from './host-kind.ts'
 import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
 
 /** Failures in its worlds; none by default. */
-export type WorkflowKindInit = Pick<WorkflowEngineInit, 'killsWorker' | 'loses'>
+export type WorkflowKindOptions = Pick<WorkflowEngineOptions, 'killsWorker' | 'loses'>
 
-export function createWorkflowKind(name: string, deaths: WorkflowKindInit = {}): HostKind {
+export function createWorkflowKind(name: string, deaths: WorkflowKindOptions = {}): HostKind {
   return {
     name,
     restarts: false,

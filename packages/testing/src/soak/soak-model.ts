@@ -57,7 +57,7 @@ function findMarks({ messages }: ModelRequest): readonly { readonly slot: number
   )
 }
 
-export interface SoakAgentInit {
+export interface SoakAgentOptions {
   readonly book: ReadBook
   readonly random: Random
   readonly timers: Timers
@@ -68,7 +68,7 @@ export interface SoakAgentInit {
 const ANSWER = ['Ask ', 'how much ', 'it would be, ', 'before you ', 'name ', 'a figure.'] as const
 
 /** Listens, with a window of 20 exchanges. */
-export function createSoakAgent(init: SoakAgentInit): Agent {
+export function createSoakAgent(init: SoakAgentOptions): Agent {
   return defineAgent({
     name: 'soaked',
     model: createSoakModel(init),
@@ -78,7 +78,7 @@ export function createSoakAgent(init: SoakAgentInit): Agent {
   })
 }
 
-function createSoakModel(init: SoakAgentInit): Model {
+function createSoakModel(init: SoakAgentOptions): Model {
   const { book, random, timers } = init
   return {
     id: 'soak/model',
@@ -111,7 +111,7 @@ function createSoakModel(init: SoakAgentInit): Model {
 }
 
 /** Takes up to three seconds, and occasionally fails. */
-function createSoakTools({ random, timers }: SoakAgentInit): readonly Tool[] {
+function createSoakTools({ random, timers }: SoakAgentOptions): readonly Tool[] {
   return ['offer.compare', 'offer.rate'].map((name) =>
     tool({
       name,

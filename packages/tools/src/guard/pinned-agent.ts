@@ -12,7 +12,7 @@ import { refuseUrl } from './url-rules.ts'
 /** Resolves a name to all its addresses. It may reject; an empty list means that there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-export interface PinnedAgentInit {
+export interface PinnedAgentOptions {
   readonly allow: AllowList
   readonly deny: DenyList
   readonly resolve: Resolve
@@ -25,7 +25,7 @@ const ADDRESSES = 64
 /** Milliseconds to resolve a name and connect. */
 const CONNECT_MS = 10_000
 
-export function createPinnedAgent({ allow, deny, resolve, maxHeaderBytes }: PinnedAgentInit): Agent {
+export function createPinnedAgent({ allow, deny, resolve, maxHeaderBytes }: PinnedAgentOptions): Agent {
   const common = { allowH2: false, timeout: CONNECT_MS }
   const findDenial = (address: string): string | undefined =>
     deny.deniesAddress(address) ? 'one that this program denies' : undefined

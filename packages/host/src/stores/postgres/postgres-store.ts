@@ -150,12 +150,12 @@ function openLogs(connections: PostgresConnections): Logs {
 
 type Ownership = Pick<OwnedLogStore, 'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
 
-interface OwnershipInit {
+interface OwnershipOptions {
   readonly appends: AppendQueue
   readonly leaseMs: number
 }
 
-function openOwnership(connections: PostgresConnections, { appends, leaseMs }: OwnershipInit): Ownership {
+function openOwnership(connections: PostgresConnections, { appends, leaseMs }: OwnershipOptions): Ownership {
   const { schema } = connections
   return {
     leaseMs,
@@ -289,13 +289,13 @@ async function lockSession(query: Query, schema: string, session: string): Promi
   return { key: row?.key ?? '', pos: Number(row?.pos ?? -1) }
 }
 
-interface PutInit {
+interface PutOptions {
   readonly schema: string
   readonly session: string
   readonly records: readonly SessionRecord[]
 }
 
-async function putRecords(query: Query, { schema, session, records }: PutInit): Promise<void> {
+async function putRecords(query: Query, { schema, session, records }: PutOptions): Promise<void> {
   if (records.length === 0) return
   const rows = buildRows(session, records)
   const positions = records.map(({ pos }) => pos)
@@ -318,7 +318,7 @@ async function putRecords(query: Query, { schema, session, records }: PutInit): 
   await insertRecords(query, { schema, key: row.key, pos: row.pos, rows: added, epoch: records.at(-1)?.epoch ?? 0 })
 }
 
-interface InsertInit {
+interface InsertOptions {
   readonly schema: string
   readonly key: string
   /** Position of the last stored record. */
@@ -328,7 +328,7 @@ interface InsertInit {
   readonly epoch: number
 }
 
-async function insertRecords(query: Query, { schema, key, pos, rows, epoch }: InsertInit): Promise<void> {
+async function insertRecords(query: Query, { schema, key, pos, rows, epoch }: InsertOptions): Promise<void> {
   await query(
     `INSERT INTO ${schema}.records (session, pos, ms, input, facts, body)
      SELECT $1, $2 + ord, ms, input, facts, body::json

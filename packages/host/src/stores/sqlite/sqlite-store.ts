@@ -88,7 +88,7 @@ export async function openSqliteFile(path: string, options: SqliteStoreOptions =
   return createSqliteFile(thread, { path, readOnly, warn, leases })
 }
 
-export interface SqliteFileInit {
+export interface SqliteFileOptions {
   readonly path: string
   readonly readOnly: boolean
   readonly warn: (message: string) => void
@@ -96,7 +96,7 @@ export interface SqliteFileInit {
 }
 
 /** Creates the store of an open file. */
-export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, leases }: SqliteFileInit): SqliteFile {
+export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, leases }: SqliteFileOptions): SqliteFile {
   const { write, read } = thread
   const store: SqliteStore = {
     ...openLogs(thread, path, leases),

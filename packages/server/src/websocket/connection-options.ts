@@ -9,7 +9,7 @@ import type { connectToPeer } from './connect-to-peer.ts'
 import type { Quotas } from './quotas.ts'
 import type { SessionStarts } from './session-starts.ts'
 
-export interface AppConnectionInit {
+export interface AppConnectionOptions {
   readonly socket: Socket
   /** Its name among the session's clients, unique across all connections ever made. */
   readonly connection: string
