@@ -68,7 +68,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     title: 'Five systems on Baton',
     pages: ['voice-conductor', 'listening-agent', 'issue-solver', 'temporal-orchestrator', 'workspace-explorer'],
   },
-  { title: 'Reference', pages: ['errors', 'log', 'workspace-tools', 'performance', 'glossary'] },
+  { title: 'Reference', pages: ['errors', 'log', 'workspace-tools', 'performance', 'glossary', 'naming'] },
 ]
 
 /** Pictures that pages show. */

@@ -1,6 +1,6 @@
 // Generates docs/protocol-2-reference.md: every request, frame and event of protocol version 2 with its fields, an
 // example, its refusals, and whether it is repeated; from the types and schemas of packages/protocol and packages/core.
-import type { JsonObject, JsonValue, SessionEventType } from '@baton/core'
+import type { JsonObject, JsonValue, SessionEventType } from '@baton/core/internal'
 import type { RequestType } from '@baton/protocol'
 import { CLIENT_FRAME_2_SCHEMA } from '@baton/protocol'
 import type { Node } from 'oxc-parser'

@@ -1,8 +1,9 @@
 // Generates the providers' table in docs/providers.md: how to set up each provider, and the capabilities that its
 // models report.
 import type { Model } from '@baton/core'
-import type { ProviderVariables } from '@baton/models/choose-model'
-import { NETWORK_PROVIDERS, createModelOf, findVariables } from '@baton/models/choose-model'
+import type { ProviderVariables } from '@baton/models/internal'
+import { createModelOf } from '@baton/models/choose-model'
+import { NETWORK_PROVIDERS, findVariables } from '@baton/models/internal'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { findPreset } from '../packages/models/src/presets.ts'
 import { withGeneratedPart } from './generated-part.ts'

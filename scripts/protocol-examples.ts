@@ -1,6 +1,6 @@
 // One example of each request, frame and event of protocol version 2, for docs/protocol-2-reference.md. The compiler
 // checks them against the types, and a test checks them against the JSON Schemas.
-import type { CallView, EventBody, SessionDetails, SessionEventType } from '@baton/core'
+import type { CallView, EventBody, SessionDetails, SessionEventType } from '@baton/core/internal'
 import type { Requests, RequestType, V2ServerFrame } from '@baton/protocol'
 
 type RequestExamples = {

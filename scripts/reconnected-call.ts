@@ -1,11 +1,11 @@
 // A client tool whose connection breaks while it works: the real client, front and host, over an in-memory network that
 // can be cut. Time is virtual, so every run produces the same times.
-import type { WebSocketLike } from '@baton/client'
+import type { WebSocketLike } from '@baton/client/internal'
 import { createV1Client } from '@baton/client'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
-import type { Socket } from '@baton/server/websocket'
-import { DEFAULT_CONNECTION_LIMITS, openV1Connection } from '@baton/server/websocket'
+import type { Socket } from '@baton/server/internal'
+import { DEFAULT_CONNECTION_LIMITS, openV1Connection } from '@baton/server/internal'
 import { z } from 'zod'
 import type { VirtualTime } from '../packages/testing/src/simulator/virtual-time.ts'
 import { createVirtualTime } from '../packages/testing/src/simulator/virtual-time.ts'

@@ -37,7 +37,7 @@ export function openServedHost(base: string) {
 
 export const open: OpenClient = async ({ base }) => {
   const { host, world } = openServedHost(base)
-  const front = createWebSocketFront({ host, ...world, limits: LIMITS, port: 0 })
+  const front = createWebSocketFront(host, { ...world, limits: LIMITS, port: 0 })
   const { url } = await front.listen()
   return turnsOverWebSocket({
     url,

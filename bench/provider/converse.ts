@@ -1,6 +1,6 @@
 // The measured provider's text stream for Bedrock's ConverseStream: frames with checksums, with the padding of the real
 // API.
-import { encodeFrame } from '@baton/models/bedrock'
+import { encodeFrame } from '@baton/models/internal'
 import type { TextWire } from './wire.ts'
 
 export const converse: TextWire = {

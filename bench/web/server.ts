@@ -59,7 +59,7 @@ async function serveBaton(): Promise<number> {
     addressSessionsPerMinute: MANY,
     addressFramesPerMinute: MANY,
   }
-  const front = createWebSocketFront({ ...environment, host, port: 0, limits })
+  const front = createWebSocketFront(host, { ...environment, port: 0, limits })
   return (await front.listen()).port
 }
 

@@ -1,5 +1,5 @@
 // Shared code of the chat page's tests: the browser, pages, and comparisons of a page with the log.
-import type { ChatMessage } from '@baton/core'
+import type { ChatMessage } from '@baton/core/conversation'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { CHROMIUM_ARGUMENTS, findChromium } from '@baton/testing/chromium'

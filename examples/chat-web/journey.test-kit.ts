@@ -1,7 +1,7 @@
 // A turn with all features: a thought, texts, a server tool, two page tools at once, an approval. It stops at the
 // points where a test breaks something. The model's answers depend only on its input, so a second process continues the
 // same turn.
-import type { Agent, Message, Model, ModelEvent, ModelPart } from '@baton/core'
+import type { Agent, Message, Model, ModelAnswer, ModelEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import chatAgent from './agent.ts'
 
@@ -69,7 +69,7 @@ export function createJourney(init: JourneyOptions): Agent {
 }
 
 type Sink = (event: ModelEvent) => void
-type Step = (sink: Sink, pass: (point: Point) => Promise<void>) => Promise<readonly ModelPart[]>
+type Step = (sink: Sink, pass: (point: Point) => Promise<void>) => Promise<ModelAnswer['parts']>
 
 function createModel(init: JourneyOptions): Model {
   const steps: readonly Step[] = [

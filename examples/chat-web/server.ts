@@ -1,7 +1,7 @@
 // `npm run example chat`: the page and its server on one port. With a key in the environment a real model answers.
-import type { Agent, Logger, Store } from '@baton/host'
+import type { Agent, Host, Logger, Store } from '@baton/host'
 import { createHost } from '@baton/host'
-import type { AllowedSettings, HandledHost, HttpLimits, PeerOptions } from '@baton/server/http'
+import type { HandlerOptions } from '@baton/server/http'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface ChatOptions {
   /** In memory by default. Interrupted sessions in it continue at once. */
   readonly store?: Store
   /** Other servers over the same store. */
-  readonly peers?: PeerOptions
+  readonly peers?: NonNullable<HandlerOptions['peers']>
   /** Logs what is forwarded to peers, and what fails. */
   readonly log?: Logger
   /** The page's program; built by default, which takes a moment. */
@@ -30,7 +30,7 @@ export interface ChatOptions {
   /** Services for the agent's tools. */
   readonly services?: unknown
   /** Settings that a page may choose for a turn; none by default. */
-  readonly allow?: AllowedSettings
+  readonly allow?: NonNullable<HandlerOptions['allow']>
 }
 
 export async function startChat(
@@ -56,12 +56,12 @@ export async function startChat(
 export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'log' | 'pageProgram' | 'allow'> {
   readonly port: number
   /** Limits of requests; the handler's defaults if absent. */
-  readonly limits?: Partial<HttpLimits>
+  readonly limits?: NonNullable<HandlerOptions['limits']>
 }
 
 /** Serves the page over any host. The caller stops the host. */
 export async function serveChat(
-  host: HandledHost,
+  host: Host,
   { port, peers, log, pageProgram, limits = {}, allow = {} }: ServeOptions,
 ): Promise<Started> {
   const shared = { allow, ...(peers && { peers }), ...(log && { log }) }
@@ -82,8 +82,7 @@ export async function serveChat(
     response.end(text ?? 'Not found.\n')
   }
   const chats = createChatSocket(host, { limits, ...shared })
-  const front = createWebSocketFront({
-    host,
+  const front = createWebSocketFront(host, {
     port,
     chats,
     requests: answer,

@@ -20,7 +20,7 @@ async function run(program: string): Promise<string> {
 
 test.skipIf(python === undefined)('the program of the README prints what its tool says', async () => {
   const host = createHost({ agent, defaultModel: 'offline' })
-  const front = createWebSocketFront({ host, port: 0 })
+  const front = createWebSocketFront(host, { port: 0 })
   onTestFinished(async () => {
     await front.close()
     await host.stop()

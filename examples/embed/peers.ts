@@ -18,7 +18,7 @@ const store = await openPostgresStore(process.env['BATON_STORE'] ?? 'postgres://
 const host = createHost({ agent, store, address })
 const handler = createHandler(host, { peers, hosts: ['localhost', '127.0.0.1'] }) // without `authenticate`: for this machine only
 const chats = createChatSocket(host, { peers })
-const front = createWebSocketFront({ host, port, peers, chats, requests: createNodeListener(handler) })
+const front = createWebSocketFront(host, { port, peers, chats, requests: createNodeListener(handler) })
 await host.recover({ everyMs: 5000 }) // continues turns of a dead server
 await front.listen()
 console.log(`http://127.0.0.1:${port}/api/chat`)

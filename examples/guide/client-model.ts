@@ -17,7 +17,7 @@ const stock = tool({
   execute: ({ item }) => `4 ${item}s are left`,
 })
 const host = createHost({ agent: defineAgent({ name: 'shop', model: [device, cloud], tools: [stock] }) })
-const front = createWebSocketFront({ host, port: 0, clientModels: [device] })
+const front = createWebSocketFront(host, { port: 0, clientModels: [device] })
 const { url } = await front.listen()
 
 // The app. Its model's tool calls run where the tools are.

@@ -12,8 +12,7 @@ const model = createScriptedModel({
 })
 
 const host = createHost({ agent: defineAgent({ name: 'guide', model, tools: [place] }) })
-const front = createWebSocketFront({
-  host,
+const front = createWebSocketFront(host, {
   port: 0, // a free one
   authenticate: ({ url }) => {
     const id = users[new URL(url ?? '/', 'ws://localhost').searchParams.get('key') ?? '']

@@ -10,7 +10,7 @@ const secret = 'a secret of thirty-two bytes, or more'
 const { authenticate } = createTokenVerifier({ issuer: 'https://login.example', audience: 'shop', secret })
 const host = createHost()
 const handler = createHandler(host, { authenticate })
-const front = createWebSocketFront({ host, authenticate, port: 0 })
+const front = createWebSocketFront(host, { authenticate, port: 0 })
 
 const token = await new SignJWT({ sub: 'ann' })
   .setProtectedHeader({ alg: 'HS256' })

@@ -7,7 +7,7 @@ import { createWebSocketFront } from '@baton/server/websocket'
 const model = createScriptedModel({ steps: () => ({ text: 'Ask for a week to decide.' }) })
 const agent = defineAgent({ name: 'negotiator', model, emptyAnswer: 'silence' })
 const host = createHost({ agent })
-const front = createWebSocketFront({ host, port: 0 })
+const front = createWebSocketFront(host, { port: 0 })
 const { url } = await front.listen()
 
 const client = openSession({ url, session: 'call-1' })

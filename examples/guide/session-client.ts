@@ -27,7 +27,7 @@ const model = createScriptedModel({
 })
 const agent = defineAgent({ name: 'shop', model, tools: [place, refund] })
 const host = createHost({ agent })
-const front = createWebSocketFront({ host, port: 0 })
+const front = createWebSocketFront(host, { port: 0 })
 const { url } = await front.listen()
 
 const client = openSession<typeof agent>({

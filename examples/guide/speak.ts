@@ -11,7 +11,7 @@ const model = createScriptedModel({
   ],
 })
 const host = createHost({ agent: defineAgent({ name: 'trains', model }) })
-const front = createWebSocketFront({ host, port: 0 })
+const front = createWebSocketFront(host, { port: 0 })
 const { url } = await front.listen()
 
 const client = openSession({ url, session: 'call-1', speech: 'only' })

@@ -1,5 +1,5 @@
 // The output of the example, with time controlled by the test; and the example as a process.
-import type { Model, Timers } from '@baton/host'
+import type { Environment, Model } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { createVirtualTime } from '@baton/testing/virtual-time'
 import { execFile } from 'node:child_process'
@@ -13,7 +13,7 @@ import { playTimeline } from './timeline.ts'
 const PAGE = new URL('../../docs/listening-agent.md', import.meta.url)
 const START = fileURLToPath(new URL('start.ts', import.meta.url))
 
-async function play(createModel: (timers: Timers) => Model): Promise<readonly string[]> {
+async function play(createModel: (timers: Environment['timers']) => Model): Promise<readonly string[]> {
   const time = createVirtualTime(0)
   const { clock, timers } = time
   let serial = 0

@@ -26,8 +26,7 @@ export async function startVoiceServer(agent: Agent, options: VoiceServerOptions
     '/page.css': ['text/css', readFileSync(new URL('page.css', import.meta.url), 'utf8')],
     '/page.js': ['text/javascript', pageProgram],
   }
-  const front = createWebSocketFront({
-    host,
+  const front = createWebSocketFront(host, {
     port,
     requests: ({ url = '/' }, response) => {
       const [type, text] = files[url.split('?', 1)[0] ?? '/'] ?? []

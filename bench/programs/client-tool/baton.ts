@@ -11,7 +11,7 @@ const place = tool({
   effect: 'pure',
 })
 const agent = defineAgent({ name: 'guide', model: 'anthropic/claude-haiku-4-5', tools: [place] })
-const front = createWebSocketFront({ host: createHost({ agent }), port: 0 })
+const front = createWebSocketFront(createHost({ agent }), { port: 0 })
 const { url } = await front.listen()
 
 const app = createV1Client<typeof agent>({ url, session: 'ann', tools: { place: () => ({ city: 'Oslo' }) } })

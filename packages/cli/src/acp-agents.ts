@@ -1,9 +1,9 @@
 // The agent of each editor session: created for the session's folder, with the editor's files and terminals, and the
 // MCP servers that the editor requests.
-import type { Agent, Logger } from '@baton/core'
-import { BatonError, mayUseNetwork } from '@baton/core'
+import type { Agent, Logger } from '@baton/core/internal'
+import { BatonError, mayUseNetwork } from '@baton/core/internal'
 import type { McpServerConfig, McpServers } from '@baton/mcp/client'
-import type { AcpMcpServer, AcpPlace } from '@baton/server/acp'
+import type { AcpMcpServer, AcpPlace } from '@baton/server/internal'
 import { createDefaultAgent } from './default-agent.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
 import { loadAgentFile } from './load-agent.ts'

@@ -2,7 +2,7 @@
 // standard input and output.
 import type { Logger, Permissions } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { secretsIn } from '@baton/models/choose-model'
+import { secretsIn } from '@baton/models/internal'
 import type { AcpOptions } from '@baton/server/acp'
 import { createAcpAgents } from './acp-agents.ts'
 import type { Command } from './command.ts'

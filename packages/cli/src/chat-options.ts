@@ -1,6 +1,6 @@
 // Options of `baton chat`, with its help.
 import type { Permissions } from '@baton/core'
-import { describePlace } from '@baton/models/choose-model'
+import { describePlace } from '@baton/models/internal'
 import type { Console } from './console.ts'
 import { MCP_HELP, MCP_OPTION } from './mcp-option.ts'
 import { MODEL_HELP } from './model-options.ts'

@@ -2,18 +2,17 @@
 // prompt.
 import type { Tool, ToolSource } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import type { ProviderVariables, Variables } from '@baton/models/choose-model'
+import type { ProviderVariables, Variables } from '@baton/models/internal'
+import { chooseModel, listModelsOf } from '@baton/models/choose-model'
 import {
-  chooseModel,
   chooseToolsWay,
   describeReason,
   findVariables,
-  listModelsOf,
   NETWORK_PROVIDERS,
   redact,
   redactAddresses,
   secretsIn,
-} from '@baton/models/choose-model'
+} from '@baton/models/internal'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from './command.ts'

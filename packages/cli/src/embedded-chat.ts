@@ -1,5 +1,5 @@
 // A chat whose turns run in this process, over a store.
-import type { Agent, EventCursor, Session, SessionEvent, Store, Turn } from '@baton/core'
+import type { Agent, EventCursor, Session, SessionEvent, Store, Turn } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
 import type { Console } from './console.ts'

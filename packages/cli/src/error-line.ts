@@ -1,6 +1,6 @@
 // An error as one line for a person.
-import { ERROR_CODES, isBatonError } from '@baton/core'
-import { redact, redactAddresses, secretsIn } from '@baton/models/choose-model'
+import { ERROR_CODES, isBatonError } from '@baton/core/internal'
+import { redact, redactAddresses, secretsIn } from '@baton/models/internal'
 import { describeThrown } from '@baton/runtime'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 import type { Variables } from './words.ts'

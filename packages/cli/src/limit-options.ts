@@ -1,6 +1,6 @@
 // The server limits that can be set by name, each with its allowed values.
-import type { HttpLimits } from '@baton/server/http'
-import type { ConnectionLimits } from '@baton/server/websocket'
+import type { HttpLimits } from '@baton/server/internal'
+import type { ConnectionLimits } from '@baton/server/internal'
 import { closestMatch } from 'leven'
 import { UsageError } from './usage-error.ts'
 

@@ -1,5 +1,5 @@
 // `baton login`: saves a provider's key, so that it need not be in the environment. A key is never shown.
-import { NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
+import { NETWORK_PROVIDERS, findVariables } from '@baton/models/internal'
 import type { Command } from './command.ts'
 import type { Console, ConsoleStreams } from './console.ts'
 import { KEY_CHARS_MAX, findKeysFile, keepKey, readKeys } from './kept-keys.ts'

@@ -1,7 +1,7 @@
 // `baton mcp`: serves an agent and its tools to MCP clients, over standard input and output for the program that starts
 // it, or over HTTP.
 import type { Logger, Permissions } from '@baton/core'
-import { secretsIn } from '@baton/models/choose-model'
+import { secretsIn } from '@baton/models/internal'
 import type { McpServerOptions } from '@baton/mcp/server'
 import { createNodeListener } from '@baton/server/http'
 import { randomUUID } from 'node:crypto'

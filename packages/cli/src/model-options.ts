@@ -1,5 +1,5 @@
 // The options that choose an agent and its model, for every command that runs one.
-import type { Variables } from '@baton/models/choose-model'
+import type { Variables } from '@baton/models/internal'
 import { withBaseUrl } from '@baton/models/choose-model'
 
 export const MODEL_HELP = `  --agent FILE   a TypeScript or JavaScript file that exports an agent by default (default: explore this folder)

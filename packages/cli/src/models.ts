@@ -1,7 +1,8 @@
 // `baton models`: lists the providers and what each needs, or the models that one offers.
 import { BatonError, isBatonError } from '@baton/core'
-import type { ProviderVariables, Variables } from '@baton/models/choose-model'
-import { listModelsOf, listOwnServers, NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
+import type { ProviderVariables, Variables } from '@baton/models/internal'
+import { listModelsOf } from '@baton/models/choose-model'
+import { listOwnServers, NETWORK_PROVIDERS, findVariables } from '@baton/models/internal'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { escapeControls, escapeLine } from './escape-controls.ts'

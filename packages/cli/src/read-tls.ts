@@ -1,5 +1,5 @@
 // Reads and checks the files of a server's certificate and key.
-import type { TlsFiles } from '@baton/server/websocket'
+import type { TlsFiles } from '@baton/server/internal'
 import { BatonError } from '@baton/core'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'

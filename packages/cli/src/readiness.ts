@@ -1,6 +1,6 @@
 // A server's readiness check, based on its store's health, which is checked at most once a second regardless of the
 // number of requests.
-import type { Clock, LogStore, Logger, StoreHealth } from '@baton/core'
+import type { Clock, LogStore, Logger, StoreHealth } from '@baton/core/internal'
 
 export interface ReadinessOptions {
   readonly store: Pick<LogStore, 'health'>

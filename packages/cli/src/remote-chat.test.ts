@@ -21,7 +21,7 @@ async function serve(steps: Steps, tools: readonly Tool[] = [], token?: string):
   const model = createScriptedModel({ steps, timers: environment.timers })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [...tools] }) })
   const log = { info: () => {}, warn: () => {} }
-  const front = createWebSocketFront({ ...environment, host, log, port: 0, ...(token !== undefined && { token }) })
+  const front = createWebSocketFront(host, { ...environment, log, port: 0, ...(token !== undefined && { token }) })
   closers.push(() => host.stop())
   closers.push(() => front.close())
   return (await front.listen()).url

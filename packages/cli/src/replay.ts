@@ -1,7 +1,7 @@
 // `baton replay EXPORT --agent FILE`: replays an exported session with the current agent.
 import { BatonError } from '@baton/core'
-import type { ReplayReport } from '@baton/host/replay'
-import { replaySession } from '@baton/host/replay'
+import type { ReplayReport } from '@baton/host/testing'
+import { replaySession } from '@baton/host/testing'
 import { createReadStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from './command.ts'

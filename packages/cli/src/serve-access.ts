@@ -1,11 +1,12 @@
 // Access to `baton serve`, over WebSockets and HTTP alike: clients with the server's token or a JWT of a trusted
 // issuer, or everyone.
 import type { Logger, Principal } from '@baton/core'
-import type { Identity, TokenRequest } from '@baton/server/auth'
-import { createTokenVerifier, readBearerToken } from '@baton/server/auth'
+import type { Identity, TokenRequest } from '@baton/server/internal'
+import { createTokenVerifier } from '@baton/server/auth'
+import { readBearerToken } from '@baton/server/internal'
 import type { HandlerOptions } from '@baton/server/http'
 import type { WebSocketFrontOptions } from '@baton/server/websocket'
-import { isLoopback, isSameSecret } from '@baton/server/websocket'
+import { isLoopback, isSameSecret } from '@baton/server/internal'
 import type { ServeOptions } from './serve-options.ts'
 
 export interface ServeAccess {

@@ -1,6 +1,6 @@
 // Options of `baton serve`, checked from words and variables.
 import type { Permissions } from '@baton/core'
-import type { AllowedSettings } from '@baton/server/http'
+import type { AllowedSettings } from '@baton/server/internal'
 import type { Console } from './console.ts'
 import { wholeNumber } from './limit-options.ts'
 import { MCP_OPTION } from './mcp-option.ts'

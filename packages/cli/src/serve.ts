@@ -1,14 +1,15 @@
 // `baton serve`: runs the local host behind the WebSocket front until a signal ends it.
-import type { Agent, Logger } from '@baton/core'
-import { listClientModels, readMonotonicMs, voice } from '@baton/core'
+import type { Agent, Logger } from '@baton/core/internal'
+import { listClientModels, readMonotonicMs, voice } from '@baton/core/internal'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
-import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
+import { createWebSocketFront } from '@baton/server/websocket'
+import { isLoopback } from '@baton/server/internal'
 import { createAcpSocket } from '@baton/server/acp'
 import type { AcpOptions } from '@baton/server/acp'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
-import { secretsIn } from '@baton/models/choose-model'
+import { secretsIn } from '@baton/models/internal'
 import { describeThrown } from '@baton/runtime'
 import { randomUUID } from 'node:crypto'
 import type { Command } from './command.ts'
@@ -57,9 +58,8 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const peers = server.peers && { peers: server.peers }
   const chatOptions = { log, allow: options.allow, isDraining: () => isDraining, limits: server.httpLimits, ...peers }
-  const front = createWebSocketFront({
+  const front = createWebSocketFront(embedded.host, {
     ...embedded.environment,
-    host: embedded.host,
     log,
     address: options.host,
     port: options.port,

@@ -1,6 +1,6 @@
 // The server's options and variables: their values, and one clear line per mistake.
-import { DEFAULT_CONNECTION_LIMITS } from '@baton/server/websocket'
-import { DEFAULT_HTTP_LIMITS } from '@baton/server/http'
+import { DEFAULT_CONNECTION_LIMITS } from '@baton/server/internal'
+import { DEFAULT_HTTP_LIMITS } from '@baton/server/internal'
 import { expect, test } from 'vitest'
 import { HTTP_LIMIT_BOUNDS, LIMIT_BOUNDS } from './limit-options.ts'
 import { SERVE_HELP } from './serve-help.ts'

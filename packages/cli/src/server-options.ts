@@ -1,9 +1,9 @@
 // Options of `baton serve` about the server itself: access, limits, transport and logging. Checked from words and
 // variables; no file is read here.
-import type { LogLevel } from '@baton/host'
-import type { HttpLimits } from '@baton/server/http'
-import type { PeerOptions, ConnectionLimits } from '@baton/server/websocket'
-import { checkPeers, isLoopback } from '@baton/server/websocket'
+import type { LoggerOptions } from '@baton/host'
+import type { HttpLimits } from '@baton/server/internal'
+import type { PeerOptions, ConnectionLimits } from '@baton/server/internal'
+import { checkPeers, isLoopback } from '@baton/server/internal'
 import type { JwtOptions, JwtValues } from './jwt-options.ts'
 import { JWT_WORDS, readJwtOptions } from './jwt-options.ts'
 import { LIMIT_BOUNDS, readLimits, wholeNumber } from './limit-options.ts'
@@ -15,7 +15,7 @@ export type LogFormat = 'json' | 'pretty'
 
 export interface LogOptions {
   readonly logFormat: LogFormat | undefined
-  readonly logLevel: LogLevel
+  readonly logLevel: NonNullable<LoggerOptions['level']>
 }
 
 /** @throws UsageError */

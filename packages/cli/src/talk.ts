@@ -1,7 +1,7 @@
 // A conversation with a person: messages become turns, commands are performed, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
-import type { EventBody, TurnStop, Usage } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { EventBody, TurnStop, Usage } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import type { ChatPartner, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from './error-line.ts'
 import type { ChatRoom } from './obey.ts'

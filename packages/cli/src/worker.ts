@@ -2,7 +2,7 @@
 // ends it.
 import type { Logger, Permissions } from '@baton/core'
 import { openPostgresStore } from '@baton/host/postgres'
-import { secretsIn } from '@baton/models/choose-model'
+import { secretsIn } from '@baton/models/internal'
 import { createPriceOf } from '@baton/models/prices'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'

@@ -120,7 +120,7 @@ async function serveAgent(effect: 'pure' | 'once') {
   })
   const look = tool({ name: 'page.title', description: 'the title', input: { type: 'object' }, effect })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [look] }) })
-  const front = createWebSocketFront({ ...environment, host, log: { info: () => {}, warn: () => {} }, port: 0 })
+  const front = createWebSocketFront(host, { ...environment, log: { info: () => {}, warn: () => {} }, port: 0 })
   closers.push(() => host.stop())
   closers.push(() => front.close())
   const { port } = await front.listen()

@@ -4,8 +4,11 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { afterEach, expect, test } from 'vitest'
-import type { V1Client, V1ClientEvents, WebSocketLike } from './index.ts'
-import { createV1Client, platformWorld } from './index.ts'
+import type { V1Client } from './index.ts'
+import type { V1ClientEvents } from './client.ts'
+import type { WebSocketLike } from './world.ts'
+import { createV1Client } from './index.ts'
+import { platformWorld } from './world.ts'
 
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 const closers: (() => unknown)[] = []
@@ -20,7 +23,7 @@ async function serve(
   const model = createScriptedModel({ steps })
   const look = tool({ name: 'phone.look', description: 'looks', input: { type: 'object' }, effect })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [look] }) })
-  const front = createWebSocketFront({ ...environment, host, log: { info: () => {}, warn: () => {} }, port: 0 })
+  const front = createWebSocketFront(host, { ...environment, log: { info: () => {}, warn: () => {} }, port: 0 })
   closers.push(() => host.stop())
   closers.push(() => front.close())
   return (await front.listen()).url

@@ -23,7 +23,7 @@ async function serve(): Promise<string> {
   })
   const list = tool({ name: 'agent.list', description: 'lists', input: { type: 'object' }, effect: 'pure' })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [list] }) })
-  const front = createWebSocketFront({ ...environment, host, log: { info: () => {}, warn: () => {} }, port: 0 })
+  const front = createWebSocketFront(host, { ...environment, log: { info: () => {}, warn: () => {} }, port: 0 })
   closers.push(() => host.stop())
   closers.push(() => front.close())
   return (await front.listen()).url

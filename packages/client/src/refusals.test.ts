@@ -3,11 +3,12 @@
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import type { WebSocketServerOptions } from '@baton/server/websocket'
+import type { WebSocketServerOptions } from '@baton/server/internal'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { afterEach, expect, test } from 'vitest'
-import type { WebSocketLike, World } from './index.ts'
-import { createV1Client, platformWorld } from './index.ts'
+import type { WebSocketLike, World } from './world.ts'
+import { createV1Client } from './index.ts'
+import { platformWorld } from './world.ts'
 
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 const closers: (() => unknown)[] = []
@@ -18,9 +19,8 @@ afterEach(async () => {
 async function serve(init: Partial<WebSocketServerOptions>): Promise<string> {
   const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps: () => ({ text: 'Hello.' }) }) })
   const host = createHost({ environment, agent })
-  const front = createWebSocketFront({
+  const front = createWebSocketFront(host, {
     ...environment,
-    host,
     log: { info: () => {}, warn: () => {} },
     port: 0,
     ...init,

@@ -2,8 +2,11 @@
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { V1ClientOptions, SessionHandlers, WebSocketLike, World } from './index.ts'
-import { createV1Client, createContent, openSession, platformWorld } from './index.ts'
+import type { V1ClientOptions } from './index.ts'
+import type { SessionHandlers } from './session/client-tools.ts'
+import type { WebSocketLike, World } from './world.ts'
+import { createV1Client, createContent, openSession } from './index.ts'
+import { platformWorld } from './world.ts'
 
 const agent = defineAgent({
   name: 'phone',

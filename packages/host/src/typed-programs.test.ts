@@ -1,6 +1,7 @@
 // Types of tools, agents, sessions and clients, tested by `tsc`: lines that must not compile are marked.
 import { createScriptedModel } from '@baton/core/testing'
-import type { Agent, AgentCall, Answer, EventStream, Host, JsonValue, Session, Tool, ToolContext } from './index.ts'
+import type { AgentCall } from '@baton/core/internal'
+import type { Agent, Answer, EventStream, Host, JsonValue, Session, Tool, ToolContext } from './index.ts'
 import { createHost, createOfflineModel, defineAgent, tool } from './index.ts'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'

@@ -1,10 +1,11 @@
 // The choice of a model: which one, why, and the error for a name that cannot be used.
-import type { HttpRequest } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { HttpRequest } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { ChooseModelOptions } from './choose-model.ts'
-import { chooseModel, createModelOf, listModelsOf, secretsIn, withBaseUrl } from './choose-model.ts'
+import { chooseModel, createModelOf, listModelsOf, withBaseUrl } from './choose-model.ts'
+import { secretsIn } from './provider-settings.ts'
 
 const USABLE =
   'use "<provider>/<model>" or "offline"; providers: anthropic, openai, openai-chat, azure, openai-compatible, ollama, lmstudio, ' +

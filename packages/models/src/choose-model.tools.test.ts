@@ -1,7 +1,7 @@
 // Models by id: which are probed for tools, and the effect of BATON_TOOLS.
 import type { Transport } from '@baton/core'
 import { describe, expect, test } from 'vitest'
-import type { Variables } from './choose-model.ts'
+import type { Variables } from './provider-settings.ts'
 import { createModelOf } from './choose-model.ts'
 
 describe('tools of a server that may take none', () => {

@@ -1,20 +1,22 @@
 // Chooses the model that answers: model names, the order of preference, and models by name. Variables are passed in;
 // the environment is never read here.
-import type { Clock, Model, Transport } from '@baton/core'
-import { BatonError, findNearName } from '@baton/core'
+import type { Clock, Model, Transport } from '@baton/core/internal'
+import { BatonError, findNearName } from '@baton/core/internal'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createBedrockModel } from './bedrock/index.ts'
 import { createGeminiModel } from './gemini/index.ts'
 import { createOfflineModel } from './offline/index.ts'
-import type { FetchLike, ListedModel } from './openai-chat/index.ts'
-import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
+import type { FetchLike, ListedModel } from './openai-chat/list-models.ts'
+import { createOpenAiChatModel } from './openai-chat/index.ts'
+import { listModels } from './openai-chat/list-models.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
 import { withModelSettings } from './model-settings.ts'
 import { findMeantModel, withMeantName } from './near-name.ts'
 import { findServer, listOwnServers, listServerNames } from './own-servers.ts'
 import { findPreset } from './presets.ts'
-import type { ToolVerdict } from './prompted/index.ts'
-import { withPromptedTools, withToolProbe } from './prompted/index.ts'
+import type { ToolVerdict } from './prompted/tool-probe.ts'
+import { withPromptedTools } from './prompted/index.ts'
+import { withToolProbe } from './prompted/with-tool-probe.ts'
 import { findListedWindow } from './traits/windows.ts'
 import type { ToolsWay, Variables } from './provider-settings.ts'
 import {
@@ -32,13 +34,7 @@ import {
   wrongVariable,
 } from './provider-settings.ts'
 
-export { NETWORK_PROVIDERS, secretsIn, chooseToolsWay, findVariables } from './provider-settings.ts'
-export type { ProviderVariables, ToolsWay, Variables } from './provider-settings.ts'
-export { listOwnServers } from './own-servers.ts'
-export { findPreset } from './presets.ts'
-export type { Preset } from './presets.ts'
-export { describePlace, describeReason, redact, redactAddresses } from './transport/redact.ts'
-export type { ListedModel } from './openai-chat/index.ts'
+export type { ListedModel } from './openai-chat/list-models.ts'
 
 export interface ModelChoice {
   /** For example `anthropic/claude-haiku-4-5`, `ollama/qwen3` or `offline`. */

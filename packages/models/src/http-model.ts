@@ -11,8 +11,8 @@ import type {
   ModelRequest,
   Timers,
   Transport,
-} from '@baton/core'
-import { BatonError } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { RequestMemory } from './request-memory.ts'
 import { createRequestMemory } from './request-memory.ts'
 import { chooseToolNames } from './tool-names.ts'

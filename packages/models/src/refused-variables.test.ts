@@ -1,6 +1,9 @@
 // Errors about invalid variables never show the parts that may hold a key or password.
 import { expect, test } from 'vitest'
-import { chooseModel, createModelOf, listOwnServers, redact, secretsIn } from './choose-model.ts'
+import { chooseModel, createModelOf } from './choose-model.ts'
+import { listOwnServers } from './own-servers.ts'
+import { redact } from './transport/redact.ts'
+import { secretsIn } from './provider-settings.ts'
 import { answerWith } from './memory-transport.test-kit.ts'
 import { findOwnFormat } from './prompted/formats.ts'
 

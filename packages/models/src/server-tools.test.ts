@@ -2,13 +2,13 @@
 import type { JsonObject, ModelEvent, ModelRequest, ModelSettings } from '@baton/core'
 import { expect, test } from 'vitest'
 import { decodeAnthropicMessage } from './anthropic/decode-stream.ts'
-import { encodeAnthropicRequest } from './anthropic/index.ts'
-import { encodeBedrockRequest } from './bedrock/index.ts'
+import { encodeAnthropicRequest } from './anthropic/encode-request.ts'
+import { encodeBedrockRequest } from './bedrock/encode-request.ts'
 import { createGeminiDecoder } from './gemini/decode-stream.ts'
-import { encodeGeminiRequest } from './gemini/index.ts'
-import { encodeOpenAiChatRequest } from './openai-chat/index.ts'
+import { encodeGeminiRequest } from './gemini/encode-request.ts'
+import { encodeOpenAiChatRequest } from './openai-chat/encode-request.ts'
 import { decodeOpenAiResponse } from './openai-responses/decode-stream.ts'
-import { encodeOpenAiResponsesRequest } from './openai-responses/index.ts'
+import { encodeOpenAiResponsesRequest } from './openai-responses/encode-request.ts'
 import { createToolNames } from './tool-names.ts'
 
 function listen() {

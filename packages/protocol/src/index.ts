@@ -1,4 +1,5 @@
-// Exports of @baton/protocol, for servers and clients.
+// Frames of both protocol versions and their decoders, for servers and clients. @internal: the wire is stable, the names
+// of these types are not.
 export * from './v1.ts'
 export * from './v1-schema.ts'
 export * from './decode-frame.ts'

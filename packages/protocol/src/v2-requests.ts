@@ -20,7 +20,7 @@ import type {
   SessionInfo,
   SpeechPlace,
   UserInput,
-} from '@baton/core'
+} from '@baton/core/internal'
 
 /** A device: one running copy of an app, such as a page or a process. It holds calls by a lease. */
 export type DeviceOptions = Omit<LeaseClientOptions, 'client' | 'leaseMs' | 'onlyResults'> & {

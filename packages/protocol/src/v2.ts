@@ -1,9 +1,9 @@
 // The frames of wire version 2 that a server sends: one answer to each request (`v2-requests.ts`), and unsolicited
 // frames. `v2-schema.ts` describes them in JSON Schema. Session events are sent unchanged.
-import type { MessageId, ModelRequest, SessionChange, SessionEvent } from '@baton/core'
+import type { MessageId, ModelRequest, SessionChange, SessionEvent } from '@baton/core/internal'
 import type { AnswerOf, V2Cursor, RequestType } from './v2-requests.ts'
 
-export type { Heard, SpeechPlace, SpokenAnswer } from '@baton/core'
+export type { Heard, SpeechPlace, SpokenAnswer } from '@baton/core/internal'
 
 /**
  * The WebSocket subprotocol that a connection of this version offers; a connection without a subprotocol uses version

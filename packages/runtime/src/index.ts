@@ -1,5 +1,5 @@
-// Exports of @baton/runtime for hosts: the work of one effect, sessions over an engine, the catalog of agents and
-// models.
+// Building blocks of hosts: the work of one effect, sessions over an engine, the catalog of agents and models.
+// @internal: names may change in any version.
 export type { CopyingEngine, Engine, OpenedSession, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
 export { startSessionClock, within } from './deadline.ts'
 export type { Limit } from './deadline.ts'

@@ -1,7 +1,7 @@
 // A session as seen by one process, without a service: what happens to an input when the view is closed, and to text
 // that arrives while it opens or that the bus has lost.
-import type { LiveFrame } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { LiveFrame } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import { setImmediate as nextTurn } from 'node:timers/promises'

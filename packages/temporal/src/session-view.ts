@@ -1,7 +1,7 @@
 // A session as seen by one process, a gateway or a worker: folded from the log, notified by the bus, and read again
 // when the bus was silent.
-import type { Accepted, BlobStore, LiveFrame, Logger, LogStore, Refused } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Accepted, BlobStore, LiveFrame, Logger, LogStore, Refused } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { Input, SessionRecord } from '@baton/core/machine'
 import { createHistory } from '@baton/core/machine'
 import type { OpenWorld } from '@baton/runtime'

@@ -1,6 +1,6 @@
 // Submits inputs to the workflows of sessions. One Update per session is in progress at a time; inputs that arrive
 // meanwhile share the next one, as a group commit. A service accepts ten Updates at once, and 2,000 per run.
-import { BatonError, isErrorCode } from '@baton/core'
+import { BatonError, isErrorCode } from '@baton/core/internal'
 import type { Input } from '@baton/core/machine'
 import {
   ServiceError,

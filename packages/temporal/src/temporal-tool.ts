@@ -1,6 +1,6 @@
 // Tools that are custom activities or workflows, in any language: named by type and task queue.
-import type { Schema, Tool, ToolBase } from '@baton/core'
-import { BatonError, tool } from '@baton/core'
+import type { Schema, Tool, ToolBase } from '@baton/core/internal'
+import { BatonError, tool } from '@baton/core/internal'
 
 /** Work that the workflow starts instead of calling `execute`. */
 export interface ForeignWork {

@@ -11,14 +11,15 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { NODE_WORLD } from './node-world.ts'
-import type { SessionStateView, TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
+import type { SessionStateView } from './contract.ts'
+import { STATE } from './contract.ts'
+import type { TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
 import {
   bundleWorkflows,
   createMemoryBus,
   createTemporalHost,
   createTemporalWorker,
   sendTemporalLogs,
-  STATE,
 } from './index.ts'
 
 export interface TemporalWorldOptions extends Partial<Omit<AgentOptions, 'model'>> {

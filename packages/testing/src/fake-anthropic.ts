@@ -1,7 +1,7 @@
 // A fake Anthropic Messages server: streams in the format of recordings, with pings and padding, and rejects with 400
 // whatever the strict wire reports.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { findTooLarge, TOO_LARGE } from './media-limits.ts'
 import { validateAnthropicRequest } from './wires/index.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'

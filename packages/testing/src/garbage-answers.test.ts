@@ -4,7 +4,7 @@ import type { Model, ModelRequest } from '@baton/core'
 import { defineAgent, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, initialState } from '@baton/core/machine'
-import type { MemoryStore } from '@baton/host'
+import type { LogStore } from '@baton/core/internal'
 import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
 import { afterAll, expect, test } from 'vitest'
 import { asAnswer, asEvent, GARBAGE_ANSWERS, GARBAGE_EVENTS } from './garbage-answers.ts'
@@ -69,7 +69,7 @@ async function converse(goWrong: Model['run']): Promise<Told> {
   return { outcome, calls, answers, requests, warnings, records: await readRecords(store) }
 }
 
-async function readRecords(store: MemoryStore): Promise<readonly SessionRecord[]> {
+async function readRecords(store: LogStore): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = []
   for await (const record of store.read('s', 0)) records.push(record)
   return records

@@ -1,8 +1,8 @@
 // An agent whose single turn covers everything a version 2 client must get right: reasoning, text in pieces, a client
 // tool and a server tool in one step, an approval, a question, and three steps. The effect of each tool may happen only
 // once.
-import type { Agent, Timers } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { Agent, Timers } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 

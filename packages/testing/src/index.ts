@@ -1,8 +1,3 @@
-// Exports of @baton/testing: the simulation of a user's own agent, and that of the host.
+// Exports of @baton/testing: an agent's session in simulated worlds.
 export { simulateAgent as simulate, AgentSimulationError } from './simulate-agent/simulate-agent.ts'
-export type { SimulateAgentOptions, SimulatedFault, SimulationReport } from './simulate-agent/simulate-agent.ts'
-export { simulate as simulateHost, SimulationError } from './simulator/simulate.ts'
-export type { SimulateOptions } from './simulator/simulate.ts'
-export { createSimulationCoverage } from './simulator/coverage.ts'
-export type { SimulationCoverage } from './simulator/coverage.ts'
-export { validateWires } from './validate-wires.ts'
+export type { SimulateAgentOptions, SimulationReport } from './simulate-agent/simulate-agent.ts'

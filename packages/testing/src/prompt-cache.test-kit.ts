@@ -1,8 +1,8 @@
 // The prompt caches of Anthropic and Bedrock, by their rules: marked prefixes are stored, and looked up only at marks;
 // for Claude also up to 20 blocks earlier.
 import type { ModelRequest } from '@baton/core'
-import { encodeAnthropicRequest } from '@baton/models/anthropic'
-import { encodeBedrockRequest } from '@baton/models/bedrock'
+import { encodeAnthropicRequest } from '@baton/models/internal'
+import { encodeBedrockRequest } from '@baton/models/internal'
 import { expect } from 'vitest'
 
 export interface CacheRules {

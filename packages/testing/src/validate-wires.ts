@@ -7,10 +7,10 @@ import {
   validateGeminiRequest,
   validateOpenAiResponsesRequest,
 } from './wires/index.ts'
-import { encodeAnthropicRequest } from '@baton/models/anthropic'
-import { encodeBedrockRequest } from '@baton/models/bedrock'
-import { encodeGeminiRequest } from '@baton/models/gemini'
-import { encodeOpenAiResponsesRequest } from '@baton/models/openai-responses'
+import { encodeAnthropicRequest } from '@baton/models/internal'
+import { encodeBedrockRequest } from '@baton/models/internal'
+import { encodeGeminiRequest } from '@baton/models/internal'
+import { encodeOpenAiResponsesRequest } from '@baton/models/internal'
 
 export function validateWires(messages: readonly Message[]): readonly { readonly message: string }[] {
   if (messages.length === 0) return []

@@ -4,8 +4,8 @@ import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { World } from '../index.ts'
-import { platformWorld } from '../index.ts'
+import type { World } from '../world.ts'
+import { platformWorld } from '../world.ts'
 import { useDirectory, useSession } from './index.ts'
 
 /** A rendering server must not connect. */

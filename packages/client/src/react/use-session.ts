@@ -1,5 +1,5 @@
 // A session as a React hook: its state and its methods.
-import type { Agent, AgentCall } from '@baton/core'
+import type { Agent, AgentCall } from '@baton/core/internal'
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import type { SessionHandlers, ToolHandler } from '../session/client-tools.ts'
 import { createEmptySnapshot, openSession } from '../session/open-session.ts'

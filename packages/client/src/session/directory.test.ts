@@ -2,7 +2,8 @@
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
-import type { Directory, DirectoryOptions, DirectorySnapshot } from '../index.ts'
+import type { Directory, DirectoryOptions } from '../index.ts'
+import type { DirectorySnapshot } from './directory.ts'
 import { openDirectory, openSession } from '../index.ts'
 import { createCuttableWorld, serveAgent } from './session.test-kit.ts'
 

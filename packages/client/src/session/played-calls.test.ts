@@ -2,7 +2,8 @@
 // starts once, and its result arrives. The test plays the server.
 import type { CallView } from '@baton/core'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { ClientError, OutboxEntry, OpenSessionOptions } from '../index.ts'
+import type { ClientError, OpenSessionOptions } from '../index.ts'
+import type { OutboxEntry } from '../outbox/outbox.ts'
 import { openSession } from '../index.ts'
 import type { PlayedServer, SentFrame } from '../played-server.test-kit.ts'
 import { createPlayedServer, openPlayed, settle, waitingCall } from '../played-server.test-kit.ts'

@@ -231,9 +231,8 @@ test('a wrong token closes the client for good, and says so', async () => {
 })
 
 async function serveAgentWithToken(host: Awaited<ReturnType<typeof serve>>['host']): Promise<string> {
-  const front = createWebSocketFront({
+  const front = createWebSocketFront(host, {
     ...environment,
-    host,
     log: { info: () => {}, warn: () => {} },
     port: 0,
     token: 'secret',

@@ -17,7 +17,7 @@ import type {
   StepView,
   UserChatMessage,
   UserInput,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { CallOutcome, ClaimedCall, Heard, Requests, SentenceFrame, SentencesDroppedFrame } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import type { ConnectionState, ReconnectOptions } from '../connection.ts'

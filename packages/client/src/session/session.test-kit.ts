@@ -28,7 +28,7 @@ export async function serveAgent({ agent, store, front: init = {} }: ServeOption
   const host = createHost({ environment, agent, ...(store && { store }) })
   const limits = { sessionFramesPerMinute: MANY, addressFramesPerMinute: MANY, addressSessionsPerMinute: MANY }
   const log = { info: () => {}, warn: () => {} }
-  const front = createWebSocketFront({ ...environment, host, log, port: 0, limits, ...init })
+  const front = createWebSocketFront(host, { ...environment, log, port: 0, limits, ...init })
   const { url, port } = await front.listen()
   const stop = async (): Promise<void> => {
     await front.close()

@@ -1,7 +1,8 @@
 // Requests of one client while others are pending: answers that are reordered, refused, postponed or lost with their
 // connection, and what is sent again over the next one. The test plays the server.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { ClientError, OutboxEntry, SessionClient, OpenSessionOptions } from '../index.ts'
+import type { ClientError, SessionClient, OpenSessionOptions } from '../index.ts'
+import type { OutboxEntry } from '../outbox/outbox.ts'
 import { openSession } from '../index.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { PlayedServer } from '../played-server.test-kit.ts'

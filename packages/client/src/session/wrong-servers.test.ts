@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
-import type { ClientError, ToolHandler } from '../index.ts'
+import type { ClientError } from '../index.ts'
+import type { ToolHandler } from './client-tools.ts'
 import { openSession } from '../index.ts'
 
 const closers: (() => void)[] = []

@@ -1,5 +1,5 @@
 // A voice in virtual time: a session played by a test, and a speaker that records every played word.
-import type { AssistantChatMessage, CallView, SessionEvent } from '@baton/core'
+import type { AssistantChatMessage, CallView, SessionEvent } from '@baton/core/internal'
 import type { V2Cursor, Heard, SentenceFrame } from '@baton/protocol'
 import type { SessionClientEvents } from '../index.ts'
 import type { PlayedPlace } from './acknowledgements.ts'

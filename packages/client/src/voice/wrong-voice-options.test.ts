@@ -1,6 +1,7 @@
 // Mistakes of programs when they create a voice: they fail at once, instead of a page that stays silent.
 import { expect, test } from 'vitest'
-import { openSession, platformWorld } from '../index.ts'
+import { openSession } from '../index.ts'
+import { platformWorld } from '../world.ts'
 import type { BrowserSpeakerOptions } from './browser-speaker.ts'
 import { createBrowserSpeaker } from './browser-speaker.ts'
 import type { SilentSpeakerOptions } from './silent-speaker.ts'

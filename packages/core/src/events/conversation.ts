@@ -1,4 +1,5 @@
 // The current conversation: folds session events into messages. For lists, exports, and fronts that show a chat.
+// @internal: programs import Conversation from @baton/host.
 import type { SourcePart, Usage } from '../messages.ts'
 import { wholeChars } from '../machine/cut-parts.ts'
 import type {

@@ -1,4 +1,5 @@
 // The session machine: pure. `decide` is policy, `apply` is the fold, `outstanding` is what is owed.
+// @internal: names may change in any version.
 export * from './apply.ts'
 export { leaveToOriginal } from './call-event.ts'
 export * from './check.ts'

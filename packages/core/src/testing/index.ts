@@ -1,4 +1,5 @@
 // The test kit: checks for models, stores, tools and wires, and stand-ins for them.
+// @internal: names may change in any version; programs import @baton/host/testing.
 export * from './random.ts'
 export { inlineBlobs } from './inline-blobs.ts'
 export * from './neutral-history.ts'

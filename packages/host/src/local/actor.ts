@@ -1,6 +1,6 @@
 // The actor of one session: processes inputs in order, commits what the machine decides, then performs the effects.
-import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { DecidedBatch, Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
 import { applyRecord, decideBatch, losesByRestart, openSession, outstanding, SeenInputs } from '@baton/core/machine'
 import { describeThrown, startSessionClock } from '@baton/runtime'

@@ -11,8 +11,8 @@ import type {
   SessionDirectory,
   Store,
   Usage,
-} from '@baton/core'
-import { checkFields, BatonError, describeValue } from '@baton/core'
+} from '@baton/core/internal'
+import { checkFields, BatonError, describeValue } from '@baton/core/internal'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, Directory, readOpening, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'

@@ -1,6 +1,6 @@
 // How long a turn waits for the first word of an answer: retries and fallback models share one limit.
-import type { AbortSignalLike, Model, ModelAnswer, ModelEvent } from '@baton/core'
-import { BatonError, voice } from '@baton/core'
+import type { AbortSignalLike, Model, ModelAnswer, ModelEvent } from '@baton/core/internal'
+import { BatonError, voice } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
 import { act, createManualTime, createTestWorld, noUnhandledRejections } from './test-world.test-kit.ts'
 import type { ManualTime, TestWorldOptions } from './test-world.test-kit.ts'

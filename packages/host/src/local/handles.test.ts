@@ -1,7 +1,7 @@
 // One handle of a session: its messages keep their order while pictures are stored, are accepted once even if sent
 // twice, and fail once it is closed.
-import type { ImagePart, Schema, Session, UserInput } from '@baton/core'
-import { tool } from '@baton/core'
+import type { ImagePart, Schema, Session, UserInput } from '@baton/core/internal'
+import { tool } from '@baton/core/internal'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { TestWorldOptions } from './test-world.test-kit.ts'

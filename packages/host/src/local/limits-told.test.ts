@@ -1,7 +1,7 @@
 // Every limit that takes effect in a turn is reported: as an event, on the answer, or as the turn's error. The page
 // about limits lists the actual defaults.
 import { readFile } from 'node:fs/promises'
-import type { SessionEventOf } from '@baton/core'
+import type { SessionEventOf } from '@baton/core/internal'
 import { DEFAULT_LIMITS } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import type { TestWorldOptions } from './test-world.test-kit.ts'

@@ -11,8 +11,8 @@ import type {
   Principal,
   Refused,
   Store,
-} from '@baton/core'
-import { BatonError } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
 import type { AbortedCalls, Catalog, CopyingEngine, Directory, FrameReader, SessionWorld } from '@baton/runtime'

@@ -1,9 +1,10 @@
 // Models by name, for programs without their own `modelOf`: keys and addresses come from the process's environment
 // variables, under the names that the providers use. A name that cannot be used is refused before the first turn.
 import type { Agent, Environment, Logger, Model } from '@baton/core'
-import type { Variables } from '@baton/models/choose-model'
-import { createModelOf, secretsIn } from '@baton/models/choose-model'
-import { describeToolVerdict } from '@baton/models/prompted'
+import type { Variables } from '@baton/models/internal'
+import { createModelOf } from '@baton/models/choose-model'
+import { secretsIn } from '@baton/models/internal'
+import { describeToolVerdict } from '@baton/models/internal'
 
 export interface NamedModelsOptions {
   readonly variables: Variables

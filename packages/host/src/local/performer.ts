@@ -1,6 +1,6 @@
 // Performs the effects of one session in this process: owns its timers, model calls and running tools. Work answers
 // with an input and never rejects.
-import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
+import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core/internal'
 import type { Effect, History, Input, State } from '@baton/core/machine'
 import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionFeed } from '@baton/runtime'
 import {

@@ -1,6 +1,6 @@
 // Recovery at host startup: opens the sessions that a dead host left with outstanding work, so that they continue.
-import type { Logger, Session, StoredSession, Timers } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { Logger, Session, StoredSession, Timers } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { describeThrown, readOpening } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 

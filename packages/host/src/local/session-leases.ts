@@ -1,8 +1,8 @@
 // One host's leases: acquired per session, renewed together, and given up before they expire. Time is counted in its
 // own ticks, several per lease, without reading a clock. If the process slept for longer than a lease, the store's
 // epochs keep it safe.
-import type { LeftBehind, Logger, Store, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { LeftBehind, Logger, Store, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import { createHeldError } from '../stores/session-held.ts'
 import type { LimitedStore } from './store-in-time.ts'

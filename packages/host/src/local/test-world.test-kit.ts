@@ -1,6 +1,6 @@
 // Shared by the tests of the local host: a host in a world whose time only moves when a test moves it.
-import type { AgentOptions, Clock, Environment, Session, Store, StoredSession } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { AgentOptions, Clock, Environment, Session, Store, StoredSession } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelOptions } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'

@@ -1,8 +1,8 @@
 // Decides whether the wall clock can be trusted before anything is deleted. A clock set forward looks like a long
 // downtime. Time itself tells the difference: how much of it a host has seen pass, and whether the clock stays
 // consistent.
-import type { Clock, LogStore } from '@baton/core'
-import { parseJson, isJsonObject, readMonotonicMs } from '@baton/core'
+import type { Clock, LogStore } from '@baton/core/internal'
+import { parseJson, isJsonObject, readMonotonicMs } from '@baton/core/internal'
 
 export interface TrustedClockOptions {
   readonly clock: Clock

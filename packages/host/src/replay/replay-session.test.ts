@@ -1,6 +1,6 @@
 // Replays a recorded session with today's agent: unchanged parts, and reported differences.
-import type { Agent, AgentOptions, LogStore, Tool } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { Agent, AgentOptions, LogStore, Tool } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -8,7 +8,7 @@ export interface Metrics extends SessionObserver {
   prometheus(): string
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly nowMs?: () => number
 }

@@ -15,7 +15,7 @@ import { expect, test } from 'vitest'
 import type { TestWorldOptions } from '../local/test-world.test-kit.ts'
 import { act, createManualTime, createProcess, listCalls, never, ownStore } from '../local/test-world.test-kit.ts'
 import { createSpanIds, traceSessions } from './opentelemetry.ts'
-import type { Tracing } from './opentelemetry.ts'
+import type { Tracing } from './trace-sessions.ts'
 
 function createExport(content = false) {
   const exporter = new InMemorySpanExporter()

@@ -1,7 +1,7 @@
 // The connections to one server. They are opened on demand, shared as long as each question has one recipient, and
 // reopened with back-off after they fail. Knows nothing about tools.
-import type { Timers } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { Connection } from './connection.ts'
 
 export interface ConnectionPoolOptions {

@@ -1,7 +1,7 @@
 // One connection to an MCP server. It lists tools and makes calls, including progress, questions, `input_required`
 // rounds and tasks. It ends once and is never reopened.
-import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type {
   CallToolResult,
   ElicitResult,

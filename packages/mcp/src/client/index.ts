@@ -1,7 +1,7 @@
 // Offers the tools of MCP servers as tool sources: `createMcpServers({ files: { command: 'npx', args: […] }
 // }).sources`.
-import type { Logger, Timers, ToolSource } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Logger, Timers, ToolSource } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { McpLimits, McpServerStatus } from './mcp-server.ts'
 import { McpServer } from './mcp-server.ts'
@@ -12,13 +12,13 @@ import { checkServer } from './server-config.ts'
 import { createServerFetch } from './server-fetch.ts'
 import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
 
-export type { McpAuth, McpOAuth, McpTokenStore } from './auth.ts'
+export type { McpOAuth, McpTokenStore } from './auth.ts'
 export { createMemoryTokenStore } from './auth.ts'
 export { createFilePinStore, createFileTokenStore } from './json-files.ts'
 export type { McpLimits, McpServerStatus } from './mcp-server.ts'
 export type { McpPinStore } from './pins.ts'
 export { createMemoryPinStore } from './pins.ts'
-export type { HttpMcpServer, McpServerConfig, McpToolOptions, StdioMcpServer } from './server-config.ts'
+export type { McpServerConfig } from './server-config.ts'
 export { parseMcpConfig, readServerArgument } from './server-config.ts'
 
 export interface McpServersOptions {

@@ -1,7 +1,7 @@
 // Converts messages from real servers into the form that the SDK's strict schemas accept. An answer is matched by its
 // id, whatever else is wrong with it, so no call waits for its time-out. `docs/mcp.md` lists what is accepted.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { Transport } from '@modelcontextprotocol/client'
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client'
 import { asText, isNothing, withoutNull } from './json-fields.ts'

@@ -1,7 +1,7 @@
 // One MCP server as a source of tools for many sessions. Keeps the server's tool list and compares it with the pinned
 // definitions.
-import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { createArgumentValidator } from '@baton/runtime'
 import type { FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'

@@ -1,6 +1,6 @@
 // Wraps an MCP server's tool as a Baton tool: its schema, the claims that Baton believes, and the call.
-import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core'
-import { makeTool } from '@baton/core'
+import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core/internal'
+import { makeTool } from '@baton/core/internal'
 import type { ArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import { readCallResult } from './content.ts'

@@ -9,7 +9,7 @@ import {
   PrivateKeyJwtProvider,
   discoverAndRequestJwtAuthGrant,
 } from '@modelcontextprotocol/client'
-import type { McpAuth } from '../client/index.ts'
+import type { McpAuth } from '../client/auth.ts'
 import { createMcpServers, createMemoryTokenStore } from '../client/index.ts'
 
 interface Context {

@@ -1,8 +1,8 @@
 // An agent without a language model: its "model" turns an input that names a tool into exactly that call, and then says
 // nothing. This gives an MCP client's call everything that a model's call gets: validation, approval, questions, one
 // settlement, a log.
-import type { Agent, JsonObject, Message, Model, ModelAnswer, ModelCallPart } from '@baton/core'
-import { defineAgent, isJsonObject, parseJson } from '@baton/core'
+import type { Agent, JsonObject, Message, Model, ModelAnswer, ModelCallPart } from '@baton/core/internal'
+import { defineAgent, isJsonObject, parseJson } from '@baton/core/internal'
 import { READ_RESULT, readPiece } from '@baton/runtime'
 
 /** Maximum characters of a call's arguments. */

@@ -1,7 +1,7 @@
 // Creates the SDK's server for one client, or for one request of 2026-07-28: it lists what an agent offers, and passes
 // on calls and tasks.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type {
   ClientCapabilities,
   JSONRPCRequest,

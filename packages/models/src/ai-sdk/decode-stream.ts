@@ -11,8 +11,8 @@ import type {
   ProviderState,
   SourcePart,
   Usage,
-} from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, parseJson } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { describeError } from './errors.ts'

@@ -1,10 +1,11 @@
 // Anthropic-specific parts: requests and error messages. The provider contract covers the rest.
-import type { HttpHead } from '@baton/core'
+import type { HttpHead } from '@baton/core/internal'
 import { openRecordings } from '@baton/testing/recordings'
 import { expect, test } from 'vitest'
 import { HELLO, answerWith, takeError } from '../memory-transport.test-kit.ts'
 import type { AnthropicModelOptions } from './index.ts'
-import { createAnthropicModel, messagesUrl } from './index.ts'
+import { createAnthropicModel } from './index.ts'
+import { messagesUrl } from './wire.ts'
 
 const KEY = 'sk-ant-secret-0123456789'
 const STREAM = [

@@ -11,13 +11,7 @@ import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import type { WireMessage } from './wire.ts'
-import { PROVIDER, THINKING_BINDING_BETA } from './wire.ts'
-
-export { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
-export type { AnthropicDecoder, AnthropicDecoderOptions } from './decode-stream.ts'
-export { encodeAnthropicRequest } from './encode-request.ts'
-export type { AnthropicEncodeOptions } from './encode-request.ts'
-export type { AnthropicRequest } from './wire.ts'
+import { PROVIDER, THINKING_BINDING_BETA, messagesUrl } from './wire.ts'
 
 export interface AnthropicModelOptions extends HttpModelOptions, AnthropicEncodeOptions {
   readonly apiKey: string
@@ -56,11 +50,6 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     decodeWhole: decodeAnthropicMessage,
     readError: errorFromHttp,
   })
-}
-
-/** Accepts `https://host`, `https://host/` and `https://host/v1`, which mean the same. */
-export function messagesUrl(baseUrl = 'https://api.anthropic.com'): string {
-  return `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
 }
 
 /** Merged with the user's own betas, since a header can be sent only once. */

@@ -1,8 +1,13 @@
 // The parts of the Anthropic Messages API (version 2023-06-01) that the adapter reads and writes. Provider data is read
 // leniently, so these types declare only what is checked. Source: @anthropic-ai/sdk 1.12 messages.d.ts.
-import type { Effort, JsonObject, JsonValue } from '@baton/core'
+import type { Effort, JsonObject, JsonValue } from '@baton/core/internal'
 
 export const PROVIDER = 'anthropic'
+
+/** Accepts `https://host`, `https://host/` and `https://host/v1`, which mean the same. */
+export function messagesUrl(baseUrl = 'https://api.anthropic.com'): string {
+  return `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
+}
 
 export interface CacheControl {
   readonly type: 'ephemeral'

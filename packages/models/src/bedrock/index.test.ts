@@ -1,12 +1,14 @@
 // Bedrock-specific parts: credentials, frames and their errors, stop reasons. The provider contract covers the rest.
-import type { HttpHead, ModelEvent } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { HttpHead, ModelEvent } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { HELLO, answerWith } from '../memory-transport.test-kit.ts'
 import { encodeFrame } from './frames.ts'
 import type { BedrockModelOptions } from './index.ts'
 import { createToolNames } from '../tool-names.ts'
-import { createBedrockModel, createEventStreamReader, decodeBedrockMessage } from './index.ts'
+import { createBedrockModel } from './index.ts'
+import { createEventStreamReader } from './event-stream.ts'
+import { decodeBedrockMessage } from './decode-stream.ts'
 
 function frame(type: string, payload: object, messageType = 'event'): Uint8Array {
   const headers = { ':message-type': messageType, [`:${messageType}-type`]: type }

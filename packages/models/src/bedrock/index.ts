@@ -18,17 +18,6 @@ import { signRequest, takeCredentials } from './sign.ts'
 import type { WireMessage } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
-export { createBedrockDecoder, decodeBedrockMessage } from './decode-stream.ts'
-export type { BedrockDecoder, BedrockDecoderOptions } from './decode-stream.ts'
-export { encodeBedrockRequest } from './encode-request.ts'
-export type { BedrockEncodeOptions } from './encode-request.ts'
-export { createEventStreamReader } from './event-stream.ts'
-export type { EventStreamReader } from './event-stream.ts'
-export { encodeFrame } from './frames.ts'
-export type { Frame } from './frames.ts'
-export type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
-export type { BedrockRequest, WireEvent } from './wire.ts'
-
 export interface BedrockModelOptions extends HttpModelOptions, BedrockEncodeOptions {
   /** For example `us-east-1`. The model must be available there. */
   readonly region: string

@@ -1,7 +1,7 @@
 // Gemini, through the Gemini API or Vertex AI: `createGeminiModel` connects the pure encoder (encode-request) and
 // decoder (decode-stream) to a transport.
-import type { BatonError, HttpHead, HttpRequest, Model, ModelAnswer, ModelRequest } from '@baton/core'
-import { isBatonError, parseJson } from '@baton/core'
+import type { BatonError, HttpHead, HttpRequest, Model, ModelAnswer, ModelRequest } from '@baton/core/internal'
+import { isBatonError, parseJson } from '@baton/core/internal'
 import type { Prove, HttpModelOptions } from '../http-model.ts'
 import { assertConfigured, createHttpModel } from '../http-model.ts'
 import type { RequestMemory } from '../request-memory.ts'
@@ -20,13 +20,6 @@ import { errorFromHttp } from './errors.ts'
 import { createJsonElementReader } from './json-elements.ts'
 import type { WireContent } from './wire.ts'
 import { PROVIDER } from './wire.ts'
-
-export type { GeminiAccess, GeminiApiAccess, VertexAccess } from './address.ts'
-export { createGeminiDecoder } from './decode-stream.ts'
-export type { GeminiDecoder, GeminiDecoderOptions } from './decode-stream.ts'
-export { encodeGeminiRequest } from './encode-request.ts'
-export type { GeminiEncodeOptions } from './encode-request.ts'
-export type { GeminiRequest } from './wire.ts'
 
 export interface GeminiModelOptions extends HttpModelOptions {
   /** A Gemini API key, or a Vertex AI project. */

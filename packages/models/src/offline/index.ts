@@ -1,2 +1,2 @@
-// Exports of @baton/models/offline.
+// Exports of @baton/models/offline. @internal: programs import it from @baton/host.
 export { createOfflineModel } from './offline-model.ts'

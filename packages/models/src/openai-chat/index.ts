@@ -18,15 +18,8 @@ import { OPENAI_QUIRKS } from './quirks.ts'
 import type { OpenAiChatRequest, WireMessage } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
-export { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
-export type { OpenAiChatDecoder, OpenAiChatDecoderOptions } from './decode-stream.ts'
-export { encodeOpenAiChatRequest } from './encode-request.ts'
-export type { OpenAiChatEncodeOptions } from './encode-request.ts'
-export { listModels } from './list-models.ts'
-export type { FetchLike, ListedModel, ListModelsOptions } from './list-models.ts'
 export { COMPATIBLE_QUIRKS, OPENAI_QUIRKS } from './quirks.ts'
 export type { OpenAiChatQuirks } from './quirks.ts'
-export type { OpenAiChatRequest } from './wire.ts'
 
 export interface OpenAiChatModelOptions extends HttpModelOptions {
   /** Sent as `Authorization: Bearer …`; omit it for servers without keys. */

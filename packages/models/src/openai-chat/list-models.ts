@@ -1,7 +1,7 @@
 // Lists the models of a server: GET …/models, in the various formats servers use. Knows nothing of presets or
 // variables.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { mergeHeaders, moveUserInfo } from '../transport/sent-headers.ts'
 import { describePlace, describeReason, redact, safeCause, listSecrets } from '../transport/redact.ts'
 import { apiUrl, authorization } from './address.ts'

@@ -1,7 +1,7 @@
 // One item of an answer: its streamed content so far, and the final item. It is done only once the server has sent it
 // whole; for a call, only that final version counts.
-import type { JsonObject, ModelPart, ProviderState } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, ModelPart, ProviderState } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import { listObjects, readText } from '../json-fields.ts'

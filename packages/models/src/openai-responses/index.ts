@@ -15,12 +15,6 @@ import { errorFromHttp } from './errors.ts'
 import type { OpenAiResponsesRequest, WireItem } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
-export { createOpenAiResponsesDecoder, decodeOpenAiResponse } from './decode-stream.ts'
-export type { OpenAiResponsesDecoder, OpenAiResponsesDecoderOptions } from './decode-stream.ts'
-export { encodeOpenAiResponsesRequest } from './encode-request.ts'
-export type { OpenAiResponsesEncodeOptions } from './encode-request.ts'
-export type { OpenAiResponsesRequest } from './wire.ts'
-
 export interface OpenAiResponsesModelOptions extends HttpModelOptions, OpenAiResponsesEncodeOptions {
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey: string

@@ -5,14 +5,8 @@ import { withPromptedTools } from './with-prompted-tools.ts'
 import type { ToolProbeOptions } from './with-tool-probe.ts'
 import { withToolProbe } from './with-tool-probe.ts'
 
-export type { KnownModel, PromptedFormatName } from './formats.ts'
-export { chooseFormat } from './formats.ts'
-export type { ToolVerdict } from './tool-probe.ts'
-export { describeToolVerdict } from './tool-probe.ts'
 export type { PromptedToolsOptions } from './with-prompted-tools.ts'
 export { withPromptedTools } from './with-prompted-tools.ts'
-export type { ToolProbeOptions } from './with-tool-probe.ts'
-export { withToolProbe } from './with-tool-probe.ts'
 
 /** Follows the model's capability: `none` is prompted, `unknown` is probed, `native` is returned as is. */
 export function withToolsIfNeeded(model: Model, options: PromptedToolsOptions & ToolProbeOptions = {}): Model {

@@ -9,7 +9,7 @@ import type {
   ModelEvent,
   ModelPart,
   ModelRequest,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { AnswerParserOptions, ParsedCall } from './answer-parser.ts'
 import { AnswerParser } from './answer-parser.ts'
 import { encodePromptedRequest } from './encode-request.ts'

@@ -4,8 +4,11 @@ import { BatonError, isBatonError } from '@baton/core'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { describe, expect, test } from 'vitest'
-import type { ToolProbeOptions, ToolVerdict } from './index.ts'
-import { describeToolVerdict, withToolProbe, withToolsIfNeeded } from './index.ts'
+import type { ToolProbeOptions } from './with-tool-probe.ts'
+import type { ToolVerdict } from './tool-probe.ts'
+import { withToolsIfNeeded } from './index.ts'
+import { describeToolVerdict } from './tool-probe.ts'
+import { withToolProbe } from './with-tool-probe.ts'
 import { PROBE_TOOL } from './tool-probe.ts'
 
 const REQUEST: ModelRequest = {

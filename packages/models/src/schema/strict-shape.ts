@@ -1,6 +1,6 @@
 // Shapes schemas for grammars: objects list every property and allow no others.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { Dialect } from './dialects.ts'
 
 /** 400 "schema must have a 'type' key": strict dialects cannot express a value of any type. */

@@ -1,6 +1,6 @@
 // Looks up a model in the table by its name, as people, gateways and Bedrock write it. A user's own traits win; an
 // unknown name counts as the newest model of its family.
-import type { ModelCapabilities } from '@baton/core'
+import type { ModelCapabilities } from '@baton/core/internal'
 import { CLAUDE_ROWS, MESSAGES_ROW } from './claude-rows.ts'
 import { GEMINI_ROWS } from './gemini-rows.ts'
 import { GPT_OSS_ROW, GPT_ROWS } from './gpt-rows.ts'

@@ -1,6 +1,6 @@
 // Reading any provider's answer: overlong ones are abandoned, nothing is read after an error, and no key is kept.
-import type { ModelAnswer, ModelPart } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ModelAnswer, ModelPart } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from '../openai-chat/decode-stream.ts'
 import { createToolNames } from '../tool-names.ts'

@@ -1,7 +1,7 @@
 // Reads one provider answer over HTTP. A stream is decoded as it arrives; any other body (an error, a complete answer)
 // is collected first. The adapter interprets the bytes.
-import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { listPieces } from './body-pieces.ts'
 import { cleanAnswer, cleanError } from './clean-answer.ts'

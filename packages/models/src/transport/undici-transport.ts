@@ -1,7 +1,7 @@
 // The transport for Node: undici's `dispatch`, which costs half of `fetch` per streamed piece. Only this file uses
 // undici. HTTP/1.1 only, because aborting then closes the socket, which stops a provider from generating and billing.
-import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { Dispatcher } from 'undici'
 import { Agent, EnvHttpProxyAgent } from 'undici'
 import type { Time } from './deadlines.ts'

@@ -1,7 +1,7 @@
 // Posts a request and stops waiting once its answer is complete: gateways keep a connection open after it, with or
 // without keep-alives. The connection gets a moment to end by itself, so that it can be reused.
-import type { AbortSignalLike, Clock, HttpHead, Timers } from '@baton/core'
-import { BatonError, readMonotonicMs } from '@baton/core'
+import type { AbortSignalLike, Clock, HttpHead, Timers } from '@baton/core/internal'
+import { BatonError, readMonotonicMs } from '@baton/core/internal'
 import { describePlace } from './redact.ts'
 
 /**

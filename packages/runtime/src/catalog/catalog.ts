@@ -1,7 +1,17 @@
 // The catalog: chooses each session's agent, resolves the models it calls, and prices them. It is consulted whenever a
 // session opens, including at recovery.
-import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, ToolSource, Usage } from '@baton/core'
-import { BatonError, createSpec } from '@baton/core'
+import type {
+  Agent,
+  BlobStore,
+  Environment,
+  JsonObject,
+  Logger,
+  Model,
+  Tool,
+  ToolSource,
+  Usage,
+} from '@baton/core/internal'
+import { BatonError, createSpec } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'

@@ -1,5 +1,14 @@
 // The one place that enforces an agent's permissions: the tools, sources and models of a session all pass through here.
-import type { Agent, JsonObject, Logger, Model, ModelSettings, Permissions, Tool, ToolSource } from '@baton/core'
+import type {
+  Agent,
+  JsonObject,
+  Logger,
+  Model,
+  ModelSettings,
+  Permissions,
+  Tool,
+  ToolSource,
+} from '@baton/core/internal'
 import {
   BatonError,
   findServerToolRefusal,
@@ -8,7 +17,7 @@ import {
   mayUseExternalModels,
   mayUseNetwork,
   nameServerTool,
-} from '@baton/core'
+} from '@baton/core/internal'
 
 export interface PermittedOptions {
   readonly agent: Agent

@@ -1,7 +1,7 @@
 // The tools of one session: the agent's own, then those of its sources as they change, with one policy for name
 // collisions.
-import type { Agent, Logger, Timers, Tool, ToolSource } from '@baton/core'
-import { BatonError, isLegalName } from '@baton/core'
+import type { Agent, Logger, Timers, Tool, ToolSource } from '@baton/core/internal'
+import { BatonError, isLegalName } from '@baton/core/internal'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 

@@ -1,5 +1,5 @@
 // A connected app, as its front represents it: each method submits one input to the session.
-import type { Accepted, ClientConnection, ConnectionOptions, Principal, Refused } from '@baton/core'
+import type { Accepted, ClientConnection, ConnectionOptions, Principal, Refused } from '@baton/core/internal'
 import type { ClientReport, UserCommand } from '@baton/core/machine'
 
 type Submit = (input: UserCommand | ClientReport) => Promise<Accepted | Refused>

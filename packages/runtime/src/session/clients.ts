@@ -1,6 +1,6 @@
 // The clients that one handle made of its program, and results submitted by hand.
-import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core'
-import { BatonError, findNearName } from '@baton/core'
+import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core/internal'
+import { BatonError, findNearName } from '@baton/core/internal'
 import type { ClientReport, Outcome } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'

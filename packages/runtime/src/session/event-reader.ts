@@ -1,6 +1,6 @@
 // Session events for one reader: an engine's frames, projected. A reader that was too slow for the feed reads the log
 // again from where it was.
-import type { EventBatch, EventCursor, EventStream, Frame, SessionEvent, SessionProjection } from '@baton/core'
+import type { EventBatch, EventCursor, EventStream, Frame, SessionEvent, SessionProjection } from '@baton/core/internal'
 import type { Fact } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import type { FrameReader } from './frame-reader.ts'

@@ -1,6 +1,6 @@
 // All readers of one session in this process. Every record reaches each reader once, with live frames in their place
 // among the records, in whatever order an engine learns of them.
-import type { Frame, LiveFrame } from '@baton/core'
+import type { Frame, LiveFrame } from '@baton/core/internal'
 import type { Fact, FactType, SessionRecord } from '@baton/core/machine'
 import { FrameReader, joinFrames, TEXT_MAX } from './frame-reader.ts'
 

@@ -1,5 +1,5 @@
 // Unread frames of one reader of a session. The buffer is bounded; a slow reader learns where to read again.
-import type { Frame } from '@baton/core'
+import type { Frame } from '@baton/core/internal'
 
 /** Frames that may wait for one reader; adjacent text counts as one. */
 export const FRAMES_MAX = 10_000

@@ -1,6 +1,13 @@
 // A host as programs and fronts see it, over any engine. It checks who may open which session.
-import type { Host, MessageId, Principal, Session, SessionDescription, SessionOptions } from '@baton/core'
-import { BatonError, checkFields, checkName, checkSessionId, decodeDescription, describeValue } from '@baton/core'
+import type { Host, MessageId, Principal, Session, SessionDescription, SessionOptions } from '@baton/core/internal'
+import {
+  BatonError,
+  checkFields,
+  checkName,
+  checkSessionId,
+  decodeDescription,
+  describeValue,
+} from '@baton/core/internal'
 import { checkAgent } from '../catalog/catalog-refusals.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'

@@ -7,8 +7,8 @@ import type {
   Principal,
   Refused,
   TakenResult,
-} from '@baton/core'
-import { BatonError, decodeClientReport } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, decodeClientReport } from '@baton/core/internal'
 import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'

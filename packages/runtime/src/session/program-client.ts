@@ -1,6 +1,6 @@
 // This program as the client that runs the agent's client tools: claims a call, runs its handler, submits the result.
-import type { Client, ClientHandlers, Principal } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { Client, ClientHandlers, Principal } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, submitAlone } from '../engine.ts'

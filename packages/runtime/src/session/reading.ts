@@ -6,8 +6,8 @@ import type {
   MessagesQuery,
   ProjectionOptions,
   SessionDetails,
-} from '@baton/core'
-import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core/internal'
 import { requestTokens } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { listApprovals, listQuestions } from './approvals.ts'

@@ -1,6 +1,6 @@
 // A session whose single writer is elsewhere: inputs go out; records and live frames come in, in any order.
-import type { Accepted, LiveFrame, Refused } from '@baton/core'
-import type { BatonError } from '@baton/core'
+import type { Accepted, LiveFrame, Refused } from '@baton/core/internal'
+import type { BatonError } from '@baton/core/internal'
 import type { History, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { OpenWorld } from '../catalog/open-world.ts'

@@ -9,8 +9,8 @@ import type {
   SessionInfo,
   SessionQuery,
   StoredSession,
-} from '@baton/core'
-import { BatonError, checkFields, describeValue, isBatonError } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, checkFields, describeValue, isBatonError } from '@baton/core/internal'
 import type { FactOf, SessionRecord, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 

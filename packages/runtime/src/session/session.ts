@@ -35,7 +35,7 @@ import type {
   Turn,
   UrgentEvent,
   UserInput,
-} from '@baton/core'
+} from '@baton/core/internal'
 import {
   BatonError,
   decodeAction,
@@ -56,7 +56,7 @@ import {
   decodeTurnOptions,
   decodeUrgent,
   decodeUserInput,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'

@@ -1,7 +1,7 @@
 // Questions of one session's running tools: each becomes a fact, and its tool waits for the fact that answers it. An
 // answer recorded before a restart is returned at once.
-import type { Accepted, JsonValue, Refused } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { Accepted, JsonValue, Refused } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { History, HostReport, QuestionAnswer } from '@baton/core/machine'
 import type { AskedQuestion } from '../work/work.ts'
 

@@ -1,6 +1,15 @@
 // The Turn that `send` returns: the session's events from the moment its input enters until the turn ends.
-import type { Accepted, Answer, CallView, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
-import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core'
+import type {
+  Accepted,
+  Answer,
+  CallView,
+  Refused,
+  SessionEvent,
+  SessionEventOf,
+  SourcePart,
+  Turn,
+} from '@baton/core/internal'
+import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core/internal'
 import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'

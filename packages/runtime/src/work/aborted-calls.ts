@@ -1,7 +1,7 @@
 // Aborted model calls that have not settled, by session. A model may take time to notice its signal: until then its
 // call runs, and the session's next call waits. It knows nothing of attempts and phases.
-import type { Logger, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Logger, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 
 export interface AbortedCallsOptions {
   readonly timers: Timers

@@ -1,5 +1,5 @@
 // Validates a call's arguments against its tool's schema, with messages that a model can act on.
-import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core'
+import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
 import {
   countJoints,
   createLinearPattern,
@@ -13,7 +13,7 @@ import {
   stringifySorted,
   toJsonSchema,
   withoutForcedNulls,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
 import { _, Ajv2020 } from 'ajv/dist/2020.js'
 import { isMultipleOf } from './decimal-multiple.ts'

@@ -1,6 +1,6 @@
 // One session that a client has open: its events go to the client; prompts and choices go to the session.
-import type { ContentPart, EventCursor, EventStream, Session, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ContentPart, EventCursor, EventStream, Session, SessionEvent } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { AskedPeople } from './asked-people.ts'
 import type { Chosen, Mode } from './choices.ts'

@@ -1,6 +1,6 @@
 // Runs the agent's client tools on a client: leases them to it, claims each call before sending it, and reports the
 // result.
-import type { CallView, LeaseClient, Logger, Session, SessionEvent, Timers } from '@baton/core'
+import type { CallView, LeaseClient, Logger, Session, SessionEvent, Timers } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 

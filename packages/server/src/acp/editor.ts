@@ -8,8 +8,8 @@ import type {
   WaitForTerminalExitResponse,
 } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
-import type { Timers } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import { within } from '@baton/runtime'
 
 export interface Editor {

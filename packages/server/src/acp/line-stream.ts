@@ -2,8 +2,8 @@
 // While a client does not read its answers, its messages are not read either.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
-import type { Timers } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { Readable, Writable } from 'node:stream'
 
 export interface LineStreamOptions {

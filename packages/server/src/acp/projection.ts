@@ -1,5 +1,12 @@
 // Turns session events into updates for an editor. It knows no connection, and neither protocol version.
-import type { CallView, EventBody, SessionEvent, SessionEventOf, StoredPart, UserMessageView } from '@baton/core'
+import type {
+  CallView,
+  EventBody,
+  SessionEvent,
+  SessionEventOf,
+  StoredPart,
+  UserMessageView,
+} from '@baton/core/internal'
 import { cutText } from './cut-text.ts'
 import type { CallPlace } from './shown-call.ts'
 import { showCall, textBlock, toBlock } from './shown-call.ts'

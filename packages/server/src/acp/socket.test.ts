@@ -14,8 +14,7 @@ async function start() {
   const model = createScriptedModel({ steps: () => ({ text: 'Hello.' }) })
   const agent = defineAgent({ name: 'coder', model })
   const host = createHost({ agent })
-  const front = createWebSocketFront({
-    host,
+  const front = createWebSocketFront(host, {
     port: 0,
     authenticate: (request) => ({
       id: new URL(request.url ?? '/', 'http://localhost').searchParams.get('who') ?? 'nobody',

@@ -1,7 +1,7 @@
 // The public keys of an issuer, fetched over HTTP when needed and cached. Their address is given, or found in the
 // issuer's configuration. It knows keys, not tokens.
-import type { Clock, JsonObject, Logger, Timers } from '@baton/core'
-import { BatonError, isJsonObject, parseJson, readMonotonicMs } from '@baton/core'
+import type { Clock, JsonObject, Logger, Timers } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson, readMonotonicMs } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose'
 import { createLocalJWKSet } from 'jose'

@@ -1,7 +1,7 @@
 // Identifies the principal of a request by a JWT (RFC 7519) signed by another service: an OpenID Connect provider, or
 // any issuer whose keys or secret are known. No part of a token appears in an error or a log.
-import type { Principal } from '@baton/core'
-import { BatonError, isBatonError, isLegalName } from '@baton/core'
+import type { Principal } from '@baton/core/internal'
+import { BatonError, isBatonError, isLegalName } from '@baton/core/internal'
 import type { errors, JWTPayload, JWTVerifyGetKey } from 'jose'
 import { jwtVerify } from 'jose'
 import { readBearerToken } from '../shared/bearer-token.ts'

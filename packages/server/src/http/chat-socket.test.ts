@@ -21,7 +21,7 @@ afterEach(async () => {
 async function start(agent: Agent) {
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
   const host = createHost({ environment, agent })
-  const front = createWebSocketFront({ ...environment, host, port: 0, chats: createChatSocket(host) })
+  const front = createWebSocketFront(host, { ...environment, port: 0, chats: createChatSocket(host) })
   const { port } = await front.listen()
   closers.push(async () => {
     await front.close()

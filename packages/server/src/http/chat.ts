@@ -1,6 +1,6 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
-import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core'
-import { BatonError, isBatonError, stringifySorted } from '@baton/core'
+import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core/internal'
+import { BatonError, isBatonError, stringifySorted } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
 import { ChatAnswer, isPage } from './chat-answer.ts'

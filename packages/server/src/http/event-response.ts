@@ -1,6 +1,6 @@
 // Answers with server-sent events. Everything written in one turn of the event loop is sent together. The writer waits
 // for a slow reader; a reader that is stuck for a while is disconnected, and resumes.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 
 export interface EventWriter {
   write(event: string): void

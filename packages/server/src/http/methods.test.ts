@@ -21,7 +21,7 @@ async function start(handler: HandlerOptions = {}) {
   const session = await chats.host.session('s', { principal: { id: 'anonymous' } })
   await session.send('when?').answer
   const requests = createNodeListener(chats.handler)
-  const front = createWebSocketFront({ ...chats.environment, host: chats.host, port: 0, requests })
+  const front = createWebSocketFront(chats.host, { ...chats.environment, port: 0, requests })
   const { port } = await front.listen()
   closers.push(front.close)
   /** The status, and the headers as one string. */

@@ -215,9 +215,8 @@ test('after the lease of its holder has expired, the session is opened by the se
 
 /** A chat over the AI SDK's WebSocket, at a server that does not hold its session. */
 async function openSocketPage({ host, environment, options }: StartedPeer, id: string) {
-  const front = createWebSocketFront({
+  const front = createWebSocketFront(host, {
     ...environment,
-    host,
     port: 0,
     chats: createChatSocket(host, options),
     authenticate: () => ({ id: 'ann' }),

@@ -1,6 +1,6 @@
 // Pages that read slowly or not at all over the chat socket: an answer longer than the buffer is still delivered.
-import type { Timers } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -146,7 +146,7 @@ test('over a real connection that is paused, nothing is lost', async () => {
     },
   }
   const chats = createChatSocket(host, { limits: { waitingBytes: 100_000 }, timers })
-  const front = createWebSocketFront({ ...environment, host, port: 0, chats })
+  const front = createWebSocketFront(host, { ...environment, port: 0, chats })
   const { port } = await front.listen()
   closers.push(() => front.close())
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/chat`)

@@ -1,6 +1,6 @@
 // Turns the session events of one answer into a UI message stream. Pure. It may start where a page already has part of
 // the answer, because a page that submits a result or a decision continues the message it has.
-import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
+import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
 import { UI_FINAL_STATES } from './ui-chunks.ts'

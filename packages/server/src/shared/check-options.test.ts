@@ -18,7 +18,7 @@ test.each(['auth', 'authentication', 'authentificate', 'cors', 'path'])('createH
 })
 
 test.each(['auth', 'authenticat', 'tokens', 'origin'])('createWebSocketFront refuses "%s"', (name) => {
-  expect(() => createWebSocketFront({ host, [name]: authenticate })).toThrow(
+  expect(() => createWebSocketFront(host, { [name]: authenticate })).toThrow(
     /has no field .* it is called "(authenticate|token|origins)"/,
   )
 })
@@ -50,7 +50,7 @@ test.each<[object, RegExp]>([
 
 test('createWebSocketFront refuses a limit that does not exist', () => {
   const limits: object = { heldMS: 4 } // refused by the compiler
-  expect(() => createWebSocketFront({ host, limits })).toThrow(/no field "heldMS"; it is called "heldMs" here/)
+  expect(() => createWebSocketFront(host, { limits })).toThrow(/no field "heldMS"; it is called "heldMs" here/)
 })
 
 test.each([
@@ -69,11 +69,11 @@ test.each(['token', 'metricsToken'])(
   'an empty %s, and one that is no text, would let everybody in or no connection live',
   (name) => {
     for (const token of ['', ['right', '']])
-      expect(() => createWebSocketFront({ host, [name]: token })).toThrow(
+      expect(() => createWebSocketFront(host, { [name]: token })).toThrow(
         `${name} is empty, so any caller could present it`,
       )
     for (const token of [null, 5, ['right', null], [undefined]])
-      expect(() => createWebSocketFront({ host, [name]: token })).toThrow(
+      expect(() => createWebSocketFront(host, { [name]: token })).toThrow(
         `${name} must be a string or an array of strings`,
       )
   },
@@ -85,7 +85,7 @@ test.each([NaN, -1, 0.5, '1', null])(
     const message = /trustedProxies must be a whole number, 0 or more/
     const proxies = trustedProxies as number // refused by the compiler
     expect(() => createNodeListener(createHandler(host), { trustedProxies: proxies })).toThrow(message)
-    expect(() => createWebSocketFront({ host, trustedProxies: proxies })).toThrow(message)
+    expect(() => createWebSocketFront(host, { trustedProxies: proxies })).toThrow(message)
   },
 )
 
@@ -102,7 +102,7 @@ test('createNodeListener refuses what is no handler, and a misspelt option', () 
 
 test('a front without a host is refused, and what belongs to the environment is taken', () => {
   const missing = {} as { host: typeof host } // refused by the compiler
-  expect(() => createWebSocketFront(missing)).toThrow(/needs a host/)
+  expect(() => createWebSocketFront(missing.host)).toThrow(/needs a host/)
   expect(() => createHandler(missing.host)).toThrow(/needs a host/)
   expect(() => createChatSocket(missing.host)).toThrow(/needs a host/)
   const world = { authenticate, ...createNodeEnvironment() }

@@ -34,7 +34,7 @@ test.each(WRONG)('both fronts answer 401 where authenticate returns %j', async (
   const response = await createHandler(host, { authenticate })(new Request('http://localhost/api/sessions'))
   expect(response.status).toBe(401)
   expect(await response.text()).not.toContain('of-bob')
-  const front = createWebSocketFront({ host, port: 0, authenticate })
+  const front = createWebSocketFront(host, { port: 0, authenticate })
   const { url } = await front.listen()
   const app = new WebSocket(url, 'baton.v2')
   const [refused] = (await once(app, 'error')) as [Error] // what `ws` gives for an answer that is not an upgrade

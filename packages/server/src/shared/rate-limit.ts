@@ -1,6 +1,6 @@
 // Limits how often something may happen per key: a token bucket that refills evenly over a minute.
-import type { Clock } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { Clock } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 
 export interface RateLimit {
   /**

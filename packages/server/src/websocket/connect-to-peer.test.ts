@@ -1,6 +1,6 @@
 // Servers over one store: who counts as a peer, and what happens to a connection that was passed on.
-import type { Host, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Host, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'

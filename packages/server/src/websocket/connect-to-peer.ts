@@ -1,5 +1,5 @@
 // Passes a connection on to the peer that holds its session and runs its turns.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import { WebSocket } from 'ws'
 import { PATH } from './admission.ts'
 import type { ConnectionLimits } from './limits.ts'

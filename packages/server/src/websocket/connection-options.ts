@@ -1,5 +1,5 @@
 // Dependencies of an app's connection, for both protocol versions.
-import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
+import type { Clock, Host, Logger, Principal, Timers } from '@baton/core/internal'
 import type { Socket } from '../shared/socket.ts'
 import type { ConnectionRates } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'

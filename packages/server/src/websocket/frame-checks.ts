@@ -1,6 +1,6 @@
 // Checks a frame before it is processed: too large, too much data, too often, or not now. It changes nothing but
 // counts.
-import type { Refused } from '@baton/core'
+import type { Refused } from '@baton/core/internal'
 import type { ClientFrame } from '@baton/protocol'
 import type { SessionFollower } from './v1-follower.ts'
 import type { AppConnectionOptions } from './connection-options.ts'

@@ -1,6 +1,6 @@
 // Detects that a connection has been idle for a while.
-import type { Clock, Timers } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { Clock, Timers } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 
 export interface IdleWatchOptions {
   readonly clock: Clock

@@ -1,7 +1,7 @@
 // Opens the session of a connection even if another process holds it: passes the connection on to that process, or
 // waits until the session is free if that process cannot be reached.
-import type { Session, SessionDescription } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { Session, SessionDescription } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import type { PeerLink } from './connect-to-peer.ts'
 import { connectToPeer } from './connect-to-peer.ts'
 import type { AppConnectionOptions } from './connection-options.ts'

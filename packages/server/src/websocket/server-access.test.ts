@@ -209,7 +209,7 @@ test('a key of another certificate is a clear error', async () => {
   const [{ cert }, { key }] = [await certificate(), await certificate()]
   const host = createHost({ environment })
   const log = { info: () => {}, warn: () => {} }
-  const make = () => createWebSocketFront({ ...environment, host, log, port: 0, tls: { cert, key } })
+  const make = () => createWebSocketFront(host, { ...environment, log, port: 0, tls: { cert, key } })
   expect(make).toThrow(/^the TLS certificate and key cannot be used: .*mismatch/)
 })
 

@@ -20,7 +20,7 @@ afterEach(async () => {
 async function start(init: Partial<WebSocketServerOptions> = {}) {
   const model = createScriptedModel({ steps: () => ({ text: 'Good morning.' }) })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model }) })
-  const front = createWebSocketFront({ ...environment, host, log, port: 0, ...init })
+  const front = createWebSocketFront(host, { ...environment, log, port: 0, ...init })
   open.push(front)
   return { front, ...(await front.listen()) }
 }
@@ -113,7 +113,7 @@ test.each([
 })
 
 test('an empty address is refused, and does not mean every address', async () => {
-  const front = createWebSocketFront({ ...environment, host: createHost({ environment }), log, port: 0, address: ' ' })
+  const front = createWebSocketFront(createHost({ environment }), { ...environment, log, port: 0, address: ' ' })
   await expect(front.listen()).rejects.toMatchObject({
     code: 'invalid_option',
     message: 'the address to listen on is empty',
@@ -154,9 +154,8 @@ test('a message over the socket’s limit closes the connection', async () => {
 
 test('a port that is in use is a clear error', async () => {
   const { port } = await start()
-  const front = createWebSocketFront({
+  const front = createWebSocketFront(createHost({ environment }), {
     ...environment,
-    host: createHost({ environment }),
     log,
     port,
   })

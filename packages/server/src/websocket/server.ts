@@ -1,7 +1,7 @@
 // The WebSocket server: connects `ws` and node:http to the connections of both versions. `/ws` is the front; `/healthz`
 // reports liveness, `/readyz` readiness, `/metrics` metrics.
-import type { ClientModel, Logger, Principal } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { ClientModel, Logger, Principal } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import type { Duplex } from 'node:stream'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -52,8 +52,6 @@ import type { V2ConnectionOptions } from './v2-state.ts'
 import { openV1Connection } from './v1-session.ts'
 
 export interface WebSocketFrontOptions extends Partial<ServerWorld> {
-  /** The host. If it can list sessions, apps get the list, its changes and titles. */
-  readonly host: HostWithSessions
   readonly limits?: Partial<ConnectionLimits>
   /** Default: `127.0.0.1`. */
   readonly address?: string
@@ -126,7 +124,6 @@ export interface WebSocketFrontOptions extends Partial<ServerWorld> {
 }
 
 const OPTIONS = [
-  'host',
   'limits',
   'address',
   'port',
@@ -150,7 +147,7 @@ const OPTIONS = [
 
 type Found = Principal | Identity | undefined
 
-export type WebSocketServerOptions = WebSocketFrontOptions & ServerWorld
+export type WebSocketServerOptions = WebSocketFrontOptions & ServerWorld & { readonly host: HostWithSessions }
 
 /** The front's view of a connection, whatever its protocol. */
 export interface FrontConnection {
@@ -182,13 +179,14 @@ const LOCAL = '127.0.0.1'
 const DRAIN_LOOK_MS = 20
 
 /**
- * Creates the front. Clock, timers and ids default to Node's; without a `log` nothing is logged.
+ * Creates the front of a host. If the host can list sessions, apps get the list, its changes and titles. Clock, timers
+ * and ids default to Node's; without a `log` nothing is logged.
  * @throws BatonError `invalid_option` when the TLS certificate and key cannot be used
  */
-export function createWebSocketFront(options: WebSocketFrontOptions): WebSocketFront {
-  demandHost(options?.host, 'createWebSocketFront({ host })')
+export function createWebSocketFront(host: HostWithSessions, options: WebSocketFrontOptions = {}): WebSocketFront {
+  demandHost(host, 'createWebSocketFront(host, options)')
   checkOptions(options, { what: 'createWebSocketFront', names: OPTIONS, limits: DEFAULT_CONNECTION_LIMITS })
-  const init: WebSocketServerOptions = { ...createServerWorld(), ...options }
+  const init: WebSocketServerOptions = { ...createServerWorld(), ...options, host }
   const { timers, tls, address = LOCAL } = init
   const open = new Map<WebSocket, FrontConnection>()
   let draining = false

@@ -20,15 +20,12 @@ interface ServerParts extends Partial<WebSocketServerOptions> {
   readonly store?: Store
 }
 
-export async function startServer(init: ServerParts = {}) {
+export async function startServer({ agent, store, host: ownHost, ...options }: ServerParts = {}) {
   const logged: string[] = []
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
-  const host = createHost({
-    environment,
-    agent: init.agent ?? createAgent(greeter()),
-    ...(init.store && { store: init.store }),
-  })
-  const front = createWebSocketFront({ ...environment, host, log: { info: note, warn: note }, port: 0, ...init })
+  const host = createHost({ environment, agent: agent ?? createAgent(greeter()), ...(store && { store }) })
+  const log = { info: note, warn: note }
+  const front = createWebSocketFront(ownHost ?? host, { ...environment, log, port: 0, ...options })
   const { url, port } = await front.listen()
   const stop = async (): Promise<void> => {
     await front.close()

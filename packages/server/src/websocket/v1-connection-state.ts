@@ -1,6 +1,6 @@
 // State of a version 1 app's connection, and errors for its app.
-import type { Refused } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { Refused } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import type { ClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import type { AppConnectionOptions } from './connection-options.ts'

@@ -9,8 +9,8 @@ import type {
   Refused,
   Session,
   SessionEvent,
-} from '@baton/core'
-import { isBatonError, readMonotonicMs } from '@baton/core'
+} from '@baton/core/internal'
+import { isBatonError, readMonotonicMs } from '@baton/core/internal'
 import type { ClientReport, Phase } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 import { BoundedMap } from './bounded-map.ts'

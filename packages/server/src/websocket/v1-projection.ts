@@ -1,7 +1,7 @@
 // Turns a session's events into the frames of version 1, in the order that its apps expect. Pure: time is passed in,
 // and ids are derived from the events' places in the log, so that a repeated frame keeps its id. It knows no socket.
-import type { Clock, ErrorCode, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
-import { readText, shortHash } from '@baton/core'
+import type { Clock, ErrorCode, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
+import { readText, shortHash } from '@baton/core/internal'
 import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
 import { extractSpeech } from '@baton/runtime'

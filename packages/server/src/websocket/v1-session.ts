@@ -1,5 +1,5 @@
 // One connection of a version 1 app: processes the app's frames in order, and follows its session.
-import type { Accepted, ClientConnection, JsonObject, Refused } from '@baton/core'
+import type { Accepted, ClientConnection, JsonObject, Refused } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'

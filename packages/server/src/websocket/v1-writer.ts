@@ -1,5 +1,5 @@
 // Writes the frames of one connection: adds the envelope, limits unsent bytes, and logs each turn.
-import type { Clock, Logger } from '@baton/core'
+import type { Clock, Logger } from '@baton/core/internal'
 import type { ServerFrame } from '@baton/protocol'
 import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
 import { encodeAppError } from '../shared/app-errors.ts'

@@ -1,6 +1,6 @@
 // Checks a frame of version 2 before it is processed: too large, too much data, too often, or not a request.
-import type { ErrorCode } from '@baton/core'
-import { findNearName } from '@baton/core'
+import type { ErrorCode } from '@baton/core/internal'
+import { findNearName } from '@baton/core/internal'
 import type { V2ClientFrame } from '@baton/protocol'
 import { REQUEST_TYPES, decodeV2ClientFrame } from '@baton/protocol'
 import type { TooMuch } from './connection-rates.ts'

@@ -1,7 +1,7 @@
 // A device of version 2: it holds its place in a session by a lease, renewed while it is connected and the session is
 // active. A session at rest costs nothing: the lease ends, and the device is attached again when a turn begins.
-import type { Clock, LeaseClient, LeaseClientOptions, Logger, Session, TakenResult, Timers } from '@baton/core'
-import { BatonError, readMonotonicMs } from '@baton/core'
+import type { Clock, LeaseClient, LeaseClientOptions, Logger, Session, TakenResult, Timers } from '@baton/core/internal'
+import { BatonError, readMonotonicMs } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 
 export interface V2DeviceOptions {

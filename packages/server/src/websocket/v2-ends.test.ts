@@ -1,7 +1,7 @@
 // A version 2 connection over a session and a peer played by the test: what it holds (leases, names, models, handles,
 // lists, links), and what remains when a request fails, a device changes, or the connection ends.
-import type { ClientModel, LeaseClientOptions, Session, SessionChange, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ClientModel, LeaseClientOptions, Session, SessionChange, SessionEvent } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import type { RequestType, Requests, V2ServerFrame } from '@baton/protocol'
 import { expect, test } from 'vitest'

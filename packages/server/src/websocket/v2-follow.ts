@@ -1,6 +1,6 @@
 // A connection of version 2 opens a session, and receives its events.
-import type { EventBatch, MessagesPage, Session, SessionDetails } from '@baton/core'
-import { BatonError, findSessionIdIssue } from '@baton/core'
+import type { EventBatch, MessagesPage, Session, SessionDetails } from '@baton/core/internal'
+import { BatonError, findSessionIdIssue } from '@baton/core/internal'
 import type { AnswerOf, V2ClientFrame, V2Cursor, DeviceOptions, OpenFrom, Requests } from '@baton/protocol'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'

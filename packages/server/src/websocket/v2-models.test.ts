@@ -1,7 +1,7 @@
 // An app's frames about its model, whatever they contain: an unreadable frame ends the call, an empty one is counted,
 // and an ended call is not started.
-import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { V2ServerFrame } from '@baton/protocol'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 // The models run by one connection's device: sends the host's model calls to the app, and returns the app's answers.
-import type { AbortSignalLike, ClientModel, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
-import { BatonError, isErrorCode } from '@baton/core'
+import type { AbortSignalLike, ClientModel, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core/internal'
+import { BatonError, isErrorCode } from '@baton/core/internal'
 import type { V2ClientFrame, ModelError, Requests, V2ServerFrame } from '@baton/protocol'
 
 export interface V2ModelsOptions {

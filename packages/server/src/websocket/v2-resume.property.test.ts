@@ -78,7 +78,7 @@ interface Play {
 async function startServer(agent: Agent, store: Store) {
   const host = createHost({ environment, agent, store })
   const limits = { sessionFramesPerMinute: MANY, addressFramesPerMinute: MANY, addressSessionsPerMinute: MANY }
-  const front = createWebSocketFront({ ...environment, host, port: 0, limits })
+  const front = createWebSocketFront(host, { ...environment, port: 0, limits })
   const { url } = await front.listen()
   const stop = async (): Promise<void> => {
     await front.close()

@@ -1,6 +1,6 @@
 // Writes events to an app with a voice, each sentence before the event that completed it.
-import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { V2Cursor, OpenFrom, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { Speech, WHOLE_LINE_CHARS } from '@baton/runtime'

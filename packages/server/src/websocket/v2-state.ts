@@ -1,5 +1,5 @@
 // State of one version 2 connection, and its writer.
-import type { ClientModel, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
+import type { ClientModel, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core/internal'
 import type { V2Cursor, RequestType, V2ServerFrame } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'

@@ -1,6 +1,6 @@
 // An app of version 2 over a real connection, for tests. Every frame of either side is checked against the exported
 // schemas.
-import type { EventCursor, SessionEvent, SessionEventOf, SessionEventType } from '@baton/core'
+import type { EventCursor, SessionEvent, SessionEventOf, SessionEventType } from '@baton/core/internal'
 import type { AnswerOf, V2ErrorFrame, RequestType, Requests, V2ServerFrame } from '@baton/protocol'
 import { CLIENT_FRAME_2_SCHEMA, SERVER_FRAME_2_SCHEMA, SUBPROTOCOL } from '@baton/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'

@@ -1,7 +1,7 @@
 // Leases of clients attached through this gateway, so that a dead gateway's clients expire. A lease is renewed while
 // its client may be needed; a session at rest costs nothing.
-import type { Environment, Logger } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { Environment, Logger } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 import type { Input, InputOf } from '@baton/core/machine'
 import type { Answers } from '../contract.ts'
 

@@ -1,6 +1,6 @@
 // The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway can serve any
 // session.
-import type { Agent, Host, Logger, SessionDirectory } from '@baton/core'
+import type { Agent, Host, Logger, SessionDirectory } from '@baton/core/internal'
 import type { AgentChoice, CatalogOptions } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
 import { Client, Connection } from '@temporalio/client'

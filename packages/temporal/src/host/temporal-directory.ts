@@ -1,5 +1,5 @@
 // Lists the sessions of all gateways and workers from their logs; the bus reports which have changed.
-import type { Logger, SessionDirectory } from '@baton/core'
+import type { Logger, SessionDirectory } from '@baton/core/internal'
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 import { Directory } from '@baton/runtime'

@@ -1,5 +1,5 @@
 // The bus over Redis: a channel per session, and one value per attempt being written. Everything in it can be lost.
-import type { LiveFrame, Logger } from '@baton/core'
+import type { LiveFrame, Logger } from '@baton/core/internal'
 import { createClient } from 'redis'
 import type { BusMessage, LiveBus } from './live-bus.ts'
 

@@ -1,6 +1,6 @@
 // Policy as a local activity: its decisions are recorded, so that another policy does not affect running sessions.
-import type { Clock, JsonValue, Tool } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import type { Clock, JsonValue, Tool } from '@baton/core/internal'
+import { BatonError, parseJson } from '@baton/core/internal'
 import type { HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import {
   applyRecord,

@@ -1,14 +1,14 @@
 // Voice apps on an in-memory connection: one speaks version 1, one version 2. Both run the client tool.
 import type { JsonObject } from '@baton/core'
 import type { ToolCallPayload } from '@baton/protocol'
-import type { AppConnectionOptions, MemorySocket } from '@baton/server/websocket'
+import type { AppConnectionOptions, MemorySocket } from '@baton/server/internal'
 import {
   createMemorySocket,
   DEFAULT_CONNECTION_LIMITS,
   DeviceNames,
   openV1Connection,
   openV2Connection,
-} from '@baton/server/websocket'
+} from '@baton/server/internal'
 import type { ContractWorld } from '../host-contract/host-kind.ts'
 import type { Cell } from './cells.ts'
 

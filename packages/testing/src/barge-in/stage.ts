@@ -1,6 +1,6 @@
 // A world with the agent of the barge-in tests, and the results read at its end.
-import type { Message, Tool } from '@baton/core'
-import { readText, tool } from '@baton/core'
+import type { Message, Tool } from '@baton/core/internal'
+import { readText, tool } from '@baton/core/internal'
 import type { ContractWorld, ContractWorldOptions, HostKind } from '../host-contract/host-kind.ts'
 import type { Cell, ToolKind } from './cells.ts'
 import { STEPS, TOOL_MS, WORD_MS } from './cells.ts'

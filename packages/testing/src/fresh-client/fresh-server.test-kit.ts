@@ -43,6 +43,6 @@ const host = createHost({
   agent: defineAgent({ name: 'home', model, tools: [open, quick, pay] }),
   store: await openSqliteStore(store),
 })
-const { url } = await createWebSocketFront({ host, port: Number(port) }).listen()
+const { url } = await createWebSocketFront(host, { port: Number(port) }).listen()
 await host.recover()
 process.stdout.write(`${url}\n`)

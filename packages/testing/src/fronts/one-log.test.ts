@@ -9,7 +9,8 @@ import { createScriptedModel } from '@baton/core/testing'
 import { openSession } from '@baton/client'
 import type { LocalHost } from '@baton/host'
 import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
-import { CLIENT_TOOLS, EDITED_INPUT, serveAcpOverStdio } from '@baton/server/acp'
+import { serveAcpOverStdio } from '@baton/server/acp'
+import { CLIENT_TOOLS, EDITED_INPUT } from '@baton/server/internal'
 import { createHandler } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
@@ -64,7 +65,7 @@ const inProcess: Front = async (host) => {
 }
 
 const version2: Front = async (host) => {
-  const front = createWebSocketFront({ host, port: 0 })
+  const front = createWebSocketFront(host, { port: 0 })
   const { url } = await front.listen()
   const client = openSession({ url, session: SESSION, tools: { pick_color: () => COLOR } })
   const isThinking = Promise.withResolvers<void>()

@@ -24,7 +24,7 @@ const logStore = await openPostgresStore(postgres)
 // Its tools run in the worker.
 const agent = createHomeAgent({ timers: environment.timers, onEffect: () => {} })
 const host = await createTemporalHost({ address, taskQueue, logStore, redis, agent, log })
-const front = createWebSocketFront({ ...environment, host, log, port, limits: MANY_FRAMES })
+const front = createWebSocketFront(host, { ...environment, log, port, limits: MANY_FRAMES })
 await front.listen()
 process.stdout.write('listening\n')
 process.once('SIGTERM', () => {

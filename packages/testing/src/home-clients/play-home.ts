@@ -113,7 +113,7 @@ async function serveHome() {
   const count = (name: string): void => void effects.set(name, (effects.get(name) ?? 0) + 1)
   const agent = createHomeAgent({ timers: environment.timers, onEffect: count })
   const host = createHost({ environment, agent, store: createMemoryStore() })
-  const front = createWebSocketFront({ ...environment, host, port: 0, limits: MANY_FRAMES })
+  const front = createWebSocketFront(host, { ...environment, port: 0, limits: MANY_FRAMES })
   const { url: target } = await front.listen()
   const end = async (): Promise<Pick<PlayedTurn, 'past' | 'effects'>> => {
     const session = await host.session(SESSION)

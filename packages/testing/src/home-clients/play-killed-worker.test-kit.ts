@@ -95,7 +95,7 @@ async function openGateway({ address, taskQueue, redis, postgres }: WorkerWords)
   const logStore = await openPostgresStore(postgres)
   const agent = createHomeAgent({ timers: environment.timers, onEffect: () => {} })
   const host = await createTemporalHost({ address, taskQueue, redis, logStore, agent })
-  const front = createWebSocketFront({ ...environment, host, port: 0, limits: MANY_FRAMES })
+  const front = createWebSocketFront(host, { ...environment, port: 0, limits: MANY_FRAMES })
   const { url } = await front.listen()
   return {
     url,

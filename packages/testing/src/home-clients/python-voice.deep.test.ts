@@ -79,7 +79,7 @@ async function speak({ most, onPiece }: Played) {
   const model = createScriptedModel({ timers, steps: [{ pieces, pieceMs: 20, ...hangs }] })
   const agent = defineAgent({ name: 'a', model })
   const host = createHost({ environment, agent, store: createMemoryStore() })
-  const front = createWebSocketFront({ ...environment, host, port: 0 })
+  const front = createWebSocketFront(host, { ...environment, port: 0 })
   onTestFinished(async () => {
     await front.close()
     await host.stop()

@@ -1,6 +1,6 @@
 // Answers that an agent checks, and the order it enforces: a disobedient model gets neither a call nor an answer past
 // them.
-import type { AnswerContext, AnswerToCheck, AnswerVerdict } from '@baton/core'
+import type { AnswerContext, AnswerToCheck, AnswerVerdict } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { z } from 'zod'

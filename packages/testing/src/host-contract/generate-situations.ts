@@ -1,6 +1,6 @@
 // Tools that ask a model: the request, what the tool gets, and what the turn pays.
-import type { GenerateRequest, ToolContext } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { GenerateRequest, ToolContext } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'

@@ -1,5 +1,5 @@
 // A kind of host, for the contract: worlds in which such a host, a scripted model and virtual time play.
-import type { AgentOptions, BlobStore, Host, Session } from '@baton/core'
+import type { AgentOptions, BlobStore, Host, Session } from '@baton/core/internal'
 import type { FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelOptions } from '@baton/core/testing'
 import type { CatalogOptions } from '@baton/runtime'

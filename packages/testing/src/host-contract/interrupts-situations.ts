@@ -1,6 +1,6 @@
 // Interrupts in every phase of a session, with every way to report how much of the answer was heard.
-import { BatonError } from '@baton/core'
-import type { Heard, Tool } from '@baton/core'
+import { BatonError } from '@baton/core/internal'
+import type { Heard, Tool } from '@baton/core/internal'
 import type { Played } from '@baton/core/machine'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'

@@ -1,5 +1,5 @@
 // Local hosts in the contract, over any store.
-import type { Agent, BlobStore, Store } from '@baton/core'
+import type { Agent, BlobStore, Store } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { createHost, createMemoryStore, openSqliteStore } from '@baton/host'
 import { mkdtempSync, rmSync } from 'node:fs'

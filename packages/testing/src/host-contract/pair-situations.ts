@@ -1,8 +1,8 @@
 // Calls in situations from a table: who runs them, what they do, who is asked, what fails and when, and what happens
 // concurrently. One judge knows the effects that happened, what the model was asked, and what a reader of the session
 // saw.
-import type { Client, EventCursor, LeaseClient, Session, Tool } from '@baton/core'
-import { tool } from '@baton/core'
+import type { Client, EventCursor, LeaseClient, Session, Tool } from '@baton/core/internal'
+import { tool } from '@baton/core/internal'
 import { validateHistory } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { chooseRotating } from '../depth.ts'

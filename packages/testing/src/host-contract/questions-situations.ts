@@ -1,5 +1,5 @@
 // Tools that ask their user during a call, and tools that set the session's plan.
-import type { BatonError, Question, QuestionAnswer, Session, Tool } from '@baton/core'
+import type { BatonError, Question, QuestionAnswer, Session, Tool } from '@baton/core/internal'
 import { expect } from 'vitest'
 import type { ContractWorldOptions } from './host-kind.ts'
 import { act, CALL, listCalls, resultsTold } from './situation-parts.ts'

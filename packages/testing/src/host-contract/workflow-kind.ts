@@ -1,6 +1,6 @@
 // The workflow-like engine in the contract: without failures, and with a worker that dies at every record.
 import { createHostOver, createCatalog } from '@baton/runtime'
-import type { BlobStore } from '@baton/core'
+import type { BlobStore } from '@baton/core/internal'
 import { createHash } from 'node:crypto'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
 import type { WorkflowEngineOptions } from '../workflow/workflow-engine.ts'

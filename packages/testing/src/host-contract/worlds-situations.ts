@@ -1,6 +1,6 @@
 // A session's world while it is open: another agent, tools that come and go, changes by a single step.
-import type { StepChange, Tool, ToolSource } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { StepChange, Tool, ToolSource } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { act, listCalls, never, resultsTold, textsTold } from './situation-parts.ts'

@@ -31,7 +31,7 @@ async function serve({ folder, port, kind, plan }: ServerWords): Promise<void> {
       : createPlainAgent(effectsFile)
   const host = createHost({ environment, agent, store: plan ? killingAt(store, plan) : store, snapshotRecords: 8 })
   const log = { info: () => {}, warn: (message: string, data?: object) => say('error', { message, ...data }) }
-  const front = createWebSocketFront({ ...environment, host, log, port })
+  const front = createWebSocketFront(host, { ...environment, log, port })
   const listening = await front.listen()
   await host.recover()
   say('output', { event: 'listening', ...listening })

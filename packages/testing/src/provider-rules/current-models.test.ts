@@ -1,6 +1,6 @@
 // Every current model with every option: requests pass the provider's rules and the strict wires.
-import type { JsonObject, ModelRequest, ModelSettings, ToolChoice } from '@baton/core'
-import { isBatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, ModelRequest, ModelSettings, ToolChoice } from '@baton/core/internal'
+import { isBatonError, isJsonObject } from '@baton/core/internal'
 import {
   validateAnthropicRequest,
   validateBedrockRequest,
@@ -8,12 +8,12 @@ import {
   validateOpenAiChatRequest,
   validateOpenAiResponsesRequest,
 } from '../wires/index.ts'
-import { encodeAnthropicRequest } from '@baton/models/anthropic'
-import { encodeBedrockRequest } from '@baton/models/bedrock'
-import { encodeGeminiRequest } from '@baton/models/gemini'
-import { encodeOpenAiChatRequest } from '@baton/models/openai-chat'
-import { encodeOpenAiResponsesRequest } from '@baton/models/openai-responses'
-import { findPreset } from '@baton/models/choose-model'
+import { encodeAnthropicRequest } from '@baton/models/internal'
+import { encodeBedrockRequest } from '@baton/models/internal'
+import { encodeGeminiRequest } from '@baton/models/internal'
+import { encodeOpenAiChatRequest } from '@baton/models/internal'
+import { encodeOpenAiResponsesRequest } from '@baton/models/internal'
+import { findPreset } from '@baton/models/internal'
 import { afterAll, describe, expect, test } from 'vitest'
 import { checkClaude, readAnthropicFields, readConverseFields } from './claude-rules.ts'
 import { checkChat, checkResponses } from './openai-rules.ts'

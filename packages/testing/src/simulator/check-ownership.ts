@@ -1,6 +1,6 @@
 // Checks of several processes that share a store: one owner at a time, which alone appends and works, and a log that
 // contains every input accepted by any of them.
-import type { Accepted, Refused, Store } from '@baton/core'
+import type { Accepted, Refused, Store } from '@baton/core/internal'
 import type { ClientReport, SessionRecord, UserCommand } from '@baton/core/machine'
 import type { SimulatedProcess } from './process.ts'
 

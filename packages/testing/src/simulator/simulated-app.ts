@@ -2,7 +2,7 @@
 // tools, and talks to the real front over a network that delays and breaks.
 import type { Host, Logger } from '@baton/core'
 import type { Random } from '@baton/core/testing'
-import { openV1Connection, DEFAULT_CONNECTION_LIMITS } from '@baton/server/websocket'
+import { openV1Connection, DEFAULT_CONNECTION_LIMITS } from '@baton/server/internal'
 import type { ClientFrame, ServerFrame } from '@baton/protocol'
 import { decodeServerFrame, encodeFrame } from '@baton/protocol'
 import type { SimulatedProcess } from './process.ts'

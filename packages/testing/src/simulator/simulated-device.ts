@@ -1,5 +1,5 @@
 // A user's device: runs client tools over a network that delays, loses, repeats and breaks.
-import type { Frame, Session } from '@baton/core'
+import type { Frame, Session } from '@baton/core/internal'
 import type { ClientToolSpec } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import type { Effects } from './simulated-agent.ts'

@@ -1,8 +1,8 @@
 // The real version 2 front in simulated processes. A process passes connections on to the peer that holds the session,
 // over a network that also delays and breaks.
 import type { Host, Logger } from '@baton/core'
-import type { DeviceNames, NoLink, PeerLink, PeerLinkOptions } from '@baton/server/websocket'
-import { DEFAULT_CONNECTION_LIMITS, openV2Connection } from '@baton/server/websocket'
+import type { DeviceNames, NoLink, PeerLink, PeerLinkOptions } from '@baton/server/internal'
+import { DEFAULT_CONNECTION_LIMITS, openV2Connection } from '@baton/server/internal'
 import type { SimulatedProcess } from './process.ts'
 import type { NetworkOptions, SimulatedNetwork } from './simulated-network.ts'
 import { createNetwork } from './simulated-network.ts'

@@ -1,7 +1,7 @@
 // A network between an app and a server in the simulation: it delays, and breaks.
 import type { Random } from '@baton/core/testing'
-import type { Socket } from '@baton/server/websocket'
-import { DEFAULT_CONNECTION_LIMITS } from '@baton/server/websocket'
+import type { Socket } from '@baton/server/internal'
+import { DEFAULT_CONNECTION_LIMITS } from '@baton/server/internal'
 import type { VirtualTime } from './virtual-time.ts'
 
 export interface NetworkOptions {

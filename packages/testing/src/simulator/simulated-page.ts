@@ -1,6 +1,7 @@
 // A version 2 page in the simulation: the real client with its outbox, over a network that delays and breaks, to the
 // real front. It outlives the server's processes, and is reloaded.
-import type { Outbox, SentInput, SessionClient, World, WebSocketLike } from '@baton/client'
+import type { Outbox, SessionClient } from '@baton/client'
+import type { SentInput, World, WebSocketLike } from '@baton/client/internal'
 import { createMemoryOutbox, openSession } from '@baton/client'
 import type { SessionEvent } from '@baton/core'
 import type { Effects } from './simulated-agent.ts'

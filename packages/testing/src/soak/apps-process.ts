@@ -1,6 +1,6 @@
 // The apps of a soak in real time: one process with a version 2 client per conversation. The parent process decides
 // when all come to rest and when they continue.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import { createRandom } from '@baton/core/testing'
 import { openClientTalk } from './client-talk.ts'
 import type { Pace, Said } from './converse.ts'

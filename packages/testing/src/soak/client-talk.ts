@@ -1,5 +1,5 @@
 // A conversation of a soak through a version 2 client, like a transcribing browser.
-import type { NotifyOptions, SentInput } from '@baton/client'
+import type { NotifyOptions, SentInput } from '@baton/client/internal'
 import { openSession } from '@baton/client'
 import type { Talk } from './converse.ts'
 

@@ -1,6 +1,6 @@
 // Virtual time in steps, for thousands of timers: everything due within a step happens at its end, all at once, as in a
 // busy process. Time is paused until all work started by a step has ended.
-import type { Clock, Timers } from '@baton/core'
+import type { Clock, Timers } from '@baton/core/internal'
 import { setImmediate as turn } from 'node:timers/promises'
 
 export interface CoarseTime {

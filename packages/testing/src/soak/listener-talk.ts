@@ -1,5 +1,5 @@
 // A conversation of a soak through a listener in the host's own process.
-import type { Agent, EventCursor, Host, Timers, Tool } from '@baton/core'
+import type { Agent, EventCursor, Host, Timers, Tool } from '@baton/core/internal'
 import type { Listener } from '@baton/runtime'
 import { createListener } from '@baton/runtime'
 import type { Talk } from './converse.ts'

@@ -1,7 +1,7 @@
 // The model of a soak: it speaks, is silent, calls a tool, fails and hangs at random. Checks that each request has all
 // inputs in order, without duplicates or gaps.
-import type { AbortSignalLike, Agent, Model, ModelRequest, Timers, Tool } from '@baton/core'
-import { BatonError, defineAgent, tool } from '@baton/core'
+import type { AbortSignalLike, Agent, Model, ModelRequest, Timers, Tool } from '@baton/core/internal'
+import { BatonError, defineAgent, tool } from '@baton/core/internal'
 import type { Random } from '@baton/core/testing'
 
 /** Maximum problems kept; the rest are counted. */

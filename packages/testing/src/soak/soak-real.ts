@@ -88,7 +88,7 @@ async function startServer(seed: number) {
   let isCalm = false
   const agent = createSoakAgent({ book, random: createRandom(seed), timers: counted.timers, isCalm: () => isCalm })
   const host = createHost({ agent, store, environment, observers: [metrics] })
-  const front = createWebSocketFront({ ...environment, host, port: 0, limits: LIMITS })
+  const front = createWebSocketFront(host, { ...environment, port: 0, limits: LIMITS })
   const { url } = await front.listen()
   return {
     url,

@@ -1,7 +1,7 @@
 // A soak in virtual time: one process, its conversations through listeners. Every half hour all come to rest, and the
 // process's holdings are counted. With SQLite, sessions live for the whole soak and their logs are on disk; with the
 // memory store, each session ends with its half hour and is removed, so nothing of it may remain.
-import type { EventCursor, Store } from '@baton/core'
+import type { EventCursor, Store } from '@baton/core/internal'
 import { createRandom } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment, openSqliteStore } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'

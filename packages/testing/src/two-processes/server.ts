@@ -50,9 +50,8 @@ async function serve(words: PeerServerWords): Promise<void> {
   }
   const sessions = plan ? killingAt(store, plan) : store
   const host = createHost({ environment, agent, store: sessions, address: peers.address, snapshotRecords: 8, log })
-  const front = createWebSocketFront({
+  const front = createWebSocketFront(host, {
     ...environment,
-    host,
     log,
     port,
     peers,

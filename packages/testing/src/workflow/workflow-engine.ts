@@ -1,8 +1,8 @@
 // A host whose sessions are workflows: an in-memory engine that behaves like one over a workflow service. Everything
 // that crosses a boundary is JSON, messages are late, and workers and activities may die. Shares only the runtime with
 // the local host.
-import type { Clock, Environment } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Clock, Environment } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import { createHistory, decideBatch, openSession } from '@baton/core/machine'
 import type { Catalog, Engine, SessionOpening, WorkEffect } from '@baton/runtime'

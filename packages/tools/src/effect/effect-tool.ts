@@ -1,6 +1,6 @@
 // A tool whose work is an Effect: its definition, and the Baton tool it becomes.
-import type { StandardSchema, Tool, ToolContext, WaitingOptions } from '@baton/core'
-import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
+import type { StandardSchema, Tool, ToolContext, WaitingOptions } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, tool } from '@baton/core/internal'
 import type { SettingsOfTool, ToolSettings } from '../shared/tool-settings.ts'
 import { TOOL_SETTINGS } from '../shared/tool-settings.ts'
 import type { EffectServices } from './effect-services.ts'

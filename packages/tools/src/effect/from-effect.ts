@@ -1,6 +1,6 @@
 // Converts Effect-based tools and Effect AI toolkits to Baton tools, which share one set of services.
-import type { Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
 import { TOOL_SETTINGS } from '../shared/tool-settings.ts'
 import { EffectServices } from './effect-services.ts'

@@ -1,8 +1,8 @@
 // A fetch for addresses named by a model, a server or a document: public places only, a check of each redirect, and
 // limits on everything. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts.
 import { lookup } from 'node:dns/promises'
-import type { Timers } from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import type { Agent, Response as UndiciResponse } from 'undici'
 import { fetch as undiciFetch } from 'undici'
 import { parseAllowList } from './allow-list.ts'

@@ -1,7 +1,7 @@
 // Client of one HTTP service that speaks JSON: limits, a deadline, no redirects, and errors with a code. Independent of
 // any particular service.
-import type { Clock, ErrorCode, JsonValue, ToolContext } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import type { Clock, ErrorCode, JsonValue, ToolContext } from '@baton/core/internal'
+import { BatonError, describeValue } from '@baton/core/internal'
 import type * as z from 'zod'
 import { createGuardedFetch } from '../guard/index.ts'
 import { readServerAddress } from './server-address.ts'

@@ -1,7 +1,15 @@
 // A program's settings for tools of another library: for all tools, and for individual ones by name. Independent of the
 // library.
-import type { EffectClass, InterruptPolicy, JsonObject, ToolKind, ToolRetry, Trust, WaitingOptions } from '@baton/core'
-import { BatonError, checkFields, findNearName } from '@baton/core'
+import type {
+  EffectClass,
+  InterruptPolicy,
+  JsonObject,
+  ToolKind,
+  ToolRetry,
+  Trust,
+  WaitingOptions,
+} from '@baton/core/internal'
+import { BatonError, checkFields, findNearName } from '@baton/core/internal'
 
 /** Fields of `tool()`, with the same defaults. */
 export interface ToolSettings {

@@ -1,6 +1,6 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
-import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core'
-import { BatonError, checkName } from '@baton/core'
+import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
+import { BatonError, checkName } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkLeft } from '../lease-book.ts'
@@ -15,7 +15,7 @@ import { migrate, readVersion, STORE_VERSION } from './migrations.ts'
 import { toStoreError } from './postgres-errors.ts'
 import { openBlobs, openSnapshots } from './snapshots-and-blobs.ts'
 
-export interface PostgresStoreOptions {
+interface PostgresStoreOptions {
   /**
    * The schema of its tables, created if missing: lower-case letters, digits and `_`, at most 40 characters. Default:
    * `baton`.

@@ -1,7 +1,7 @@
 // Store methods as plain data, for requests to a store that another process holds: one name per method, with lists and
 // logs in pages. The holder performs them on its store, also for itself.
-import type { OwnedLogStore, StoredSession } from '@baton/core'
-import { BatonError, isBatonError, isErrorCode } from '@baton/core'
+import type { OwnedLogStore, StoredSession } from '@baton/core/internal'
+import { BatonError, isBatonError, isErrorCode } from '@baton/core/internal'
 
 /** Records or sessions per page. */
 const PAGE_ROWS = 256

@@ -1,7 +1,7 @@
 // A store in one SQLite file: durable, for one process. All writes go through one queue; a worker thread reads.
 import { resolve } from 'node:path'
-import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core'
-import { BatonError, checkName } from '@baton/core'
+import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core/internal'
+import { BatonError, checkName } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import type { LeaseOptions } from '../lease-book.ts'

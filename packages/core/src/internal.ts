@@ -1,0 +1,81 @@
+// Building blocks of hosts, fronts, stores, adapters and test kits. @internal: names may change in any version.
+export * from './errors.ts'
+export * from './error-layers.ts'
+export * from './service-failure.ts'
+export * from './json.ts'
+export * from './repair-json.ts'
+export * from './partial-json.ts'
+export * from './messages.ts'
+export * from './agent/environment.ts'
+export * from './agent/client-model.ts'
+export * from './agent/model.ts'
+export * from './agent/schema.ts'
+export { readSchema } from './schema/read-schema.ts'
+export type { ReadSchema, SchemaFault } from './schema/read-schema.ts'
+export { countJoints, JOINTS_MAX, outlineSchema } from './schema/checkable-schema.ts'
+export { createLinearPattern, findUnbounded } from './schema/linear-pattern.ts'
+export type { FromJsonSchema } from './agent/json-schema-type.ts'
+export * from './agent/tool.ts'
+export * from './agent/tool-source.ts'
+export * from './agent/agent-services.ts'
+export * from './agent/agent.ts'
+export { createSpec } from './agent/create-spec.ts'
+export * from './agent/policy.ts'
+export type * from './agent/prepare-step.ts'
+export type * from './agent/answer-check.ts'
+export * from './agent/permissions.ts'
+export * from './agent/server-tool-name.ts'
+export * from './agent/taint-policy.ts'
+export * from './agent/profiles.ts'
+export * from './agent/hash.ts'
+export * from './agent/session-api.ts'
+export * from './agent/answer.ts'
+export type * from './agent/client-connection.ts'
+export type * from './agent/client-handlers.ts'
+export type * from './agent/session-control.ts'
+export type * from './agent/session-reading.ts'
+export type { AgentCall } from './agent/typed-calls.ts'
+export * from './events/index.ts'
+export * from './agent/forced-nulls.ts'
+export * from './agent/text-values.ts'
+export { listParts, listTypes, findProperty } from './agent/schema-parts.ts'
+export * from './agent/store.ts'
+export type { Refusal } from './machine/refusal.ts'
+export type { StopRule } from './machine/spec.ts'
+export type { Delivery, Heard, Played } from './machine/input.ts'
+export { ANSWER_LIMITS, decodeModelAnswer } from './agent/decode-answer.ts'
+export {
+  decodeCursor,
+  decodeDecision,
+  decodeDescription,
+  decodeModelSettings,
+  decodeQuestionAnswer,
+  decodeSendOptions,
+  decodeTurnOptions,
+  decodeUserCommand,
+} from './agent/decode-command.ts'
+export type {
+  DecodedCommand,
+  DecodedDecision,
+  DecodedDescription,
+  DecodedQuestionAnswer,
+  DecodedSendOptions,
+} from './agent/decode-command.ts'
+export * from './agent/decode-control.ts'
+export { decodeEventsOptions, decodeMessagesQuery } from './agent/decode-reading.ts'
+export * from './agent/decode-report.ts'
+export { decodeUserInput, PARTS_MAX } from './agent/decode-content.ts'
+export { readDataAddress, sniffImageType } from './agent/media-type.ts'
+export type { DataAddress } from './agent/media-type.ts'
+export { checkFields, checkKinds, findNearName } from './agent/known-fields.ts'
+export { describeValue } from './agent/value-reader.ts'
+export {
+  checkName,
+  checkSessionId,
+  findNameIssue,
+  findSessionIdIssue,
+  isLegalName,
+  NAME_CHARS_MAX,
+} from './agent/legal-name.ts'
+export { VALUE_LIMITS } from './agent/value-reader.ts'
+export type { Decoded } from './agent/value-reader.ts'

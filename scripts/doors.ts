@@ -1,0 +1,61 @@
+// Who each entry point is for. Users' doors have everything that the guide and the library pages need; adapters and kits
+// are added one by one. An entry that stands in neither list is for builders of hosts, fronts, stores and test kits: its
+// source says `@internal`, and its names may change in any version.
+
+/** The names of all these together are at most `USER_NAMES_MAX`. */
+export const USER_DOORS: readonly string[] = [
+  '@baton/core', // its names are those of @baton/host
+  '@baton/host',
+  '@baton/host/metrics',
+  '@baton/host/opentelemetry',
+  '@baton/host/postgres',
+  '@baton/host/testing',
+  '@baton/client',
+  '@baton/client/react',
+  '@baton/client/voice',
+  '@baton/server/acp',
+  '@baton/server/auth',
+  '@baton/server/http',
+  '@baton/server/websocket',
+]
+
+export const USER_NAMES_MAX = 150
+
+/** Each of these has at most `ADDED_NAMES_MAX` names. */
+export const ADDED_DOORS: readonly string[] = [
+  '@baton/cli',
+  '@baton/mcp/client',
+  '@baton/mcp/server',
+  '@baton/models',
+  '@baton/models/ai-sdk',
+  '@baton/models/anthropic',
+  '@baton/models/bedrock',
+  '@baton/models/choose-model',
+  '@baton/models/client',
+  '@baton/models/gemini',
+  '@baton/models/gguf',
+  '@baton/models/openai-chat',
+  '@baton/models/openai-responses',
+  '@baton/models/prices',
+  '@baton/models/prompted',
+  '@baton/models/transport/undici',
+  '@baton/temporal',
+  '@baton/temporal/workflows',
+  '@baton/testing',
+  '@baton/tools/acp-agent',
+  '@baton/tools/ai-sdk',
+  '@baton/tools/coding-sessions',
+  '@baton/tools/content',
+  '@baton/tools/cursor-agents',
+  '@baton/tools/effect',
+  '@baton/tools/explorer',
+  '@baton/tools/github',
+  '@baton/tools/guard',
+  '@baton/tools/moderation',
+  '@baton/tools/openapi',
+  '@baton/tools/vision',
+  '@baton/tools/web',
+  '@baton/tools/workspace',
+]
+
+export const ADDED_NAMES_MAX = 20
