@@ -1,5 +1,5 @@
 // Kinds of odd answers to a call, one tool for each: what the server writes, and the call's outcome. The table in
-// docs/mcp.md has a row for each of them.
+// docs/mcp.md names each of them.
 import { createHash } from 'node:crypto'
 
 const PNG = 'iVBORw0KGgo='

@@ -17,10 +17,10 @@ afterEach(async () => {
   open = []
 })
 
-async function start(init: Partial<WebSocketServerOptions> = {}) {
+async function start({ host: ownHost, ...options }: Partial<WebSocketServerOptions> = {}) {
   const model = createScriptedModel({ steps: () => ({ text: 'Good morning.' }) })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model }) })
-  const front = createWebSocketFront(host, { ...environment, log, port: 0, ...init })
+  const front = createWebSocketFront(ownHost ?? host, { ...environment, log, port: 0, ...options })
   open.push(front)
   return { front, ...(await front.listen()) }
 }
