@@ -31,7 +31,7 @@ may be loaded. The message says what happened and with which value; \`hint\` say
 \`error\` frames on the wire, and in the results that a model gets.
 
 Methods of a host, a session, a turn and a client reject when Baton refuses a request; synchronous methods throw.
-Only \`session.submit\`, the entry point for fronts, resolves with \`{ type: 'refused', code, message }\`.
+Only \`frontOf(session).submit\`, the entry point for fronts, resolves with \`{ type: 'refused', code, message }\`.
 [error-handling.md](error-handling.md) lists which error reaches which part of a program.
 
 The cause of the error:

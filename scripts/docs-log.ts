@@ -154,7 +154,7 @@ ${listTypes(facts, inputs).join('\n\n')}
 
 ## Inputs
 
-The \`input\` of a record names one of these, or \`session-opened\` for the first record. Their fields are listed for callers of \`session.submit\`; the record does not contain them.
+The \`input\` of a record names one of these, or \`session-opened\` for the first record. Their fields are listed for callers of \`frontOf(session).submit\`; the record does not contain them.
 
 ${group('Commands from people and programs', 'UserCommand')}
 

@@ -41,7 +41,7 @@ const TYPES: readonly (readonly [title: string, path: string, names: readonly st
   ['Calls', `${AGENT}policy.ts`, ['AskedFor', 'CopiedText']],
   ['Calls', `${AGENT}session-api.ts`, ['PendingApproval', 'Decision', 'PendingQuestion', 'QuestionAnswer']],
   ['Devices', PROTOCOL, ['DeviceOptions', 'ClaimedCall', 'CallOutcome']],
-  ['Devices', `${AGENT}session-api.ts`, ['LeaseClientOptions', 'ClientTool']],
+  ['Devices', `${AGENT}front-session.ts`, ['LeaseClientOptions', 'ClientTool']],
   ['Sessions', `${AGENT}session-reading.ts`, ['SessionDetails']],
   ['Sessions', `${EVENTS}session-event.ts`, ['SessionActivity']],
   ['Sessions', `${AGENT}session-directory.ts`, ['SessionInfo', 'SessionChange']],

@@ -45,5 +45,5 @@ shelf.put(
 )
 await new Promise((resolve) => setImmediate(resolve)) // the source is listed again
 console.log('after:', await ask())
-console.log((await host.sessions({ principal: 'ann' })).sessions.map(({ id, title }) => `${id}: ${title}`))
+console.log((await host.sessions({ principal: { id: 'ann' } })).sessions.map(({ id, title }) => `${id}: ${title}`))
 await host.stop()

@@ -1,5 +1,6 @@
 // A chat whose turns run in this process, over a store.
-import type { Agent, EventCursor, Session, SessionEvent, Store, Turn } from '@baton/core/internal'
+import { frontOf } from '@baton/core/internal'
+import type { Agent, EventCursor, FrontSession, Session, SessionEvent, Store, Turn } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
 import type { Console } from './console.ts'
@@ -46,7 +47,7 @@ function suggest(agent: Agent | undefined): Pick<ChatPartner, 'hint'> {
 }
 
 /** Phases in which the session waits for the person: they may have paused or stopped it. */
-const AT_REST: ReadonlySet<Session['phase']> = new Set(['idle', 'paused', 'stopped'])
+const AT_REST: ReadonlySet<FrontSession['phase']> = new Set(['idle', 'paused', 'stopped'])
 
 /** State that a chat passes on to the next one of the session. */
 interface Before {
@@ -66,7 +67,7 @@ async function openConversation(
   const session = await host.session(name ?? environment.newId())
   const watch = watchSession(session, own?.from ?? (await session.info()).head)
   const tools = agent.tools.filter((tool) => !tool.execute)
-  const isUnderWay = before !== undefined && !AT_REST.has(session.phase)
+  const isUnderWay = before !== undefined && !AT_REST.has(frontOf(session).phase)
   const resumed = isUnderWay ? resumeTurn(session, before.lastInput) : undefined
   const ask = async (_input: unknown, call: Parameters<AskPerson>[0]): Promise<unknown> => {
     await resumed?.shown(call.callId)

@@ -1,5 +1,5 @@
-// What programs need to make agents and tools and to talk to sessions. @baton/host exports all of it too; import it from
-// here where no host may be loaded, such as in a package of tools. Everything else is in internal.ts.
+// Names for programs that make agents and tools and talk to sessions. @baton/host exports all of them too; import them
+// from here where no host may be loaded, such as in a package of tools. Everything else is in internal.ts.
 
 // Make an agent.
 export { createTaintPolicy, defineAgent, tool, voice } from './internal.ts'

@@ -1,4 +1,5 @@
 // The needs of a first program, from @baton/host alone: one import, and methods that can be used detached.
+import { frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { Session, SessionEvent, Tool } from './index.ts'
@@ -31,8 +32,8 @@ test('every method of a host, a session and a turn works without what it belongs
   const methods = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(session) as object))
   const names = methods.flatMap(([name, { value }]) => (typeof value === 'function' ? name : []))
   expect(names.filter((name) => name !== 'constructor' && !Object.hasOwn(session, name))).toEqual([])
-  const { send, turn, events, messages, info, submit, interrupt, attach, client, toolResult } = session
-  const { approvals, decide, questions, answer, describe, frames, openCall, lastTurn, close } = session
+  const { send, turn, events, messages, info, submit, interrupt, attach, client, toolResult } = frontOf(session)
+  const { approvals, decide, questions, answer, describe, frames, openCall, lastTurn, close } = frontOf(session)
   const sent = send('Hi')
   expect((await sent.answer).text).toBe('Hello.')
   const { [Symbol.asyncIterator]: iterate } = turn(sent.id)

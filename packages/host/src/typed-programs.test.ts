@@ -1,4 +1,5 @@
 // Types of tools, agents, sessions and clients, tested by `tsc`: lines that must not compile are marked.
+import { frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import type { AgentCall } from '@baton/core/internal'
 import type { Agent, Answer, EventStream, Host, JsonValue, Session, Tool, ToolContext } from './index.ts'
@@ -328,7 +329,9 @@ describe('a client', () => {
     })
     // @ts-expect-error the host runs it
     await expect(session.attach({ population: () => 1 })).rejects.toThrow('has its own execute')
-    await expect(session.client({ client: 'web', runs: ['look', 'measur'] })).rejects.toThrow('did you mean "measure"?')
+    await expect(frontOf(session).client({ client: 'web', runs: ['look', 'measur'] })).rejects.toThrow(
+      'did you mean "measure"?',
+    )
   })
 
   test('has no handlers where the agent has no client tools', async () => {

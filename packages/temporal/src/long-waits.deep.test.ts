@@ -1,5 +1,6 @@
 // Sessions and goals that wait for days: for a client, for a person, and for deadlines. The time of their workflows is
 // skipped; gateways and activities run in real time.
+import { frontOf } from '@baton/core/internal'
 import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
@@ -65,13 +66,13 @@ describe.skipIf(!server)('a session that waits for days', { timeout: 120_000 }, 
     await withWorld({ ...init, limits, host: { updatesMax: 3 } }, async (world) => {
       const session = await world.host.session(randomUUID())
       const turn = session.send('go')
-      await until(() => session.phase === 'calling')
+      await until(() => frontOf(session).phase === 'calling')
       for (const day of [1, 2, 3]) {
         for (let index = 0; index < 4; index++) await session.describe({ title: `day ${day}.${index}` })
         await skip(world, session.id, DAY_MS)
       }
       expect(await countRuns(world, session.id)).toBeGreaterThanOrEqual(3)
-      expect(session.phase).toBe('calling')
+      expect(frontOf(session).phase).toBe('calling')
       await session.attach({ look: () => 'a tree' } as never)
       expect((await turn.answer).text).toBe('seen')
       expect((await settlements(world, session.id)).map(({ type }) => type)).toEqual(['ok'])
@@ -84,7 +85,7 @@ describe.skipIf(!server)('a session that waits for days', { timeout: 120_000 }, 
     const init = { steps: [callOnce('look'), { text: 'seen' }], tools: [once], limits: { turnMs: WEEK_MS } }
     await withWorld({ ...init, host: { updatesMax: 5 } }, async (world) => {
       const session = await world.host.session(randomUUID())
-      const client = await session.client({ client: 'phone', leaseMs: HOUR_MS })
+      const client = await frontOf(session).client({ client: 'phone', leaseMs: HOUR_MS })
       const turn = session.send('go')
       await until(() => client.calls().length > 0)
       const callId = client.calls()[0]?.callId ?? ''
@@ -198,7 +199,7 @@ describe.skipIf(!server)('a deadline of a session', { timeout: 120_000 }, () => 
     const init = { steps: [callOnce(name), { text: 'done' }], tools, ...(limits && { limits }) }
     await withWorld(init, async (world) => {
       const session = await world.host.session(randomUUID())
-      if (isAttached) await session.client({ client: 'phone', leaseMs: HOUR_MS })
+      if (isAttached) await frontOf(session).client({ client: 'phone', leaseMs: HOUR_MS })
       const answer = session.send('go').answer.catch((cause: unknown) => cause)
       await until(async () => (await measure(world, session.id, from, from)) === 0)
       await skip(world, session.id, afterMs - SLACK_MS)

@@ -2,6 +2,7 @@
 // Existing ones are not changed: histories of a published version must remain replayable. To add one, add its situation
 // and run
 // node --conditions=@baton/source packages/temporal/src/record-histories.test-kit.ts VERSION
+import { frontOf } from '@baton/core/internal'
 import { tool } from '@baton/core'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import type { TemporalServer } from '@baton/testing/temporal'
@@ -69,7 +70,7 @@ const SITUATIONS: readonly Situation[] = [
     play: async ({ host, handle }, id) => {
       const session = await host.session(id)
       session.send('go').answer.catch(() => {})
-      await until(() => session.phase === 'calling')
+      await until(() => frontOf(session).phase === 'calling')
       await handle(id).cancel()
     },
   },
@@ -79,7 +80,7 @@ const SITUATIONS: readonly Situation[] = [
     play: async ({ host, handle }, id) => {
       const first = await host.session(id)
       first.send('go', { inputId: 'one' }).answer.catch(() => {})
-      await until(() => first.phase === 'calling')
+      await until(() => frontOf(first).phase === 'calling')
       await handle(id).terminate()
       await first.close()
       const again = await host.session(id)

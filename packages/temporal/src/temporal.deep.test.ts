@@ -1,5 +1,6 @@
 // A Temporal host beyond the contract of every host: runs that continue as new ones, sessions at rest, cancellation,
 // long payloads, goals, and tools that are custom activities.
+import { frontOf } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
 import { tool } from '@baton/core'
@@ -71,7 +72,7 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
       const id = randomUUID()
       const session = await world.host.session(id)
       const turn = session.send('go')
-      await until(() => session.phase === 'calling')
+      await until(() => frontOf(session).phase === 'calling')
       for (let index = 0; index < 8; index++) await session.describe({ title: `title ${index}` })
       await world.replaceWorker()
       await session.attach({ look: () => 'a tree' } as never)

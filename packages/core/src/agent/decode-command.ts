@@ -27,7 +27,8 @@ import {
 } from './read-value.ts'
 import type { Schema } from './schema.ts'
 import { describeForeignSchema, isStandardSchema, toObjectSchema } from './schema.ts'
-import type { Cursor, SendOptions } from './session-api.ts'
+import type { Cursor } from './front-session.ts'
+import type { SendOptions } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 

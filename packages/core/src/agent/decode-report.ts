@@ -19,7 +19,7 @@ import {
   readText,
   readVariant,
 } from './read-value.ts'
-import type { LeaseClientOptions } from './session-api.ts'
+import type { LeaseClientOptions } from './front-session.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 

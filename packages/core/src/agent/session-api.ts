@@ -1,19 +1,14 @@
 // The Session API: the only way that fronts and programs reach a session, on any host.
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
-import type { Fact, IgnoreReason } from '../machine/fact.ts'
-import type { OpenCall } from '../machine/history.ts'
-import type { ClientReport, Delivery, Outcome, UserCommand } from '../machine/input.ts'
+import type { Delivery, Heard } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
-import type { Phase } from '../machine/state.ts'
 import type { Agent, AgentOutput } from './agent.ts'
 import type { AskedFor } from './policy.ts'
 import type { Turn } from './answer.ts'
-import type { ClientConnection, ConnectionOptions } from './client-connection.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
-import type { Heard } from '../machine/input.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
 import type {
@@ -21,14 +16,12 @@ import type {
   RewindOptions,
   Interrupted,
   Rewound,
-  SessionAction,
   SessionConfiguration,
-  TranscriptEntry,
   UrgentEvent,
 } from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
 import type { AgentCall } from './typed-calls.ts'
-import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
+import type { CallDescription, Principal, ToolKind } from './tool.ts'
 
 export interface Host<A extends Agent = Agent> {
   /**
@@ -36,7 +29,7 @@ export interface Host<A extends Agent = Agent> {
    * @throws BatonError `unauthorized` (it belongs to another principal), `session_held` (another host holds it),
    * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
    */
-  session<B extends Agent = A>(id?: string, init?: SessionOptions<B>): Promise<Session<B>>
+  session<B extends Agent = A>(id?: string, options?: SessionOptions<B>): Promise<Session<B>>
   /** Lets running turns and detached tools finish for `drainMs` (0 by default), then closes every session. */
   stop(options?: { readonly drainMs?: number }): Promise<void>
 }
@@ -44,7 +37,9 @@ export interface Host<A extends Agent = Agent> {
 export type { SessionChange, SessionDirectory, SessionInfo, SessionPage, SessionQuery } from './session-directory.ts'
 
 export interface SessionOptions<A extends Agent = Agent> {
-  readonly agent?: A
+  /** The session's agent, or the name of one that the host lists. By default the host chooses it. */
+  readonly agent?: A | string
+  /** The person or service that the session belongs to; `{ id: 'anonymous' }` by default. */
   readonly principal?: Principal
   /** Applies to a new session; an existing one keeps its own. */
   readonly description?: SessionDescription
@@ -85,9 +80,9 @@ export interface OutputOptions<Output extends Schema = Schema> extends SendOptio
 }
 
 /**
- * One conversation with an agent. Every method rejects with a `BatonError` whose code says why an input is not
- * accepted; `submit` and the methods of a connection return the refusal as data instead. Arguments are decoded: a value
- * of the wrong shape is refused with the field's name. Methods work detached: `const { send } = session`.
+ * One conversation with an agent. Every method rejects with a `BatonError` whose code says why an input is not accepted.
+ * Arguments are decoded: a value of the wrong shape is refused with the field's name. Methods work detached:
+ * `const { send } = session`. Fronts find more members with `frontOf(session)`.
  */
 export interface Session<A extends Agent = Agent> {
   readonly id: string
@@ -102,22 +97,8 @@ export interface Session<A extends Agent = Agent> {
     options: OutputOptions<Output>,
   ): Turn<OutputOf<Output>, AgentCall<A>>
   send(input: UserInput, options?: SendOptions): Turn<AgentOutput<A>, AgentCall<A>>
-  /**
-   * Adds a speaker's words in a conversation that the agent listens to. Entries are answered together, after a silence
-   * (`batch` of the agent). @throws BatonError `invalid_transcript` (no words), and as `send`
-   */
-  hear(entry: TranscriptEntry): Promise<Accepted>
   /** Tells the agent about an event; waiting entries of a batch precede it. @throws BatonError as `send` */
   notify(event: UrgentEvent): Promise<Accepted>
-  /** @throws BatonError `illegal_input` for `continue` and `start` of a session that is not paused or stopped */
-  control(action: SessionAction): Promise<Accepted>
-  /**
-   * Submits a command, or a report of a client attached through this handle. Inputs reserved to the host (results of
-   * server tools, answers of models, timers) are refused with `illegal_input`, and a report for another client with
-   * `unauthorized`. Does not reject for an input that is not allowed: the refusal is the result. For tests and tools
-   * that inspect the log; fronts use `connect`.
-   */
-  submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /**
    * Interrupts the running turn; `heard` says how much of the answer the user heard or read: by default what a voice
    * has reported, or everything without a voice. `queue: 'withdraw'` also withdraws queued inputs, in the same commit.
@@ -153,17 +134,6 @@ export interface Session<A extends Agent = Agent> {
    * the agent does not have, or that the host runs
    */
   attach(handlers?: HandlersOf<A>): Promise<Client>
-  /**
-   * Attaches a client without a connection, for example behind HTTP: it keeps its place and its calls by a lease that it
-   * renews, and may provide tools. Calling it again with the same name and principal resumes it.
-   * @throws BatonError `invalid_event`, `invalid_option` (`runs` names something that is not a client tool of the agent),
-   * `rate_limited` (too many clients or tools), `unauthorized`
-   */
-  client(init: LeaseClientOptions): Promise<LeaseClient>
-  /** Connects an app, for a front that passes on its messages. */
-  connect(init: ConnectionOptions): ClientConnection
-  /** Settles a client tool's call by hand; attaches this program as that tool's client if necessary. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   /** Calls that wait for a decision, oldest first. */
   approvals(): Promise<readonly PendingApproval[]>
   /**
@@ -208,81 +178,8 @@ export interface Session<A extends Agent = Agent> {
     options: { readonly output: Output },
   ): Turn<OutputOf<Output>, AgentCall<A>>
   turn(inputId: string): Turn<AgentOutput<A>, AgentCall<A>>
-  /**
-   * Every fact from `cursor` on (without one, only future facts), then new ones as they arrive, with live text between
-   * them.
-   */
-  frames(cursor?: Cursor): FrameStream
-  /** An unsettled call, with what the client needs to run it. */
-  openCall(callId: string): OpenCall | undefined
-  /** The newest turn, and the position from which its frames can be read. */
-  lastTurn(): { readonly turn: number; readonly pos: number } | undefined
-  readonly phase: Phase
   /** Ends this handle's reading and its client; the session itself lives on. */
   close(): Promise<void>
-}
-
-/** Frames one by one or in batches; use one way or the other, not both. */
-export interface FrameStream extends AsyncIterable<Frame> {
-  /** All unread frames, at least one; undefined at the end. Costs one promise per batch. */
-  nextBatch(): Promise<readonly Frame[] | undefined>
-  /** Ends the reading at once. */
-  leave(): void
-}
-
-export interface LeaseClientOptions {
-  /** Constant name of the client: 1 to 256 characters. */
-  readonly client: string
-  /** Milliseconds without a renewal before it counts as disconnected; 30 s by default, an hour at most. */
-  readonly leaseMs?: number
-  /** Names of the agent's client tools that it can run; all by default. */
-  readonly runs?: readonly string[]
-  /** Tools that it provides: offered to the model while the client is known, and run only by it. */
-  readonly tools?: readonly ClientTool[]
-  /** Whether a person behind it can be asked; true by default. */
-  readonly asks?: boolean
-  /**
-   * The client only submits results and runs nothing: an attached client of this name stays as it is. False by default.
-   */
-  readonly onlyResults?: boolean
-}
-
-export interface ClientTool {
-  readonly name: string
-  readonly description: string
-  /** JSON Schema of the arguments, an object at its root. */
-  readonly inputSchema: JsonObject
-  /** `once` by default. */
-  readonly effect?: EffectClass
-  /** Milliseconds; 30 s by default. */
-  readonly timeoutMs?: number
-}
-
-export interface TakenResult extends Accepted {
-  /**
-   * Why the result changes nothing. `unknown`: the session has no such call, or had it long ago; `foreign`: another
-   * client was asked; `late`, `duplicate`: the call was already settled.
-   */
-  readonly ignored?: IgnoreReason
-}
-
-export interface ClientClaim extends OpenCall {
-  /** The client had claimed the call before: if it has started it, it must not start it again. */
-  readonly again?: true
-}
-
-export interface LeaseClient {
-  readonly client: string
-  /** Extends the lease by its full length. @throws BatonError if the session no longer accepts it */
-  renew(): Promise<void>
-  /** Calls that were offered to it and that it has not claimed. */
-  calls(): readonly OpenCall[]
-  /** Claims a call before the client acts on it. Returns what it needs to run it. */
-  claim(callId: string): Promise<ClientClaim>
-  /** Submits a result; `ignored` if it changes nothing. */
-  result(callId: string, outcome: Outcome): Promise<TakenResult>
-  /** Detaches the client and removes its tools; calls it has not claimed may move to another client. */
-  release(): Promise<void>
 }
 
 /** A call that waits for a person's decision, as it is shown to them. */
@@ -341,50 +238,3 @@ export interface SessionDescription {
   /** Replaces the metadata; at most 8,192 characters as JSON. */
   readonly meta?: JsonObject
 }
-
-/** The next position to read. */
-export interface Cursor {
-  readonly pos: number
-}
-
-export type Frame =
-  | {
-      readonly type: 'fact'
-      readonly pos: number
-      /** Session time, which the deadlines of facts use. */
-      readonly nowMs: number
-      /** Wall-clock time, if it differs from `nowMs` by a second or more. */
-      readonly wallMs?: number
-      readonly fact: Fact
-      /** More facts of the same record follow. */
-      readonly more?: true
-    }
-  | LiveFrame
-  /** The reader was too slow, or another host had the session for a while: it missed frames. Read again from `pos`. */
-  | { readonly type: 'lagged'; readonly pos: number }
-
-/**
- * Frames between records. Pieces of an attempt are provisional until its step ends, and void if it is superseded. They
- * follow the record that began their attempt. Offsets count UTF-16 units of that text, so that a repeat is harmless.
- */
-export type LiveFrame =
-  | { readonly type: 'text-delta'; readonly attempt: number; readonly offset: number; readonly text: string }
-  | { readonly type: 'reasoning-delta'; readonly attempt: number; readonly offset: number; readonly text: string }
-  /** A tool's input as the model writes it: JSON text. The first piece of a call may have no text. */
-  | {
-      readonly type: 'call-delta'
-      readonly attempt: number
-      /** Index of the call in the answer, from 0. */
-      readonly index: number
-      readonly name: string
-      readonly offset: number
-      readonly text: string
-    }
-  /** A tool that the provider runs within an answer, under the provider's name for it. */
-  | {
-      readonly type: 'server-tool'
-      readonly attempt: number
-      readonly name: string
-      readonly status: 'started' | 'finished'
-    }
-  | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }

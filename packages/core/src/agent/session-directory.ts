@@ -23,7 +23,7 @@ export interface SessionDirectory {
 
 export interface SessionQuery {
   /** Only sessions of this principal. */
-  readonly principal?: string
+  readonly principal?: Principal
   /** Only sessions of the agent with this name. */
   readonly agent?: string
   /** Only sessions whose metadata has these fields with these values. */
@@ -42,7 +42,9 @@ export interface SessionPage {
 
 export interface SessionInfo {
   readonly id: string
+  /** Name of the agent. */
   readonly agent: string
+  /** Id of the principal. */
   readonly principal: string
   readonly title?: string
   readonly meta: JsonObject

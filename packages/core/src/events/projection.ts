@@ -1,6 +1,6 @@
 // Projects facts and live frames to session events. Pure: the same records and frames give the same events on every
 // host.
-import type { LiveFrame } from '../agent/session-api.ts'
+import type { LiveFrame } from '../agent/front-session.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { Fact, FactOf } from '../machine/fact.ts'

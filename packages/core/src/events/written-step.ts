@@ -1,6 +1,6 @@
 // A step while the model writes it. Tracks how much was emitted, so that each piece is emitted once and in order, from
 // whichever arrives first: live frames, progress or the finished step.
-import type { LiveFrame } from '../agent/session-api.ts'
+import type { LiveFrame } from '../agent/front-session.ts'
 import type { EventBody, EventCursor, MessageId } from './session-event.ts'
 
 export interface WrittenStepOptions {

@@ -1,4 +1,5 @@
 // Clients of a local session: reattached after a store failure, and not retained once detached.
+import { frontOf } from '@baton/core/internal'
 import type { JsonObject, Tool, ToolSource } from '@baton/core'
 import { tool } from '@baton/core'
 import { setFlagsFromString } from 'node:v8'
@@ -34,7 +35,7 @@ test('a result with an invalid call id is refused, and the session and its runni
   const { time, open, records } = world()
   const session = await open()
   const attached = await session.attach({})
-  const leased = await time.until(session.client({ client: 'tablet', runs: ['look'] }))
+  const leased = await time.until(frontOf(session).client({ client: 'tablet', runs: ['look'] }))
   const turn = session.send('go')
   await time.settle()
   const outcome = { type: 'ok', content: [{ type: 'text', text: 'here' }] } as const
@@ -79,7 +80,7 @@ test('an app that leaves two results has delivered both, although the first was 
   const slow = (name: string) => ({ ...clientTool(name), output })
   const run = world({ tools: [slow('one'), slow('two')], steps: [listCalls('one', 'two'), { text: 'done' }] })
   const session = await run.open()
-  const app = session.connect({ connection: 'app' })
+  const app = frontOf(session).connect({ connection: 'app' })
   await app.attach()
   const turn = session.send('go')
   await run.time.settle()
@@ -100,7 +101,7 @@ test('a client that lets go takes its tools with it', async () => {
   const run = world({ steps: () => ({ text: 'done' }) })
   const session = await run.open()
   const brought = { name: 'scan', description: 'Scans', inputSchema: { type: 'object' } } as const
-  const client = await run.time.until(session.client({ client: 'phone', tools: [brought] }))
+  const client = await run.time.until(frontOf(session).client({ client: 'phone', tools: [brought] }))
   await run.time.until(session.send('one').answer)
   await run.time.until(client.release())
   await run.time.until(session.send('two').answer)
@@ -111,9 +112,9 @@ test('a client that lets go takes its tools with it', async () => {
 test('a client with an expired lease does not return by sending the result of another client’s call', async () => {
   const run = world()
   const session = await run.open()
-  const late = await run.time.until(session.client({ client: 'tablet', leaseMs: 1000 }))
+  const late = await run.time.until(frontOf(session).client({ client: 'tablet', leaseMs: 1000 }))
   await run.time.pass(1001)
-  const phone = await run.time.until(session.client({ client: 'phone', leaseMs: 60_000 }))
+  const phone = await run.time.until(frontOf(session).client({ client: 'phone', leaseMs: 60_000 }))
   const turn = session.send('go')
   await run.time.settle()
   const [call] = phone.calls()
@@ -129,11 +130,11 @@ test('a client with an expired lease does not return by sending the result of an
 test('a client without a lease is removed after 30 seconds, and its call goes to another client', async () => {
   const run = world({ tools: [{ ...clientTool('look'), timeoutMs: 600_000 }] })
   const session = await run.open()
-  const phone = await run.time.until(session.client({ client: 'phone' }))
+  const phone = await run.time.until(frontOf(session).client({ client: 'phone' }))
   const turn = session.send('go')
   await run.time.pass(29_999)
   expect(phone.calls()).toHaveLength(1)
-  const other = await run.time.until(session.client({ client: 'other', leaseMs: 60_000 }))
+  const other = await run.time.until(frontOf(session).client({ client: 'other', leaseMs: 60_000 }))
   await run.time.pass(2)
   expect(phone.calls()).toEqual([])
   expect(other.calls()).toHaveLength(1)
@@ -143,7 +144,7 @@ test('a client without a lease is removed after 30 seconds, and its call goes to
 test('a client that runs one tool is asked for that one only, even after renewing its lease', async () => {
   const run = world({ tools: [clientTool('look'), clientTool('scan')], steps: () => listCalls('look', 'scan') })
   const session = await run.open()
-  const phone = await run.time.until(session.client({ client: 'phone', runs: ['look'] }))
+  const phone = await run.time.until(frontOf(session).client({ client: 'phone', runs: ['look'] }))
   await run.time.until(phone.renew())
   session.send('go').answer.catch(() => {})
   await run.time.settle()
@@ -221,21 +222,24 @@ test('a program that was too slow for the pieces of an answer still runs the cal
 test('no other handle reports the outcome of an offer to an app', async () => {
   const run = world()
   const session = await run.open()
-  const app = session.connect({ connection: 'app', sequential: true, claims: true })
+  const app = frontOf(session).connect({ connection: 'app', sequential: true, claims: true })
   await app.attach()
   session.send('go').answer.catch(() => {})
   await run.time.settle()
   const { callId, offer } = (await run.facts('call-offered'))[0]!
   const other = await run.open()
   for (const type of ['call-reached', 'offer-failed'] as const)
-    expect(await other.submit({ type, callId, offer })).toMatchObject({ type: 'refused', code: 'unauthorized' })
+    expect(await frontOf(other).submit({ type, callId, offer })).toMatchObject({
+      type: 'refused',
+      code: 'unauthorized',
+    })
   expect(await app.reached(callId, offer)).toMatchObject({ type: 'accepted' })
 })
 
 test('an input arrives with all its other fields', async () => {
   const run = world({ steps: () => ({ text: 'done' }) })
   const session = await run.open()
-  const app = session.connect({ connection: 'app', asks: true })
+  const app = frontOf(session).connect({ connection: 'app', asks: true })
   await app.attach()
   const settings = { temperature: 0.5 }
   await run.time.until(app.say('said', [{ type: 'text', text: 'go' }], { settings, delivery: 'steer', asks: false }))
@@ -249,9 +253,9 @@ test('arguments changed by a person are checked against the tool from the client
   const call = { name: 'scan', arguments: { room: 'hall' } }
   const run = world({ tools: [], approvalPolicy: () => 'ask', steps: [{ calls: [call] }, { text: 'done' }] })
   const session = await run.open()
-  await session.connect({ connection: 'app', asks: true, claims: true }).attach()
+  await frontOf(session).connect({ connection: 'app', asks: true, claims: true }).attach()
   const brought = { name: 'scan', description: 'Scans', inputSchema } as const
-  const phone = await run.time.until(session.client({ client: 'phone', tools: [brought] }))
+  const phone = await run.time.until(frontOf(session).client({ client: 'phone', tools: [brought] }))
   session.send('go').answer.catch(() => {})
   await run.time.settle()
   const [request] = await session.approvals()
@@ -266,9 +270,9 @@ test('a new copy of an app without tools removes those of its earlier copy', asy
   const run = world({ steps: () => ({ text: 'done' }) })
   const session = await run.open()
   const brought = { name: 'scan', description: 'Scans', inputSchema: { type: 'object' } } as const
-  await run.time.until(session.client({ client: 'phone', tools: [brought] }))
+  await run.time.until(frontOf(session).client({ client: 'phone', tools: [brought] }))
   await run.time.until(session.send('one').answer)
-  await run.time.until(session.client({ client: 'phone' }))
+  await run.time.until(frontOf(session).client({ client: 'phone' }))
   await run.time.until(session.send('two').answer)
   const offered = run.model.requests.map(({ tools }) => tools.map(({ name }) => name))
   expect(offered).toEqual([['look', 'scan'], ['look']])
@@ -302,7 +306,7 @@ test('clients that were detached and readings that ended are not kept', async ()
   const gone: WeakRef<object>[] = []
   for (let index = 0; index < 10; index++) {
     const client = await session.attach({})
-    const frames = session.frames({ pos: 0 })
+    const frames = frontOf(session).frames({ pos: 0 })
     gone.push(new WeakRef(client), new WeakRef(frames))
     await client.detach()
     for await (const frame of frames) if (frame.type === 'fact') break

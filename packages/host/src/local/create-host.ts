@@ -159,7 +159,11 @@ export function createHost(options: HostOptions = {}): LocalHost {
     await engine.stop({ drainMs })
     if (!options.store) await disk.close()
   }
-  const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId })
+  const host = createHostOver({
+    engine: { ...engine, stop },
+    newId: environment.newId,
+    findAgent: (name) => catalog.find(name),
+  })
   const { recover, stop: stopRecovering } = createRecovery({
     store,
     log,
@@ -171,9 +175,9 @@ export function createHost(options: HostOptions = {}): LocalHost {
     const job = running.getStore()
     return job && { session: job.session, callId: job.callId, tool: job.name }
   }
-  const session: LocalHost['session'] = async (id, init) => {
-    if (models && init?.agent) checkNamedModels(models.modelOf, [init.agent])
-    return await host.session(id, init)
+  const session: LocalHost['session'] = async (id, given) => {
+    if (models && typeof given?.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
+    return await host.session(id, given)
   }
   return {
     session,

@@ -1,5 +1,6 @@
 // Values nested deeper than JSON.stringify can write: they are refused on input, and an old log that contains some can
 // be read.
+import { frontOf } from '@baton/core/internal'
 import { tool } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
@@ -66,7 +67,7 @@ test.each([
   const remote = tool({ name: 'remote', description: 'Acts there', input: { type: 'object' } })
   const world = createTestWorld({ tools: [remote], steps: [listCalls('remote'), { text: 'done' }] })
   const session = await world.open()
-  const client = await session.client({ client: 'app', leaseMs: 60_000 })
+  const client = await frontOf(session).client({ client: 'app', leaseMs: 60_000 })
   const turn = session.send('go')
   await world.time.settle()
   const [call] = client.calls()

@@ -1,7 +1,7 @@
 // The end of a session or a host while other work is in progress: resources released, events reported once, and what
 // stays unchanged.
 import type { SessionChange, Store } from '@baton/core/internal'
-import { BatonError, defineAgent } from '@baton/core/internal'
+import { BatonError, defineAgent, frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import {
@@ -65,8 +65,10 @@ test('up to a thousand inputs wait while a session is reopened', async () => {
   state.failures = 6
   session.send('lost').answer.catch(() => {})
   await world.time.pass(1500)
-  const waiting = Array.from({ length: 1000 }, () => session.submit({ type: 'set-model', model: 'scripted/model' }))
-  const more = session.submit({ type: 'set-model', model: 'scripted/model' })
+  const waiting = Array.from({ length: 1000 }, () =>
+    frontOf(session).submit({ type: 'set-model', model: 'scripted/model' }),
+  )
+  const more = frontOf(session).submit({ type: 'set-model', model: 'scripted/model' })
   expect(await world.time.until(more)).toMatchObject({ type: 'refused', code: 'queue_full' })
   const answers = await world.time.until(Promise.all(waiting))
   expect(answers.every(({ type }) => type === 'accepted')).toBe(true)
@@ -80,7 +82,7 @@ test('a session that is let go while it is opened again still takes what waits f
   session.send('lost').answer.catch(() => {})
   await world.time.settle()
   await world.time.pass(650)
-  const waits = session.submit({ type: 'describe', title: 'kept' })
+  const waits = frontOf(session).submit({ type: 'describe', title: 'kept' })
   waits.catch(() => {})
   await session.close()
   await world.time.pass(60_000)

@@ -1,7 +1,7 @@
 // One handle of a session: its messages keep their order while pictures are stored, are accepted once even if sent
 // twice, and fail once it is closed.
 import type { ImagePart, Schema, Session, UserInput } from '@baton/core/internal'
-import { tool } from '@baton/core/internal'
+import { tool, frontOf } from '@baton/core/internal'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { TestWorldOptions } from './test-world.test-kit.ts'
@@ -58,7 +58,7 @@ test.each<[string, Follow]>([
   [
     'its withdrawal',
     async (session) => {
-      await session.control('pause') // so that the message waits
+      await frontOf(session).control('pause') // so that the message waits
       return await session.withdraw('said')
     },
   ],
@@ -119,7 +119,7 @@ test('the signal of a message that was answered ends no later turn, and keeps no
   abort.abort()
   expect((await time.until(again.answer)).text).toBe('one')
   await time.settle()
-  expect(session.phase).toBe('modelling')
+  expect(frontOf(session).phase).toBe('modelling')
   await time.until(session.interrupt())
   expect((await time.until(later.answer)).outcome).toBe('interrupted')
 })
@@ -173,7 +173,7 @@ test('a copy of a paused session has nothing of what waits in it', async () => {
   const world = createTestWorld({ steps: () => ({ text: 'answer' }) })
   const session = await world.open()
   await world.time.until(session.send('one', { inputId: 'one' }).answer)
-  await session.control('pause')
+  await frontOf(session).control('pause')
   session.send('two', { inputId: 'two' }).answer.catch(() => {})
   await world.time.settle()
   const copy = await world.time.until(world.host.session(await world.time.until(session.fork())))
@@ -215,7 +215,7 @@ test('a tool that waits for an answer hears that its session has left this proce
   })
   const world = createTestWorld({ tools: [ask], steps: [listCalls('act'), { text: 'done' }] })
   const session = await world.open()
-  await session.connect({ connection: 'app', asks: true, claims: true }).attach()
+  await frontOf(session).connect({ connection: 'app', asks: true, claims: true }).attach()
   session.send('go').answer.catch(() => {})
   await world.time.settle()
   expect(await session.questions()).toHaveLength(1)
@@ -260,7 +260,7 @@ test('a program that answers one call by hand takes no other call from its clien
   const turn = session.send('go')
   await world.time.settle()
   const [call] = (await world.facts('step-finished'))[0]?.calls ?? []
-  await world.time.until(session.toolResult(call?.callId ?? '', done))
+  await world.time.until(frontOf(session).toolResult(call?.callId ?? '', done))
   const other = await world.open()
   await other.attach({ two: () => 'by its client' })
   await world.time.until(turn.answer)
@@ -279,9 +279,9 @@ test('accepting a model and settings returns the record that stores both', async
 const CLOSED: readonly [string, (session: Session) => unknown][] = [
   ['send', (session) => session.send('go').answer],
   ['turn', (session) => session.turn('said').answer],
-  ['hear', (session) => session.hear({ speaker: 'Ann', text: 'Hello.' })],
+  ['hear', (session) => frontOf(session).hear({ speaker: 'Ann', text: 'Hello.' })],
   ['notify', (session) => session.notify({ name: 'bell' })],
-  ['control', (session) => session.control('pause')],
+  ['control', (session) => frontOf(session).control('pause')],
   ['interrupt', (session) => session.interrupt()],
   ['rewind', (session) => session.rewind({ message: 'said' })],
   ['fork', (session) => session.fork()],
@@ -289,7 +289,7 @@ const CLOSED: readonly [string, (session: Session) => unknown][] = [
   ['configure', (session) => session.configure({ settings: { temperature: 0.5 } })],
   ['describe', (session) => session.describe({ title: 'Other' })],
   ['attach', (session) => session.attach()],
-  ['client', (session) => session.client({ client: 'phone' })],
+  ['client', (session) => frontOf(session).client({ client: 'phone' })],
   ['decide', (session) => session.decide({ approvalId: 'none', decision: 'approve' })],
   ['answer', (session) => session.answer({ questionId: 'none', decline: true } as never)],
 ]

@@ -1,4 +1,5 @@
 // Heard words are counted in the answer at the moment of the interrupt, whatever happens while they are counted.
+import { frontOf } from '@baton/core/internal'
 import { defineAgent } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
@@ -20,7 +21,7 @@ test('a voice report never delays the interrupt, whenever it arrives', async () 
   const words = { type: 'words', words: 2 } as const
   for (let ticks = 0; ticks < 60; ticks += 1) {
     const { host, session } = await speak([{ text: 'One two three. Four.', hangs: 'until-aborted' }])
-    const voice = session.connect({ connection: 'voice' })
+    const voice = frontOf(session).connect({ connection: 'voice' })
     await voice.display(1, 1)
     const interrupted = session.interrupt({ heard: words })
     for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()
@@ -67,7 +68,7 @@ test('an input stays behind the one whose words are still being counted', async 
   const writing = { text: 'One two three. Four.', hangs: 'until-aborted' } as const
   const { host, session, model } = await speak([writing, { text: 'Well.' }, { text: 'Well.' }])
   const say = (inputId: string, more: object = {}) =>
-    session.submit({ type: 'user-input', inputId, parts: [{ type: 'text', text: inputId }], ...more })
+    frontOf(session).submit({ type: 'user-input', inputId, parts: [{ type: 'text', text: inputId }], ...more })
   const heard = { type: 'words', words: 2 }
   await Promise.all([say('first', { delivery: 'interrupt', heard }), say('second')])
   await session.turn('second').answer

@@ -1,4 +1,5 @@
 // How a host keeps sessions: recovery at startup, snapshots, retention, removal, export and import.
+import { frontOf } from '@baton/core/internal'
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -98,7 +99,7 @@ test('a host that stops while a turn runs leaves it to the next one; sessions at
   const session = await world.open()
   await world.time.until(session.send('go').answer)
   const rests = await world.time.until(world.host.session('resting'))
-  expect(rests.phase).toBe('idle')
+  expect(frontOf(rests).phase).toBe('idle')
   session.send('again').answer.catch(() => {})
   await world.time.settle()
   await session.close()
@@ -160,7 +161,7 @@ test('a session is opened from its snapshot: the records before it are not read,
   await next.time.until(again.send('four').answer)
   const told = next.model.requests[0]?.messages.filter(({ role }) => role === 'user')
   expect(JSON.stringify(told)).toMatch(/one.*two.*three.*four/)
-  const frames = again.frames({ pos: 0 })[Symbol.asyncIterator]()
+  const frames = frontOf(again).frames({ pos: 0 })[Symbol.asyncIterator]()
   expect((await frames.next()).value).toMatchObject({ type: 'fact', pos: 0, fact: { type: 'session-opened' } })
 })
 

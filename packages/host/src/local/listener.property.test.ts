@@ -1,5 +1,6 @@
 // Random inputs, failures, stops, pauses and restarts, in this and other processes: each accepted input is in the
 // model's final request once and in order, and two model calls never overlap.
+import { frontOf } from '@baton/core/internal'
 import type { Session } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Random, ScriptedStep } from '@baton/core/testing'
@@ -72,7 +73,7 @@ async function play(seed: number) {
   /** Phases of the session in which an urgent event arrived. */
   const phases = new Set<string>()
   const tell = (event: Parameters<typeof listener.event>[0]): Promise<unknown> => {
-    phases.add(listener.session.phase)
+    phases.add(frontOf(listener.session).phase)
     return listener.event(event)
   }
   const actions: readonly (() => Promise<unknown>)[] = [
@@ -83,7 +84,7 @@ async function play(seed: number) {
     () => time.pass(random.pick([0, 100, 700, 2500, 20_000])),
     () => time.pass(random.pick([0, 100, 700, 2500, 20_000])),
     () => time.until(listener.stop()).catch(() => {}),
-    () => (listener.session.phase === 'stopped' ? Promise.resolve() : time.until(listener.pause())),
+    () => (frontOf(listener.session).phase === 'stopped' ? Promise.resolve() : time.until(listener.pause())),
     () => time.until(listener.start()),
     () => time.until(listener.start()),
     async () => {

@@ -1,4 +1,5 @@
 // A listening agent over the local host: what it reads together, what it returns, how it is stopped and started.
+import { frontOf } from '@baton/core/internal'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import { createListener } from '@baton/runtime'
 import { expect, test } from 'vitest'
@@ -392,7 +393,7 @@ test('a tool that needs an approval is denied at once without a person to decide
 test('acts that are begun together happen one after the other', async () => {
   const { time, listener } = createListened({ steps: () => ({ text: 'Noted.' }) })
   await time.until(Promise.all([listener.start(), listener.pause(), listener.stop(), listener.start()]))
-  expect(listener.session.phase).toBe('idle')
+  expect(frontOf(listener.session).phase).toBe('idle')
   await time.until(Promise.all([listener.pause(), listener.close()]))
   await expect(time.until(listener.start())).rejects.toMatchObject({ message: 'the listener is closed' })
 })

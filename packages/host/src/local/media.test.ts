@@ -1,6 +1,6 @@
 // Pictures and files in inputs and results: stored as blobs, with their own limits, and sent as they were given.
 import type { BlobStore, ContentPart, FilePart, ImagePart, Message, Store } from '@baton/core/internal'
-import { tool } from '@baton/core/internal'
+import { tool, frontOf } from '@baton/core/internal'
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -110,13 +110,13 @@ test.each([
   const report = { type: 'client-attached', connection: 'c', principal: 'anonymous' } as const
   if (by === 'handler') await world.time.until(session.attach({ look: () => ({ content }) }))
   if (by === 'front')
-    await session.submit({ ...report, sequential: false, claims: false, reportsPlayback: false, asks: true })
+    await frontOf(session).submit({ ...report, sequential: false, claims: false, reportsPlayback: false, asks: true })
   const turn = session.send('go')
   if (by !== 'handler') await world.time.settle()
   const { callId = '' } = (await world.facts('step-finished'))[0]?.calls[0] ?? {}
   const outcome = { type: 'ok', content } as const
-  if (by === 'hand') await session.toolResult(callId, outcome)
-  if (by === 'front') await session.submit({ type: 'tool-result', connection: 'c', callId, outcome })
+  if (by === 'hand') await frontOf(session).toolResult(callId, outcome)
+  if (by === 'front') await frontOf(session).submit({ type: 'tool-result', connection: 'c', callId, outcome })
   await world.time.until(turn.answer)
   expect(lastTold(world)?.parts).toMatchObject([{ content }])
   expect(await textOfLog(world)).not.toContain(buildData(picture(100)))
@@ -126,7 +126,7 @@ test('what is over a limit is refused with the value and the limit, and nothing 
   const world = createTestWorld({ limits: { mediaBytes: 10, inputMediaBytes: 15, mediaParts: 2 }, steps: [] })
   const session = await world.open()
   const findRefusal = async (...parts: readonly ContentPart[]): Promise<unknown> =>
-    await session.submit({ type: 'user-input', inputId: `i${parts.length}`, parts })
+    await frontOf(session).submit({ type: 'user-input', inputId: `i${parts.length}`, parts })
   expect(await findRefusal(picture(11))).toEqual({
     type: 'refused',
     code: 'input_too_large',
@@ -199,7 +199,7 @@ test('a store that fails refuses the input, and nothing of it is accepted; sent 
     message: 'an image or file could not be stored or read: the disk is full',
   })
   expect(await world.records()).toHaveLength(1)
-  expect(session.phase).toBe('idle')
+  expect(frontOf(session).phase).toBe('idle')
   fails = false
   expect((await world.time.until(send().answer)).text).toBe('seen')
 })
@@ -238,10 +238,10 @@ test('a result by hand whose picture cannot be stored is refused, and can be han
   const turn = session.send('go')
   await world.time.settle()
   const { callId = '' } = (await world.facts('step-finished'))[0]?.calls[0] ?? {}
-  await expect(session.toolResult(callId, { type: 'ok', content: [picture(1)] })).rejects.toMatchObject({
+  await expect(frontOf(session).toolResult(callId, { type: 'ok', content: [picture(1)] })).rejects.toMatchObject({
     code: 'store_failed',
   })
-  expect(await session.toolResult(callId, { type: 'ok', content: [look] })).toMatchObject({ type: 'accepted' })
+  expect(await frontOf(session).toolResult(callId, { type: 'ok', content: [look] })).toMatchObject({ type: 'accepted' })
   expect((await world.time.until(turn.answer)).text).toBe('oh')
 })
 
@@ -260,7 +260,7 @@ test('a message after an image stays behind it, even with a slow store', async (
     session.send('what is it?', { inputId: 'two' }),
     session.send([picture(2)], { inputId: 'three' }),
   ]
-  const event = session.submit({ type: 'urgent-event', inputId: 'four', name: 'offer' })
+  const event = frontOf(session).submit({ type: 'urgent-event', inputId: 'four', name: 'offer' })
   await world.time.settle()
   expect(await world.facts('input-accepted')).toEqual([])
   gate.resolve()

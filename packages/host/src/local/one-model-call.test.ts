@@ -1,5 +1,6 @@
 // One model call at a time, from the model's view: a call is running until its promise settles, not until its signal
 // aborts. Every way to give up a call is played with a model that is slow to stop.
+import { frontOf } from '@baton/core/internal'
 import type { Model, Session } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createListener } from '@baton/runtime'
@@ -56,9 +57,13 @@ const WAYS: readonly [string, (session: Session) => Promise<unknown>][] = [
   ],
   [
     'stop and start',
-    async (session) => await Promise.all([session.submit({ type: 'stop' }), session.submit({ type: 'start' })]),
+    async (session) =>
+      await Promise.all([frontOf(session).submit({ type: 'stop' }), frontOf(session).submit({ type: 'start' })]),
   ],
-  ['pause and continue', async (session) => await Promise.all([session.control('pause'), session.control('continue')])],
+  [
+    'pause and continue',
+    async (session) => await Promise.all([frontOf(session).control('pause'), frontOf(session).control('continue')]),
+  ],
   ['a rewind', async (session) => await session.rewind({ message: 'first', replace: 'other', interrupt: true })],
 ]
 
@@ -140,7 +145,7 @@ describe('stop', () => {
     const session = await open()
     say(session)
     await time.settle()
-    await time.until(session.control('stop'))
+    await time.until(frontOf(session).control('stop'))
     expect(running).toEqual({ now: 0, most: 1, calls: 1 })
   })
 
@@ -150,7 +155,7 @@ describe('stop', () => {
     say(session)
     await time.settle()
     const startMs = time.nowMs()
-    await time.until(session.control('stop'))
+    await time.until(frontOf(session).control('stop'))
     expect(time.nowMs() - startMs).toBe(5000)
   })
 

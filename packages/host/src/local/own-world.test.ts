@@ -1,4 +1,5 @@
 // A session's own world: its agent, also after reopening and recovery.
+import { frontOf } from '@baton/core/internal'
 import type { Agent, AgentOptions } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -95,7 +96,7 @@ test('a session with its own agent is recovered with it and its tools', async ()
   await time.pass(100)
   expect(ran).toEqual(['run', 'run'])
   const again = await time.until(after.session(SESSION))
-  expect(again.phase).toBe('idle')
+  expect(frontOf(again).phase).toBe('idle')
 })
 
 test('an agent that cannot be had fails the opening with its reason, and the next opening asks again', async () => {

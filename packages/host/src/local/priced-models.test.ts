@@ -1,5 +1,6 @@
 // A cost limit on turns is refused if the price of a model is unknown: when the host is created, or when the model is
 // chosen.
+import { frontOf } from '@baton/core/internal'
 import type { Model } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -34,7 +35,10 @@ test('an agent that is chosen for a session, and a model that is chosen later, a
   const session = await host.session('s')
   expect((await session.send('Hi').answer).text).toBe('said')
   await expect(session.send('Hi', { model: 'other' }).answer).rejects.toMatchObject(NOT_PRICED)
-  expect(await session.submit({ type: 'set-model', model: 'other' })).toMatchObject({ type: 'refused', ...NOT_PRICED })
+  expect(await frontOf(session).submit({ type: 'set-model', model: 'other' })).toMatchObject({
+    type: 'refused',
+    ...NOT_PRICED,
+  })
   expect((await session.send('Hi').answer).text).toBe('said')
   await host.stop()
 })

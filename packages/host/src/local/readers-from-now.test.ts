@@ -1,4 +1,5 @@
 // A reader that starts in the middle sees the same later events as a reader from the beginning.
+import { frontOf } from '@baton/core/internal'
 import type { Session, SessionEvent } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -29,7 +30,7 @@ function createGated(more: Parameters<typeof act>[1] = {}) {
 }
 
 function connect(session: Session) {
-  return session.connect({ connection: 'app', claims: true, asks: true })
+  return frontOf(session).connect({ connection: 'app', claims: true, asks: true })
 }
 
 const MOMENTS: Readonly<Record<string, () => Moment>> = {
@@ -68,7 +69,7 @@ const MOMENTS: Readonly<Record<string, () => Moment>> = {
   'an app has claimed a call and left': () => ({
     init: { tools: [look], steps: [listCalls('look'), { text: 'done' }] },
     before: async (session, { time }) => {
-      const phone = await time.until(session.client({ client: 'phone', leaseMs: 1000 }))
+      const phone = await time.until(frontOf(session).client({ client: 'phone', leaseMs: 1000 }))
       await time.settle()
       await phone.claim(phone.calls()[0]?.callId ?? '')
       await time.pass(1001)
@@ -107,10 +108,10 @@ const MOMENTS: Readonly<Record<string, () => Moment>> = {
   }),
   'a session is paused': () => ({
     init: { steps: () => ({ text: 'All is well.', pieceMs: 1000 }) },
-    before: (session) => session.control('pause'),
+    before: (session) => frontOf(session).control('pause'),
     after: async (session) => {
       await session.describe({ title: 'Paused' })
-      await session.control('continue')
+      await frontOf(session).control('continue')
     },
   }),
   'an answer has been given, and its voice still speaks': () => ({

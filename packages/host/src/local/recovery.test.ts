@@ -1,5 +1,6 @@
 // Failing stores and dying processes, seen through the Session API: accepted inputs are answered, and `once` tools run
 // once.
+import { frontOf } from '@baton/core/internal'
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
@@ -85,7 +86,9 @@ test('a store that fails for good in mid-turn costs an attempt, and the turn is 
   const turn = session.send('go')
   await time.pass(10)
   faults.before = 3
-  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  frontOf(session)
+    .submit({ type: 'set-model', model: 'scripted/model' })
+    .catch(() => {})
   expect((await time.until(turn.answer)).text).toBe('answer')
   expect(model.requests).toHaveLength(2)
   expect(warnings).toContain('a session failed and is being reopened')
@@ -95,7 +98,7 @@ test('a store that fails for good in mid-turn costs an attempt, and the turn is 
 test('records stored by a dying session reach its readers when it is reopened', async () => {
   const { open, faults, time, records } = faultyWorld()
   const session = await open()
-  const seen = collect(session.frames({ pos: 0 }))
+  const seen = collect(frontOf(session).frames({ pos: 0 }))
   const turn = session.send('go')
   await time.pass(50)
   // The answer is stored, but the session never learns that.
@@ -126,7 +129,9 @@ test('a store that also fails while the session is opened again is tried more th
   const turn = session.send('go')
   await time.pass(10)
   faults.before = 8
-  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  frontOf(session)
+    .submit({ type: 'set-model', model: 'scripted/model' })
+    .catch(() => {})
   expect((await time.until(turn.answer)).text).toBe('answer')
   const epochs = (await records()).map(({ epoch }) => epoch)
   expect(epochs).toEqual(epochs.toSorted((one, other) => one - other))
@@ -136,7 +141,7 @@ test('a store that also fails while the session is opened again is tried more th
 test('a store that stays broken ends the session; the host reopens it on the next request', async () => {
   const { open, faults, time } = faultyWorld()
   const session = await open()
-  const frames = collect(session.frames())
+  const frames = collect(frontOf(session).frames())
   faults.before = 1000
   const answer = session.send('go').answer
   await expect(time.until(answer)).rejects.toMatchObject({ code: 'store_failed' })
@@ -150,7 +155,7 @@ test('a store that stays broken ends the session; the host reopens it on the nex
   })
   const [one, two] = await time.until(Promise.all([open(), open()]))
   expect((await time.until(one.send('again').answer)).text).toBe('answer')
-  expect(two.phase).toBe('idle')
+  expect(frontOf(two).phase).toBe('idle')
 })
 
 test('a session that dies of every answer does not ask the model forever', async () => {
@@ -178,7 +183,9 @@ test('a session whose work could be begun in part only leaves nothing of it when
   await time.pass(10)
   Object.assign(faults, { before: 3 })
   broken.count = 1
-  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  frontOf(session)
+    .submit({ type: 'set-model', model: 'scripted/model' })
+    .catch(() => {})
   expect((await time.until(turn.answer)).text).toBe('answer')
   expect(warnings).toContain('a session could not be reopened')
   expect(warnings.filter((warning) => warning === 'a session failed and is being reopened')).toHaveLength(2)
@@ -190,7 +197,7 @@ test('a session whose work could be begun in part only leaves nothing of it when
 
 test('a session whose recovery cannot be stored does not open, and nothing of it lives on', async () => {
   const { open, faults, time, store, host } = faultyWorld()
-  await (await open()).client({ client: 'phone', leaseMs: 60_000 })
+  await frontOf(await open()).client({ client: 'phone', leaseMs: 60_000 })
   await host.stop()
   faults.before = 3
   const next = createTestWorld({ store, time, steps: [{ text: 'fine' }] })
@@ -220,7 +227,9 @@ test('nor if a caller waited for the session: its turn does not start again on a
   session.send('go').answer.catch(() => {})
   await time.settle()
   faults.before = 3
-  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  frontOf(session)
+    .submit({ type: 'set-model', model: 'scripted/model' })
+    .catch(() => {})
   await time.pass(650)
   const asked = host.session(session.id).catch(({ code }: BatonError) => code)
   await time.settle()
@@ -289,7 +298,7 @@ test('a process that dies repeats what is pure or idempotent, with the same key,
 test('an input that would break the machine is refused, and the session continues', async () => {
   const { open, time, warnings } = faultyWorld()
   const session = await open()
-  const broken = await session.submit({ type: 'user-input', inputId: 'broken', parts: undefined as never })
+  const broken = await frontOf(session).submit({ type: 'user-input', inputId: 'broken', parts: undefined as never })
   expect(broken).toMatchObject({ type: 'refused', code: 'invalid_event', message: expect.stringContaining('parts') })
   expect((await time.until(session.send('go').answer)).text).toBe('answer')
   expect(warnings).toEqual([])
@@ -325,7 +334,9 @@ test('a session that is removed while it is opened again leaves no record', asyn
   const turn = session.send('go')
   await time.pass(10)
   faults.before = 3
-  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  frontOf(session)
+    .submit({ type: 'set-model', model: 'scripted/model' })
+    .catch(() => {})
   await time.pass(2000)
   const removed = host.remove(session.id)
   await time.settle()

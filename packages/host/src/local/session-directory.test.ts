@@ -47,12 +47,12 @@ test('sessions are listed with what is known of them, whether they are open or n
 })
 
 test.each([
-  [{ principal: 'ann' }, ['a', 'c']],
+  [{ principal: { id: 'ann' } }, ['a', 'c']],
   [{ agent: 'desk' }, ['b']],
   [{ meta: { place: 'Oslo' } }, ['c']],
   [{ meta: { place: 'Oslo', tags: ['x'] } }, ['c']],
   [{ meta: { place: 'Rome' } }, []],
-  [{ principal: 'ann', agent: 'desk' }, []],
+  [{ principal: { id: 'ann' }, agent: 'desk' }, []],
 ])('sessions that match %o are %o', async (query, ids) => {
   const { host, open } = createDirectory()
   await open('a', 'ann')
@@ -115,7 +115,7 @@ test('a long list comes in pages, and each session once', async () => {
   for (let index = 0; index < 7; index++) await open(`s${index}`, index === 3 ? 'bob' : 'ann')
   const ids: string[] = []
   for (let cursor: string | undefined; ;) {
-    const page = await host.sessions({ principal: 'ann', limit: 2, ...(cursor !== undefined && { cursor }) })
+    const page = await host.sessions({ principal: { id: 'ann' }, limit: 2, ...(cursor !== undefined && { cursor }) })
     ids.push(...page.sessions.map(({ id }) => id))
     cursor = page.cursor
     if (cursor === undefined) break
@@ -128,7 +128,7 @@ test('watchers learn which sessions of their principal begin, end, are described
   const { host, open, time } = createDirectory()
   const told: SessionChange[] = []
   const watching = (async () => {
-    for await (const change of host.watch({ principal: 'ann' })) told.push(change)
+    for await (const change of host.watch({ principal: { id: 'ann' } })) told.push(change)
   })()
   const session = await open('trip', 'ann')
   await open('other', 'bob')
@@ -190,9 +190,9 @@ test('a damaged session is left out of lists, reported once, and read again only
 })
 
 test.each([
-  ['a filter that does not exist', { user: 'ann' }, 'it is called "principal" here'],
-  ['a principal that is undefined', { principal: undefined }, 'principal must be text, not undefined'],
-  ['a principal in place of its id', { principal: { id: 'ann' } }, 'principal must be text, not an object'],
+  ['a filter that does not exist', { user: 'ann' }, 'has no field "user"'],
+  ['a principal that is undefined', { principal: undefined }, 'principal must be an object with an id, not undefined'],
+  ['an id in place of the principal', { principal: 'ann' }, 'principal must be an object with an id, not "ann"'],
 ])('a list with %s is refused: it would show other sessions', async (_, query, message) => {
   const { host, time } = createDirectory()
   const refusal = { code: 'invalid_option', message: expect.stringContaining(message) }
@@ -233,7 +233,7 @@ test('a session recreated under an old name is listed as the new one', async () 
 
 test('whoever stops watching hears nothing more, also of what had happened by then', async () => {
   const { host, open } = createDirectory()
-  const changes = host.watch({ principal: 'ann' })[Symbol.asyncIterator]()
+  const changes = host.watch({ principal: { id: 'ann' } })[Symbol.asyncIterator]()
   await open('trip', 'ann', { title: 'A trip' })
   await new Promise((resolve) => setImmediate(resolve))
   await changes.return?.()
@@ -245,7 +245,7 @@ test('a session that another host recreated under an old name is listed as the n
   const other = createDirectory(store)
   for (const id of ['x', 'y', 'z']) await other.open(id, 'bob') // whose ids differ
   await (await open('trip', 'ann')).close()
-  const list = async () => (await host.sessions({ principal: 'ann' })).sessions
+  const list = async () => (await host.sessions({ principal: { id: 'ann' } })).sessions
   const [before] = await list()
   await other.time.until(other.host.remove('trip'))
   await other.time.pass(5000)

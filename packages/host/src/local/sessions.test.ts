@@ -1,4 +1,5 @@
 // Sessions of the local host: stores that cannot be opened, readers that are too slow, and what stays in memory.
+import { frontOf } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createTestWorld, never, noUnhandledRejections, SESSION } from './test-world.test-kit.ts'
@@ -37,7 +38,7 @@ test('a host stops while a session is being opened by a store that does not answ
 test('a reader that is too slow learns that, and continues at its position', async () => {
   const world = createTestWorld({ steps: () => ({ text: 'ok' }) })
   const session = await world.open()
-  const slow = session.frames({ pos: 0 })[Symbol.asyncIterator]()
+  const slow = frontOf(session).frames({ pos: 0 })[Symbol.asyncIterator]()
   const positions: number[] = []
   const take = async (reader: typeof slow): Promise<number | undefined> => {
     const next = await reader.next()
@@ -47,12 +48,14 @@ test('a reader that is too slow learns that, and continues at its position', asy
     return undefined
   }
   await take(slow)
-  for (let count = 0; count < 5100; count++) await session.submit({ type: count % 2 === 0 ? 'pause' : 'continue' })
-  for (let count = 0; count < 5100; count++) await session.submit({ type: count % 2 === 0 ? 'pause' : 'continue' })
+  for (let count = 0; count < 5100; count++)
+    await frontOf(session).submit({ type: count % 2 === 0 ? 'pause' : 'continue' })
+  for (let count = 0; count < 5100; count++)
+    await frontOf(session).submit({ type: count % 2 === 0 ? 'pause' : 'continue' })
   let lagged: number | undefined
   while (lagged === undefined) lagged = await take(slow)
   const last = (await world.records()).length - 1
-  const again = session.frames({ pos: lagged })[Symbol.asyncIterator]()
+  const again = frontOf(session).frames({ pos: lagged })[Symbol.asyncIterator]()
   while (positions.at(-1) !== last) await take(again)
   expect([...new Set(positions)]).toEqual(Array.from({ length: last + 1 }, (_, pos) => pos))
 })
@@ -74,7 +77,7 @@ test('an unheld idle session leaves memory, and is restored from its log', async
 test('a session that had a client when its host ended reports the return of the host', async () => {
   const world = createTestWorld({ steps: [{ text: 'one' }] })
   const first = await world.open()
-  await first.client({ client: 'phone', leaseMs: 60_000 })
+  await frontOf(first).client({ client: 'phone', leaseMs: 60_000 })
   await world.host.stop()
   const next = createTestWorld({ store: world.store, time: world.time, steps: [{ text: 'two' }] })
   await next.open()

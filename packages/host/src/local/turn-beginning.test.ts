@@ -1,6 +1,6 @@
 // The first event for a reader of the newest turn, also if the turn begins in the record that ends the previous one.
 import type { EventCursor, Session, SessionEvent } from '@baton/core/internal'
-import { defineAgent, tool } from '@baton/core/internal'
+import { defineAgent, tool, frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createHost } from './create-host.ts'
@@ -45,7 +45,9 @@ test('the events of a turn that waited begin with that turn, and not with the en
   const events = await readPast(session, 'turn')
   expect(events.slice(0, 3).map(({ type }) => type)).toEqual(['message-entered', 'message-added', 'step-started'])
   expect(events.flatMap((event) => (event.type === 'turn-finished' ? [event.turn] : []))).toEqual([2])
-  expect(await readPast(session, { pos: session.lastTurn()!.pos, since: session.lastTurn()!.pos })).toEqual(events)
+  expect(
+    await readPast(session, { pos: frontOf(session).lastTurn()!.pos, since: frontOf(session).lastTurn()!.pos }),
+  ).toEqual(events)
   await host.stop()
 })
 

@@ -1,7 +1,7 @@
 // Replays an exported session: today's agent gets the recorded model answers, and every difference is reported. Its
 // tools return their recorded results unless they are set to run.
-import type { Agent, ClientHandlers, JsonObject, Model, Session, Tool } from '@baton/core/internal'
-import { BatonError, isErrorCode, isJsonObject, parseJson, tool } from '@baton/core/internal'
+import type { Agent, ClientHandlers, FrontSession, JsonObject, Model, Session, Tool } from '@baton/core/internal'
+import { BatonError, frontOf, isErrorCode, isJsonObject, parseJson, tool } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { createNodeEnvironment } from '../environment.ts'
 import { createHost } from '../local/create-host.ts'
@@ -56,13 +56,13 @@ export async function replaySession(options: ReplaySessionOptions): Promise<Repl
   const outline = outlineSession(records)
   const store = createMemoryStore({ leaseMs: Infinity })
   const place: { current: Place | undefined } = { current: undefined }
-  const held: { session: Session | undefined } = { session: undefined }
+  const held: { session: FrontSession | undefined } = { session: undefined }
   const model = createReplayedModel(place, held)
   const agent = createReplayedAgent(options, { outline, records, place, model })
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('a replay has no network')) })
   const host = createHost({ agent, store, environment, modelOf: () => model, services: options.services })
   try {
-    held.session = await host.session(session)
+    held.session = frontOf(await host.session(session))
     for (const name of await source.blobs.names(session))
       await store.blobs.put(session, name, (await source.blobs.get(session, name)) ?? '')
     await held.session.attach(createHandlers(agent, place))
@@ -119,7 +119,7 @@ function ignore(): void {}
 /** A model that repeats the recorded answers. Inputs that arrived during the turn are sent again before the answer. */
 function createReplayedModel(
   place: { readonly current: Place | undefined },
-  held: { readonly session: Session | undefined },
+  held: { readonly session: FrontSession | undefined },
 ): Model {
   const run: Model['run'] = async (_, sink) => {
     const { current } = place

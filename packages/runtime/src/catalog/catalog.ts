@@ -24,6 +24,7 @@ import { createToolSearch } from '../work/tool-search.ts'
 import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
+import { findAgent, indexAgents } from './named-agents.ts'
 import { disposeParts } from './dispose-parts.ts'
 import { checkAgent, checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
 import { Permitted } from './permitted.ts'
@@ -93,6 +94,8 @@ export interface CatalogOptions extends AgentChoice {
 }
 
 export interface Catalog {
+  /** The agent of this name, of `agent` and `agents`. @throws BatonError `invalid_agent` if there is none */
+  find(name: string): Agent
   /**
    * Opens the world of a session; `given` wins over the catalog's choice.
    * @throws BatonError `invalid_agent` (there is none, or `agentOf` timed out), `unknown_model`
@@ -149,6 +152,10 @@ class SharedCatalog implements Catalog {
     for (const agent of this.#agents.values())
       for (const model of agent.models.length > 0 ? agent.models : [defaultModel].flat())
         checkPriced(agent, model, init)
+  }
+
+  find(name: string): Agent {
+    return findAgent(this.#agents, name)
   }
 
   knows(agent: string): boolean {
@@ -371,20 +378,6 @@ function findWindow(
     }
   })
   return sizes.length === 0 ? undefined : Math.min(...sizes)
-}
-
-/** @throws BatonError `invalid_agent` if two agents share a name */
-function indexAgents({ agents = [], agent }: CatalogOptions): ReadonlyMap<string, Agent> {
-  const index = new Map<string, Agent>()
-  for (const one of agents) {
-    checkAgent(one)
-    if (index.has(one.name))
-      throw new BatonError({ code: 'invalid_agent', message: `two agents are named "${one.name}"` })
-    index.set(one.name, one)
-  }
-  if (agent !== undefined) checkAgent(agent)
-  if (agent && !index.has(agent.name)) index.set(agent.name, agent)
-  return index
 }
 
 /** @throws BatonError `invalid_agent` if the value is not an agent */

@@ -1,4 +1,5 @@
 // Permissions in a session: the tools that a model is offered, and the sources and models that are called.
+import { frontOf } from '@baton/core/internal'
 import type { Agent, JsonObject, Model, Permissions, Tool, ToolSource } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -196,7 +197,7 @@ test('a tool that a client brings is offered and called only where its name is a
   open.stop = () => host.stop()
   const session = await host.session('one')
   const bring = (name: string) => ({ name, description: name, inputSchema: { type: 'object' } })
-  await session.client({ client: 'page', tools: [bring('page.steal'), bring('page.scroll')] })
+  await frontOf(session).client({ client: 'page', tools: [bring('page.steal'), bring('page.scroll')] })
   const ended: unknown[] = []
   for await (const event of session.send('Go.')) if (event.type === 'call') ended.push(event.call.result)
   expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['page.scroll'])

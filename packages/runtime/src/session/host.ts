@@ -1,5 +1,13 @@
 // A host as programs and fronts see it, over any engine. It checks who may open which session.
-import type { Host, MessageId, Principal, Session, SessionDescription, SessionOptions } from '@baton/core/internal'
+import type {
+  Agent,
+  Host,
+  MessageId,
+  Principal,
+  Session,
+  SessionDescription,
+  SessionOptions,
+} from '@baton/core/internal'
 import {
   BatonError,
   checkFields,
@@ -18,24 +26,27 @@ import { createSession } from './session.ts'
 export interface HostOverOptions {
   readonly engine: Engine
   readonly newId: () => string
+  /** Finds the agent of a name. @throws BatonError `invalid_agent` */
+  readonly findAgent: (name: string) => Agent
 }
 
 const ANONYMOUS: Principal = { id: 'anonymous' }
 
-export function createHostOver({ engine, newId }: HostOverOptions): Host {
+export function createHostOver({ engine, newId, findAgent }: HostOverOptions): Host {
   let stopping: Promise<void> | undefined
   const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile checks it too
 
-  const session = async (id?: string, init: SessionOptions = {}): Promise<Session> => {
+  const session = async (id?: string, options: SessionOptions = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
-    checkFields(init, SESSION_FIELDS)
-    const { agent, principal = ANONYMOUS } = init
+    checkFields(options, SESSION_FIELDS)
+    const { principal = ANONYMOUS } = options
+    const agent = typeof options.agent === 'string' ? findAgent(options.agent) : options.agent
     if (id !== undefined && typeof id !== 'string') throw createIdError(id)
     if (id !== undefined) checkSessionId(id)
     if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
     if (principal.id !== '') checkName('principal.id', principal.id)
     if (agent !== undefined) checkAgent(agent)
-    const description = decodeDescription(init.description ?? {})
+    const description = decodeDescription(options.description ?? {})
     if (!description.ok) throw new BatonError(description.refusal)
     const { engine: opened, leave } = await engine.open(id ?? newId(), {
       principal,
@@ -55,7 +66,7 @@ export function createHostOver({ engine, newId }: HostOverOptions): Host {
         onClose: leave,
         fork: (before) => forkSession({ engine, newId }, { opened, principal, before }),
       })
-      if (init.description && opened.state().pos === 0) await describeNew(session, init.description)
+      if (options.description && opened.state().pos === 0) await describeNew(session, options.description)
       return session
     }
     leave()
@@ -107,7 +118,7 @@ interface Forking {
 
 /** @throws BatonError `illegal_input`, `unknown_input`, `store_failed` */
 async function forkSession(
-  { engine, newId }: HostOverOptions,
+  { engine, newId }: Pick<HostOverOptions, 'engine' | 'newId'>,
   { opened, principal, before }: Forking,
 ): Promise<string> {
   if (!('copyTo' in opened))

@@ -13,7 +13,15 @@ import type {
   Tool,
   TranscriptEntry,
 } from '@baton/core/internal'
-import { BatonError, checkFields, checkKinds, defineAgent, describeValue, isBatonError } from '@baton/core/internal'
+import {
+  BatonError,
+  checkFields,
+  checkKinds,
+  defineAgent,
+  describeValue,
+  isBatonError,
+  frontOf,
+} from '@baton/core/internal'
 import { checkAgent } from '../catalog/catalog-refusals.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { StepText } from './step-texts.ts'
@@ -184,7 +192,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
 
   async push(entry: TranscriptEntry): Promise<Accepted> {
     const isEntry = typeof entry === 'object' && entry !== null
-    return await this.session.hear(isEntry ? { ...this.#asks(), ...entry } : entry)
+    return await frontOf(this.session).hear(isEntry ? { ...this.#asks(), ...entry } : entry)
   }
 
   async event(given: ListenerEvent): Promise<Accepted> {
@@ -196,13 +204,15 @@ class SessionListener<A extends Agent> implements Listener<A> {
 
   pause(): Promise<void> {
     return this.#act(async () => {
-      if (this.session.phase !== 'paused') await this.session.control('pause')
+      const front = frontOf(this.session)
+      if (front.phase !== 'paused') await front.control('pause')
     })
   }
 
   stop(): Promise<void> {
     return this.#act(async () => {
-      if (this.session.phase !== 'stopped') await this.session.control('stop')
+      const front = frontOf(this.session)
+      if (front.phase !== 'stopped') await front.control('stop')
     })
   }
 
@@ -243,8 +253,9 @@ class SessionListener<A extends Agent> implements Listener<A> {
     this.#session = session
     void this.#follow(session)
     await before?.close()
-    if (session.phase === 'stopped') await session.control('start')
-    else if (session.phase === 'paused') await session.control('continue')
+    const { phase, control } = frontOf(session)
+    if (phase === 'stopped') await control('start')
+    else if (phase === 'paused') await control('continue')
   }
 
   #define(instructions: string | undefined, tools: readonly Tool[] | undefined): A {

@@ -7,6 +7,7 @@ import type {
   SessionChange,
   SessionDirectory,
   SessionInfo,
+  Principal,
   SessionQuery,
   StoredSession,
 } from '@baton/core/internal'
@@ -85,7 +86,7 @@ export class Directory {
   watch: SessionDirectory['watch'] = (query = {}) => {
     checkQuery(query, 'watch')
     const { principal } = query
-    const watcher = new Watcher(principal, () => {
+    const watcher = new Watcher(principal?.id, () => {
       this.#watchers.delete(watcher)
       this.isWatched = this.#watchers.size > 0
     })
@@ -215,24 +216,31 @@ export function isListedOtherwise(before: State, after: State): boolean {
 /** @throws BatonError `invalid_option`: an unknown or malformed filter would show other people's sessions */
 function checkQuery(query: SessionQuery, method: 'sessions' | 'watch'): void {
   checkFields(query, { what: `the query of ${method}`, code: 'invalid_option', ...QUERY_FIELDS[method] })
-  for (const name of ['principal', 'agent', 'cursor'] as const)
-    // A forgotten principal must not mean all principals.
-    if ((name === 'principal' ? name in query : query[name] !== undefined) && typeof query[name] !== 'string')
+  // A forgotten principal must not mean all principals.
+  if ('principal' in query && typeof (query.principal as Principal | null | undefined)?.id !== 'string')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `principal must be an object with an id, not ${describeValue(query.principal)}`,
+      hint: 'Write principal: { id: userId }.',
+    })
+  for (const name of ['agent', 'cursor'] as const)
+    if (query[name] !== undefined && typeof query[name] !== 'string')
       throw new BatonError({
         code: 'invalid_option',
         message: `${name} must be text, not ${describeValue(query[name])}`,
-        hint: name === 'principal' ? 'Pass the id of the principal.' : `Pass the ${name} as text.`,
+        hint: `Pass the ${name} as text.`,
       })
 }
 
-const QUERY_ELSEWHERE = { user: 'principal', userId: 'principal', resourceId: 'principal', metadata: 'meta' } as const
+const OF_USER = 'write principal: { id: userId }'
+const QUERY_ELSEWHERE = { user: OF_USER, userId: OF_USER, resourceId: OF_USER, metadata: 'meta' } as const
 const QUERY_FIELDS = {
   sessions: { fields: new Set(['principal', 'agent', 'meta', 'cursor', 'limit']), elsewhere: QUERY_ELSEWHERE },
   watch: { fields: new Set(['principal']), elsewhere: QUERY_ELSEWHERE },
 } as const
 
 function isWanted(info: SessionInfo, { principal, agent, meta }: SessionQuery): boolean {
-  if (principal !== undefined && info.principal !== principal) return false
+  if (principal !== undefined && info.principal !== principal.id) return false
   if (agent !== undefined && info.agent !== agent) return false
   return Object.entries(meta ?? {}).every(([key, value]) => isSame(info.meta[key], value))
 }

@@ -11,6 +11,7 @@ import type {
   EventsOptions,
   EventStream,
   FrameStream,
+  FrontSession,
   Interrupted,
   LeaseClient,
   LeaseClientOptions,
@@ -87,11 +88,11 @@ export interface SessionHandleOptions {
   readonly fork: (before: MessageId | undefined) => Promise<string>
 }
 
-export function createSession(init: SessionHandleOptions): Session {
+export function createSession(init: SessionHandleOptions): FrontSession {
   return new SessionHandle(init)
 }
 
-class SessionHandle implements Session {
+class SessionHandle implements FrontSession {
   readonly id: string
   readonly #init: SessionHandleOptions
   readonly #clients: SessionClients
@@ -112,7 +113,7 @@ class SessionHandle implements Session {
     this.#spoken = new SpokenInputs(init.principal, init.engine)
   }
 
-  get phase(): Session['phase'] {
+  get phase(): FrontSession['phase'] {
     return this.#init.engine.state().phase
   }
 
@@ -329,7 +330,7 @@ class SessionHandle implements Session {
     return this.#init.engine.history().openCall(callId)
   }
 
-  lastTurn(): ReturnType<Session['lastTurn']> {
+  lastTurn(): ReturnType<FrontSession['lastTurn']> {
     return this.#init.engine.history().lastTurn()
   }
 

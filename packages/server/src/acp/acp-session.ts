@@ -1,5 +1,5 @@
 // One session that a client has open: its events go to the client; prompts and choices go to the session.
-import type { ContentPart, EventCursor, EventStream, Session, SessionEvent } from '@baton/core/internal'
+import type { ContentPart, EventCursor, EventStream, FrontSession, SessionEvent } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { AskedPeople } from './asked-people.ts'
@@ -15,7 +15,7 @@ import { WaitingPrompts } from './waiting-prompts.ts'
 import type { Wire } from './wire.ts'
 
 export interface AcpSessionOptions {
-  readonly session: Session
+  readonly session: FrontSession
   readonly place: AcpPlace
   readonly parts: AcpParts
   readonly wire: Wire
@@ -63,7 +63,7 @@ export class AcpSession {
     this.#projection = this.#createProjection()
   }
 
-  get session(): Session {
+  get session(): FrontSession {
     return this.#init.session
   }
 
@@ -256,7 +256,7 @@ export class AcpSession {
     return new Projection({ ...this.#callPlace, isOwn, nowMs: () => this.#init.parts.clock.nowMs() }, known)
   }
 
-  async #say(session: Session, inputId: string, content: readonly ContentPart[]): Promise<void> {
+  async #say(session: FrontSession, inputId: string, content: readonly ContentPart[]): Promise<void> {
     const { activity } = await session.info()
     const delivery = activity === 'idle' ? 'queue' : 'steer'
     const connection = session.connect({ connection: `acp-${inputId}`, asks: true })

@@ -1,5 +1,5 @@
 // An editor's tools while it leaves: no lease is renewed, and no result is sent that has no recipient.
-import type { CallView, LeaseClient, Session } from '@baton/core/internal'
+import type { CallView, LeaseClient, FrontSession } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { ClientTools } from './client-tools.ts'
 
@@ -26,7 +26,7 @@ async function createWorld(callTool: (call: CallView, signal: AbortSignal) => Pr
     result: async () => void asked.push('result'),
   } as unknown as LeaseClient
   const tools = await ClientTools.open({
-    session: { client: () => Promise.resolve(lease) } as unknown as Session,
+    session: { client: () => Promise.resolve(lease) } as unknown as FrontSession,
     client: 'editor',
     runs: undefined,
     timers: {

@@ -1,11 +1,11 @@
 // Runs the agent's client tools on a client: leases them to it, claims each call before sending it, and reports the
 // result.
-import type { CallView, LeaseClient, Logger, Session, SessionEvent, Timers } from '@baton/core/internal'
+import type { CallView, LeaseClient, Logger, FrontSession, SessionEvent, Timers } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 
 export interface ClientToolsOptions {
-  readonly session: Session
+  readonly session: FrontSession
   /** The name of the client in the session. */
   readonly client: string
   readonly runs: readonly string[] | undefined

@@ -1,6 +1,7 @@
 // Results for a call that an editor runs are only accepted from the asked connection. In this protocol a
 // client answers requests, so a claimed `once` call goes to no other client, and results submitted by other ways
 // are foreign.
+import { frontOf } from '@baton/core/internal'
 import { methods } from '@agentclientprotocol/sdk'
 import type { Agent, CallView, EffectClass, Session, Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -117,14 +118,14 @@ const STRANGERS: Readonly<Record<string, (served: Served, id: string) => Promise
   'a client with a lease': async (served, id) => {
     const session = await openAs(served.host, id)
     const { callId = '' } = (await findCall(session)) ?? {}
-    const two = await session.client({ client: 'two', leaseMs: 60_000 })
+    const two = await frontOf(session).client({ client: 'two', leaseMs: 60_000 })
     await expect(two.claim(callId)).rejects.toMatchObject({ code: 'call_not_offered' })
     expect(await two.result(callId, FORGED)).toMatchObject({ ignored: 'foreign' })
   },
   'the program': async (served, id) => {
     const session = await openAs(served.host, id)
     const { callId = '' } = (await findCall(session)) ?? {}
-    await session.toolResult(callId, FORGED)
+    await frontOf(session).toolResult(callId, FORGED)
   },
 }
 
@@ -146,7 +147,7 @@ test('a repeatable call is offered again: the next editor’s result counts, and
   await load(next, id)
   const session = await openAs(served.host, id)
   const { holder = '' } = (await findCall(session)) ?? {}
-  await (await session.client({ client: holder })).release() // as at the end of its lease
+  await (await frontOf(session).client({ client: holder })).release() // as at the end of its lease
   await expect.poll(() => next.calls.length).toBe(1)
   editor.calls[0]?.('forged')
   expect(await findCall(session)).toMatchObject({ status: 'running' })

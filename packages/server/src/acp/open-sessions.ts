@@ -1,6 +1,6 @@
 // The sessions that one client has open, in either protocol version: creates, opens, lists, closes and removes them.
-import type { JsonObject, Session } from '@baton/core/internal'
-import { BatonError, findSessionIdIssue } from '@baton/core/internal'
+import type { JsonObject, FrontSession } from '@baton/core/internal'
+import { BatonError, findSessionIdIssue, frontOf } from '@baton/core/internal'
 import { isAbsolute } from 'node:path'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { AcpSession } from './acp-session.ts'
@@ -135,7 +135,7 @@ export class OpenSessions {
     // Sessions started elsewhere have no folder in their meta.
     const isElsewhere = isGiven && cwd === folder
     const page = await this.#host.sessions({
-      principal: principal.id,
+      principal,
       limit: PAGE,
       ...(isGiven && !isElsewhere && { meta: { cwd } }),
       ...(cursor !== undefined && cursor !== null && { cursor }),
@@ -220,7 +220,7 @@ export class OpenSessions {
     // Closed before it is reopened, because its tools belong to another agent.
     await former?.leave()
     this.#open.delete(id)
-    const session = await this.#host.session(id, { agent, principal, ...(isNew && { description: { meta } }) })
+    const session = frontOf(await this.#host.session(id, { agent, principal, ...(isNew && { description: { meta } }) }))
     try {
       const known = isNew ? meta : await noteFolder(session, meta)
       if (isMode(known['mode'])) mode.current = known['mode']
@@ -237,7 +237,7 @@ export class OpenSessions {
 }
 
 /** Updates the session's folders if they changed, and returns its meta. */
-async function noteFolder(session: Session, now: JsonObject): Promise<JsonObject> {
+async function noteFolder(session: FrontSession, now: JsonObject): Promise<JsonObject> {
   const { meta } = await session.info()
   const { additionalDirectories: _, ...rest } = meta
   const next = { ...rest, ...now }

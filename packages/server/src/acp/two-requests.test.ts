@@ -1,6 +1,6 @@
 // Concurrent requests for one session, and sessions that end during them: openings, prompts, permissions and questions,
 // client tools and terminals. The test plays the session and the editor.
-import type { CallView, Session, SessionEvent } from '@baton/core'
+import type { CallView, FrontSession, SessionEvent } from '@baton/core/internal'
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { getEventListeners } from 'node:events'
@@ -55,7 +55,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
       interrupt: async () => {},
       connect: () => ({ say: () => said() }),
       close: async () => void done.push('close'),
-    }) as unknown as Session // the parts in use
+    }) as unknown as FrontSession // the parts in use
   const host = {
     has: async () => true,
     session: async () => {
@@ -227,7 +227,7 @@ test('all requests of a call to a person are withdrawn when it has ended, and no
     questions: async () => [{ questionId: 'q1', callId: 'c1', message: '', schema: {} }],
   }
   const people = new AskedPeople({
-    session: session as unknown as Session, // the parts in use
+    session: session as unknown as FrontSession, // the parts in use
     wire: { ...WIRE, askPermission: ask, askForm: ask },
     log: { info: () => {}, warn: () => {} },
     allows: () => false,
@@ -249,7 +249,7 @@ test('an ended client tool call that is offered again runs again, and a running 
   }
   const answers: PromiseWithResolvers<never>[] = []
   const tools = await ClientTools.open({
-    session: { client: async () => lease } as unknown as Session, // likewise
+    session: { client: async () => lease } as unknown as FrontSession, // likewise
     client: 'acp-1',
     runs: undefined,
     callTool: () => {

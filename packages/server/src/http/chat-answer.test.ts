@@ -1,5 +1,5 @@
 // A page that leaves while its client is being attached or renewed: nothing remains, and nothing is attached again.
-import type { CallView, LeaseClient, Session, SessionEvent } from '@baton/core/internal'
+import type { CallView, LeaseClient, FrontSession, SessionEvent } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { ChatAnswer } from './chat-answer.ts'
 
@@ -31,7 +31,7 @@ function createWorld() {
     release: () => later('release'),
     claim: () => later('claim'),
   } as unknown as LeaseClient
-  const session = { client: () => later('attach').then(() => lease) } as unknown as Session
+  const session = { client: () => later('attach').then(() => lease) } as unknown as FrontSession
   const answer = new ChatAnswer({
     session,
     linkMedia: () => '',

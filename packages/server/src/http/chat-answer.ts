@@ -1,13 +1,13 @@
 // One chat response: streams the events of a turn as chunks. The page reading it acts as the client of the calls it is
 // asked to run. A call is claimed before the page sees it, so that two pages never both run it.
-import type { CallView, LeaseClient, Session, SessionEvent, Timers } from '@baton/core/internal'
+import type { CallView, LeaseClient, FrontSession, SessionEvent, Timers } from '@baton/core/internal'
 import type { UiChunk } from './ui-chunks.ts'
 import type { KnownAnswer } from './ui-answer.ts'
 import { UiAnswer } from './ui-answer.ts'
 import type { LinkMedia } from './ui-messages.ts'
 
 export interface ChatAnswerOptions {
-  readonly session: Session
+  readonly session: FrontSession
   readonly linkMedia: LinkMedia
   readonly known?: KnownAnswer
   readonly timers: Timers

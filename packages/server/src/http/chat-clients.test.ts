@@ -1,4 +1,5 @@
 // Which page runs a client tool as pages come and go, and what people are asked other than approvals.
+import { frontOf } from '@baton/core/internal'
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
@@ -221,7 +222,7 @@ test.each([
   await sent
   const session = await host.session('r7')
   const findLease = async (): Promise<number> => {
-    for await (const frame of session.frames({ pos: 0 })) {
+    for await (const frame of frontOf(session).frames({ pos: 0 })) {
       if (frame.type !== 'fact' || frame.fact.type !== 'client-renewed') continue
       const leaseMs = frame.fact.untilMs - frame.nowMs
       if (leaseMs > 500_000) return leaseMs

@@ -1,7 +1,7 @@
 // Chats over a WebSocket, in the protocol of ai 7's `WebSocketChatTransport`: requests with an id, and numbered chunks.
 // Source: ai 7.0.173, `ui/websocket-chat-transport.ts`.
-import type { JsonObject, Principal, Session } from '@baton/core/internal'
-import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
+import type { JsonObject, Principal, FrontSession } from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson, frontOf } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Socket } from '../shared/socket.ts'
@@ -142,7 +142,7 @@ class Connection implements ChatConnection {
     const { session: id } = running
     const release = quotas.holdStream(asker)
     let endWork = (): void => {}
-    let session: Session | undefined
+    let session: FrontSession | undefined
     let hasEnded = true
     try {
       if (request) await checkThere(this.#parts, request)
@@ -152,7 +152,7 @@ class Connection implements ChatConnection {
         return
       }
       if (request) endWork = quotas.holdTurn(asker, id, request.wish.type === 'continue')
-      session = await host.session(id, { principal })
+      session = frontOf(await host.session(id, { principal }))
       const world = createChatWorld(this.#parts, id)
       const opened = request ? await openChat(session, request, world) : await resumeChat(session, world)
       if (!opened) this.#tell({ type: 'no-active', requestId })
@@ -197,7 +197,7 @@ class Connection implements ChatConnection {
   }
 
   /** Returns whether the whole answer was sent. */
-  async #tellAnswer(opened: OpenedChat, telling: Telling & { readonly session: Session }): Promise<boolean> {
+  async #tellAnswer(opened: OpenedChat, telling: Telling & { readonly session: FrontSession }): Promise<boolean> {
     const { requestId, running } = telling
     const { answer } = opened
     let sequence = 0

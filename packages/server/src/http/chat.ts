@@ -1,5 +1,5 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
-import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core/internal'
+import type { CallView, EventStream, FrontSession, SessionEvent, SessionEventOf } from '@baton/core/internal'
 import { BatonError, isBatonError, stringifySorted } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
@@ -47,7 +47,7 @@ export function createChatWorld({ world, limits, basePath, cancelWaiting }: Hand
 }
 
 /** Resolves when no turn of the session is running: it is at rest, or waits for a person or client. */
-async function waitForRest(session: Session): Promise<void> {
+async function waitForRest(session: FrontSession): Promise<void> {
   const reader = session.events({ from: 'now' })
   try {
     if ((await session.info()).activity !== 'running') return
@@ -59,7 +59,7 @@ async function waitForRest(session: Session): Promise<void> {
 }
 
 /** Releases a turn without a reader once it has ended, then closes the session's handle. Never rejects. */
-export async function endTurn(session: Session, hasEnded: boolean, release: () => void): Promise<void> {
+export async function endTurn(session: FrontSession, hasEnded: boolean, release: () => void): Promise<void> {
   try {
     if (!hasEnded) await waitForRest(session)
   } catch {
@@ -116,7 +116,7 @@ export async function tellChunks(
  * Performs the request, and returns the events that answer it.
  * @throws BatonError the session's refusal, before anything is sent
  */
-export async function openChat(session: Session, request: ChatRequest, world: ChatWorld): Promise<OpenedChat> {
+export async function openChat(session: FrontSession, request: ChatRequest, world: ChatWorld): Promise<OpenedChat> {
   const { wish } = request
   switch (wish.type) {
     case 'send':
@@ -134,7 +134,7 @@ export async function openChat(session: Session, request: ChatRequest, world: Ch
 type Of<Type extends Wish['type']> = Extract<Wish, { readonly type: Type }>
 
 async function send(
-  session: Session,
+  session: FrontSession,
   { wish, model, settings }: ChatRequest & { readonly wish: Of<'send'> },
   world: ChatWorld,
 ): Promise<OpenedChat> {
@@ -162,7 +162,7 @@ async function send(
 }
 
 /** Sends earlier messages that the session does not know yet; they are answered together with the newest one. */
-async function sendEarlier(session: Session, { id, earlier }: Of<'send'>): Promise<void> {
+async function sendEarlier(session: FrontSession, { id, earlier }: Of<'send'>): Promise<void> {
   for (const said of earlier.length === 0 ? [] : await findUnknown(session, [...earlier, { id, parts: [] }])) {
     const input = { type: 'user-input', inputId: said.id, parts: said.parts, more: true } as const
     const taken = said.id === id ? undefined : await session.submit(input)
@@ -172,7 +172,7 @@ async function sendEarlier(session: Session, { id, earlier }: Of<'send'>): Promi
 }
 
 /** Messages after the last known one. */
-async function findUnknown(session: Session, said: readonly Said[]): Promise<readonly Said[]> {
+async function findUnknown(session: FrontSession, said: readonly Said[]): Promise<readonly Said[]> {
   for (let before: string | undefined; ;) {
     const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
     const ids = new Set(page.messages.flatMap(({ id }) => [id, showMessageId(id)]))
@@ -183,7 +183,7 @@ async function findUnknown(session: Session, said: readonly Said[]): Promise<rea
 }
 
 /** Open calls that wait for a person or a client, and open questions. */
-async function findWaiting(session: Session): Promise<ChatData['waiting']> {
+async function findWaiting(session: FrontSession): Promise<ChatData['waiting']> {
   const { activity } = await session.info()
   if (activity !== 'waiting' && activity !== 'running') return []
   const { past, calls, reader } = await readTurn(session)
@@ -228,7 +228,7 @@ function readAnswer(reader: EventStream, message: string): AnswerEvents {
 }
 
 /** Events of a message that was sent before. The last event says how its turn failed. */
-function readTurnOf(session: Session, message: string): AnswerEvents {
+function readTurnOf(session: FrontSession, message: string): AnswerEvents {
   const turn = session.turn(message)
   turn.answer.catch(() => {}) // readers of the events get the failure there
   const events = turn[Symbol.asyncIterator]()
@@ -248,7 +248,7 @@ function readTurnOf(session: Session, message: string): AnswerEvents {
 }
 
 /** Applies late results. Without them the message would wait until the calls' deadlines. */
-async function takeLate(session: Session, given: readonly Given[]): Promise<void> {
+async function takeLate(session: FrontSession, given: readonly Given[]): Promise<void> {
   if (given.length === 0 || (await session.info()).activity !== 'waiting') return
   const { calls, reader } = await readTurn(session)
   reader.leave()
@@ -256,7 +256,7 @@ async function takeLate(session: Session, given: readonly Given[]): Promise<void
 }
 
 async function askAgain(
-  session: Session,
+  session: FrontSession,
   { wish, model, settings }: ChatRequest & { readonly wish: Of<'edit' | 'regenerate'> },
   world: ChatWorld,
 ): Promise<OpenedChat> {
@@ -281,7 +281,7 @@ async function askAgain(
 }
 
 /** Returns the session's id of a message as the page knows it, or the newest answer's id without one. */
-async function findMessage(session: Session, id: string | undefined, role: 'user' | undefined): Promise<string> {
+async function findMessage(session: FrontSession, id: string | undefined, role: 'user' | undefined): Promise<string> {
   for (let before: string | undefined; ;) {
     const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
     const found = page.messages.findLast((one) =>
@@ -300,7 +300,7 @@ async function findMessage(session: Session, id: string | undefined, role: 'user
   }
 }
 
-async function goOn(session: Session, { known, given }: Of<'continue'>, world: ChatWorld): Promise<OpenedChat> {
+async function goOn(session: FrontSession, { known, given }: Of<'continue'>, world: ChatWorld): Promise<OpenedChat> {
   if (!session.lastTurn())
     throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer to continue' })
   const { past, calls, reader, livePos } = await readTurn(session)
@@ -330,7 +330,7 @@ function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: R
 }
 
 /** Applies a result or decision. Skips results of settled calls, and of calls that another client is known to run. */
-async function take(session: Session, given: Given, calls: ReadonlyMap<string, CallView>): Promise<void> {
+async function take(session: FrontSession, given: Given, calls: ReadonlyMap<string, CallView>): Promise<void> {
   if (given.type === 'decision') {
     const { approvalId, isApproved, reason } = given
     const waiting = await session.approvals()
@@ -360,7 +360,7 @@ function asText(output: unknown): string {
  * The answer being written, from its beginning; `undefined` if there is none.
  * @throws BatonError
  */
-export async function resumeChat(session: Session, world: ChatWorld): Promise<OpenedChat | undefined> {
+export async function resumeChat(session: FrontSession, world: ChatWorld): Promise<OpenedChat | undefined> {
   if (!session.lastTurn()) return undefined
   const { past, calls, reader, livePos } = await readTurn(session)
   const { activity, lastMs } = await session.info()
@@ -373,7 +373,7 @@ export async function resumeChat(session: Session, world: ChatWorld): Promise<Op
 }
 
 function createAnswer(
-  session: Session,
+  session: FrontSession,
   { clock, timers, newId, linkMedia }: ChatWorld,
   more: Pick<ChatAnswerOptions, 'livePos' | 'calls' | 'known'>,
 ): ChatAnswer {

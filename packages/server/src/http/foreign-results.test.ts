@@ -1,5 +1,6 @@
 // Results for a call that a page runs are accepted from the asked page, over any connection, and never from
 // another.
+import { frontOf } from '@baton/core/internal'
 import type { CallView, Session, Store } from '@baton/core'
 import { createMemoryStore, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
@@ -74,7 +75,7 @@ const PLACES: Readonly<Record<string, (asked: Asked, store: Store) => Promise<Wo
   'its lease is over': async ({ world, page }) => {
     await page.stop()
     const session = await world.chats.host.session(ID, { principal: { id: 'ann' } })
-    await (await session.client({ client: (await findCall(session)).holder ?? '' })).release()
+    await (await frontOf(session).client({ client: (await findCall(session)).holder ?? '' })).release()
     return world
   },
   'the server restarted': async ({ world, page }, store) => {
@@ -162,8 +163,8 @@ test('offered again to a device of another kind: the device’s result counts, a
   await page.sendMessage({ text: 'where?' })
   const session = await chats.host.session(ID)
   const { callId, holder = '' } = await findCall(session)
-  const phone = await session.client({ client: 'phone', leaseMs: 60_000 })
-  await (await session.client({ client: holder })).release()
+  const phone = await frontOf(session).client({ client: 'phone', leaseMs: 60_000 })
+  await (await frontOf(session).client({ client: holder })).release()
   await phone.claim(callId)
   void page.addToolOutput({ tool: 'place', toolCallId: callId, output: 'forged' })
   await expect.poll(() => answered).toBe(2)

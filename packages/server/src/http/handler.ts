@@ -1,7 +1,7 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any
 // server that supports these: Node (`createNodeListener`), Hono, Next, Bun, Deno.
-import type { JsonObject, Principal, Session } from '@baton/core/internal'
-import { checkName } from '@baton/core/internal'
+import type { JsonObject, Principal, FrontSession } from '@baton/core/internal'
+import { checkName, frontOf } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { ANSWER_MARK, claimsToBePeer } from '../shared/peer-identity.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
@@ -39,7 +39,7 @@ export interface Call extends Incoming {
   readonly principal: Principal
   /** When the client's identity expires; see `Identity`. */
   readonly expiresAtMs: number | undefined
-  readonly open: (id: string) => Promise<Session>
+  readonly open: (id: string) => Promise<FrontSession>
 }
 
 const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
@@ -140,7 +140,7 @@ function createCall({ host, quotas, limits }: HandlerParts, request: Request, fo
     isFromPeer,
     principal,
     expiresAtMs,
-    open: (id) => host.session(id, { principal }),
+    open: async (id) => frontOf(await host.session(id, { principal })),
   }
 }
 
@@ -279,7 +279,7 @@ interface Held {
 /** Closes the session's handle when the response ends for any reason; the turn continues. */
 function answerStream(
   { world, limits }: HandlerParts,
-  session: Session,
+  session: FrontSession,
   { release, endWork, ...opened }: OpenedChat & Held,
 ): Response {
   const { answer: told } = opened
@@ -330,8 +330,8 @@ async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct):
 }
 
 /** The session validates the fields. */
-const ACTS: Readonly<Record<string, (session: Session, body: JsonObject) => Promise<unknown>>> = {
+const ACTS: Readonly<Record<string, (session: FrontSession, body: JsonObject) => Promise<unknown>>> = {
   stop: (session) => session.interrupt({ reason: 'stop' }),
-  answers: (session, body) => session.answer(body as Parameters<Session['answer']>[0]),
-  approvals: (session, body) => session.decide(body as unknown as Parameters<Session['decide']>[0]),
+  answers: (session, body) => session.answer(body as Parameters<FrontSession['answer']>[0]),
+  approvals: (session, body) => session.decide(body as unknown as Parameters<FrontSession['decide']>[0]),
 }

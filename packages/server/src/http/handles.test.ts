@@ -141,7 +141,7 @@ test('over a socket, one request that is aborted leaves the others and their con
   send({ type: 'send', requestId: 'a', ...say('new', 'slowly') })
   await expect.poll(() => sent.join()).toContain('"requestId":"a","sequence":')
   send({ type: 'abort', requestId: 'a' })
-  await expect.poll(async () => (await host.sessions({ principal: 'anonymous' })).sessions.length).toBe(3)
+  await expect.poll(async () => (await host.sessions({ principal: { id: 'anonymous' } })).sessions.length).toBe(3)
   send({ type: 'resume', requestId: 'b', id: 'new' })
   await expect.poll(() => sent.join()).toContain('"requestId":"b","sequence":')
   send({ type: 'abort', requestId: 'b' })

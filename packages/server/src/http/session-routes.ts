@@ -68,7 +68,7 @@ async function listSessions({ host }: HandlerParts, { url, principal }: Call): P
   const cursor = url.searchParams.get('cursor')
   const limit = readNumber(url, 'limit')
   const page = await host.sessions({
-    principal: principal.id,
+    principal,
     ...(cursor !== null && { cursor }),
     ...(limit !== undefined && { limit }),
   })

@@ -178,6 +178,6 @@ test('a model and settings that are not allowed get 400, and nothing is asked', 
     const response = await say(`c${at}`, 'm', more)
     expect([response.status, more]).toEqual([400, more])
   }
-  expect((await host.sessions({ principal: 'anonymous' })).sessions).toEqual([])
+  expect((await host.sessions({ principal: { id: 'anonymous' } })).sessions).toEqual([])
   expect((await say('c', 'm', { temperature: 0.5, maxOutputTokens: 2000 })).status).toBe(200)
 })

@@ -1,13 +1,13 @@
 // Opens the session of a connection even if another process holds it: passes the connection on to that process, or
 // waits until the session is free if that process cannot be reached.
-import type { Session, SessionDescription } from '@baton/core/internal'
-import { isBatonError } from '@baton/core/internal'
+import type { FrontSession, SessionDescription } from '@baton/core/internal'
+import { isBatonError, frontOf } from '@baton/core/internal'
 import type { PeerLink } from './connect-to-peer.ts'
 import { connectToPeer } from './connect-to-peer.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
 
 export type OpenedSession =
-  | { readonly type: 'here'; readonly session: Session }
+  | { readonly type: 'here'; readonly session: FrontSession }
   /** The app's frames go to a peer. */
   | { readonly type: 'elsewhere'; readonly link: PeerLink }
 
@@ -54,7 +54,7 @@ export async function openHeldSession(
     try {
       return {
         type: 'here',
-        session: await host.session(sessionId, { principal, ...(description && { description }) }),
+        session: frontOf(await host.session(sessionId, { principal, ...(description && { description }) })),
       }
     } catch (cause) {
       if (!isBatonError(cause) || cause.code !== 'session_held') throw cause

@@ -7,7 +7,7 @@ import type {
   EventStream,
   Logger,
   Refused,
-  Session,
+  FrontSession,
   SessionEvent,
 } from '@baton/core/internal'
 import { isBatonError, readMonotonicMs } from '@baton/core/internal'
@@ -24,7 +24,7 @@ import { WrittenCalls } from './v1-written-calls.ts'
 import type { V1Writer } from './v1-writer.ts'
 
 export interface FollowerOptions {
-  readonly session: Session
+  readonly session: FrontSession
   readonly writer: V1Writer
   /** Writes `session.started`, before any session event. */
   readonly onStarted: () => void
@@ -64,7 +64,7 @@ export async function followSession(
 }
 
 export class SessionFollower {
-  readonly session: Session
+  readonly session: FrontSession
   readonly connection: ClientConnection
   readonly #state: FollowerState
   readonly #events: EventStream
@@ -121,7 +121,7 @@ function describeApp({ connection }: AppConnectionOptions): ConnectionOptions {
 
 interface FollowerState {
   readonly init: AppConnectionOptions
-  readonly session: Session
+  readonly session: FrontSession
   readonly connection: ClientConnection
   readonly writer: V1Writer
   /** Records before this were sent to earlier connections. */

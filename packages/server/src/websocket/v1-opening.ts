@@ -1,6 +1,6 @@
 // How a connection's session begins: with its first `session.start` if the session is known, otherwise with the first
 // message; here, or at the peer that holds it.
-import type { Session } from '@baton/core/internal'
+import type { FrontSession } from '@baton/core/internal'
 import { findSessionIdIssue, isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { openHeldSession } from './open-held-session.ts'
@@ -56,7 +56,7 @@ export async function openSession(state: ConnectionState, onStarted: () => void)
   const { init, writer, sessionId = '', follower: known, link } = state
   if (known || link) return true
   state.forget()
-  let session: Session | undefined
+  let session: FrontSession | undefined
   try {
     const opened = await openHeldSession(init, sessionId, { isGone: state.isGone })
     if (opened.type === 'elsewhere') {

@@ -1,6 +1,6 @@
 // Version 1 as its apps see it: whole conversations over the real host, with every frame as a literal.
 import type { Agent, Model, Timers } from '@baton/core/internal'
-import { BatonError, defineAgent, tool } from '@baton/core/internal'
+import { BatonError, defineAgent, tool, frontOf } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -158,7 +158,7 @@ test('the app’s voice begins only when the log says so', async () => {
   await app.send('transcript.final', { text: 'Hello?' })
   expect(app.story()).toContain('tts.speak {"text":"Yes."}')
   const types: string[] = []
-  for await (const frame of (await host.session('s')).frames({ pos: 0 })) {
+  for await (const frame of frontOf(await host.session('s')).frames({ pos: 0 })) {
     if (frame.type !== 'fact') continue
     types.push(frame.fact.type)
     if (frame.fact.type === 'display-written') break

@@ -1,11 +1,19 @@
 // A device of version 2: it holds its place in a session by a lease, renewed while it is connected and the session is
 // active. A session at rest costs nothing: the lease ends, and the device is attached again when a turn begins.
-import type { Clock, LeaseClient, LeaseClientOptions, Logger, Session, TakenResult, Timers } from '@baton/core/internal'
+import type {
+  Clock,
+  LeaseClient,
+  LeaseClientOptions,
+  Logger,
+  FrontSession,
+  TakenResult,
+  Timers,
+} from '@baton/core/internal'
 import { BatonError, readMonotonicMs } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 
 export interface V2DeviceOptions {
-  readonly session: Session
+  readonly session: FrontSession
   readonly client: LeaseClientOptions
   readonly clock: Clock
   readonly timers: Timers

@@ -1,5 +1,5 @@
 // A connection of version 2 opens a session, and receives its events.
-import type { EventBatch, MessagesPage, Session, SessionDetails } from '@baton/core/internal'
+import type { EventBatch, MessagesPage, FrontSession, SessionDetails } from '@baton/core/internal'
 import { BatonError, findSessionIdIssue } from '@baton/core/internal'
 import type { AnswerOf, V2ClientFrame, V2Cursor, DeviceOptions, OpenFrom, Requests } from '@baton/protocol'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
@@ -83,7 +83,7 @@ function createPassing(state: V2State, open: string): (text: string) => boolean 
   }
 }
 
-async function follow(state: V2State, session: Session, given: OpenGiven): Promise<Opened> {
+async function follow(state: V2State, session: FrontSession, given: OpenGiven): Promise<Opened> {
   const { messages: limit, from } = given
   const page: MessagesPage | undefined = limit === undefined ? undefined : await session.messages({ limit })
   const info = await session.info()
@@ -114,7 +114,7 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
 }
 
 /** For a session without a turn, `turn` means its start. */
-function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): V2Cursor {
+function findStart(session: FrontSession, { head }: SessionDetails, from: OpenFrom): V2Cursor {
   if (typeof from === 'object') return from
   if (from === 'now') return head
   const pos = from === 'turn' ? session.lastTurn()?.pos : undefined
@@ -153,7 +153,7 @@ export async function takeDevice(
 }
 
 /** @throws BatonError as `new V2Models` does */
-function openModels({ init, writer }: V2State, { id }: Session, names: readonly string[]): V2Models | undefined {
+function openModels({ init, writer }: V2State, { id }: FrontSession, names: readonly string[]): V2Models | undefined {
   if (Array.isArray(names) && names.length === 0) return undefined
   const { clientModels: known = [], newId } = init
   return new V2Models({ session: id, known, newId, write: (frame) => writer.write(frame) }, names)

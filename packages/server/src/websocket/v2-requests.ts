@@ -1,5 +1,5 @@
 // Performs the requests of version 2. The session validates their fields, and its refusal names the invalid one.
-import type { Accepted, JsonObject, Refused, Session } from '@baton/core/internal'
+import type { Accepted, JsonObject, Refused, FrontSession } from '@baton/core/internal'
 import {
   BatonError,
   checkFields,
@@ -8,6 +8,7 @@ import {
   JSON_DEPTH_MAX,
   parseJson,
   readTurnOf,
+  frontOf,
 } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import type { AnswerOf, CallOutcome, RequestType, Requests } from '@baton/protocol'
@@ -65,7 +66,7 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
   'session.list': async ({ init }, given) => {
     const { host, principal } = init
     if (!host.sessions) throw createNoListError()
-    return await host.sessions({ ...given, principal: principal.id })
+    return await host.sessions({ ...given, principal })
   },
   'session.watch': watchSessions,
   'session.delete': async ({ init }, { session }) => {
@@ -214,18 +215,18 @@ async function describeSession(
 }
 
 /** @throws BatonError `unknown_session` if it does not exist: opening it would create it */
-async function openKnown({ host, principal }: V2State['init'], id: string): Promise<Session> {
+async function openKnown({ host, principal }: V2State['init'], id: string): Promise<FrontSession> {
   if (!host.has) throw createNoListError()
   if (typeof id !== 'string' || !(await host.has(id)))
     throw new BatonError({ code: 'unknown_session', message: `there is no session "${String(id).slice(0, 100)}"` })
-  return await host.session(id, { principal })
+  return frontOf(await host.session(id, { principal }))
 }
 
 function watchSessions(state: V2State): object {
   const { host, principal, log, connection } = state.init
   if (state.stopWatching) return {}
   if (!host.watch) throw createNoListError()
-  const changes = host.watch({ principal: principal.id })[Symbol.asyncIterator]()
+  const changes = host.watch({ principal })[Symbol.asyncIterator]()
   state.stopWatching = () => void changes.return?.()
   const tell = async (): Promise<void> => {
     for (let next = await changes.next(); next.done !== true; next = await changes.next())

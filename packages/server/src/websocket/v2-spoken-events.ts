@@ -1,5 +1,5 @@
 // Writes events to an app with a voice, each sentence before the event that completed it.
-import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } from '@baton/core/internal'
+import type { EventBatch, EventCursor, FrontSession, SessionDetails, SessionEvent } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { V2Cursor, OpenFrom, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
@@ -26,7 +26,7 @@ interface SpokenStart {
  * @throws BatonError `invalid_event`
  */
 export async function openSpoken(
-  session: Session,
+  session: FrontSession,
   { activity, head }: SessionDetails,
   { start, cursor, isOnly }: SpokenStart,
 ): Promise<Spoken> {
@@ -46,7 +46,7 @@ export async function openSpoken(
  * @throws BatonError `invalid_event` in the middle of a text, which may not be logged, so that the start of its
  * sentence is unknown
  */
-async function readPlace(session: Session, { read = 0, ...cursor }: EventCursor): Promise<SpeechPlace> {
+async function readPlace(session: FrontSession, { read = 0, ...cursor }: EventCursor): Promise<SpeechPlace> {
   const { pos, since, text = 0 } = cursor
   if (text > 0 && read === 0)
     throw new BatonError({
@@ -74,7 +74,11 @@ async function readPlace(session: Session, { read = 0, ...cursor }: EventCursor)
 }
 
 /** Reads past events until `take` returns false. */
-async function readEvents(session: Session, from: EventCursor, take: (event: SessionEvent) => boolean): Promise<void> {
+async function readEvents(
+  session: FrontSession,
+  from: EventCursor,
+  take: (event: SessionEvent) => boolean,
+): Promise<void> {
   for await (const event of session.events({ from })) if (event.type === 'live' || !take(event)) return
 }
 

@@ -1,5 +1,5 @@
 // State of one version 2 connection, and its writer.
-import type { ClientModel, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core/internal'
+import type { ClientModel, EventStream, FrontSession, SessionActivity, SessionEvent } from '@baton/core/internal'
 import type { V2Cursor, RequestType, V2ServerFrame } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
@@ -40,7 +40,7 @@ export interface V2State {
 
 /** The session that a connection follows. */
 export interface Followed {
-  readonly session: Session
+  readonly session: FrontSession
   readonly events: EventStream
   activity: SessionActivity
   device: V2Device | undefined

@@ -1,5 +1,6 @@
 // Clients of gateways over a real service: those of a live gateway are attached when they are needed, those of a dead
 // one expire with their lease.
+import { frontOf } from '@baton/core/internal'
 import type { Host, Session } from '@baton/core'
 import { tool } from '@baton/core'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
@@ -36,11 +37,11 @@ const PLACES: Readonly<Record<string, (world: TemporalWorld, id: string) => Prom
 
 const STRANGERS: Readonly<Record<string, (session: Session, callId: string) => Promise<unknown>>> = {
   'another client': async (session, callId) => {
-    const two = await session.client({ client: 'two', leaseMs: 60_000 })
+    const two = await frontOf(session).client({ client: 'two', leaseMs: 60_000 })
     expect(await two.result(callId, say('forged'))).toMatchObject({ ignored: 'foreign' })
   },
   'a client without handlers': async (session, callId) => (await session.attach()).toolResult(callId, say('forged')),
-  'the program': async (session, callId) => session.toolResult(callId, say('forged')),
+  'the program': async (session, callId) => frontOf(session).toolResult(callId, say('forged')),
 }
 
 async function listFacts(world: TemporalWorld, session: string): Promise<readonly string[]> {
@@ -67,7 +68,10 @@ describe.skipIf(!server)('clients of gateways over Temporal', { timeout: 60_000 
         const calls = [{ name: 'spawn', arguments: '{}' }]
         await playInWorld(server, { steps: [{ calls }, { text: 'done' }], tools: [spawn] }, async (world) => {
           const session = await world.host.session(randomUUID(), { principal: { id: 'ann' } })
-          const one = await session.client({ client: 'one', leaseMs: place.includes('lease') ? LEASE_MS : 60_000 })
+          const one = await frontOf(session).client({
+            client: 'one',
+            leaseMs: place.includes('lease') ? LEASE_MS : 60_000,
+          })
           const turn = session.send('go')
           turn.answer.catch(() => {})
           await until(() => Promise.resolve(one.calls().length === 1))
@@ -81,7 +85,7 @@ describe.skipIf(!server)('clients of gateways over Temporal', { timeout: 60_000 
             })
             await forge(through, callId)
             await until(async () => (await listFacts(world, session.id)).includes('result-ignored'))
-            const holder = await through.client({ client: 'one', leaseMs: 60_000 })
+            const holder = await frontOf(through).client({ client: 'one', leaseMs: 60_000 })
             expect(await holder.result(callId, say('own'))).not.toHaveProperty('ignored')
             await until(async () => (await settlements(world, session.id)).length === 1)
             expect(JSON.stringify(await settlements(world, session.id))).toContain('own')

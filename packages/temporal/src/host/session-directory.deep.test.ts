@@ -54,13 +54,13 @@ describe.skipIf(!server)('the sessions of a Temporal service', { timeout: 90_000
         await one.session(name, { principal, description: { title: `trip ${name}`, meta: { place: name } } })
       const session = await one.session('c', { principal: ann })
       await session.send('hello').answer
-      const page = await other.sessions({ principal: 'ann', agent: agent.name, limit: 2 })
+      const page = await other.sessions({ principal: { id: 'ann' }, agent: agent.name, limit: 2 })
       expect(page.sessions).toMatchObject([
         { id: 'a', agent: 'tested', principal: 'ann', title: 'trip a', meta: { place: 'a' }, activity: 'idle' },
         { id: 'c', title: 'trip c' },
       ])
       expect(page.cursor).toBe('c')
-      const { sessions, cursor } = await other.sessions({ principal: 'ann', cursor: 'c' })
+      const { sessions, cursor } = await other.sessions({ principal: { id: 'ann' }, cursor: 'c' })
       expect([sessions.map(({ id }) => id), cursor]).toEqual([['d'], undefined])
       expect((await other.sessions({ meta: { place: 'b' } })).sessions.map(({ id }) => id)).toEqual(['b'])
       expect((await other.sessions({ agent: 'nobody' })).sessions).toEqual([])
@@ -72,7 +72,7 @@ describe.skipIf(!server)('the sessions of a Temporal service', { timeout: 90_000
     await play(async ({ one, other }) => {
       const told: SessionChange[] = []
       const watching = (async () => {
-        for await (const change of other.watch({ principal: 'ann' })) told.push(change)
+        for await (const change of other.watch({ principal: { id: 'ann' } })) told.push(change)
       })()
       const session = await one.session('watched', { principal: ann })
       await one.session('hidden', { principal: bob })

@@ -49,7 +49,7 @@ async function readNext(changes: AsyncIterator<SessionChange>): Promise<SessionI
 
 test('a change that the bus tells is folded from where the session was left', async () => {
   const { directory, read, write, tell } = createWorld()
-  const changes = directory.watch({ principal: 'ann' })[Symbol.asyncIterator]()
+  const changes = directory.watch({ principal: { id: 'ann' } })[Symbol.asyncIterator]()
   await write('trip', 'first')
   tell('trip')
   expect(await readNext(changes)).toMatchObject({ id: 'trip', title: 'first' })
@@ -82,7 +82,9 @@ test('changes written while the bus was down are reported when it is back', asyn
 
 test('a removal is reported to the owners of the session', async () => {
   const { directory, bus } = createWorld()
-  const [own, others] = ['ann', 'bob'].map((principal) => directory.watch({ principal })[Symbol.asyncIterator]())
+  const [own, others] = ['ann', 'bob'].map((principal) =>
+    directory.watch({ principal: { id: principal } })[Symbol.asyncIterator](),
+  )
   bus.publish(EVERY_SESSION, { type: 'removed', session: 'nobody knows whose' })
   bus.publish(EVERY_SESSION, { type: 'removed', session: 'trip', principal: 'ann' })
   expect((await own?.next())?.value).toEqual({ type: 'removed', id: 'trip', principal: 'ann' })

@@ -1,5 +1,6 @@
 // A conversation changes its provider halfway: every kind of past of every provider is taken over by every other one,
 // over real HTTP to servers that reject what the real ones reject. Also with a pending call.
+import { frontOf } from '@baton/core/internal'
 import type { ModelRequest } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { FORMAT_VERSION } from '@baton/core/machine'
@@ -141,7 +142,7 @@ test(
         })
         const turn = session.send('What does the phone see?')
         await called.promise
-        await session.submit({ type: 'set-model', model: target.model.id })
+        await frontOf(session).submit({ type: 'set-model', model: target.model.id })
         answered.resolve('a crab')
         await turn.answer
         target.queue.push({ text: 'It was a crab.' })

@@ -1,6 +1,6 @@
 // Results of client tools checked against their tool's output schema: by a handler, by hand, over a lease and as a
 // report. A mismatch is the same error for the model as for a server tool.
-import type { Session } from '@baton/core'
+import type { FrontSession } from '@baton/core/internal'
 import { tool } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import { expect } from 'vitest'
@@ -20,7 +20,7 @@ const WRONG = { type: 'ok', content: [{ type: 'text', text: '{"opened":"very muc
 const RIGHT = { type: 'ok', content: [{ type: 'text', text: '{"opened":true}' }] } as const
 
 /** Each way in which a client delivers its result. */
-const WAYS: readonly [string, (session: Session, outcome: Outcome) => Promise<unknown>][] = [
+const WAYS: readonly [string, (session: FrontSession, outcome: Outcome) => Promise<unknown>][] = [
   [
     'a client with a lease',
     async (session, outcome) => await (await session.client({ client: 'web' })).result(CALL, outcome),

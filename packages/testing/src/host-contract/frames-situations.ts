@@ -1,5 +1,5 @@
 // Frames for readers of a session: every fact once from the requested position, with live pieces in the right places.
-import type { Frame, LiveFrame, Session } from '@baton/core/internal'
+import type { Frame, LiveFrame, FrontSession } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { expect } from 'vitest'
 import { act, listCalls, collect } from './situation-parts.ts'
@@ -45,7 +45,7 @@ function checkPieces(frames: readonly Frame[]): void {
   }
 }
 
-async function readUntilFinished(session: Session, pos: number): Promise<readonly Frame[]> {
+async function readUntilFinished(session: FrontSession, pos: number): Promise<readonly Frame[]> {
   const frames: Frame[] = []
   for await (const frame of session.frames({ pos })) {
     frames.push(frame)

@@ -1,5 +1,5 @@
 // A kind of host, for the contract: worlds in which such a host, a scripted model and virtual time play.
-import type { AgentOptions, BlobStore, Host, Session } from '@baton/core/internal'
+import type { AgentOptions, BlobStore, FrontSession, Host } from '@baton/core/internal'
 import type { FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelOptions } from '@baton/core/testing'
 import type { CatalogOptions } from '@baton/runtime'
@@ -33,7 +33,7 @@ export interface ContractWorld {
   readonly model: ScriptedModel
   /** Warnings of the host. */
   readonly warnings: readonly string[]
-  open(): Promise<Session>
+  open(): Promise<FrontSession>
   facts<Type extends FactType>(type: Type): Promise<readonly FactOf<Type>[]>
   /** All records of a session, by default the world's own. */
   records(session?: string): Promise<readonly SessionRecord[]>

@@ -1,5 +1,5 @@
 // Clients without a connection: they hold their place by a lease, provide their own tools, and only they run them.
-import type { Session } from '@baton/core'
+import type { FrontSession } from '@baton/core/internal'
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
 import type { ContractWorld } from './host-kind.ts'
@@ -23,7 +23,7 @@ export const SPAWN = tool({
 const forged = { type: 'ok', content: [{ type: 'text', text: 'forged' }] } as const
 
 /** Ways in which an uninvolved party can submit a result through a session. */
-export const STRANGERS: readonly (readonly [string, (session: Session) => Promise<unknown>])[] = [
+export const STRANGERS: readonly (readonly [string, (session: FrontSession) => Promise<unknown>])[] = [
   ['a client with a lease', async (session) => await (await session.client({ client: 'two' })).result(CALL, forged)],
   ['a client without handlers', async (session) => await (await session.attach()).toolResult(CALL, forged)],
   ['toolResult of the session', async (session) => await session.toolResult(CALL, forged)],
@@ -38,7 +38,7 @@ export const STRANGERS: readonly (readonly [string, (session: Session) => Promis
 ]
 
 /** The forged result was ignored, and the holder's own one counts. */
-export async function expectOwnResult({ facts, model, time }: ContractWorld, session: Session): Promise<void> {
+export async function expectOwnResult({ facts, model, time }: ContractWorld, session: FrontSession): Promise<void> {
   expect((await facts('result-ignored')).map(({ reason }) => reason)).toEqual(['foreign'])
   const holder = await session.client({ client: 'one', leaseMs: 60_000 })
   expect(await holder.result(CALL, done)).not.toHaveProperty('ignored')

@@ -1,5 +1,5 @@
 // Typed answers: an agent with an output schema returns values, retries once after a mismatch, then fails with a code.
-import type { ModelRequest, Session } from '@baton/core'
+import type { ModelRequest, FrontSession } from '@baton/core/internal'
 import { defineAgent, readOutput } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
@@ -44,7 +44,7 @@ export const OUTPUT_SITUATIONS: Situations = {
       expect(model.requests).toHaveLength(1)
     },
   ),
-  ...forEachRow<[string, ScriptedStep, string, (session: Session) => Promise<unknown>]>(
+  ...forEachRow<[string, ScriptedStep, string, (session: FrontSession) => Promise<unknown>]>(
     'a turn that ends without an answer has no value, and none is missed: %s',
     [
       ['a refusal', { text: 'I cannot.', finish: 'refusal' }, 'refused', async () => {}],

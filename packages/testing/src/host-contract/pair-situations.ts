@@ -1,7 +1,7 @@
 // Calls in situations from a table: who runs them, what they do, who is asked, what fails and when, and what happens
 // concurrently. One judge knows the effects that happened, what the model was asked, and what a reader of the session
 // saw.
-import type { Client, EventCursor, LeaseClient, Session, Tool } from '@baton/core/internal'
+import type { Client, EventCursor, LeaseClient, FrontSession, Tool } from '@baton/core/internal'
 import { tool } from '@baton/core/internal'
 import { validateHistory } from '@baton/core/testing'
 import { expect } from 'vitest'
@@ -142,7 +142,7 @@ interface Seen {
 }
 
 interface Life {
-  readonly session: Session
+  readonly session: FrontSession
   readonly run: Run
   handler: Client | undefined
   readonly clients: LeaseClient[]
@@ -188,7 +188,7 @@ async function leave(life: Life): Promise<void> {
   await life.clients.shift()?.release()
 }
 
-function sayMore(session: Session, { second }: Row): void {
+function sayMore(session: FrontSession, { second }: Row): void {
   const said =
     second === 'the same input'
       ? session.send('go', { inputId: 'first' })
@@ -224,7 +224,7 @@ interface Played {
   readonly seen: Seen
 }
 
-async function judge(world: ContractWorld, session: Session, { row, effects, seen }: Played): Promise<void> {
+async function judge(world: ContractWorld, session: FrontSession, { row, effects, seen }: Played): Promise<void> {
   const proposed = (await world.facts('step-finished')).flatMap(({ calls }) => calls.map(({ callId }) => callId))
   const settled = await world.facts('call-settled')
   const wanted = row.calls === 'one' ? 1 : 2

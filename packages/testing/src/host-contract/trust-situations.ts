@@ -1,6 +1,6 @@
 // Permissions to address a session: a caller cannot speak as the host or for another client or person, and no input
 // ends the session or the process.
-import type { Session } from '@baton/core'
+import type { FrontSession } from '@baton/core/internal'
 import type { Input } from '@baton/core/machine'
 import { HOST_REPORTS } from '@baton/core/machine'
 import { expect } from 'vitest'
@@ -20,8 +20,8 @@ async function createRunningWorld({ createWorld }: Stage) {
 }
 
 /** Submits a value as an untyped program would. */
-function submitRaw(session: Session, input: unknown): ReturnType<Session['submit']> {
-  return session.submit(input as Parameters<Session['submit']>[0])
+function submitRaw(session: FrontSession, input: unknown): ReturnType<FrontSession['submit']> {
+  return session.submit(input as Parameters<FrontSession['submit']>[0])
 }
 
 const FORGED: readonly Input[] = [

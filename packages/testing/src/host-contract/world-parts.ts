@@ -1,4 +1,5 @@
 // Shared by the worlds of all kinds of hosts.
+import { frontOf } from '@baton/core/internal'
 import type { Agent, Environment, Logger } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { Fact, FactOf, FactType } from '@baton/core/machine'
@@ -57,7 +58,7 @@ export function assembleWorld(
     time,
     model,
     warnings,
-    open: () => time.until(host.session(session)),
+    open: async () => frontOf(await time.until(host.session(session))),
     records,
     facts: async (type) => (await records()).flatMap((record) => record.facts).filter(isAmong(type)),
   }

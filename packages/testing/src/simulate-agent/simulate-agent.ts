@@ -10,7 +10,7 @@ import type {
   PendingQuestion,
   Session,
 } from '@baton/core/internal'
-import { createSpec } from '@baton/core/internal'
+import { createSpec, frontOf } from '@baton/core/internal'
 import type { Fact, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
@@ -205,7 +205,8 @@ class AgentWorld {
   #say(index: number): void {
     const parts = [{ type: 'text', text: this.#options.says[index] ?? '' }] as const
     this.#tell(`the user says ${JSON.stringify(this.#options.says[index])}`)
-    this.#session?.submit({ type: 'user-input', inputId: `say-${index}`, parts }).then(
+    const session = this.#session && frontOf(this.#session)
+    session?.submit({ type: 'user-input', inputId: `say-${index}`, parts }).then(
       (outcome) => {
         if (outcome.type === 'refused')
           this.#failure ??= new Error(`an input of the user was refused: ${outcome.message}`)

@@ -1,6 +1,6 @@
 // The simulator: the real local host in a simulated world, driven by one seed, checked after every stored record.
 import type { Accepted, Host, Refused, Session, Store } from '@baton/core/internal'
-import { createSpec } from '@baton/core/internal'
+import { createSpec, frontOf } from '@baton/core/internal'
 import type { ClientReport, History, SessionRecord, State, UserCommand } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { InvariantChecker, Random } from '@baton/core/testing'
@@ -284,7 +284,7 @@ export function send(world: SimulatedWorld, input: UserCommand | ClientReport): 
   const id = 'inputId' in input ? input.inputId : undefined
   if (id !== undefined) world.unanswered.set(id, input)
   tell(world, `${input.type} ${id ?? ''} is sent`)
-  const { session } = world
+  const session = world.session && frontOf(world.session)
   session?.submit(input).then(
     (outcome) => {
       if (outcome.type === 'refused') tell(world, `${input.type} ${id ?? ''} is refused: ${outcome.code}`)
@@ -308,7 +308,9 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
   if (protocol === 2) {
     const lease = random.chance(0.3) ? { leaseMs: 5000 } : {}
     const brings = random.chance(0.4)
-    world.devices.push(openDevice({ ...shared, ...lease, brings, session, memory: chooseMemory(world) }))
+    world.devices.push(
+      openDevice({ ...shared, ...lease, brings, session: frontOf(session), memory: chooseMemory(world) }),
+    )
     return
   }
   // Always the same app with one memory: anything pending on its old connection is lost with it.

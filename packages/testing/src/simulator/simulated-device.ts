@@ -1,5 +1,5 @@
 // A user's device: runs client tools over a network that delays, loses, repeats and breaks.
-import type { Frame, Session } from '@baton/core/internal'
+import type { Frame, FrontSession } from '@baton/core/internal'
 import type { ClientToolSpec } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import type { Effects } from './simulated-agent.ts'
@@ -18,7 +18,7 @@ export interface SimulatedDevice {
 }
 
 export interface DeviceOptions {
-  readonly session: Session
+  readonly session: FrontSession
   readonly connection: string
   /** Milliseconds. If set, it has no connection that could break, and holds its place by a lease. */
   readonly leaseMs?: number

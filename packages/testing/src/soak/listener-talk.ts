@@ -1,4 +1,5 @@
 // A conversation of a soak through a listener in the host's own process.
+import { frontOf } from '@baton/core/internal'
 import type { Agent, EventCursor, Host, Timers, Tool } from '@baton/core/internal'
 import type { Listener } from '@baton/runtime'
 import { createListener } from '@baton/runtime'
@@ -45,7 +46,7 @@ export async function openListenerTalk(init: ListenerTalkOptions): Promise<Talk>
     rest: async () => {
       const before = failures
       do await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
-      while (listener.session.phase !== 'idle')
+      while (frontOf(listener.session).phase !== 'idle')
       return failures === before
     },
     close: async () => {
