@@ -10,12 +10,12 @@ import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
 import { withModelSettings } from './model-settings.ts'
+import { findListedWindow } from './listed-models.ts'
 import { findMeantModel, withMeantName } from './near-name.ts'
 import { findServer, listOwnServers, listServerNames } from './own-servers.ts'
 import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/index.ts'
 import { withPromptedTools, withToolProbe } from './prompted/index.ts'
-import { findListedWindow } from './traits/windows.ts'
 import type { ToolsWay, Variables } from './provider-settings.ts'
 import {
   ANTHROPIC,
@@ -273,10 +273,7 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onTo
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
 }
 
-/**
- * Adds the context window from the price list if the traits table has none. The list is large, so adapters do not
- * import it.
- */
+/** Adds the context window from the price list if the traits table has none. */
 function withListedWindow(model: Model, { provider }: ModelName): Model {
   const { contextTokens, assumedTraits } = model.capabilities
   const isKnown = contextTokens !== undefined || assumedTraits !== undefined

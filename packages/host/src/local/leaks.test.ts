@@ -48,6 +48,9 @@ test('a thousand turns with tools that answer, throw and hang leave no timer and
   expect(session.phase).toBe('idle')
 })
 
+const validator = createArgumentValidator()
+await validator.load()
+
 function createPerformer(world: { readonly execute?: () => unknown; readonly run?: Model['run'] }) {
   const { environment, settle } = createManualTime()
   const reports: Input[] = []
@@ -65,7 +68,7 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
     modelOf: () => model,
     priceOf: undefined,
     services: {},
-    validator: createArgumentValidator(),
+    validator,
     validated: new ValidatedArguments(),
     requestMessages: new RequestMessages(),
     output: undefined,
