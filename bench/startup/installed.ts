@@ -1,5 +1,5 @@
-// The size of an installation: the packs of the host in an empty folder, beside the smallest set of other libraries
-// that answers over one provider.
+// The size of an installation: the packs of the host in an empty folder, next to the smallest set of other libraries
+// that answers with one provider.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

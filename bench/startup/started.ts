@@ -1,4 +1,4 @@
-// The starts that are measured, and one start in a process of its own: the program reports its processor time and
+// The measured starts, and one start in a separate process: the program reports its processor time and
 // memory when its import is done, when its command ends, or when its server says that it listens.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

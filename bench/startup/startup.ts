@@ -1,4 +1,4 @@
-// `npm run bench:startup`: what a start costs, beside other libraries: importing the root entry, and the `baton` command
+// `npm run bench:startup`: what a start costs, next to other libraries: importing the root entry, and the `baton` command
 // until it has answered or listens. Each measurement is a fresh process of the built packages, all take turns within a
 // round; ratios are of the same round, and rows show medians. `--installed` adds the size of an installation, for which
 // npm asks its registry.

@@ -43,7 +43,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 function toLine(level: string, message: string, data: JsonObject): string {
-  // The line's own fields come first, and data cannot replace them.
+  // Data cannot replace the line's own fields.
   const own = { level, time: new Date().toISOString() }
   try {
     return `${JSON.stringify({ ...own, ...data, ...own, msg: message }, hideSecretFields)}\n`
