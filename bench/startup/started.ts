@@ -96,4 +96,4 @@ export function countFiles({ imports }: Start): number {
 }
 
 /** Without the keys of providers and settings that the person at this machine has. */
-const BARE = { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), NO_COLOR: '1' }
+const BARE = { PATH: process.env['PATH'] ?? '', HOME: join(tmpdir(), 'baton-start-home'), NO_COLOR: '1' }
