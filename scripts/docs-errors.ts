@@ -1,6 +1,6 @@
 // Generates docs/errors.md from the table of error codes in core.
-import type { Fault } from '@baton/core'
-import { ERROR_CODES, isErrorCode, readErrorLayer } from '@baton/core'
+import type { Fault } from '@baton/core/internal'
+import { ERROR_CODES, isErrorCode, readErrorLayer } from '@baton/core/internal'
 
 const WHOSE: Readonly<Record<Fault, string>> = {
   caller: 'the program that calls Baton',

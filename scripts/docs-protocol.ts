@@ -1,6 +1,6 @@
 // Generates docs/protocol-2-reference.md: every request, frame and event of protocol version 2 with its fields, an
 // example, its refusals, and whether it is repeated; from the types and schemas of packages/protocol and packages/core.
-import type { JsonObject, JsonValue, SessionEventType } from '@baton/core'
+import type { JsonObject, JsonValue, SessionEventType } from '@baton/core/internal'
 import type { RequestType } from '@baton/protocol'
 import { CLIENT_FRAME_2_SCHEMA } from '@baton/protocol'
 import type { Node } from 'oxc-parser'
@@ -20,7 +20,7 @@ const MACHINE = 'packages/core/src/machine/'
 /** Declarations that the page shows in full, with the file that contains them. */
 const TYPES: readonly (readonly [title: string, path: string, names: readonly string[]])[] = [
   ['Places', `${EVENTS}session-event.ts`, ['EventCursor']],
-  ['Places', PROTOCOL, ['Cursor2', 'OpenFrom']],
+  ['Places', PROTOCOL, ['V2Cursor', 'OpenFrom']],
   ['Places', `${MACHINE}input.ts`, ['Heard', 'HeardPlace', 'Played']],
   ['Messages and content', `${EVENTS}session-event.ts`, ['UserMessageView', 'AnswerView']],
   ['Messages and content', `${EVENTS}conversation.ts`, ['UserChatMessage', 'AssistantChatMessage', 'StepView']],
@@ -40,8 +40,8 @@ const TYPES: readonly (readonly [title: string, path: string, names: readonly st
   ['Calls', `${AGENT}tool-options.ts`, ['WaitingWords']],
   ['Calls', `${AGENT}policy.ts`, ['AskedFor', 'CopiedText']],
   ['Calls', `${AGENT}session-api.ts`, ['PendingApproval', 'Decision', 'PendingQuestion', 'QuestionAnswer']],
-  ['Devices', PROTOCOL, ['DeviceInit', 'ClaimedCall', 'CallOutcome']],
-  ['Devices', `${AGENT}session-api.ts`, ['LeaseClientInit', 'ClientTool']],
+  ['Devices', PROTOCOL, ['DeviceOptions', 'ClaimedCall', 'CallOutcome']],
+  ['Devices', `${AGENT}session-api.ts`, ['LeaseClientOptions', 'ClientTool']],
   ['Sessions', `${AGENT}session-reading.ts`, ['SessionDetails']],
   ['Sessions', `${EVENTS}session-event.ts`, ['SessionActivity']],
   ['Sessions', `${AGENT}session-directory.ts`, ['SessionInfo', 'SessionChange']],
@@ -181,7 +181,12 @@ function collectMeanings(file: SourceFile, given: Node): ReadonlyMap<string, str
 }
 
 /** Types whose fields are all fields of a request. */
-const SHOWN_AS_FIELDS: ReadonlySet<string> = new Set(['Decision', 'QuestionAnswer', 'DeviceInit', 'LeaseClientInit'])
+const SHOWN_AS_FIELDS: ReadonlySet<string> = new Set([
+  'Decision',
+  'QuestionAnswer',
+  'DeviceOptions',
+  'LeaseClientOptions',
+])
 
 function isNamed(declared: Node | null, name: string): boolean {
   const isType = declared?.type === 'TSTypeAliasDeclaration' || declared?.type === 'TSInterfaceDeclaration'
@@ -234,7 +239,7 @@ interface Shallow {
 }
 
 /** Schema definitions, by the names of their types. */
-const NAMED: Readonly<Record<string, string>> = { part: 'ContentPart', cursor: 'Cursor2' }
+const NAMED: Readonly<Record<string, string>> = { part: 'ContentPart', cursor: 'V2Cursor' }
 
 function listRequest({ type, meaning, answer }: RequestRow): string {
   const fields = answer.map(({ name, isOptional }) => `\`${name}\`${isOptional ? '?' : ''}`).join(', ')
@@ -268,14 +273,14 @@ function writeExample(frames: readonly object[]): string {
 
 /** Frames with their own declaration, by frame type. */
 const FRAME_TYPES: Readonly<Record<string, string>> = {
-  error: 'ErrorFrame2',
+  error: 'V2ErrorFrame',
   sentence: 'SentenceFrame',
   'sentences.dropped': 'SentencesDroppedFrame',
 }
 
 function describeFrames(): string {
   const file = readSource(FRAMES)
-  const told = readKinds(file, 'ServerFrame2')
+  const told = readKinds(file, 'V2ServerFrame')
   return Object.entries(FRAME_EXAMPLES)
     .map(([type, example]) => {
       const kind = told.find(({ name }) => name === type) ?? readDeclared(file, FRAME_TYPES[type] ?? type)

@@ -1,5 +1,5 @@
 // The descriptions and properties of every built-in tool, which models, people and policies rely on.
-import { isErrorCode, toJsonSchema } from '@baton/core'
+import { isErrorCode, toJsonSchema } from '@baton/core/internal'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

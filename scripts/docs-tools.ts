@@ -1,6 +1,6 @@
 // Generates docs/tools.md: every tool of the kits, from its definition.
-import type { JsonObject, JsonValue, Tool } from '@baton/core'
-import { isJsonObject, toJsonSchema } from '@baton/core'
+import type { JsonObject, JsonValue, Tool } from '@baton/core/internal'
+import { isJsonObject, toJsonSchema } from '@baton/core/internal'
 import type { ToolKit } from './tool-kits.ts'
 import { TOOL_KITS } from './tool-kits.ts'
 

@@ -1,7 +1,7 @@
 // One example of each request, frame and event of protocol version 2, for docs/protocol-2-reference.md. The compiler
 // checks them against the types, and a test checks them against the JSON Schemas.
-import type { CallView, EventBody, SessionDetails, SessionEventType } from '@baton/core'
-import type { Requests, RequestType, ServerFrame2 } from '@baton/protocol'
+import type { CallView, EventBody, SessionDetails, SessionEventType } from '@baton/core/internal'
+import type { Requests, RequestType, V2ServerFrame } from '@baton/protocol'
 
 type RequestExamples = {
   readonly [Type in RequestType]: {
@@ -14,7 +14,7 @@ type EventExamples = { readonly [Type in SessionEventType]: EventBody & { readon
 
 /** The form of `ok`, `error` and `events` frames is shown with requests and events. */
 type FrameExamples = {
-  readonly [Type in Exclude<ServerFrame2['type'], 'ok'>]: Extract<ServerFrame2, { readonly type: Type }>
+  readonly [Type in Exclude<V2ServerFrame['type'], 'ok'>]: Extract<V2ServerFrame, { readonly type: Type }>
 }
 
 const atMs = 1_767_225_600_000

@@ -1,6 +1,6 @@
 // Notes in docs/protocol-2-reference.md on each request and event, in addition to its fields: how a request is refused, and
 // whether an event is repeated to readers of the past.
-import type { ErrorCode, SessionEventType } from '@baton/core'
+import type { ErrorCode, SessionEventType } from '@baton/core/internal'
 import type { RequestType } from '@baton/protocol'
 
 type Refusals = Readonly<Partial<Record<ErrorCode, string>>>

@@ -1,7 +1,7 @@
 // A client tool whose connection breaks while it works: the real client, front and host, over an in-memory network that
 // can be cut. Time is virtual, so every run produces the same times.
 import type { WebSocketLike } from '@baton/client'
-import { createClient } from '@baton/client'
+import { createV1Client } from '@baton/client'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import type { Socket } from '@baton/server/websocket'
@@ -33,7 +33,7 @@ export async function playReconnectedCall(): Promise<readonly Moment[]> {
 
   const host = createPhoneHost(time)
   const network = createNetwork(time, host)
-  const app = createClient({
+  const app = createV1Client({
     url: 'ws://server/ws',
     session: 'home',
     tools: {

@@ -9,7 +9,7 @@ import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { Client, EchoInput } from './client.ts'
 import { ECHO_SCHEMA, createClient } from './client.ts'
 
-export interface BatonInit {
+export interface BatonOptions {
   readonly base: string
   /** Defaults to the host's memory store. */
   readonly store?: Store
@@ -17,7 +17,7 @@ export interface BatonInit {
   readonly isNewEachTurn?: boolean
 }
 
-export function openBaton({ base, store, isNewEachTurn = false }: BatonInit): Client {
+export function openBaton({ base, store, isNewEachTurn = false }: BatonOptions): Client {
   const environment = createNodeEnvironment(createUndiciTransport({ variables: {} }))
   const model = createAnthropicModel({
     ...createProvider(base),

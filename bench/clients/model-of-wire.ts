@@ -1,5 +1,5 @@
 // The model adapter of each measured wire, with an injected transport.
-import type { Clock, Model, Transport } from '@baton/core'
+import type { Clock, Model, Transport } from '@baton/core/internal'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { createBedrockModel } from '@baton/models/bedrock'
 import { createGeminiModel } from '@baton/models/gemini'

@@ -5,7 +5,7 @@ import { ask } from '../process-answer.ts'
 import type { AppOrder } from './app-orders.ts'
 import type { Client, Ran } from './client.ts'
 
-export interface ServerInit {
+export interface ServerOptions {
   readonly url: string
   readonly dialect: 'v1' | 'bare'
   readonly close: () => Promise<void>
@@ -14,11 +14,11 @@ export interface ServerInit {
 /** Both servers trim the whole text, and the provider's texts end with a blank. */
 const TRIMMED_CHARS = 1
 
-export function turnsOverWebSocket({ url, dialect, close }: ServerInit): Client {
+export function turnsOverWebSocket({ url, dialect, close }: ServerOptions): Client {
   return turnsOfApp('websocket-app.ts', { words: [url, dialect], missingChars: TRIMMED_CHARS, close })
 }
 
-export interface AppInit {
+export interface AppOptions {
   readonly words: readonly string[]
   /** Number of missing characters in a turn's text. */
   readonly missingChars: number
@@ -26,7 +26,7 @@ export interface AppInit {
 }
 
 /** `file` is the program of the app, in this folder. */
-export function turnsOfApp(file: string, { words, missingChars, close }: AppInit): Client {
+export function turnsOfApp(file: string, { words, missingChars, close }: AppOptions): Client {
   const app = fork(join(import.meta.dirname, file), [...words], { execArgv: [] })
   const obey = (order: AppOrder): Promise<Omit<Ran, 'delaysUs'>> => ask(app, order)
   return {

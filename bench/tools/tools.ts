@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import type { AgentInit, Tool } from '@baton/core'
+import type { AgentOptions, Tool } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
 import { createHost, createTaintPolicy, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
@@ -77,7 +77,7 @@ const PAGE = 'Words of a page that says nothing of interest, line by line. '.rep
 async function openTurns(
   name: string,
   input: Tool['input'],
-  { reads, ...more }: Partial<AgentInit> & { readonly reads?: true } = {},
+  { reads, ...more }: Partial<AgentOptions> & { readonly reads?: true } = {},
 ): Promise<Way & { close(): Promise<void> }> {
   const send = tool({
     name: 'mail.send',

@@ -4,7 +4,7 @@ import { createMemoryStore, importSession } from '@baton/host'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocalBounty } from './local-bounty.ts'
 import { startLocalBounty } from './local-bounty.ts'
-import type { ReviewInit } from './review.ts'
+import type { ReviewOptions } from './review.ts'
 import { reviewSubmission } from './review.ts'
 import { findEvidence } from './reviewer.ts'
 import { createScriptedReviewer } from './scripted-reviewer.ts'
@@ -22,7 +22,7 @@ const READ = 'get_content_details'
 const LOOK = 'analyze_image_for_visual_requirements'
 const ASK = 'answer.approve'
 
-async function judge(which: keyof LocalBounty['submissions'], change: Partial<ReviewInit> = {}) {
+async function judge(which: keyof LocalBounty['submissions'], change: Partial<ReviewOptions> = {}) {
   return await reviewSubmission({
     ...local,
     model: createScriptedReviewer(local.bounty),

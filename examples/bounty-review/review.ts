@@ -2,10 +2,10 @@
 // exports every call behind it.
 import type { Usage } from '@baton/host'
 import { createHost, createMemoryStore, exportSession, readOutput } from '@baton/host'
-import type { ReviewerInit, SeenCall, Verdict } from './reviewer.ts'
+import type { ReviewerOptions, SeenCall, Verdict } from './reviewer.ts'
 import { createReviewer, findEvidence } from './reviewer.ts'
 
-export interface ReviewInit extends Omit<ReviewerInit, 'name'> {
+export interface ReviewOptions extends Omit<ReviewerOptions, 'name'> {
   /** The submission's own id: it is judged once. */
   readonly id: string
   /** Its address, or an id that `content.resolve` knows. */
@@ -28,7 +28,7 @@ export interface Review {
 }
 
 /** @throws BatonError such as `turn_cost_exceeded` */
-export async function reviewSubmission(init: ReviewInit): Promise<Review> {
+export async function reviewSubmission(init: ReviewOptions): Promise<Review> {
   const { id, submission, decide, store = createMemoryStore(), priceOf, onCall = () => {} } = init
   const agent = createReviewer({ ...init, name: 'bounty-review' })
   const host = createHost({ agent, store, ...(priceOf && { priceOf }) })

@@ -23,7 +23,7 @@ export interface Bounty {
   readonly referenceImages?: readonly string[]
 }
 
-export interface ReviewerInit {
+export interface ReviewerOptions {
   readonly name: string
   readonly model?: string | Model
   readonly bounty: Bounty
@@ -40,7 +40,7 @@ export const Verdict = z.object({
 })
 export type Verdict = z.infer<typeof Verdict>
 
-export function createReviewer({ name, model, bounty, content = {}, vision = {} }: ReviewerInit) {
+export function createReviewer({ name, model, bounty, content = {}, vision = {} }: ReviewerOptions) {
   const reader = createContentReader(content)
   const scan = moderationTools({
     // Reads the submission itself, including hidden text of its page, so that the model cannot omit anything.

@@ -5,13 +5,13 @@ import { chooseRotating } from '@baton/testing/depth'
 import { expect, test } from 'vitest'
 import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
 import { loseUntilTold, startFlakyNetwork } from './flaky-network.test-kit.ts'
-import type { JourneyInit, Point } from './journey.test-kit.ts'
+import type { JourneyOptions, Point } from './journey.test-kit.ts'
 import { createGate, createJourney, LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
 import { startChat } from './server.ts'
 
 const { hasBrowser, openPage, closers } = openBrowser()
 
-async function startJourney(query: string, point?: Point, more: Partial<JourneyInit> = {}) {
+async function startJourney(query: string, point?: Point, more: Partial<JourneyOptions> = {}) {
   const effects: string[] = []
   const gate = createGate(point)
   const started = await startChat(createJourney({ pass: gate.pass, note: (tool) => void effects.push(tool), ...more }))

@@ -1,6 +1,6 @@
 // Shared code of the chat page's tests: the browser, pages, and comparisons of a page with the log.
-import type { ChatMessage } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { ChatMessage } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { CHROMIUM_ARGUMENTS, findChromium } from '@baton/testing/chromium'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'

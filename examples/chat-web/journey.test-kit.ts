@@ -1,8 +1,8 @@
 // A turn with all features: a thought, texts, a server tool, two page tools at once, an approval. It stops at the
 // points where a test breaks something. The model's answers depend only on its input, so a second process continues the
 // same turn.
-import type { Agent, Message, Model, ModelEvent, ModelPart } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { Agent, Message, Model, ModelEvent, ModelPart } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import chatAgent from './agent.ts'
 
 /** In the order of the turn. */
@@ -19,7 +19,7 @@ export const POINTS = [
 ] as const
 export type Point = (typeof POINTS)[number]
 
-export interface JourneyInit {
+export interface JourneyOptions {
   /** Resolves when the turn of a session may continue from the point. */
   readonly pass: (point: Point, session: string) => Promise<void>
   /** Notes the effect of a server tool. */
@@ -35,7 +35,7 @@ const TOOL_MS = 240_000
 
 export const LAST_TEXT = 'All is done.'
 
-export function createJourney(init: JourneyInit): Agent {
+export function createJourney(init: JourneyOptions): Agent {
   const look = tool({
     name: 'look',
     description: 'looks',
@@ -71,7 +71,7 @@ export function createJourney(init: JourneyInit): Agent {
 type Sink = (event: ModelEvent) => void
 type Step = (sink: Sink, pass: (point: Point) => Promise<void>) => Promise<readonly ModelPart[]>
 
-function createModel(init: JourneyInit): Model {
+function createModel(init: JourneyOptions): Model {
   const steps: readonly Step[] = [
     async (sink, pass) => {
       await pass('before the first token')

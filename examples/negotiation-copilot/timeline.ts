@@ -4,7 +4,7 @@ import { createHost, createListener } from '@baton/host'
 import { CONVERSATION } from './conversation.ts'
 import { createCopilot } from './copilot.ts'
 
-export interface TimelineInit {
+export interface TimelineOptions {
   readonly environment: Environment
   readonly model: string | Model
   readonly print: (line: string) => void
@@ -22,7 +22,7 @@ function showEscaped(char: string): string {
   return char === '\n' ? ' ' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-export async function playTimeline({ environment, model, print }: TimelineInit): Promise<void> {
+export async function playTimeline({ environment, model, print }: TimelineOptions): Promise<void> {
   const { clock, timers } = environment
   const beganMs = clock.nowMs()
   const tell = (who: string, what: string): void => {

@@ -21,7 +21,7 @@ export interface ResultEvent {
   readonly results: ArrayLike<{ readonly isFinal: boolean; readonly 0: { readonly transcript: string } }>
 }
 
-export interface ListenInit {
+export interface ListenOptions {
   readonly Recognition: new () => RecognitionLike
   readonly lang: string
   /** Text that the voice is saying or has just said; empty after its echo has ended. */
@@ -36,7 +36,7 @@ export interface ListenInit {
 const HARMLESS: readonly string[] = ['no-speech', 'aborted']
 
 /** Listens until the returned function is called: browsers end a recognition after each pause, and it is restarted. */
-export function listen({ Recognition, lang, spoken, onHint, onSaid, onEnd }: ListenInit): () => void {
+export function listen({ Recognition, lang, spoken, onHint, onSaid, onEnd }: ListenOptions): () => void {
   let isOver = false
   const end = (why?: string): void => {
     if (isOver) return

@@ -1,5 +1,5 @@
 // A tool that runs on the user's device. Both sides are in this file and share only an address, like two programs.
-import { createClient } from '@baton/client'
+import { createV1Client } from '@baton/client'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { z } from 'zod'
@@ -14,7 +14,7 @@ const agent = defineAgent({ name: 'guide', model: 'anthropic/claude-haiku-4-5', 
 const front = createWebSocketFront({ host: createHost({ agent }), port: 0 })
 const { url } = await front.listen()
 
-const app = createClient<typeof agent>({ url, session: 'ann', tools: { place: () => ({ city: 'Oslo' }) } })
+const app = createV1Client<typeof agent>({ url, session: 'ann', tools: { place: () => ({ city: 'Oslo' }) } })
 const text = await new Promise<string>((resolve, reject) => {
   app.on('final', resolve)
   app.on('error', ({ message }) => reject(new Error(message)))

@@ -1,7 +1,7 @@
 // The agent of each editor session: created for the session's folder, with the editor's files and terminals, and the
 // MCP servers that the editor requests.
-import type { Agent, Logger } from '@baton/core'
-import { BatonError, mayUseNetwork } from '@baton/core'
+import type { Agent, Logger } from '@baton/core/internal'
+import { BatonError, mayUseNetwork } from '@baton/core/internal'
 import type { McpServerConfig, McpServers } from '@baton/mcp/client'
 import type { AcpMcpServer, AcpPlace } from '@baton/server/acp'
 import { createDefaultAgent } from './default-agent.ts'
@@ -9,7 +9,7 @@ import type { EmbeddedHost } from './embedded-host.ts'
 import { loadAgentFile } from './load-agent.ts'
 import { addMcpServers } from './mcp-option.ts'
 
-export interface AcpAgentsInit {
+export interface AcpAgentsOptions {
   readonly agent: string | undefined
   readonly folder: string
   readonly open: () => Promise<EmbeddedHost>
@@ -17,7 +17,7 @@ export interface AcpAgentsInit {
 }
 
 /** @throws BatonError `invalid_agent`, `not_permitted`, `invalid_mcp_server` and other connection errors */
-export function createAcpAgents({ agent, folder, open, log }: AcpAgentsInit): (place: AcpPlace) => Promise<Agent> {
+export function createAcpAgents({ agent, folder, open, log }: AcpAgentsOptions): (place: AcpPlace) => Promise<Agent> {
   return async (place) => {
     const { fit } = await open()
     const { cwd, additionalDirectories, editor, mcpServers } = place

@@ -1,6 +1,6 @@
 // Asks a tool's question on the terminal: each field of the answer's schema is one line of input.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { escapeLine } from './escape-controls.ts'
 import type { FormField } from './form-field.ts'
 import { describeField, readField } from './form-field.ts'

@@ -1,5 +1,5 @@
 // The two ends of a chat, each behind an interface: where turns run (in this process, or on a server), and the person.
-import type { AskedFor, ContextUse, EventBody, JsonValue, Usage } from '@baton/core'
+import type { AskedFor, ContextUse, EventBody, JsonValue, Usage } from '@baton/core/internal'
 
 /** Runs turns. */
 export interface ChatPartner {

@@ -1,6 +1,6 @@
 // The default agent: it explores one folder and never writes.
-import type { Agent, AgentProfile } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { Agent, AgentProfile } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import { workspaceTools } from '@baton/tools/workspace'
 import type { WorkspaceEditor } from '@baton/tools/workspace'
 

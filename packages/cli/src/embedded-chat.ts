@@ -1,11 +1,11 @@
 // A chat whose turns run in this process, over a store.
-import type { Agent, EventCursor, Session, SessionEvent, Store, Turn } from '@baton/core'
+import type { Agent, EventCursor, Session, SessionEvent, Store, Turn } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
 import type { Console } from './console.ts'
 import type { AskPerson, ChatPartner, Conversation } from './conversation.ts'
 import { readDecision } from './conversation.ts'
-import type { EmbeddedHost, EmbeddedHostInit } from './embedded-host.ts'
+import type { EmbeddedHost, EmbeddedHostOptions } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeLine } from './escape-controls.ts'
 import { logLines } from './log-lines.ts'
@@ -13,13 +13,13 @@ import { createSessionControls } from './session-controls.ts'
 import { watchSession } from './session-watch.ts'
 import { nameOfStore } from './store-location.ts'
 
-export interface EmbeddedChatInit extends EmbeddedHostInit {
+export interface EmbeddedChatOptions extends EmbeddedHostOptions {
   readonly terminal: Console
   readonly askPerson: AskPerson
 }
 
 /** @throws BatonError as `openEmbeddedHost` does */
-export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPartner> {
+export async function openEmbeddedChat(init: EmbeddedChatOptions): Promise<ChatPartner> {
   const embedded = await openEmbeddedHost(init)
   const { choice, agent, permissions } = embedded
   const store = init.store && init.store.type !== 'memory' ? [`store ${nameOfStore(init.store)}`] : []
@@ -56,7 +56,7 @@ interface Before {
 }
 
 async function openConversation(
-  init: EmbeddedChatInit,
+  init: EmbeddedChatOptions,
   embedded: EmbeddedHost,
   name: string | undefined,
   own?: Before,

@@ -17,7 +17,7 @@ export interface EmbeddedHost extends Omit<PreparedAgent, 'close' | 'modelOf'> {
   stop(drainMs: number): Promise<void>
 }
 
-export interface EmbeddedHostInit extends AgentWords {
+export interface EmbeddedHostOptions extends AgentWords {
   /** Default: in memory. */
   readonly store?: StoreLocation
   readonly keepDays?: number | undefined
@@ -43,7 +43,7 @@ const LOOK_MS = 250
  * @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`, `store_locked`,
  * `store_failed`
  */
-export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<EmbeddedHost> {
+export async function openEmbeddedHost(init: EmbeddedHostOptions): Promise<EmbeddedHost> {
   const { close, modelOf, ...prepared } = await prepareAgent(init)
   const { agent, choice, environment, variables } = prepared
   const prices = createLatePrices(modelOf)

@@ -1,5 +1,5 @@
 // An error as one line for a person.
-import { ERROR_CODES, isBatonError } from '@baton/core'
+import { ERROR_CODES, isBatonError } from '@baton/core/internal'
 import { redact, redactAddresses, secretsIn } from '@baton/models/choose-model'
 import { describeThrown } from '@baton/runtime'
 import { escapeControls, escapeLine } from './escape-controls.ts'

@@ -1,5 +1,5 @@
 // The events of a turn as lines of JSON, for programs (docs/events.md).
-import type { EventBody } from '@baton/core'
+import type { EventBody } from '@baton/core/internal'
 import { escapeControls } from './escape-controls.ts'
 import type { TurnDisplay } from './turn-display.ts'
 

@@ -1,5 +1,5 @@
 // A queue of a turn's events: pushed in order, iterated by its one reader.
-import type { EventBody } from '@baton/core'
+import type { EventBody } from '@baton/core/internal'
 
 export interface EventQueue extends AsyncIterable<EventBody> {
   push(event: EventBody): void

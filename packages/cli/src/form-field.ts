@@ -1,7 +1,7 @@
 // One field of a form: how it is shown, and how input becomes a value of its JSON Schema. It handles the schemas of
 // MCP's forms (titled choices, multiple choices, formats, bounds, defaults); the session checks the rest of a schema.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 
 export interface FormField {
   readonly name: string

@@ -1,6 +1,6 @@
 // The host of `baton serve --temporal`: a stateless gateway.
-import type { Host, Logger } from '@baton/core'
-import type { OwnedLogStore } from '@baton/core'
+import type { Host, Logger } from '@baton/core/internal'
+import type { OwnedLogStore } from '@baton/core/internal'
 import { openPostgresStore } from '@baton/host/postgres'
 import type { AgentWords, PreparedAgent } from './prepared-agent.ts'
 import { prepareAgent } from './prepared-agent.ts'

@@ -1,5 +1,5 @@
 // Options for the JWTs that `baton serve` accepts, checked from words and variables. Nothing is fetched here.
-import type { TokenVerifierInit } from '@baton/server/auth'
+import type { TokenVerifierOptions } from '@baton/server/auth'
 import { createTokenVerifier } from '@baton/server/auth'
 import { UsageError } from './usage-error.ts'
 import type { Variables } from './words.ts'
@@ -14,7 +14,7 @@ export const JWT_WORDS = {
 
 export type JwtValues = { readonly [Name in keyof typeof JWT_WORDS]?: string | undefined }
 
-export type JwtOptions = Pick<TokenVerifierInit, 'issuer' | 'audience' | 'jwks' | 'claim'>
+export type JwtOptions = Pick<TokenVerifierOptions, 'issuer' | 'audience' | 'jwks' | 'claim'>
 
 /** Returns `undefined` if no issuer is named. @throws UsageError */
 export function readJwtOptions(values: JwtValues, variables: Variables): JwtOptions | undefined {

@@ -1,6 +1,6 @@
 // Provider keys saved by `baton login`, in a file in the user's config folder that only its owner can read. A key in
 // the environment takes precedence.
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import envPaths from 'env-paths'
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'

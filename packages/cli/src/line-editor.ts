@@ -9,7 +9,7 @@ import { applyKey, EMPTY, insert, moveLine, nameKey } from './edited-text.ts'
 import { escapeControls } from './escape-controls.ts'
 import { layOut } from './line-layout.ts'
 
-export interface LineEditorInit {
+export interface LineEditorOptions {
   readonly input: NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown }
   readonly output: TerminalOutput
   readonly completions: readonly string[]
@@ -46,12 +46,12 @@ const HISTORY_MAX = 1000
 const ROWS = 24
 const COLUMNS = 80
 
-export function createLineEditor(init: LineEditorInit): LineEditor {
+export function createLineEditor(init: LineEditorOptions): LineEditor {
   return new TerminalLineEditor(init)
 }
 
 class TerminalLineEditor implements LineEditor {
-  readonly #init: LineEditorInit
+  readonly #init: LineEditorOptions
   /** Newest first. */
   readonly #history: string[]
   #edited: EditedText = EMPTY
@@ -64,7 +64,7 @@ class TerminalLineEditor implements LineEditor {
   /** Row of the cursor, relative to the first row shown. */
   #cursorRow = 0
 
-  constructor(init: LineEditorInit) {
+  constructor(init: LineEditorOptions) {
     this.#init = init
     this.#history = [...(init.history?.lines ?? [])]
     const { input, output } = init

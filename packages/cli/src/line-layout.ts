@@ -8,7 +8,7 @@ export interface Laid {
   readonly cursor: { readonly row: number; readonly column: number }
 }
 
-export interface LayoutInit {
+export interface LayoutOptions {
   readonly prompt: string
   /** Prefix of a message's further lines. */
   readonly continued: string
@@ -20,7 +20,7 @@ export interface LayoutInit {
 
 const TAB = '    '
 
-export function layOut({ prompt, continued, text, cursor, columns }: LayoutInit): Laid {
+export function layOut({ prompt, continued, text, cursor, columns }: LayoutOptions): Laid {
   const rows = breakPrompt(prompt, columns)
   let column = stringWidth(rows.at(-1) ?? '')
   let place: Laid['cursor'] | undefined

@@ -1,6 +1,6 @@
 // A session's records as readable lines: who said what and when, which calls ran, how they ended.
-import type { StoredPart } from '@baton/core'
-import { readCallResult, readText } from '@baton/core'
+import type { StoredPart } from '@baton/core/internal'
+import { readCallResult, readText } from '@baton/core/internal'
 import type { Fact, FactOf, InputBody, SessionRecord } from '@baton/core/machine'
 import { askedAgain, describeResult, duration } from './turn-display.ts'
 

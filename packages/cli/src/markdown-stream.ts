@@ -12,7 +12,7 @@ export interface MarkdownStream {
   end(): void
 }
 
-export interface MarkdownInit {
+export interface MarkdownOptions {
   /** Writes text that may be broken between words at the end of a line. */
   readonly prose: (text: string) => void
   /** Writes text as is. */
@@ -32,19 +32,19 @@ const INDENTED = /^(?: {4}|\t)/
 const ITEM = /^(\s*)[-*+] $/
 const RULE = /^\s{0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/
 
-export function createMarkdownStream(init: MarkdownInit): MarkdownStream {
+export function createMarkdownStream(init: MarkdownOptions): MarkdownStream {
   return new LineByLine(init)
 }
 
 class LineByLine implements MarkdownStream {
-  readonly #init: MarkdownInit
+  readonly #init: MarkdownOptions
   readonly #inline: InlineStream
   #kind: LineKind = 'begun'
   #held = ''
   /** Fence of the open code block. */
   #fence: string | undefined
 
-  constructor(init: MarkdownInit) {
+  constructor(init: MarkdownOptions) {
     this.#init = init
     this.#inline = init.isPlain ? { push: init.prose, end: () => {} } : createInlineStream(init.prose)
   }

@@ -1,7 +1,7 @@
 // Two `baton serve --store postgres://…` behind one port: apps keep talking while the servers are restarted in turn,
 // and chats over HTTP reach the wrong server.
-import type { Client } from '@baton/client'
-import { createClient } from '@baton/client'
+import type { V1Client } from '@baton/client'
+import { createV1Client } from '@baton/client'
 import { startBalancer } from '@baton/testing/balancer'
 import { findFreePort } from '@baton/testing/free-port'
 import type { PostgresServer } from '@baton/testing/postgres'
@@ -53,7 +53,7 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     const errors: unknown[] = []
     // Connections alternate, so one of each session's two apps reaches a server that does not hold the session.
     const sessions = ['a', 'b', 'c', 'a', 'b', 'c']
-    const apps = sessions.map((session) => createClient({ url, session, reconnect: { baseMs: 50, mostMs: 500 } }))
+    const apps = sessions.map((session) => createV1Client({ url, session, reconnect: { baseMs: 50, mostMs: 500 } }))
     for (const app of apps) app.on('error', (error) => errors.push(error))
     for (let round = 0; round < 4; round++) {
       await talk(apps, `hello, round ${round}`)
@@ -78,7 +78,7 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
   test('answer chats over HTTP for each other, and go on without one that was killed', async () => {
     const ports = [await findFreePort(), await findFreePort()] as const
     const [holder, other] = [await start(ports[0]), await start(ports[1])]
-    const app = createClient({ url: `ws://127.0.0.1:${ports[0]}/ws?token=a-token-of-the-apps`, session: 'web' })
+    const app = createV1Client({ url: `ws://127.0.0.1:${ports[0]}/ws?token=a-token-of-the-apps`, session: 'web' })
     await talk([app], 'hello')
     const ask = async (path: string, body?: object) => {
       const headers = { authorization: 'Bearer a-token-of-the-apps', 'content-type': 'application/json' }
@@ -118,7 +118,7 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     lives.push(server)
     const line = await server.untilLine((text) => text.includes('listening'))
     const { url } = JSON.parse(line) as { readonly url: string }
-    const app = createClient({ url, session: 'a' })
+    const app = createV1Client({ url, session: 'a' })
     await talk([app], 'hello')
     await postgres.stop()
     server.kill('SIGTERM')
@@ -138,13 +138,13 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
 })
 
 /** The first three apps send the text; every app hears the answer. */
-async function talk(apps: readonly Client[], text: string): Promise<void> {
+async function talk(apps: readonly V1Client[], text: string): Promise<void> {
   const heard = apps.map((app) => hearFinal(app))
   for (const app of apps.slice(0, 3)) app.say(text)
   await Promise.all(heard)
 }
 
-function hearFinal(app: Client): Promise<string> {
+function hearFinal(app: V1Client): Promise<string> {
   return new Promise((resolve) => {
     const stop = app.on('final', (answer) => {
       stop()

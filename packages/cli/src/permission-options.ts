@@ -1,13 +1,13 @@
 // Options that restrict an agent: `--allow`, `--deny`, `--no-network`, `--no-external-models`. They add to the agent's
 // own restrictions, and never widen its permissions.
-import type { Agent, Permissions, Tool } from '@baton/core'
+import type { Agent, Permissions, Tool } from '@baton/core/internal'
 import {
   checkPermissions,
   findServerToolRefusal,
   mayUseExternalModels,
   mayUseNetwork,
   nameServerTool,
-} from '@baton/core'
+} from '@baton/core/internal'
 import { findPermissionRefusal } from '@baton/runtime'
 import { UsageError } from './usage-error.ts'
 

@@ -1,7 +1,7 @@
 // Chooses the model when permissions allow only models on this machine, ignoring keys in the environment.
 import type { Model } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { ChooseModelInit, ModelChoice } from '@baton/models/choose-model'
+import type { ChooseModelOptions, ModelChoice } from '@baton/models/choose-model'
 import { chooseModel } from '@baton/models/choose-model'
 
 const HINT = 'Name a model on this machine, such as --model ollama/qwen3 or --model gguf:FILE.'
@@ -11,7 +11,7 @@ const HINT = 'Name a model on this machine, such as --model ollama/qwen3 or --mo
  * of the environment is external, the result is the offline model.
  * @throws BatonError `not_permitted` for a named model that is external, and errors of `chooseModel`
  */
-export function choosePermittedModel(init: ChooseModelInit, find: (id: string) => Model): ModelChoice {
+export function choosePermittedModel(init: ChooseModelOptions, find: (id: string) => Model): ModelChoice {
   const { flag, agentModels = [], variables } = init
   if (flag !== undefined || agentModels.length === 0) {
     const choice = chooseModel(init)

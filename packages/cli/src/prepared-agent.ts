@@ -1,6 +1,6 @@
 // Preparation shared by commands that run an agent: the agent, its chosen model, and the connections to providers.
-import type { Agent, AgentProfile, Environment, Logger, Model, Permissions } from '@baton/core'
-import { mayUseExternalModels, mayUseNetwork } from '@baton/core'
+import type { Agent, AgentProfile, Environment, Logger, Model, Permissions } from '@baton/core/internal'
+import { mayUseExternalModels, mayUseNetwork } from '@baton/core/internal'
 import { createNodeEnvironment } from '@baton/host'
 import type { ModelChoice, Variables } from '@baton/models/choose-model'
 import { chooseModel, createModelOf, readMaxOutputTokens } from '@baton/models/choose-model'

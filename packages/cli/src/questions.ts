@@ -1,7 +1,7 @@
 // Questions to the person, one at a time, in the order of their calls. A call that has ended needs no answer.
 import { setTimeout as wait } from 'node:timers/promises'
-import type { AskedFor, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { AskedFor, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import { askQuestion } from './ask-question.ts'
 import type { AskedQuestion } from './ask-question.ts'
 import type { ApprovalAnswer, AskedCall, Person, QuestionAnswer } from './conversation.ts'

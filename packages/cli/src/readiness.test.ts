@@ -1,5 +1,5 @@
 // Readiness checks of the store: their answers and how often the store is asked.
-import type { StoreHealth } from '@baton/core'
+import type { StoreHealth } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createReadiness } from './readiness.ts'
 

@@ -1,8 +1,8 @@
 // A server's readiness check, based on its store's health, which is checked at most once a second regardless of the
 // number of requests.
-import type { Clock, LogStore, Logger, StoreHealth } from '@baton/core'
+import type { Clock, LogStore, Logger, StoreHealth } from '@baton/core/internal'
 
-export interface ReadinessInit {
+export interface ReadinessOptions {
   readonly store: Pick<LogStore, 'health'>
   readonly log: Logger
   readonly clock: Clock
@@ -11,7 +11,7 @@ export interface ReadinessInit {
 const SHARED_MS = 1000
 
 /** Resolves with the code of the problem; its message is only logged, since any client may ask. */
-export function createReadiness({ store, log, clock }: ReadinessInit): () => Promise<string | undefined> {
+export function createReadiness({ store, log, clock }: ReadinessOptions): () => Promise<string | undefined> {
   let asked: { readonly atMs: number; readonly health: Promise<StoreHealth> } | undefined
   let told: string | undefined
   return async () => {

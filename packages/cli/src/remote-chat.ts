@@ -10,7 +10,7 @@ import { readDecision } from './conversation.ts'
 import { createRemoteControls } from './remote-controls.ts'
 import { createRemoteTurns } from './remote-turns.ts'
 
-export interface RemoteChatInit {
+export interface RemoteChatOptions {
   /** `ws://127.0.0.1:8080/ws`, without a token. */
   readonly url: string
   readonly token: string | undefined
@@ -24,7 +24,7 @@ export interface RemoteChatInit {
 /** Milliseconds for the first connection: slightly longer than the client waits for a server's hello. */
 const CONNECT_MS = 12_000
 
-export function createRemoteChat(init: RemoteChatInit): ChatPartner {
+export function createRemoteChat(init: RemoteChatOptions): ChatPartner {
   return {
     about: [`server ${init.url}${init.isHolder ? ", which has this folder's store open" : ''}`],
     may: [],
@@ -33,7 +33,7 @@ export function createRemoteChat(init: RemoteChatInit): ChatPartner {
   }
 }
 
-async function openConversation(init: RemoteChatInit, session: string): Promise<Conversation> {
+async function openConversation(init: RemoteChatOptions, session: string): Promise<Conversation> {
   const client = openSession({
     url: findAddress(init),
     session,
@@ -75,7 +75,7 @@ async function openConversation(init: RemoteChatInit, session: string): Promise<
   }
 }
 
-function findAddress({ url, token }: RemoteChatInit): string {
+function findAddress({ url, token }: RemoteChatOptions): string {
   const address = new URL(url)
   if (token !== undefined) address.searchParams.set('token', token)
   return address.href
@@ -89,7 +89,7 @@ function describePast({ session, messages, more, model }: SessionSnapshot): read
 }
 
 /** @throws BatonError `connection_failed`, with the reason if the server gives one */
-async function untilOpen(client: SessionClient, init: RemoteChatInit): Promise<void> {
+async function untilOpen(client: SessionClient, init: RemoteChatOptions): Promise<void> {
   const first = await new Promise<SessionSnapshot>((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
@@ -106,7 +106,7 @@ async function untilOpen(client: SessionClient, init: RemoteChatInit): Promise<v
 }
 
 /** A WebSocket does not report why it was refused, so this asks the same server over HTTP. */
-async function whyNot({ url, token }: RemoteChatInit, { error }: SessionSnapshot): Promise<string> {
+async function whyNot({ url, token }: RemoteChatOptions, { error }: SessionSnapshot): Promise<string> {
   const health = new URL('/healthz', url.replace(/^ws/, 'http'))
   if (error && error.code !== 'unauthorized') return `the server at ${url}: ${error.message}. ${error.hint}`
   try {

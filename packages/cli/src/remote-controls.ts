@@ -1,7 +1,7 @@
 // Controls of a session on a server: go back, copy, show usage, answer questions.
 import type { SessionClient, SessionMessage } from '@baton/client'
-import type { Usage } from '@baton/core'
-import { addUsage, BatonError } from '@baton/core'
+import type { Usage } from '@baton/core/internal'
+import { addUsage, BatonError } from '@baton/core/internal'
 import type { SessionControls } from './conversation.ts'
 import type { RemoteTurns } from './remote-turns.ts'
 

@@ -1,7 +1,7 @@
 // The turns of a session on a server, as a chat reads them: the events of each, and how it ended.
 import type { SentInput, SessionAnswer, SessionClient, SessionMessage } from '@baton/client'
 import { ClientError } from '@baton/client'
-import type { EventBody, SessionEvent } from '@baton/core'
+import type { EventBody, SessionEvent } from '@baton/core/internal'
 import type { ConversationTurn } from './conversation.ts'
 import type { EventQueue } from './event-queue.ts'
 import { createEventQueue } from './event-queue.ts'

@@ -1,9 +1,9 @@
 // Conversation output on a terminal and on a pipe.
 import { expect, test } from 'vitest'
-import type { ScreenInit } from './screen.ts'
+import type { ScreenOptions } from './screen.ts'
 import { createScreen } from './screen.ts'
 
-function createScreenFor(init: Partial<ScreenInit> = {}) {
+function createScreenFor(init: Partial<ScreenOptions> = {}) {
   const said = { texts: '', notes: '' }
   const screen = createScreen({
     writeText: (text) => void (said.texts += text),

@@ -25,7 +25,7 @@ export interface Screen {
   readonly isTerminal: boolean
 }
 
-export interface ScreenInit {
+export interface ScreenOptions {
   readonly writeText: (text: string) => void
   readonly writeNote: (text: string) => void
   /** The width of a terminal in cells; absent if there is none. */
@@ -38,7 +38,7 @@ export interface ScreenInit {
 const BRIEF_CELLS = 120
 const COLUMNS_LEAST = 20
 
-export function createScreen({ writeText, writeNote, columns, color }: ScreenInit): Screen {
+export function createScreen({ writeText, writeNote, columns, color }: ScreenOptions): Screen {
   const width = (): number => Math.max(COLUMNS_LEAST, columns?.() ?? BRIEF_CELLS)
   const wrap = columns && createWordWrap({ write: writeText, columns: width })
   const verbatim = (text: string): void => {

@@ -4,12 +4,12 @@ import type { Logger, Principal } from '@baton/core'
 import type { Identity, TokenRequest } from '@baton/server/auth'
 import { createTokenVerifier, readBearerToken } from '@baton/server/auth'
 import type { HandlerOptions } from '@baton/server/http'
-import type { WebSocketFrontInit } from '@baton/server/websocket'
+import type { WebSocketFrontOptions } from '@baton/server/websocket'
 import { isLoopback, isSameSecret } from '@baton/server/websocket'
 import type { ServeOptions } from './serve-options.ts'
 
 export interface ServeAccess {
-  readonly front: Pick<WebSocketFrontInit, 'authenticate' | 'token' | 'metricsToken' | 'publicHosts'>
+  readonly front: Pick<WebSocketFrontOptions, 'authenticate' | 'token' | 'metricsToken' | 'publicHosts'>
   readonly handler: Pick<HandlerOptions, 'authenticate' | 'origins' | 'hosts'>
   /** Fetches keys before the first token arrives, so that a wrong address is logged at once. Never rejects. */
   prepare(): Promise<void>

@@ -2,7 +2,7 @@
 import { findFreePort } from '@baton/testing/free-port'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
-import type { V1App, V1AppInit } from '@baton/testing/v1-app'
+import type { V1App, V1AppOptions } from '@baton/testing/v1-app'
 import { connectV1App } from '@baton/testing/v1-app'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -70,7 +70,7 @@ async function serve(words: readonly string[] = []) {
   return { command, url: (JSON.parse(line) as { readonly url: string }).url }
 }
 
-async function connect(url: string, runCall: V1AppInit['runCall'], session = 's'): Promise<V1App> {
+async function connect(url: string, runCall: V1AppOptions['runCall'], session = 's'): Promise<V1App> {
   const app = await connectV1App({ url, session, runCall })
   apps.push(app)
   return app

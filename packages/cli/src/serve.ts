@@ -1,6 +1,6 @@
 // `baton serve`: runs the local host behind the WebSocket front until a signal ends it.
-import type { Agent, Logger } from '@baton/core'
-import { listClientModels, readMonotonicMs, voice } from '@baton/core'
+import type { Agent, Logger } from '@baton/core/internal'
+import { listClientModels, readMonotonicMs, voice } from '@baton/core/internal'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
@@ -14,7 +14,7 @@ import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { develop } from './develop.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
-import type { EmbeddedHostInit } from './embedded-host.ts'
+import type { EmbeddedHostOptions } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeControls } from './escape-controls.ts'
 import type { GatewayHost } from './gateway-host.ts'
@@ -176,7 +176,7 @@ function listSecrets({ server, store }: ServeOptions, { variables }: Console): r
 
 /** @throws BatonError as openEmbeddedHost does */
 async function openHost(
-  options: ServeOptions & Pick<EmbeddedHostInit, 'secrets' | 'observers'>,
+  options: ServeOptions & Pick<EmbeddedHostOptions, 'secrets' | 'observers'>,
   terminal: Console,
   log: Logger,
 ): Promise<EmbeddedHost | GatewayHost> {

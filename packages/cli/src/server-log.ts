@@ -1,6 +1,6 @@
 // The log of `baton serve`, for programs or for a person at a terminal, without the secrets known to the command.
-import type { JsonObject, JsonValue, Logger } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue, Logger } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import { createLogger } from '@baton/host'
 import type { Console } from './console.ts'
 import { wantsColor } from './console.ts'

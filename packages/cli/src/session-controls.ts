@@ -1,6 +1,6 @@
 // Controls of a session in this process: go back, copy, list tools and usage, answer questions.
-import type { Agent, ChatMessage, Session, Usage } from '@baton/core'
-import { addUsage, BatonError, readText } from '@baton/core'
+import type { Agent, ChatMessage, Session, Usage } from '@baton/core/internal'
+import { addUsage, BatonError, readText } from '@baton/core/internal'
 import type { ConversationTurn, SessionControls } from './conversation.ts'
 
 /** Messages per page. */

@@ -1,7 +1,7 @@
 // Watches the session of a chat: whether this process still has it, and its messages from before the watch began. It
 // sends nothing.
-import type { EventCursor, Session } from '@baton/core'
-import { readText } from '@baton/core'
+import type { EventCursor, Session } from '@baton/core/internal'
+import { readText } from '@baton/core/internal'
 
 export interface SessionWatch {
   /**

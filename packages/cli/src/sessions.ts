@@ -1,6 +1,6 @@
 // `baton sessions`: lists, deletes, exports and imports the sessions of a store.
-import type { LogStore, StoredSession } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { LogStore, StoredSession } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import { exportSession, importSession } from '@baton/host'
 import { createReadStream, createWriteStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'

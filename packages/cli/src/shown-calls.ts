@@ -1,6 +1,6 @@
 // Results of calls that a chat has folded into one line each, to be shown in full later.
-import type { CallResult } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { CallResult } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 
 export interface ShownCalls {
   /** Stores the result, and returns the text for its line. */

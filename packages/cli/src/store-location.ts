@@ -1,6 +1,6 @@
 // The store of a command's sessions: in memory, in one file, or in a PostgreSQL database.
-import type { LogStore, Store } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { LogStore, Store } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { createMemoryStore, openSharedSqliteStore, openSqliteStore } from '@baton/host'
 import type { openPostgresStore } from '@baton/host/postgres'
 import envPaths from 'env-paths'

@@ -1,6 +1,6 @@
 // Conversations with a scripted person: turns, commands, interrupts, and exits.
-import type { EventBody } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { EventBody } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import type { ChatPartner, Conversation, Person, SessionControls } from './conversation.ts'
 import { createEventQueue } from './event-queue.ts'

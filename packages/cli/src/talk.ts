@@ -1,7 +1,7 @@
 // A conversation with a person: messages become turns, commands are performed, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
-import type { EventBody, TurnStop, Usage } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { EventBody, TurnStop, Usage } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import type { ChatPartner, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from './error-line.ts'
 import type { ChatRoom } from './obey.ts'
@@ -13,7 +13,7 @@ import type { TurnDisplay } from './turn-display.ts'
 import { writeInput } from './turn-display.ts'
 import { describeUsage } from './usage-line.ts'
 
-export interface TalkInit {
+export interface TalkOptions {
   readonly partner: ChatPartner
   readonly session: string | undefined
   readonly person: Person
@@ -42,7 +42,7 @@ export interface Talk {
 /** Exit code that a shell expects after Ctrl+C. */
 const LEFT_IN_A_TURN = 130
 
-interface TalkState extends TalkInit, ChatRoom {
+interface TalkState extends TalkOptions, ChatRoom {
   turn: 'none' | 'running' | 'interrupted'
   hasFailed: boolean
   lastStop: TurnStop
@@ -50,7 +50,7 @@ interface TalkState extends TalkInit, ChatRoom {
 }
 
 /** @throws BatonError when the session cannot be opened */
-export async function startTalk(init: TalkInit): Promise<Talk> {
+export async function startTalk(init: TalkOptions): Promise<Talk> {
   const conversation = await init.partner.open(init.session)
   const left = Promise.withResolvers<number>()
   const state: TalkState = {

@@ -3,11 +3,11 @@
 import type { ChatHistory } from './chat-history.ts'
 import type { TerminalOutput } from './console.ts'
 import type { Person } from './conversation.ts'
-import type { LineEditorInit } from './line-editor.ts'
+import type { LineEditorOptions } from './line-editor.ts'
 import { createLineEditor } from './line-editor.ts'
 
-export interface TerminalPersonInit {
-  readonly input: LineEditorInit['input']
+export interface TerminalPersonOptions {
+  readonly input: LineEditorOptions['input']
   readonly output: TerminalOutput
   readonly prompt: string
   /** Words completed by the tab key. */
@@ -20,7 +20,7 @@ export interface TerminalPersonInit {
 
 const WAITING_MAX = 100
 
-export function createTerminalPerson({ prompt, ...init }: TerminalPersonInit): Person {
+export function createTerminalPerson({ prompt, ...init }: TerminalPersonOptions): Person {
   /** Messages that were finished while a turn was running. */
   const waiting: string[] = []
   const editor = createLineEditor({

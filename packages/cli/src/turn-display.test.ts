@@ -1,5 +1,5 @@
 // Output of `baton chat` for a turn, event by event.
-import type { CallResult, EventBody, StepResetReason } from '@baton/core'
+import type { CallResult, EventBody, StepResetReason } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createScreen } from './screen.ts'
 import { createTurnDisplay } from './turn-display.ts'

@@ -1,5 +1,13 @@
 // Shows a turn, event by event: the answer as it streams, calls as they run and settle, and discarded text.
-import type { CallResult, CallView, EventBody, JsonValue, LimitName, StepResetReason, TurnStop } from '@baton/core'
+import type {
+  CallResult,
+  CallView,
+  EventBody,
+  JsonValue,
+  LimitName,
+  StepResetReason,
+  TurnStop,
+} from '@baton/core/internal'
 import type { Screen } from './screen.ts'
 import type { ShownCalls } from './shown-calls.ts'
 

@@ -1,5 +1,5 @@
 // Tokens, cost and context in a few words, for the dim line below an answer.
-import type { ContextUse, Usage } from '@baton/core'
+import type { ContextUse, Usage } from '@baton/core/internal'
 
 export interface UsageSaid {
   readonly model: string

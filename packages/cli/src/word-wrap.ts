@@ -9,7 +9,7 @@ export interface WordWrap {
   column(): number
 }
 
-export interface WordWrapInit {
+export interface WordWrapOptions {
   readonly write: (text: string) => void
   /** Cells of a line; called again for each word, since windows change size. */
   readonly columns: () => number
@@ -21,7 +21,7 @@ export interface WordWrapInit {
 const WORD_CHARS_MAX = 1000
 const TAB = '    '
 
-export function createWordWrap({ write, columns, indent = '' }: WordWrapInit): WordWrap {
+export function createWordWrap({ write, columns, indent = '' }: WordWrapOptions): WordWrap {
   let column = 0
   let gap = ''
   let word = ''

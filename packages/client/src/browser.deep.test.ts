@@ -65,10 +65,10 @@ test('the client is one small file that needs nothing else', () => {
 
 /** Runs in the page. Its tool waits until the test opens the gate. */
 const PAGE_SCRIPT = `
-import { createClient } from '/client.js'
+import { createV1Client } from '/client.js'
 const told = (globalThis.told = { runs: 0, states: [], connections: [], spoken: [] })
 const gate = new Promise((resolve) => { globalThis.openGate = resolve })
-const client = createClient({
+const client = createV1Client({
   url: new URLSearchParams(location.search).get('server'),
   session: 'page',
   reconnect: { baseMs: 1 },

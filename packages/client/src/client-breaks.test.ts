@@ -1,8 +1,8 @@
 // The client of version 1 over breaking connections, with a server played by the test: resent frames and their ids, and
 // actions that must happen once.
 import { expect, onTestFinished, test } from 'vitest'
-import type { Client, ClientInit } from './index.ts'
-import { createClient } from './index.ts'
+import type { V1Client, V1ClientOptions } from './index.ts'
+import { createV1Client } from './index.ts'
 import type { PlayedServer, SentFrame } from './played-server.test-kit.ts'
 import { createPlayedServer, settle } from './played-server.test-kit.ts'
 
@@ -29,9 +29,9 @@ function reconnect(server: PlayedServer): void {
   start(server)
 }
 
-function open(init: Partial<ClientInit> = {}) {
+function open(init: Partial<V1ClientOptions> = {}) {
   const server = createPlayedServer()
-  const client: Client = createClient({ url: 'ws://127.0.0.1:9/ws', session: 's', world: server.world, ...init })
+  const client: V1Client = createV1Client({ url: 'ws://127.0.0.1:9/ws', session: 's', world: server.world, ...init })
   onTestFinished(() => client.close())
   return { server, client }
 }

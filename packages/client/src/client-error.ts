@@ -1,8 +1,8 @@
 // Errors of version 2, from the server or the client itself. They have the shape of a BatonError without its table of
 // codes, which is larger than the client.
-import type { ErrorFrame2 } from '@baton/protocol'
+import type { V2ErrorFrame } from '@baton/protocol'
 
-export type ClientErrorInit = Omit<ErrorFrame2, 'type' | 're' | 'retryable' | 'hint'> & {
+export type ClientErrorOptions = Omit<V2ErrorFrame, 'type' | 're' | 'retryable' | 'hint'> & {
   readonly hint?: string | undefined
   readonly retryable?: boolean
 }
@@ -16,7 +16,7 @@ export class ClientError extends Error {
   /** Milliseconds to wait before that, if the server said so. */
   declare readonly retryAfterMs: number | undefined
 
-  constructor({ code, message, hint = '', retryable = false, retryAfterMs }: ClientErrorInit) {
+  constructor({ code, message, hint = '', retryable = false, retryAfterMs }: ClientErrorOptions) {
     super(message)
     Object.assign(this, { name: 'BatonError', code, hint, retryable }, retryAfterMs && { retryAfterMs })
   }

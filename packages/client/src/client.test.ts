@@ -4,8 +4,8 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { afterEach, expect, test } from 'vitest'
-import type { Client, ClientEvents, WebSocketLike } from './index.ts'
-import { createClient, platformWorld } from './index.ts'
+import type { V1Client, V1ClientEvents, WebSocketLike } from './index.ts'
+import { createV1Client, platformWorld } from './index.ts'
 
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 const closers: (() => unknown)[] = []
@@ -27,12 +27,12 @@ async function serve(
 }
 
 /** Resolves with the first matching event of this name. */
-function next<Name extends keyof ClientEvents>(
-  client: Client,
+function next<Name extends keyof V1ClientEvents>(
+  client: V1Client,
   name: Name,
-  fits = (_event: ClientEvents[Name]) => true,
+  fits = (_event: V1ClientEvents[Name]) => true,
 ) {
-  return new Promise<ClientEvents[Name]>((resolve) => {
+  return new Promise<V1ClientEvents[Name]>((resolve) => {
     const off = client.on(name, (event) => {
       if (!fits(event)) return
       off()
@@ -49,7 +49,7 @@ const STEPS = [
 test('a conversation with a client tool and a voice', async () => {
   const url = await serve(STEPS)
   const spoken: string[] = []
-  const client = createClient({
+  const client = createV1Client({
     url,
     session: 's',
     tools: { 'phone.look': ({ at }: { at: string }) => ({ seen: `${at}: blue` }) },
@@ -69,7 +69,7 @@ test('a conversation with a client tool and a voice', async () => {
 test('an app hears an answer while it is written, and the failure of a model with a code', async () => {
   const error = new BatonError({ code: 'model_auth_failed', message: 'the key is wrong' })
   const url = await serve([{ pieces: ['It is ', 'blue.'], pieceMs: 1 }, { error }])
-  const client = createClient({ url, session: 's' })
+  const client = createV1Client({ url, session: 's' })
   closers.push(() => client.close())
   const partial = next(client, 'partial')
   const final = next(client, 'final')
@@ -97,7 +97,7 @@ test('a connection that breaks while a tool runs: the tool runs once, and the tu
     await gate.promise
     return 'blue'
   }
-  const client = createClient({
+  const client = createV1Client({
     url,
     session: 's',
     tools: { 'phone.look': look },
@@ -133,7 +133,7 @@ test('a result that was lost with its connection is sent again: nobody else will
       },
     })
   }
-  const client = createClient({
+  const client = createV1Client({
     url,
     session: 's',
     tools: { 'phone.look': () => 'phone.look seen' },
@@ -152,7 +152,7 @@ test('what is said without a connection is sent when there is one', async () => 
   const world = platformWorld()
   let tries = 0
   const openSocket = (to: string): WebSocketLike => world.openSocket((tries += 1) === 1 ? 'ws://127.0.0.1:9/ws' : to)
-  const client = createClient({ url, session: 's', reconnect: { baseMs: 1 }, world: { ...world, openSocket } })
+  const client = createV1Client({ url, session: 's', reconnect: { baseMs: 1 }, world: { ...world, openSocket } })
   closers.push(() => client.close())
   const final = next(client, 'final')
   client.say('Hi')
@@ -162,7 +162,7 @@ test('what is said without a connection is sent when there is one', async () => 
 test('a tool that the app does not have, and one that throws, are results', async () => {
   const calls = [{ name: 'phone.look', arguments: {} }]
   const url = await serve([{ calls }, { text: 'Sorry.' }])
-  const client = createClient({ url, session: 's' })
+  const client = createV1Client({ url, session: 's' })
   closers.push(() => client.close())
   const result = next(client, 'result')
   client.say('Look')
@@ -173,7 +173,7 @@ test('a tool that throws what cannot be read is a result all the same', async ()
   const url = await serve(STEPS)
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
-  const client = createClient({ url, session: 's', tools: { 'phone.look': () => Promise.reject(proxy as Error) } })
+  const client = createV1Client({ url, session: 's', tools: { 'phone.look': () => Promise.reject(proxy as Error) } })
   closers.push(() => client.close())
   const result = next(client, 'result')
   const final = next(client, 'final')
@@ -195,7 +195,7 @@ test('listeners that throw are reported, and keep neither a call, its result, no
       }
     })
   const tools = { 'phone.look': () => 'blue' }
-  const client = createClient({ url, session: 's', tools, world: { ...world, start } })
+  const client = createV1Client({ url, session: 's', tools, world: { ...world, start } })
   closers.push(() => client.close())
   for (const name of ['connection', 'call', 'result', 'state'] as const)
     client.on(name, () => {

@@ -11,7 +11,7 @@ import { createToolCalls, describeThrown } from './tool-calls.ts'
 import type { World } from './world.ts'
 import { platformWorld } from './world.ts'
 
-export interface ClientInit<Tools = Readonly<Record<string, ClientTool>>> {
+export interface V1ClientOptions<Tools = Readonly<Record<string, ClientTool>>> {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
   readonly url: string
   readonly session: string
@@ -29,7 +29,7 @@ export interface ClientInit<Tools = Readonly<Record<string, ClientTool>>> {
 
 export type AgentState = 'idle' | 'thinking' | 'speaking'
 
-export interface ClientEvents {
+export interface V1ClientEvents {
   readonly connection: ConnectionState
   readonly state: AgentState
   /** A message to display in the conversation. */
@@ -43,30 +43,30 @@ export interface ClientEvents {
   readonly error: { readonly code: string; readonly message: string }
 }
 
-export interface Client {
+export interface V1Client {
   /** Sends a user message. The client keeps it until the server has it, over any number of connections. */
   say(text: string): void
   /** Reports that the user interrupts the voice by speaking. */
   interrupt(): void
-  on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void
+  on<Name extends keyof V1ClientEvents>(name: Name, listener: (event: V1ClientEvents[Name]) => void): () => void
   readonly connection: ConnectionState
   close(): void
 }
 
 /**
- * Opens a client and connects at once. `createClient<typeof agent>(…)` only needs the type of the server's agent, and
+ * Opens a client and connects at once. `createV1Client<typeof agent>(…)` only needs the type of the server's agent, and
  * knows the names and inputs of its client tools.
  */
-export function createClient<A extends TypedAgent>(init: ClientInit<ToolHandlers<A>>): Client
-export function createClient(init: ClientInit): Client
-export function createClient(init: ClientInit<unknown>): Client {
+export function createV1Client<A extends TypedAgent>(init: V1ClientOptions<ToolHandlers<A>>): V1Client
+export function createV1Client(init: V1ClientOptions): V1Client
+export function createV1Client(init: V1ClientOptions<unknown>): V1Client {
   const world = init.world ?? platformWorld()
   // Like the platform's own events: an error in a listener is an uncaught error, after the event.
   const report = (cause: unknown): void =>
     void world.start(0, () => {
       throw cause
     })
-  const listeners = createListeners<ClientEvents>(report)
+  const listeners = createListeners<V1ClientEvents>(report)
   let connectionState: ConnectionState = 'connecting'
   const connection = openConnection({
     url: init.url,
@@ -86,7 +86,7 @@ export function createClient(init: ClientInit<unknown>): Client {
     listeners,
     outbox,
     // Functions by name, as both overloads declare.
-    calls: createToolCalls((init.tools ?? {}) as NonNullable<ClientInit['tools']>, init.otherTool),
+    calls: createToolCalls((init.tools ?? {}) as NonNullable<V1ClientOptions['tools']>, init.otherTool),
     speak: init.speak ?? (() => {}),
     display: Promise.resolve(),
   }
@@ -104,7 +104,7 @@ export function createClient(init: ClientInit<unknown>): Client {
 }
 
 interface ClientState {
-  readonly listeners: Listeners<ClientEvents>
+  readonly listeners: Listeners<V1ClientEvents>
   readonly outbox: Outbox
   readonly calls: ToolCalls
   readonly speak: (text: string) => unknown

@@ -14,7 +14,7 @@ export interface ReconnectOptions {
   readonly mostMs?: number
 }
 
-export interface ConnectionInit {
+export interface ConnectionOptions {
   readonly url: string
   readonly session: string
   readonly world: World
@@ -61,14 +61,14 @@ const REFUSALS: Readonly<Record<number, string>> = {
 }
 
 /** Opens a connection and connects at once. */
-export function openConnection(init: ConnectionInit): Connection {
+export function openConnection(init: ConnectionOptions): Connection {
   const connection = new SessionConnection(init)
   connection.connect()
   return { send: (id, frame) => connection.send(id, frame), close: () => connection.close() }
 }
 
 class SessionConnection implements Connection {
-  readonly #init: ConnectionInit
+  readonly #init: ConnectionOptions
   readonly #seen = createBoundedMap<string, true>(SEEN_MAX)
   #socket: WebSocketLike | undefined
   #started = false
@@ -77,7 +77,7 @@ class SessionConnection implements Connection {
   #closed = false
   #stopTimer: (() => void) | undefined
 
-  constructor(init: ConnectionInit) {
+  constructor(init: ConnectionOptions) {
     this.#init = init
   }
 
@@ -173,7 +173,7 @@ export function describeRefusal(status: number): string | undefined {
   return why && `the server refused the connection: ${why}`
 }
 
-function readText({ session, world }: ConnectionInit, id: string, frame: Outgoing): string {
+function readText({ session, world }: ConnectionOptions, id: string, frame: Outgoing): string {
   const timestamp = new Date(world.nowMs()).toISOString()
   // Type and payload belong together, so they form one of the frames.
   return encodeFrame({ id, sessionId: session, timestamp, ...frame } as ClientFrame)

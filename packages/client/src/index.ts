@@ -1,6 +1,6 @@
 // Exports of @baton/client.
-export { createClient } from './client.ts'
-export type { AgentState, Client, ClientEvents, ClientInit } from './client.ts'
+export { createV1Client } from './client.ts'
+export type { AgentState, V1Client, V1ClientEvents, V1ClientOptions } from './client.ts'
 export type { ConnectionState, ReconnectOptions } from './connection.ts'
 export type { ClientTool, ToolHandlers, ToolResult, TypedAgent } from './tool-calls.ts'
 export { platformWorld } from './world.ts'
@@ -15,7 +15,7 @@ export type {
   SessionClient,
   SessionClientEvents,
   SessionMessage,
-  SessionOptions,
+  OpenSessionOptions,
   SessionSnapshot,
 } from './session/session-client.ts'
 export type { SessionAnswer } from './session/inputs.ts'
@@ -24,10 +24,10 @@ export { createContent } from './session/client-tools.ts'
 export type { AppModel } from './session/client-models.ts'
 export type { BroughtTool, RunContext, SessionHandlers, ToolHandler } from './session/client-tools.ts'
 export { ClientError } from './client-error.ts'
-export type { ClientErrorInit } from './client-error.ts'
-export type { InputRequest, Outbox, OutboxEntry, OutboxInit, OutboxPlace } from './outbox/outbox.ts'
+export type { ClientErrorOptions } from './client-error.ts'
+export type { InputRequest, Outbox, OutboxEntry, OutboxOptions, OutboxPlace } from './outbox/outbox.ts'
 export { createIndexedDbOutbox } from './outbox/indexed-db-outbox.ts'
-export type { IndexedDbOutboxInit } from './outbox/indexed-db-outbox.ts'
+export type { IndexedDbOutboxOptions } from './outbox/indexed-db-outbox.ts'
 export { createMemoryOutbox } from './outbox/memory-outbox.ts'
 export { openDirectory } from './session/directory.ts'
 export type { Directory, DirectoryOptions, DirectorySnapshot } from './session/directory.ts'

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { createClient } from './client.ts'
+import { createV1Client } from './client.ts'
 
 const SERVER = fileURLToPath(new URL('../../testing/src/kill-loop/server.ts', import.meta.url))
 const SESSION = 'killed'
@@ -59,7 +59,7 @@ async function live(plans: readonly KillPlan[]): Promise<Life> {
     return server
   }
   const first = await start(plans[0])
-  const client = createClient({
+  const client = createV1Client({
     url: `ws://127.0.0.1:${port}/ws`,
     session: SESSION,
     tools: { 'client.pure': effect('client.pure'), 'client.once': effect('client.once') },

@@ -3,11 +3,11 @@
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import type { WebSocketServerInit } from '@baton/server/websocket'
+import type { WebSocketServerOptions } from '@baton/server/websocket'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { afterEach, expect, test } from 'vitest'
 import type { WebSocketLike, World } from './index.ts'
-import { createClient, platformWorld } from './index.ts'
+import { createV1Client, platformWorld } from './index.ts'
 
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 const closers: (() => unknown)[] = []
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
 })
 
-async function serve(init: Partial<WebSocketServerInit>): Promise<string> {
+async function serve(init: Partial<WebSocketServerOptions>): Promise<string> {
   const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps: () => ({ text: 'Hello.' }) }) })
   const host = createHost({ environment, agent })
   const front = createWebSocketFront({
@@ -41,7 +41,7 @@ test.each([
     sockets += 1
     return world.openSocket(to)
   }
-  const client = createClient({ url: `${url}${query}`, session: 's', world: { ...world, openSocket } })
+  const client = createV1Client({ url: `${url}${query}`, session: 's', world: { ...world, openSocket } })
   closers.push(() => client.close())
   const error = await new Promise((resolve) => client.on('error', resolve))
   expect(error).toEqual({ code: 'unauthorized', message: `the server refused the connection: ${why}` })
@@ -54,7 +54,7 @@ test.each([
   ['a server that drains', {}],
 ])('%s is tried again: it may let in later', async (_, init) => {
   const url = await serve(init)
-  const first = createClient({ url, session: 'first' })
+  const first = createV1Client({ url, session: 'first' })
   closers.push(() => first.close())
   await new Promise<void>((resolve) => first.on('connection', (state) => state === 'open' && resolve()))
   const world = platformWorld()
@@ -63,7 +63,7 @@ test.each([
     sockets += 1
     return world.openSocket(sockets === 1 && !('limits' in init) ? 'ws://127.0.0.1:9/ws' : to)
   }
-  const client = createClient({ url, session: 's', reconnect: { baseMs: 1 }, world: { ...world, openSocket } })
+  const client = createV1Client({ url, session: 's', reconnect: { baseMs: 1 }, world: { ...world, openSocket } })
   closers.push(() => client.close())
   await expect.poll(() => sockets).toBeGreaterThan(1)
   if ('limits' in init) first.close()
@@ -131,7 +131,7 @@ function createFake(): Fake {
 
 test('a server that accepts and drops is tried ever more slowly; one that stays is tried at once again', () => {
   const { world, pauses, move, acceptAndDrop } = createFake()
-  const client = createClient({ url: 'ws://a/ws', session: 's', world })
+  const client = createV1Client({ url: 'ws://a/ws', session: 's', world })
   for (let tries = 0; tries < 8; tries++) {
     acceptAndDrop(100)
     move(10_000)

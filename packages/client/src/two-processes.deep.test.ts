@@ -17,8 +17,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from './client.ts'
-import { createClient } from './client.ts'
+import type { V1Client } from './client.ts'
+import { createV1Client } from './client.ts'
 
 const SERVER = fileURLToPath(new URL('../../testing/src/two-processes/server.ts', import.meta.url))
 const SESSIONS = 4
@@ -151,7 +151,7 @@ async function talk(world: World, { troubles, seed }: Plan): Promise<Talked> {
   return { counts, turns }
 }
 
-function openApp({ url, clientEffects }: World, session: string): { readonly client: Client } {
+function openApp({ url, clientEffects }: World, session: string): { readonly client: V1Client } {
   const effect =
     (name: string) =>
     (_: unknown, { callId }: { readonly callId: string }): string => {
@@ -159,11 +159,11 @@ function openApp({ url, clientEffects }: World, session: string): { readonly cli
       return 'done'
     }
   const tools = { 'client.pure': effect('client.pure'), 'client.once': effect('client.once') }
-  return { client: createClient({ url, session, tools, reconnect: { baseMs: 20, mostMs: 200 } }) }
+  return { client: createV1Client({ url, session, tools, reconnect: { baseMs: 20, mostMs: 200 } }) }
 }
 
 interface Talk {
-  readonly client: Client
+  readonly client: V1Client
   readonly index: number
   readonly progress: { readonly isOver: boolean }
 }

@@ -2,8 +2,8 @@
 import { defineAgent, tool } from '@baton/core'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { ClientInit, SessionHandlers, WebSocketLike, World } from './index.ts'
-import { createClient, createContent, openSession, platformWorld } from './index.ts'
+import type { V1ClientOptions, SessionHandlers, WebSocketLike, World } from './index.ts'
+import { createV1Client, createContent, openSession, platformWorld } from './index.ts'
 
 const agent = defineAgent({
   name: 'phone',
@@ -30,7 +30,7 @@ const world: World = { ...platformWorld(), openSocket: () => silent }
 const place = { url: 'ws://127.0.0.1:9/ws', session: 's', world }
 
 test('with the type of its agent an app knows the names and inputs of its tools', () => {
-  const look = createClient<typeof agent>({
+  const look = createV1Client<typeof agent>({
     ...place,
     tools: {
       look: ({ at }, { callId }) => {
@@ -41,11 +41,11 @@ test('with the type of its agent an app knows the names and inputs of its tools'
   })
   look.close()
   // @ts-expect-error there is no such tool
-  createClient<typeof agent>({ ...place, tools: { lok: () => 1 } }).close()
+  createV1Client<typeof agent>({ ...place, tools: { lok: () => 1 } }).close()
   // @ts-expect-error the server runs it
-  createClient<typeof agent>({ ...place, tools: { clock: () => 1 } }).close()
+  createV1Client<typeof agent>({ ...place, tools: { clock: () => 1 } }).close()
   // @ts-expect-error speek
-  createClient<typeof agent>({ ...place, speek: () => 1 }).close()
+  createV1Client<typeof agent>({ ...place, speek: () => 1 }).close()
   expect(look.connection).toBe('closed')
 })
 
@@ -60,26 +60,26 @@ test('what a tool returns fits its output, or is parts', () => {
   // @ts-expect-error the streets are missing
   open({ place: async () => Promise.resolve({ city: 'Rome' }) })
   // Version 1 also sends text as is.
-  createClient<typeof agent>({ ...place, tools: { place: () => '{"city":"Rome","streets":[]}' } }).close()
+  createV1Client<typeof agent>({ ...place, tools: { place: () => '{"city":"Rome","streets":[]}' } }).close()
   // @ts-expect-error it is called city
-  createClient<typeof agent>({ ...place, tools: { place: () => ({ town: 'Rome', streets }) } }).close()
+  createV1Client<typeof agent>({ ...place, tools: { place: () => ({ town: 'Rome', streets }) } }).close()
   expect(streets).toHaveLength(1)
 })
 
 test('an app of an agent without client tools has none', () => {
   const alone = defineAgent({ name: 'alone' })
   // @ts-expect-error there is no such tool
-  createClient<typeof alone>({ ...place, tools: { look: () => 1 } }).close()
-  const client = createClient<typeof alone>({ ...place, tools: {} })
+  createV1Client<typeof alone>({ ...place, tools: { look: () => 1 } }).close()
+  const client = createV1Client<typeof alone>({ ...place, tools: {} })
   client.close()
   expect(client.connection).toBe('closed')
 })
 
 test('without it an app has any tools', () => {
-  const init: ClientInit = { ...place, tools: { look: ({ at }: { at: string }) => at } }
-  const client = createClient(init)
+  const init: V1ClientOptions = { ...place, tools: { look: ({ at }: { at: string }) => at } }
+  const client = createV1Client(init)
   client.close()
   // @ts-expect-error speek
-  createClient({ ...place, speek: () => 1 }).close()
+  createV1Client({ ...place, speek: () => 1 }).close()
   expect(client.connection).toBe('closed')
 })

@@ -1,16 +1,16 @@
 // The connection to a server, in version 2: it reconnects when it breaks, sends requests, and passes on the server's
 // frames. It knows no session.
-import type { AnswerOf, CLOSE_CODES_2, RequestType, Requests, ServerFrame2 } from '@baton/protocol'
-import { SUBPROTOCOL, decodeServerFrame2 } from '@baton/protocol'
+import type { AnswerOf, CLOSE_CODES_2, RequestType, Requests, V2ServerFrame } from '@baton/protocol'
+import { SUBPROTOCOL, decodeV2ServerFrame } from '@baton/protocol'
 import { ClientError, createClosedError, createError, createLostError } from './client-error.ts'
 import type { ReconnectOptions } from './connection.ts'
 import { delayMs, describeRefusal } from './connection.ts'
 import { countBytes } from './count-bytes.ts'
 import type { WebSocketLike, World } from './world.ts'
 
-type Hello = Extract<ServerFrame2, { readonly type: 'hello' }>
+type Hello = Extract<V2ServerFrame, { readonly type: 'hello' }>
 /** Frames of a server that answer no request. */
-export type Notice = Exclude<ServerFrame2, { readonly type: 'hello' | 'ok' | 'error' }>
+export type Notice = Exclude<V2ServerFrame, { readonly type: 'hello' | 'ok' | 'error' }>
 
 export interface WireOptions {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
@@ -179,7 +179,7 @@ class ServerWire implements Wire {
 
   #take(data: unknown): void {
     this.#quietLooks = 0
-    const frame = decodeServerFrame2(data as string) // the decoder refuses everything but text
+    const frame = decodeV2ServerFrame(data as string) // the decoder refuses everything but text
     if (!frame) return // from a newer server
     switch (frame.type) {
       case 'hello':

@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts'
 export type { ErrorCode, Fault } from './error-codes.ts'
 export { ERROR_CODES } from './error-codes.ts'
 
-export interface BatonErrorInit {
+export interface BatonErrorOptions {
   readonly code: ErrorCode
   /** States what happened, and with which value. */
   readonly message: string
@@ -24,7 +24,7 @@ export class BatonError extends Error {
   readonly retryable: boolean
   readonly data: JsonObject
 
-  constructor(init: BatonErrorInit) {
+  constructor(init: BatonErrorOptions) {
     super(init.message, init.cause === undefined ? undefined : { cause: init.cause })
     this.name = 'BatonError'
     this.code = init.code

@@ -1,5 +1,5 @@
 // The public exports of @baton/host: agents and tools, the local host, and its options.
-export type * from '@baton/core'
+export type * from '@baton/core/internal'
 export {
   BatonError,
   Conversation,
@@ -12,7 +12,7 @@ export {
   SESSION_EVENT_SCHEMA,
   tool,
   voice,
-} from '@baton/core'
+} from '@baton/core/internal'
 export { createListener } from '@baton/runtime'
 export type { Listener, ListenerEvent, ListenerEvents, ListenerOptions, StepText } from '@baton/runtime'
 export { createOfflineModel } from '@baton/models/offline'

@@ -1,6 +1,6 @@
 // Observers of a host's sessions: traces, metrics, or a program's own. An observer sees records committed by this host
 // and frames streamed between them. It decides nothing and is never waited for.
-import type { LiveFrame, Logger } from '@baton/core'
+import type { LiveFrame, Logger } from '@baton/core/internal'
 import type { SessionRecord, State } from '@baton/core/machine'
 
 /** A session as an observer sees it. */

@@ -1,9 +1,9 @@
 // The choice of a model: which one, why, and the error for a name that cannot be used.
-import type { HttpRequest } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { HttpRequest } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
-import type { ChooseModelInit } from './choose-model.ts'
+import type { ChooseModelOptions } from './choose-model.ts'
 import { chooseModel, createModelOf, listModelsOf, secretsIn, withBaseUrl } from './choose-model.ts'
 
 const USABLE =
@@ -11,7 +11,7 @@ const USABLE =
   'vllm, groq, openrouter, deepseek, xai, together, fireworks, cerebras, mistral, gemini, bedrock'
 const KEY = { ANTHROPIC_API_KEY: 'sk-1' }
 
-test.each<[string, ChooseModelInit, string, string]>([
+test.each<[string, ChooseModelOptions, string, string]>([
   ['nothing is set', { variables: {} }, 'offline', 'because no key is set; set ANTHROPIC_API_KEY for a real model'],
   [
     'an empty key is none',
@@ -134,7 +134,7 @@ test.each<[string, ChooseModelInit, string, string]>([
   expect(chooseModel(init)).toEqual({ id, reason })
 })
 
-test.each<[ChooseModelInit, string, string]>([
+test.each<[ChooseModelOptions, string, string]>([
   [
     { flag: 'anthropic/claude-y', variables: {} },
     'model_not_configured',

@@ -1,7 +1,7 @@
 // Chooses the model that answers: model names, the order of preference, and models by name. Variables are passed in;
 // the environment is never read here.
-import type { Clock, Model, Transport } from '@baton/core'
-import { BatonError, findNearName } from '@baton/core'
+import type { Clock, Model, Transport } from '@baton/core/internal'
+import { BatonError, findNearName } from '@baton/core/internal'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createBedrockModel } from './bedrock/index.ts'
 import { createGeminiModel } from './gemini/index.ts'
@@ -47,7 +47,7 @@ export interface ModelChoice {
   readonly reason: string
 }
 
-export interface ChooseModelInit {
+export interface ChooseModelOptions {
   /** The model named on the command line. */
   readonly flag?: string
   /** The agent's own models, in fallback order. */
@@ -61,7 +61,7 @@ const USABLE = `use "<provider>/<model>" or "offline"; providers: ${NETWORK_PROV
  * Tries the flag, the agent, MODEL_PROVIDER, any key that is set, and finally the offline model, in this order.
  * @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` if the named model cannot be used
  */
-export function chooseModel({ flag, agentModels = [], variables }: ChooseModelInit): ModelChoice {
+export function chooseModel({ flag, agentModels = [], variables }: ChooseModelOptions): ModelChoice {
   if (flag !== undefined) return { id: usable(flag, variables), reason: 'because the option --model names it' }
   const [own] = agentModels
   if (typeof own === 'string') return { id: usable(own, variables), reason: 'because the agent names it' }
@@ -123,7 +123,7 @@ const NAME_CHARS = 4096
 /** Maximum characters of an invalid name shown in an error. */
 const SHOWN_CHARS = 80
 
-export interface ModelOfInit {
+export interface ModelOfOptions {
   readonly variables: Variables
   readonly transport: Transport
   readonly clock: Clock
@@ -140,7 +140,7 @@ export interface ModelOfInit {
  * ANTHROPIC_API_KEY, BATON_TOOLS, BATON_SERVERS, BATON_MODEL_TIMEOUT_MS; the returned function: `unknown_model`,
  * `model_not_configured`, `invalid_option`
  */
-export function createModelOf(init: ModelOfInit): (id: string) => Model {
+export function createModelOf(init: ModelOfOptions): (id: string) => Model {
   const models = new Map<string, Model>()
   const maxOutputTokens = readNumber(init.variables, 'ANTHROPIC_MAX_TOKENS')
   readNumber(init.variables, 'BATON_MODEL_TIMEOUT_MS')
@@ -163,7 +163,7 @@ export function createModelOf(init: ModelOfInit): (id: string) => Model {
   }
 }
 
-export interface ListModelsOfInit {
+export interface ListModelsOfOptions {
   readonly variables: Variables
   /** Timeout in milliseconds for the whole response; 10 s by default. */
   readonly timeoutMs?: number
@@ -177,7 +177,7 @@ export interface ListModelsOfInit {
  * @throws BatonError `unknown_model`, `model_not_configured`, and the server's errors: `model_network_failed`,
  * `model_timeout`, `model_auth_failed`, `model_malformed_answer`
  */
-export async function listModelsOf(provider: string, init: ListModelsOfInit): Promise<readonly ListedModel[]> {
+export async function listModelsOf(provider: string, init: ListModelsOfOptions): Promise<readonly ListedModel[]> {
   const { variables, ...rest } = init
   const isGemini = provider === 'gemini'
   const known = isGemini ? GEMINI : findServer(provider, variables)
@@ -238,7 +238,7 @@ function usable(text: string, variables: Variables, source = ''): string {
   return provider === 'offline' ? 'offline' : `${provider}/${readSettings(provider, model, variables).model}`
 }
 
-function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit): Model {
+function makeModel(name: ModelName, { variables, transport, clock }: ModelOfOptions): Model {
   const { provider } = name
   if (provider === 'offline') return createOfflineModel()
   const { model, apiKey, baseUrl, vertex, bedrock } = readSettings(provider, name.model, variables)
@@ -264,7 +264,7 @@ function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit
   })
 }
 
-function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onToolVerdict']): Model {
+function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfOptions['onToolVerdict']): Model {
   const { capabilities } = model
   if (capabilities.tools === 'native') return model
   if (way === 'native') return { ...model, capabilities: { ...capabilities, tools: 'native' } }

@@ -1,5 +1,5 @@
 // Sources of an answer, as reported by providers: the pages and documents that its text cites.
-import type { JsonValue, SourcePart } from '@baton/core'
+import type { JsonValue, SourcePart } from '@baton/core/internal'
 
 export type FoundSource = Omit<SourcePart, 'type' | 'id'>
 

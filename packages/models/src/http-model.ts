@@ -11,12 +11,12 @@ import type {
   ModelRequest,
   Timers,
   Transport,
-} from '@baton/core'
-import { BatonError } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { RequestMemory } from './request-memory.ts'
 import { createRequestMemory } from './request-memory.ts'
 import { chooseToolNames } from './tool-names.ts'
-import type { AnswerReaderInit, Answering, BodyReader } from './transport/answer-reader.ts'
+import type { AnswerReaderOptions, Answering, BodyReader } from './transport/answer-reader.ts'
 import { createAnswerReader } from './transport/answer-reader.ts'
 import { SYSTEM_TIME } from './transport/deadlines.ts'
 import { createFetchTransport } from './transport/fetch-transport.ts'
@@ -61,8 +61,8 @@ export type Prove = (
   signal: AbortSignalLike,
 ) => Promise<Headers>
 
-export interface HttpModelInit<List extends string, Body extends { readonly [key in List]: readonly object[] }, Wire>
-  extends Pick<Model, 'id' | 'provider' | 'capabilities'>, Pick<AnswerReaderInit, 'label' | 'readError'> {
+export interface HttpModelAdapter<List extends string, Body extends { readonly [key in List]: readonly object[] }, Wire>
+  extends Pick<Model, 'id' | 'provider' | 'capabilities'>, Pick<AnswerReaderOptions, 'label' | 'readError'> {
   readonly url: string
   /**
    * Headers sent in addition to `content-type: application/json` and `accept: text/event-stream`, including the user's
@@ -95,7 +95,7 @@ export function createHttpModel<
   List extends string,
   Body extends { readonly [key in List]: readonly object[] },
   Wire extends object,
->(options: HttpModelOptions, init: HttpModelInit<List, Body, Wire>): Model {
+>(options: HttpModelOptions, init: HttpModelAdapter<List, Body, Wire>): Model {
   refuseOtherNames(options, init.label)
   const { id, provider, label, requestIdHeaders, readError, decodeWhole } = init
   const { model, transport = createFetchTransport(), clock = SYSTEM_TIME.clock, answerLengthMax } = options

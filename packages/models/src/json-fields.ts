@@ -1,7 +1,7 @@
 // Reads single fields of provider data. A field that is missing or has an undocumented type counts as absent, never as
 // an error.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 /** Returns an empty object if the field is absent. */
 export function readObject(object: JsonObject, key: string): JsonObject {

@@ -1,6 +1,6 @@
 // Repairs the JSON text of a call's arguments. Gateways send an empty object before the real one, send it twice, or
 // repeat everything so far in each piece. Only unambiguous input is repaired; anything else stays as is.
-import { parseJson } from '@baton/core'
+import { parseJson } from '@baton/core/internal'
 
 export interface MeantArguments {
   /** Empty if the arguments never arrived; such a call does not run. */

@@ -1,6 +1,6 @@
 // An in-memory provider for tests of single adapters: records requests and answers with one body.
-import type { BatonError, HttpHead, HttpRequest, ModelRequest, Transport } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { BatonError, HttpHead, HttpRequest, ModelRequest, Transport } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 
 export const HELLO: ModelRequest = {
   instructions: '',

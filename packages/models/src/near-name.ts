@@ -1,7 +1,7 @@
 // Suggests a correction for a misspelled model name, by comparing unknown words with those in the provider's listed
 // models. Versions are numbers and never corrected, so models newer than the list are left alone.
-import type { Model } from '@baton/core'
-import { BatonError, findNearName, isBatonError } from '@baton/core'
+import type { Model } from '@baton/core/internal'
+import { BatonError, findNearName, isBatonError } from '@baton/core/internal'
 import { findListedWords } from './listed-models.ts'
 
 /** Minimum letters of a compared word; shorter ones resemble too many others. */

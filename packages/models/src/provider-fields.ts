@@ -1,6 +1,6 @@
 // A user's settings for one provider: body fields, which override Baton's, and tools that the provider runs.
-import type { JsonObject, JsonValue, ModelSettings } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue, ModelSettings } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import { checkProviderNames, checkServerTools } from './server-tools.ts'
 
 /** Fields reserved for Baton: without its history, tools, model and stream it could not read the answer. */

@@ -1,5 +1,12 @@
 // However a conversation continues, rewinds, forks or is trimmed, cached requests equal freshly encoded ones.
-import type { AssistantMessage, JsonObject, Message, ModelRequest, ModelSettings, ToolChoice } from '@baton/core'
+import type {
+  AssistantMessage,
+  JsonObject,
+  Message,
+  ModelRequest,
+  ModelSettings,
+  ToolChoice,
+} from '@baton/core/internal'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeAnthropicRequest } from './anthropic/encode-request.ts'

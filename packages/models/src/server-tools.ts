@@ -1,7 +1,7 @@
 // Provider-run tools from `settings.serverTools`: the names that providers' tools are listed under, and whether a
 // request can force a call to one.
-import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core'
-import { BatonError, nameServerTool } from '@baton/core'
+import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core/internal'
+import { BatonError, nameServerTool } from '@baton/core/internal'
 import { closestMatch } from 'leven'
 
 /** Known names: Baton's adapters and presets, the AI SDK bridge, and the AI SDK's own names. */

@@ -1,5 +1,5 @@
 // Sources of an answer, in every encoder: a request is the same with and without them.
-import type { AssistantPart, ModelRequest } from '@baton/core'
+import type { AssistantPart, ModelRequest } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { encodeCallOptions } from './ai-sdk/encode-prompt.ts'
 import { encodeAnthropicRequest } from './anthropic/index.ts'

@@ -1,12 +1,12 @@
 // Reads frames of wire version 2. Never throws. It only checks the envelope: the session checks a request's fields, and
 // names the wrong one.
-import type { ClientFrame2, RequestType, Requests } from './v2-requests.ts'
-import type { ServerFrame2 } from './v2.ts'
+import type { V2ClientFrame, RequestType, Requests } from './v2-requests.ts'
+import type { V2ServerFrame } from './v2.ts'
 
 /** Maximum characters of a request's id. */
 export const REQUEST_ID_LENGTH_MAX = 128
 
-export type Decoded2<Frame> =
+export type V2Decoded<Frame> =
   | { readonly ok: true; readonly frame: Frame }
   | {
       readonly ok: false
@@ -50,7 +50,7 @@ export const REQUEST_TYPES: Readonly<Record<RequestType, true>> = {
 } satisfies Record<keyof Requests, true>
 
 /** Decodes an app's frame. A request of an unknown type is an error: the app waits for an answer. */
-export function decodeClientFrame2(text: string): Decoded2<ClientFrame2> {
+export function decodeV2ClientFrame(text: string): V2Decoded<V2ClientFrame> {
   const fields = parseObject(text)
   if (!fields) return refuse('a frame must be the JSON text of an object')
   const { id, type } = fields
@@ -59,14 +59,14 @@ export function decodeClientFrame2(text: string): Decoded2<ClientFrame2> {
   if (typeof type !== 'string') return refuse('type must be text', id)
   if (!Object.hasOwn(REQUEST_TYPES, type))
     return { ...refuse(`there is no request "${type.slice(0, 80)}"`, id), unknown: type }
-  return { ok: true, frame: fields as unknown as ClientFrame2 } // its other fields are read one by one where they are used
+  return { ok: true, frame: fields as unknown as V2ClientFrame } // its other fields are read one by one where they are used
 }
 
 /** Decodes a server's frame. Returns undefined for text that is not a frame, and for frame types of a newer server. */
-export function decodeServerFrame2(text: string): ServerFrame2 | undefined {
+export function decodeV2ServerFrame(text: string): V2ServerFrame | undefined {
   const fields = parseObject(text)
   const check = typeof fields?.['type'] === 'string' ? SERVER_FRAMES[fields['type']] : undefined
-  return fields && check?.(fields) ? (fields as unknown as ServerFrame2) : undefined // typed as the server sends it
+  return fields && check?.(fields) ? (fields as unknown as V2ServerFrame) : undefined // typed as the server sends it
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -90,7 +90,7 @@ const SERVER_FRAMES: Readonly<Record<string, ((fields: Fields) => boolean) | nul
   'session.changed': ({ change }) => isObject(change),
 }
 
-function refuse(message: string, re?: string): Decoded2<never> & { readonly ok: false } {
+function refuse(message: string, re?: string): V2Decoded<never> & { readonly ok: false } {
   return { ok: false, code: 'invalid_event', message, ...(re !== undefined && { re }) }
 }
 

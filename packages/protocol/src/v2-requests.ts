@@ -9,7 +9,7 @@ import type {
   Heard,
   JsonObject,
   JsonValue,
-  LeaseClientInit,
+  LeaseClientOptions,
   MessageId,
   ModelAnswer,
   ModelEvent,
@@ -20,10 +20,10 @@ import type {
   SessionInfo,
   SpeechPlace,
   UserInput,
-} from '@baton/core'
+} from '@baton/core/internal'
 
 /** A device: one running copy of an app, such as a page or a process. It holds calls by a lease. */
-export type DeviceInit = Omit<LeaseClientInit, 'client' | 'leaseMs' | 'onlyResults'> & {
+export type DeviceOptions = Omit<LeaseClientOptions, 'client' | 'leaseMs' | 'onlyResults'> & {
   /** Unique for each running copy of the app, and unchanged when it reconnects: 1 to 256 characters. */
   readonly name: string
   /** Milliseconds to reconnect after its connection broke: 5,000 to 3,600,000; 60,000 by default. */
@@ -56,7 +56,7 @@ export interface ClaimedCall {
 }
 
 /** The position at which a connection continues. Store it unchanged and send it back as `from`. */
-export interface Cursor2 extends EventCursor {
+export interface V2Cursor extends EventCursor {
   /**
    * On a connection with `speech`: how far the sentences were sent. With `speech`, a cursor without it is refused in
    * the middle of a step's text.
@@ -68,7 +68,7 @@ export interface Cursor2 extends EventCursor {
  * With `from: 'now'` no past events are sent; `messages` returns the past as messages. A cursor continues after its
  * event.
  */
-export type OpenFrom = Cursor2 | 'start' | 'turn' | 'now'
+export type OpenFrom = V2Cursor | 'start' | 'turn' | 'now'
 
 /** Each request by type: `given` are its fields in addition to `id` and `type`, `answer` the fields of its `ok`. */
 export interface Requests {
@@ -100,7 +100,7 @@ export interface Requests {
       /** Number of newest messages in the answer; the events continue after them, unless `from` says otherwise. */
       readonly messages?: number
       /** Attaches this device, as `device.attach` does. */
-      readonly device?: DeviceInit
+      readonly device?: DeviceOptions
       /** Sends `sentence` frames for a voice. `only`: without `text` events. */
       readonly speech?: boolean | 'only'
     }
@@ -114,7 +114,7 @@ export interface Requests {
       /** There are older messages; request them with `session.messages`. */
       readonly more?: boolean
       /** The cursor at which the events begin. */
-      readonly next: Cursor2
+      readonly next: V2Cursor
       /** The lease of the device: milliseconds to reconnect after its connection broke. */
       readonly leaseMs?: number
     }
@@ -326,7 +326,7 @@ export interface Requests {
    * connection, it replaces the attached device.
    */
   readonly 'device.attach': {
-    readonly given: DeviceInit
+    readonly given: DeviceOptions
     readonly answer: {
       /** Milliseconds for the device to reconnect after its connection broke. */
       readonly leaseMs: number
@@ -379,7 +379,7 @@ export interface Requests {
 export type RequestType = keyof Requests
 
 /** A request. `id` is the app's own, 1 to 128 characters; its answer repeats it. */
-export type ClientFrame2 = {
+export type V2ClientFrame = {
   readonly [Type in RequestType]: { readonly id: string; readonly type: Type } & Requests[Type]['given']
 }[RequestType]
 

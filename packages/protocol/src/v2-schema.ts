@@ -67,7 +67,7 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
     'meta?': OBJECT,
     'from?': { title: 'OpenFrom', anyOf: [oneOf('start', 'turn', 'now'), refer('cursor')] },
     'messages?': { type: 'integer', minimum: 1, maximum: 200 },
-    'device?': { title: 'DeviceInit', ...object(DEVICE) },
+    'device?': { title: 'DeviceOptions', ...object(DEVICE) },
     'speech?': { enum: [true, false, 'only'] },
   },
   'session.close': {},

@@ -1,9 +1,9 @@
 // The frames of wire version 2 that a server sends: one answer to each request (`v2-requests.ts`), and unsolicited
 // frames. `v2-schema.ts` describes them in JSON Schema. Session events are sent unchanged.
-import type { MessageId, ModelRequest, SessionChange, SessionEvent } from '@baton/core'
-import type { AnswerOf, Cursor2, RequestType } from './v2-requests.ts'
+import type { MessageId, ModelRequest, SessionChange, SessionEvent } from '@baton/core/internal'
+import type { AnswerOf, V2Cursor, RequestType } from './v2-requests.ts'
 
-export type { Heard, SpeechPlace, SpokenAnswer } from '@baton/core'
+export type { Heard, SpeechPlace, SpokenAnswer } from '@baton/core/internal'
 
 /**
  * The WebSocket subprotocol that a connection of this version offers; a connection without a subprotocol uses version
@@ -27,7 +27,7 @@ export type OkFrame<Type extends RequestType = RequestType> = {
 } & AnswerOf<Type>
 
 /** A refused request; without `re`, an error that does not answer a request. */
-export interface ErrorFrame2 {
+export interface V2ErrorFrame {
   readonly type: 'error'
   /** The `id` of the request. */
   readonly re?: string
@@ -60,7 +60,7 @@ export interface SentenceFrame {
    */
   readonly start: number
   readonly end: number
-  readonly next: Cursor2
+  readonly next: V2Cursor
 }
 
 /** The model's attempt was discarded: sentences of the answer from `index` on are void. The next attempt begins at `index` again. */
@@ -69,10 +69,10 @@ export interface SentencesDroppedFrame {
   readonly message: MessageId
   readonly step: number
   readonly index: number
-  readonly next: Cursor2
+  readonly next: V2Cursor
 }
 
-export type ServerFrame2 =
+export type V2ServerFrame =
   /** The first frame of a connection. */
   | {
       readonly type: 'hello'
@@ -82,12 +82,12 @@ export type ServerFrame2 =
       readonly limits: { readonly frameBytes: number; readonly resultBytes: number }
     }
   | OkFrame
-  | ErrorFrame2
+  | V2ErrorFrame
   /** Events of the open session, at least one, in order. `next`: where to continue after them. */
   | {
       readonly type: 'events'
       readonly events: readonly SessionEvent[]
-      readonly next: Cursor2
+      readonly next: V2Cursor
     }
   | SentenceFrame
   | SentencesDroppedFrame

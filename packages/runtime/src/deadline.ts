@@ -1,6 +1,6 @@
 // Session time, and waits with a limit: whatever misses its deadline counts as failed, so nothing waits forever.
-import type { BatonError, Clock, Timers } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { BatonError, Clock, Timers } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 
 /**
  * The time of a session while one host has it open. It starts at the wall clock, or at the session's last record if

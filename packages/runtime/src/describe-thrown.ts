@@ -1,5 +1,5 @@
 // Describes a thrown value in words. Any value can be thrown, even one without a text.
-import { isBatonError, isErrorCode } from '@baton/core'
+import { isBatonError, isErrorCode } from '@baton/core/internal'
 import type { Failure } from '@baton/core/machine'
 
 /** Returns an empty string if the value says nothing. Never throws. */

@@ -1,7 +1,7 @@
 // The seam between the shared runtime and each host: how inputs reach a session's single writer, and how its decisions
 // are read. The local host uses an actor in this process; others use a remote actor or a workflow.
-import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { History, Input, State } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
 import type { FrameReader } from './session/frame-reader.ts'

@@ -1,6 +1,6 @@
 // Many waits on one system timer, since nearly every wait of a host is a deadline that is never reached. It keeps the
 // promises of the underlying timers: never early, in due order, and no ended wait keeps a process alive.
-import type { Environment, TimerOptions, Timers } from '@baton/core'
+import type { Environment, TimerOptions, Timers } from '@baton/core/internal'
 
 /** Microtasks to wait before starting a system timer; an in-memory store has finished by then. */
 const HOPS = 4

@@ -1,5 +1,5 @@
 // Messages between a session's workflow, its activities and its callers: plain data under stable names.
-import type { Accepted, CallView, JsonObject, JsonValue, Refused, TurnStop, Usage } from '@baton/core'
+import type { Accepted, CallView, JsonObject, JsonValue, Refused, TurnStop, Usage } from '@baton/core/internal'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import type { PackedState } from './workflow/pack-state.ts'
 

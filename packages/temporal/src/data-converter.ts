@@ -1,5 +1,5 @@
 // Converts values to payloads as Temporal does, applying the user's codecs and storing long payloads in the blob store.
-import type { BlobStore } from '@baton/core'
+import type { BlobStore } from '@baton/core/internal'
 import type { DataConverter } from '@temporalio/common'
 import { createBlobCodec } from './payload-codec.ts'
 

@@ -6,14 +6,14 @@ import { createMemoryStore } from '@baton/host'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
+import type { TemporalWorld, TemporalWorldOptions } from './temporal-world.test-kit.ts'
 import { playInWorld, settlements, until } from './temporal-world.test-kit.ts'
 
 const program = findTemporal('sessions whose workflow was terminated', (message) => console.warn(message))
 const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-const withWorld = (init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
+const withWorld = (init: TemporalWorldOptions, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
   playInWorld(server, init, play)
 
 const callOnce = { calls: [{ name: 'pay', arguments: '{}' }] }

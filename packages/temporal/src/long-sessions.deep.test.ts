@@ -7,7 +7,7 @@ import type { temporal } from '@temporalio/proto'
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Submitter } from './submitter.ts'
-import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
+import type { TemporalWorld, TemporalWorldOptions } from './temporal-world.test-kit.ts'
 import { playInWorld, settlements } from './temporal-world.test-kit.ts'
 import { packState } from './workflow/pack-state.ts'
 
@@ -17,7 +17,7 @@ const program = findTemporal('what long sessions cost Temporal', (message) => co
 const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-const withWorld = (init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
+const withWorld = (init: TemporalWorldOptions, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
   playInWorld(server, init, play)
 
 interface Cost {

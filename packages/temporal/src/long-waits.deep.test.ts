@@ -9,14 +9,14 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { GoalResult } from './contract.ts'
 import { GOAL_WORKFLOW } from './contract.ts'
-import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
+import type { TemporalWorld, TemporalWorldOptions } from './temporal-world.test-kit.ts'
 import { playInWorld, settlements, until } from './temporal-world.test-kit.ts'
 
 const program = findTemporal('sessions over Temporal that wait for days', (message) => console.warn(message))
 const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-const withWorld = (init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
+const withWorld = (init: TemporalWorldOptions, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
   playInWorld(server, init, play)
 
 const HOUR_MS = 3_600_000
@@ -132,7 +132,7 @@ describe.skipIf(!server)('a session that waits for days', { timeout: 120_000 }, 
 
 interface Deadline {
   readonly tools: readonly Tool[]
-  readonly limits: TemporalWorldInit['limits']
+  readonly limits: TemporalWorldOptions['limits']
   readonly name: string
   /** Milliseconds. */
   readonly afterMs: number

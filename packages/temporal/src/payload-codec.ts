@@ -1,6 +1,6 @@
 // Stores payloads that are too long for the service in the blob store, under a hash of their content; the service only
 // gets their names.
-import type { BlobStore } from '@baton/core'
+import type { BlobStore } from '@baton/core/internal'
 import type { Payload, PayloadCodec } from '@temporalio/common'
 import { createHash } from 'node:crypto'
 

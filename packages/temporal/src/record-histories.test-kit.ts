@@ -10,12 +10,12 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { GOAL_WORKFLOW, SEARCH_ATTRIBUTES } from './index.ts'
-import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
+import type { TemporalWorld, TemporalWorldOptions } from './temporal-world.test-kit.ts'
 import { createTemporalWorld, until } from './temporal-world.test-kit.ts'
 
 interface Situation {
   readonly name: string
-  readonly init: TemporalWorldInit
+  readonly init: TemporalWorldOptions
   readonly play: (world: TemporalWorld, id: string) => Promise<void>
 }
 

@@ -1,7 +1,7 @@
 // Marks removed sessions while their first record may still be written: an activity in progress when its workflow was
 // terminated must not recreate them.
-import type { BlobStore, LogStore } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { BlobStore, LogStore } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { readOpening } from '@baton/runtime'
 import { digest } from './node-world.ts'

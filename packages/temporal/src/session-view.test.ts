@@ -1,12 +1,12 @@
 // A session as seen by one process, without a service: what happens to an input when the view is closed, and to text
 // that arrives while it opens or that the bus has lost.
-import type { LiveFrame } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { LiveFrame } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import type { SessionViewInit } from './session-view.ts'
+import type { SessionViewOptions } from './session-view.ts'
 import { SessionView } from './session-view.ts'
 import type { LiveBus } from './live/live-bus.ts'
 import { createMemoryBus } from './live/live-bus.ts'
@@ -19,7 +19,7 @@ test('an input without its record is reported when the view is closed, and the s
     store: createMemoryStore(),
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    world: {} as SessionViewInit['world'], // no decisions are made here
+    world: {} as SessionViewOptions['world'], // no decisions are made here
     update: () => {
       handedIn.resolve()
       return Promise.resolve([{ type: 'accepted', pos: 0, epoch: 1 }])
@@ -48,7 +48,7 @@ const KEPT: readonly LiveFrame[] = [
 
 /** Parts of a view that only reads. */
 const READER = {
-  world: {} as SessionViewInit['world'], // no decisions are made here
+  world: {} as SessionViewOptions['world'], // no decisions are made here
   update: () => Promise.reject(new Error('nothing is handed in')),
   onRemoved: () => {},
 }

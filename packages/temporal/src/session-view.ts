@@ -1,7 +1,7 @@
 // A session as seen by one process, a gateway or a worker: folded from the log, notified by the bus, and read again
 // when the bus was silent.
-import type { Accepted, BlobStore, LiveFrame, Logger, LogStore, Refused } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Accepted, BlobStore, LiveFrame, Logger, LogStore, Refused } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { Input, SessionRecord } from '@baton/core/machine'
 import { createHistory } from '@baton/core/machine'
 import type { OpenWorld } from '@baton/runtime'
@@ -9,7 +9,7 @@ import { ReplicatedSession } from '@baton/runtime'
 import type { Answers } from './contract.ts'
 import type { BusMessage, LiveBus } from './live/live-bus.ts'
 
-export interface SessionViewInit {
+export interface SessionViewOptions {
   readonly session: string
   readonly store: SessionLog
   readonly bus: LiveBus
@@ -41,7 +41,7 @@ const UPDATE_TRIES = 3
 
 export class SessionView {
   readonly replica: ReplicatedSession
-  readonly #init: SessionViewInit
+  readonly #init: SessionViewOptions
   readonly #listeners = new Set<() => void>()
   #unsubscribe = (): void => {}
   #reading: Promise<void> | undefined
@@ -58,7 +58,7 @@ export class SessionView {
   /** Rejects waits for a record when the view is closed. */
   readonly #closing = Promise.withResolvers<never>()
 
-  constructor(init: SessionViewInit) {
+  constructor(init: SessionViewOptions) {
     this.#init = init
     const { session, store, world, update } = init
     this.#closing.promise.catch(() => {}) // usually nothing waits

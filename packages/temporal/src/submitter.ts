@@ -1,6 +1,6 @@
 // Submits inputs to the workflows of sessions. One Update per session is in progress at a time; inputs that arrive
 // meanwhile share the next one, as a group commit. A service accepts ten Updates at once, and 2,000 per run.
-import { BatonError, isErrorCode } from '@baton/core'
+import { BatonError, isErrorCode } from '@baton/core/internal'
 import type { Input } from '@baton/core/machine'
 import {
   ServiceError,
@@ -30,7 +30,7 @@ interface Waiting {
   readonly reject: (cause: unknown) => void
 }
 
-export interface SubmitterInit {
+export interface SubmitterOptions {
   readonly client: Client
   /**
    * Tracks all calls over the same connection. Without it, closing the connection does not wait for this submitter's
@@ -46,11 +46,11 @@ export interface SubmitterInit {
 }
 
 export class Submitter {
-  readonly #init: SubmitterInit
+  readonly #init: SubmitterOptions
   readonly #calls: ServiceCalls
   readonly #queues = new Map<string, Waiting[]>()
 
-  constructor(init: SubmitterInit) {
+  constructor(init: SubmitterOptions) {
     this.#init = init
     this.#calls = init.calls ?? new ServiceCalls(init.client)
   }

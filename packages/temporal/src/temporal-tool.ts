@@ -1,6 +1,6 @@
 // Tools that are custom activities or workflows, in any language: named by type and task queue.
-import type { Schema, Tool, ToolInit } from '@baton/core'
-import { BatonError, tool } from '@baton/core'
+import type { Schema, Tool, ToolBase } from '@baton/core/internal'
+import { BatonError, tool } from '@baton/core/internal'
 
 /** Work that the workflow starts instead of calling `execute`. */
 export interface ForeignWork {
@@ -20,7 +20,7 @@ export interface ForeignWork {
 
 const FOREIGN = Symbol.for('@baton/temporal/foreign')
 
-export type TemporalToolInit<Name extends string, Input extends Schema> = ToolInit<Name, Input, Schema> & ForeignWork
+export type TemporalToolOptions<Name extends string, Input extends Schema> = ToolBase<Name, Input, Schema> & ForeignWork
 
 /**
  * Creates a tool performed by an activity or a child workflow. It is called with the tool's input and `{ session,
@@ -29,7 +29,7 @@ export type TemporalToolInit<Name extends string, Input extends Schema> = ToolIn
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
 export function temporalTool<const Name extends string, Input extends Schema>(
-  init: TemporalToolInit<Name, Input>,
+  init: TemporalToolOptions<Name, Input>,
 ): Tool {
   const { runs, type, taskQueue, attempts, heartbeatMs, ...rest } = init
   const execute = (): never => {

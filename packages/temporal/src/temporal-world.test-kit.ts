@@ -1,8 +1,8 @@
 // A worker and a host of one process over a real Temporal service, with a scripted model.
-import type { Agent, AgentInit, Host, Store } from '@baton/core'
+import type { Agent, AgentOptions, Host, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { SessionRecord, Settlement } from '@baton/core/machine'
-import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
+import type { ScriptedModel, ScriptedModelOptions } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import type { TemporalServer } from '@baton/testing/temporal'
@@ -21,8 +21,8 @@ import {
   STATE,
 } from './index.ts'
 
-export interface TemporalWorldInit extends Partial<Omit<AgentInit, 'model'>> {
-  readonly steps: ScriptedModelInit['steps']
+export interface TemporalWorldOptions extends Partial<Omit<AgentOptions, 'model'>> {
+  readonly steps: ScriptedModelOptions['steps']
   readonly host?: Partial<TemporalHostOptions>
   readonly worker?: Partial<TemporalWorkerOptions>
   readonly store?: Store
@@ -47,7 +47,7 @@ export interface TemporalWorld {
 
 let bundle: ReturnType<typeof bundleWorkflows> | undefined
 
-export async function createTemporalWorld(server: TemporalServer, init: TemporalWorldInit): Promise<TemporalWorld> {
+export async function createTemporalWorld(server: TemporalServer, init: TemporalWorldOptions): Promise<TemporalWorld> {
   const { steps, host: hostOptions, worker: workerOptions, store = createMemoryStore(), ...own } = init
   if (!bundle) sendTemporalLogs({ info: () => {}, warn: () => {} })
   bundle ??= bundleWorkflows()
@@ -112,7 +112,7 @@ export async function settlements(world: TemporalWorld, session: string): Promis
 /** Plays in its own world, which is closed afterwards. @throws Error if there is no service */
 export async function playInWorld(
   server: TemporalServer | undefined,
-  init: TemporalWorldInit,
+  init: TemporalWorldOptions,
   play: (world: TemporalWorld) => Promise<void>,
 ): Promise<void> {
   if (!server) throw new Error('there is no service')

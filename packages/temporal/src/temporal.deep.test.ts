@@ -13,13 +13,13 @@ import type { GoalResult } from './index.ts'
 import { GOAL_WORKFLOW, SESSION_WORKFLOW, temporalTool } from './index.ts'
 import { Submitter } from './submitter.ts'
 import { playInWorld, settlements, until } from './temporal-world.test-kit.ts'
-import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
+import type { TemporalWorld, TemporalWorldOptions } from './temporal-world.test-kit.ts'
 
 const program = findTemporal('sessions and goals over Temporal', (message) => console.warn(message))
 const server: TemporalServer | undefined = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-const withWorld = (init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
+const withWorld = (init: TemporalWorldOptions, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
   playInWorld(server, init, play)
 
 const add = tool({
@@ -45,7 +45,7 @@ const VERDICT = {
 describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
   test('continues over many runs, with the log of a local host', async () => {
     const said = Array.from({ length: 12 }, (_, index) => `question ${index}`)
-    const steps: TemporalWorldInit['steps'] = (_, call) => ({ text: `answer ${call % said.length}` })
+    const steps: TemporalWorldOptions['steps'] = (_, call) => ({ text: `answer ${call % said.length}` })
     const local = createMemoryStore()
     await withWorld({ steps, host: { updatesMax: 4 } }, async (world) => {
       const id = randomUUID()

@@ -1,7 +1,7 @@
 // A model that an app runs, over two servers with one store: the session is held by one server, and the app is
 // connected to the other.
 import { openSession } from '@baton/client'
-import { defineAgent, listClientModels } from '@baton/core'
+import { defineAgent, listClientModels } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
 import { clientModel } from '@baton/models/client'

@@ -16,7 +16,7 @@ export interface CuttingProxy {
   close(): Promise<void>
 }
 
-export interface CuttingProxyInit {
+export interface CuttingProxyOptions {
   /** For example `ws://127.0.0.1:8080/ws`. */
   readonly target: string
   readonly protocol: string
@@ -26,7 +26,7 @@ export interface CuttingProxyInit {
   readonly onFrame?: (frame: number) => void
 }
 
-export async function startCuttingProxy(init: CuttingProxyInit): Promise<CuttingProxy> {
+export async function startCuttingProxy(init: CuttingProxyOptions): Promise<CuttingProxy> {
   const { target, protocol, cutAt, onFrame } = init
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => protocol })
   await once(server, 'listening')

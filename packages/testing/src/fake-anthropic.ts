@@ -1,7 +1,7 @@
 // A fake Anthropic Messages server: streams in the format of recordings, with pings and padding, and rejects with 400
 // whatever the strict wire reports.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { findTooLarge, TOO_LARGE } from './media-limits.ts'
 import { validateAnthropicRequest } from './wires/index.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
@@ -17,7 +17,7 @@ import {
 
 export type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
-export interface FakeAnthropicInit {
+export interface FakeAnthropicOptions {
   /** Whether to accept non-streaming requests too; Baton always streams. False by default. */
   readonly takesWhole?: boolean
   /** Maximum request bytes of a gateway in front of it; 32 MiB by default. */
@@ -27,7 +27,7 @@ export interface FakeAnthropicInit {
 /** Use its address as ANTHROPIC_BASE_URL. */
 export function startFakeAnthropic(
   script: FakeScript,
-  { takesWhole = false, bytesMax = Infinity }: FakeAnthropicInit = {},
+  { takesWhole = false, bytesMax = Infinity }: FakeAnthropicOptions = {},
 ): Promise<FakeServer> {
   return startFakeServer(
     {

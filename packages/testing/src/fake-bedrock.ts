@@ -1,7 +1,7 @@
 // A fake Bedrock ConverseStream server: binary frames in the order and with the padding of recorded ones, verified
 // signatures, AWS's errors. Exceptions within a stream are handmade from AWS's model of the API.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { findTooLarge } from './media-limits.ts'
 import { validateBedrockRequest } from './wires/index.ts'
 import { encodeFrame } from '@baton/models/bedrock'

@@ -1,7 +1,7 @@
 // A fake Gemini streamGenerateContent server, as Gemini API or Vertex AI: whole calls without ids and with signatures
 // on the API, arguments in pieces on Vertex. Anything without a recording is handmade and marked as such.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { findTooLarge } from './media-limits.ts'
 import { validateGeminiRequest } from './wires/index.ts'
 import type { FakeAsked, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer, FakeStream } from './fake-server.ts'
@@ -19,14 +19,14 @@ export interface FakeGeminiSaid extends FakeSaid {
  */
 export type FakeGeminiFraming = 'sse' | 'array' | 'pieces'
 
-export interface FakeGeminiInit {
+export interface FakeGeminiOptions {
   /** `sse` by default. */
   readonly framing?: FakeGeminiFraming
   readonly script: FakeScript<FakeGeminiSaid>
 }
 
 /** Use its address as GOOGLE_GEMINI_BASE_URL. */
-export function startFakeGemini({ framing = 'sse', script }: FakeGeminiInit): Promise<FakeServer> {
+export function startFakeGemini({ framing = 'sse', script }: FakeGeminiOptions): Promise<FakeServer> {
   return startFakeServer<FakeGeminiSaid>(
     {
       findRefusal,

@@ -25,7 +25,7 @@ export interface FakeChatSaid extends FakeSaid {
  */
 export type FakeOpenAiDialect = 'openai' | 'mistral' | 'sloppy'
 
-export interface FakeOpenAiChatInit {
+export interface FakeOpenAiChatOptions {
   /** How it streams, and what it rejects in addition to what OpenAI rejects; `openai` by default. */
   readonly dialect?: FakeOpenAiDialect
   /** Models listed by GET /models. */
@@ -48,7 +48,7 @@ export interface FakeOpenAiChatInit {
 }
 
 /** Use its address as OPENAI_BASE_URL. */
-export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServer> {
+export function startFakeOpenAiChat(init: FakeOpenAiChatOptions): Promise<FakeServer> {
   const {
     dialect = 'openai',
     models = [],

@@ -1,7 +1,7 @@
 // Base of all fake providers: a real HTTP server that records requests, answers from a script and fails on demand. Each
 // provider's wire defines how requests are checked and answers written.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

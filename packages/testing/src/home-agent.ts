@@ -1,12 +1,12 @@
 // An agent whose single turn covers everything a version 2 client must get right: reasoning, text in pieces, a client
 // tool and a server tool in one step, an approval, a question, and three steps. The effect of each tool may happen only
 // once.
-import type { Agent, Timers } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { Agent, Timers } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 
-export interface HomeAgentInit {
+export interface HomeAgentOptions {
   readonly timers: Timers
   /** Called when a server tool has acted in a session. */
   readonly onEffect: (tool: 'note' | 'pay', session: string) => void
@@ -33,7 +33,7 @@ const STEPS: readonly ScriptedStep[] = [
 /** The text of a whole turn. */
 export const HOME_TEXT = STEPS.map(({ pieces = [] }) => pieces.join('')).join('\n\n')
 
-export function createHomeAgent({ timers, onEffect, pieceMs = 2 }: HomeAgentInit): Agent {
+export function createHomeAgent({ timers, onEffect, pieceMs = 2 }: HomeAgentOptions): Agent {
   const camera = tool({ name: 'camera', description: 'Takes a picture', input: NO_INPUT, effect: 'once' })
   const note = tool({
     name: 'note',

@@ -1,7 +1,7 @@
 // Models and tools that stream endlessly, throw unreadable values, return unserializable values, and have failing abort
 // listeners, through the real host: calls settle, turns continue, and nothing kills the process.
-import type { Model, Tool } from '@baton/core'
-import { ANSWER_LIMITS, BatonError, defineAgent, isBatonError, tool } from '@baton/core'
+import type { Model, Tool } from '@baton/core/internal'
+import { ANSWER_LIMITS, BatonError, defineAgent, isBatonError, tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { setImmediate } from 'node:timers/promises'

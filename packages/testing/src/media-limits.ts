@@ -1,7 +1,7 @@
 // Providers' rejections for the size of a request: bytes, numbers of images and documents, pixels, and a media type
 // that does not match the bytes. Verbatim messages, independent of the adapters' limits.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { FakeAsked, FakeError } from './fake-server.ts'
 
 export type LimitedProvider = 'anthropic' | 'openai' | 'gemini' | 'bedrock'

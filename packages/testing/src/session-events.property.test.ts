@@ -1,8 +1,8 @@
 // Session events over random logs: a reader that leaves after any event and returns at any later moment has read the
 // same as one that stayed. No event is sent twice or left out.
-import type { EventCursor, LiveFrame, SessionEvent } from '@baton/core'
+import type { EventCursor, LiveFrame, SessionEvent } from '@baton/core/internal'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { Conversation, readStart, readText, SESSION_EVENT_SCHEMA, SessionProjection } from '@baton/core'
+import { Conversation, readStart, readText, SESSION_EVENT_SCHEMA, SessionProjection } from '@baton/core/internal'
 import type { Fact, History, Limits, SessionRecord, State } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'

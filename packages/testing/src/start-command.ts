@@ -14,7 +14,7 @@ export interface StartedCommand {
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
-export interface CommandInit {
+export interface CommandOptions {
   readonly words: readonly string[]
   readonly folder?: string
   /** Its only environment variables, apart from PATH and NODE_COMPILE_CACHE. */
@@ -24,7 +24,7 @@ export interface CommandInit {
 /** Maximum text kept per stream; more than that fails the test in another way. */
 const TEXT_MAX = 4 * 1024 * 1024
 
-export function startCommand(program: string, init: CommandInit): StartedCommand {
+export function startCommand(program: string, init: CommandOptions): StartedCommand {
   const child = spawn(program, [...init.words], {
     ...(init.folder !== undefined && { cwd: init.folder }),
     env: { ...takeOwn('PATH', 'NODE_COMPILE_CACHE'), ...init.variables },

@@ -10,7 +10,7 @@ import type { ToolProbeOptions } from '@baton/models/prompted'
 import { describeToolVerdict, withToolProbe } from '@baton/models/prompted'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { afterEach, expect, test } from 'vitest'
-import type { FakeOpenAiChatInit } from './fake-openai-chat.ts'
+import type { FakeOpenAiChatOptions } from './fake-openai-chat.ts'
 import { startFakeOpenAiChat } from './fake-openai-chat.ts'
 import type { FakeAnswer, FakeRequest } from './fake-server.ts'
 
@@ -28,7 +28,7 @@ const look = tool({
   execute: (input) => `blue over ${(input as { readonly place: string }).place}`,
 })
 
-interface Setup extends Pick<FakeOpenAiChatInit, 'tools' | 'script'> {
+interface Setup extends Pick<FakeOpenAiChatOptions, 'tools' | 'script'> {
   /** Options with which the library creates the model. */
   readonly options?: ToolProbeOptions
 }

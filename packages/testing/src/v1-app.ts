@@ -3,7 +3,7 @@
 import type { V1Socket } from './v1-app-socket.ts'
 import { openPlatformSocket } from './v1-app-socket.ts'
 
-export interface V1AppInit {
+export interface V1AppOptions {
   readonly url: string
   readonly session: string
   /** Runs a call of the model: returns the result, or throws with the reason. */
@@ -38,7 +38,7 @@ export interface V1App {
 }
 
 /** Connects and starts the session. */
-export async function connectV1App(init: V1AppInit): Promise<V1App> {
+export async function connectV1App(init: V1AppOptions): Promise<V1App> {
   const state: AppState = {
     init,
     frames: [],
@@ -69,7 +69,7 @@ export async function connectV1App(init: V1AppInit): Promise<V1App> {
 }
 
 interface AppState {
-  readonly init: V1AppInit
+  readonly init: V1AppOptions
   readonly frames: V1Frame[]
   readonly seen: Set<string>
   readonly waits: Set<Wait>
@@ -154,7 +154,7 @@ function send(state: AppState, type: string, payload: object): void {
   state.socket?.send(JSON.stringify({ id, type, sessionId: session, timestamp, payload }))
 }
 
-async function runCall(init: V1AppInit, { payload }: V1Frame): Promise<object> {
+async function runCall(init: V1AppOptions, { payload }: V1Frame): Promise<object> {
   const { callId = '', name = '', arguments: given = '{}' } = payload
   try {
     const input: unknown = JSON.parse(given)

@@ -1,7 +1,7 @@
 // Traces of protocol version 1: what apps do and receive, as text that is replayed over the real front and host.
 // docs/protocol.md describes the frames, packages/protocol/traces/README.md the lines of a trace.
-import type { Host, JsonObject, Message, Model } from '@baton/core'
-import { BatonError, defineAgent, readText, tool, voice } from '@baton/core'
+import type { Host, JsonObject, Message, Model } from '@baton/core/internal'
+import { BatonError, defineAgent, readText, tool, voice } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'

@@ -1,8 +1,8 @@
 // An outbox in the browser's database: a page's messages survive its reload and its end. A copy of the app holds a lock
 // while it lives; whoever gets that lock knows that the copy has ended, and takes over its entries.
-import type { Outbox, OutboxEntry, OutboxInit, OutboxPlace } from './outbox.ts'
+import type { Outbox, OutboxEntry, OutboxOptions, OutboxPlace } from './outbox.ts'
 
-export interface IndexedDbOutboxInit {
+export interface IndexedDbOutboxOptions {
   /** Name of the database; `baton-outbox` by default. */
   readonly name?: string
 }
@@ -12,7 +12,7 @@ export interface IndexedDbOutboxInit {
  * Without the Web Locks of a secure context it cannot tell whether another page is alive, and also takes over entries
  * that page is still sending; the server accepts each once.
  */
-export function createIndexedDbOutbox({ name = 'baton-outbox' }: IndexedDbOutboxInit = {}): Outbox {
+export function createIndexedDbOutbox({ name = 'baton-outbox' }: IndexedDbOutboxOptions = {}): Outbox {
   return { join: (init) => new Place(name, init) }
 }
 
@@ -27,7 +27,7 @@ interface Row {
 const STORE = 'entries'
 
 class Place implements OutboxPlace {
-  readonly #init: OutboxInit
+  readonly #init: OutboxOptions
   readonly #platform = readPlatform()
   readonly #owner: string
   #isGone = false
@@ -37,7 +37,7 @@ class Place implements OutboxPlace {
   /** Serializes the work. */
   #work: Promise<unknown>
 
-  constructor(name: string, init: OutboxInit) {
+  constructor(name: string, init: OutboxOptions) {
     this.#init = init
     this.#owner = `${name} ${this.#platform.crypto.randomUUID()}`
     this.#work = this.#open(name).catch((cause: unknown) => init.onBroken(cause))

@@ -1,5 +1,5 @@
 // An outbox in memory: it outlives a client, but not the program.
-import type { Outbox, OutboxEntry, OutboxInit, OutboxPlace } from './outbox.ts'
+import type { Outbox, OutboxEntry, OutboxOptions, OutboxPlace } from './outbox.ts'
 
 export function createMemoryOutbox(): Outbox {
   const places = new Set<Place>()
@@ -25,12 +25,12 @@ export function createMemoryOutbox(): Outbox {
 
 class Place implements OutboxPlace {
   readonly scope: string
-  readonly #init: OutboxInit
+  readonly #init: OutboxOptions
   readonly #onLeave: (entries: readonly OutboxEntry[]) => void
   readonly #entries = new Map<string, OutboxEntry>()
   #isGone = false
 
-  constructor(init: OutboxInit, onLeave: (entries: readonly OutboxEntry[]) => void) {
+  constructor(init: OutboxOptions, onLeave: (entries: readonly OutboxEntry[]) => void) {
     this.scope = init.scope
     this.#init = init
     this.#onLeave = onLeave

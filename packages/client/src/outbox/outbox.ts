@@ -21,7 +21,7 @@ export type OutboxEntry = {
   | { readonly kind: 'result'; readonly outcome: CallOutcome; readonly device: string }
 )
 
-export interface OutboxInit {
+export interface OutboxOptions {
   /** The server and the session. Entries of other scopes belong to other sessions. */
   readonly scope: string
   /** Entries left by former copies of the app, oldest first. They now belong to this copy. */
@@ -33,7 +33,7 @@ export interface OutboxInit {
 /** Storage of entries. None of its methods throws, and effects happen in the order of calls. */
 export interface Outbox {
   /** Joins as one running copy of the app. */
-  join(init: OutboxInit): OutboxPlace
+  join(init: OutboxOptions): OutboxPlace
 }
 
 export interface OutboxPlace {

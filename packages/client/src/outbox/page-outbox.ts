@@ -1,8 +1,8 @@
 // The default outbox: a page's database, whose code is loaded separately; none elsewhere, since memory ends with the
 // client.
-import type { OutboxInit, OutboxPlace } from './outbox.ts'
+import type { OutboxOptions, OutboxPlace } from './outbox.ts'
 
-export function joinPageOutbox(init: OutboxInit): OutboxPlace {
+export function joinPageOutbox(init: OutboxOptions): OutboxPlace {
   const { indexedDB } = globalThis as { readonly indexedDB?: unknown } // only browsers have it
   if (!indexedDB) return { save: () => {}, remove: () => {}, leave: () => Promise.resolve() }
   const joined = import('./indexed-db-outbox.ts').then(({ createIndexedDbOutbox }) =>

@@ -1,9 +1,9 @@
 // A session as a React hook: its state and its methods.
-import type { Agent, AgentCall } from '@baton/core'
+import type { Agent, AgentCall } from '@baton/core/internal'
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import type { SessionHandlers, ToolHandler } from '../session/client-tools.ts'
 import { createEmptySnapshot, openSession } from '../session/open-session.ts'
-import type { SessionClient, SessionOptions, SessionSnapshot } from '../session/session-client.ts'
+import type { SessionClient, OpenSessionOptions, SessionSnapshot } from '../session/session-client.ts'
 import { ClientHolder } from './client-holder.ts'
 
 export type SessionMethods<A extends Agent = Agent> = Omit<
@@ -19,10 +19,10 @@ export type UsedSession<A extends Agent = Agent> = SessionSnapshot<AgentCall<A>>
  * be new in every render, but their names are those of the first. Without `session` a new one is created for this
  * component. On a server it renders an empty session, `connecting`.
  */
-export function useSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): UsedSession<A>
-export function useSession(options: SessionOptions): UsedSession
-export function useSession(given: SessionOptions<unknown>): UsedSession {
-  const options = given as SessionOptions // functions by name, as both overloads declare
+export function useSession<A extends Agent>(options: OpenSessionOptions<SessionHandlers<A>>): UsedSession<A>
+export function useSession(options: OpenSessionOptions): UsedSession
+export function useSession(given: OpenSessionOptions<unknown>): UsedSession {
+  const options = given as OpenSessionOptions // functions by name, as both overloads declare
   const newest = useRef(options)
   const { url, session } = options
   const { holder, methods } = useMemo(() => holdSession(newest, url, session), [url, session])
@@ -35,7 +35,7 @@ export function useSession(given: SessionOptions<unknown>): UsedSession {
 }
 
 interface Newest {
-  readonly current: SessionOptions
+  readonly current: OpenSessionOptions
 }
 
 function holdSession(newest: Newest, url: string, session: string | undefined) {
@@ -50,9 +50,9 @@ function holdSession(newest: Newest, url: string, session: string | undefined) {
 }
 
 /** Tools that call the handlers of the newest render. */
-function bindTools(newest: Newest): Omit<SessionOptions, 'url' | 'session'> {
+function bindTools(newest: Newest): Omit<OpenSessionOptions, 'url' | 'session'> {
   const { tools = {}, ownTools = {}, otherTool, ...others } = newest.current
-  const bind = (find: (options: SessionOptions) => ToolHandler | undefined, first: ToolHandler): ToolHandler => {
+  const bind = (find: (options: OpenSessionOptions) => ToolHandler | undefined, first: ToolHandler): ToolHandler => {
     return (input, context) => (find(newest.current) ?? first)(input, context)
   }
   return {

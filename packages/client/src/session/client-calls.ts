@@ -7,7 +7,7 @@ import type { OutboxEntry } from '../outbox/outbox.ts'
 import type { ToolHandler } from './client-tools.ts'
 import { ClientModels } from './client-models.ts'
 import { runTool } from './client-tools.ts'
-import type { SessionOptions } from './session-client.ts'
+import type { OpenSessionOptions } from './session-client.ts'
 import type { OpenCallView } from './session-view.ts'
 import type { Retried, SessionContext } from './session-context.ts'
 
@@ -17,7 +17,7 @@ export interface ClientCallsSession extends SessionContext {
   /** Name for offers of calls; it may change. Undefined if this client does not run calls. */
   readonly device: string | undefined
   createFullError(what: string): ClientError
-  readonly options: SessionOptions
+  readonly options: OpenSessionOptions
 }
 
 /** Maximum calls that run here, or whose results wait for the server. */
@@ -163,7 +163,10 @@ export class ClientCalls {
   }
 }
 
-function findHandler({ tools = {}, ownTools = {}, otherTool }: SessionOptions, name: string): ToolHandler | undefined {
+function findHandler(
+  { tools = {}, ownTools = {}, otherTool }: OpenSessionOptions,
+  name: string,
+): ToolHandler | undefined {
   if (Object.hasOwn(tools, name)) return tools[name]
   return Object.hasOwn(ownTools, name) ? ownTools[name]?.run : otherTool
 }

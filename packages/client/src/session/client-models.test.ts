@@ -1,7 +1,7 @@
 // Models that apps run, against the real front over real sockets: the answer streams, calls run on the server, and an
 // app that disconnects within an answer loses nothing.
-import type { ClientModel, Model, SessionEvent } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { ClientModel, Model, SessionEvent } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { clientModel } from '@baton/models/client'

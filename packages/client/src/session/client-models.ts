@@ -1,6 +1,6 @@
 // The models that this copy of the app runs: for each request of the server, sends the pieces as they arrive, and then
 // the whole answer.
-import type { AbortSignalLike, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
+import type { AbortSignalLike, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core/internal'
 import type { ModelOutcome } from '@baton/protocol'
 import { describeThrown } from '../tool-calls.ts'
 import type { Notice } from '../wire.ts'

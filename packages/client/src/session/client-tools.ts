@@ -1,5 +1,5 @@
 // The tools that an app runs: handlers of the agent's client tools, and the app's own tools.
-import type { AbortSignalLike, ClientTool as BroughtClientTool, ContentPart, JsonValue } from '@baton/core'
+import type { AbortSignalLike, ClientTool as BroughtClientTool, ContentPart, JsonValue } from '@baton/core/internal'
 import type { CallOutcome } from '@baton/protocol'
 import type { HandlersWith, TypedAgent } from '../tool-calls.ts'
 import { describeThrown } from '../tool-calls.ts'

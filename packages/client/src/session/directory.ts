@@ -1,5 +1,5 @@
 // A principal's sessions, for side bars: a list that is kept up to date over its own reconnecting connection.
-import type { JsonObject, SessionChange, SessionInfo } from '@baton/core'
+import type { JsonObject, SessionChange, SessionInfo } from '@baton/core/internal'
 import type { AnswerOf } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import { createClosedError } from '../client-error.ts'

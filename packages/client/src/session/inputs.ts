@@ -1,6 +1,6 @@
 // The user's messages: shown at once, sent one after another until the server has them, and followed to their answers.
 // A message stays in the outbox until then, and is sent again under its id after a connection broke.
-import type { AssistantChatMessage, ChatMessage, MessageId, SessionEvent, TurnStop, Usage } from '@baton/core'
+import type { AssistantChatMessage, ChatMessage, MessageId, SessionEvent, TurnStop, Usage } from '@baton/core/internal'
 import { ClientError, WAITING_MAX, createError, createFullError } from '../client-error.ts'
 import type { InputRequest, OutboxEntry } from '../outbox/outbox.ts'
 import type { PendingMessage, SentInput } from './session-client.ts'

@@ -1,6 +1,6 @@
 // Opens a session for an app: follows it over connections that break, and sends the app's messages and results.
 import type { Agent, SessionEvent } from '@baton/core'
-import type { AnswerOf, Cursor2, DeviceInit, Requests } from '@baton/protocol'
+import type { AnswerOf, V2Cursor, DeviceOptions, Requests } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import { createClosedError, createError, createFullError } from '../client-error.ts'
 import type { ConnectionState } from '../connection.ts'
@@ -22,7 +22,7 @@ import type {
   SessionClient,
   SessionClientEvents,
   SessionMessage,
-  SessionOptions,
+  OpenSessionOptions,
   SessionSnapshot,
 } from './session-client.ts'
 import { EMPTY_VIEW, SessionView } from './session-view.ts'
@@ -32,15 +32,15 @@ import { EMPTY_VIEW, SessionView } from './session-view.ts'
  * names, inputs and outputs of its client tools, and the calls in messages and events.
  * @throws ClientError `invalid_option` for an unknown option, and for a `url` that is not an address
  */
-export function openSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): SessionClient<A>
-export function openSession(options: SessionOptions): SessionClient
-export function openSession(options: SessionOptions<unknown>): SessionClient {
+export function openSession<A extends Agent>(options: OpenSessionOptions<SessionHandlers<A>>): SessionClient<A>
+export function openSession(options: OpenSessionOptions): SessionClient
+export function openSession(options: OpenSessionOptions<unknown>): SessionClient {
   checkOptions(options)
   // Functions by name, as both overloads declare.
-  return createCommands(new FollowedSession(options as SessionOptions))
+  return createCommands(new FollowedSession(options as OpenSessionOptions))
 }
 
-/** Every field of `SessionOptions`; a type test compares the two. */
+/** Every field of `OpenSessionOptions`; a type test compares the two. */
 const OPTIONS: readonly string[] =
   'url session title meta messages tools otherTool ownTools models asks speech leaseMs outbox reconnect world'.split(
     ' ',
@@ -73,7 +73,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   declare readonly inputs: Inputs
   declare readonly requests: SessionRequests
   declare readonly ask: Wire['ask']
-  declare readonly options: SessionOptions
+  declare readonly options: OpenSessionOptions
   declare snapshot: SessionSnapshot
   isLive = false
   isClosed = false
@@ -82,14 +82,14 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   #calls: ClientCalls | undefined
   readonly #wire: Wire
   /** The cursor at which events continue; undefined to read the session again. */
-  #cursor: Cursor2 | undefined
+  #cursor: V2Cursor | undefined
   /** The server has closed the session: a deleted session must not be created again. */
   #wasClosed: true | undefined
   #messages: readonly SessionMessage[] = []
   /** The arrays from which `#messages` was made. */
   #shown: readonly (readonly SessionMessage[])[] = []
 
-  constructor(options: SessionOptions) {
+  constructor(options: OpenSessionOptions) {
     const { world = platformWorld(), session = world.newId(), url, tools, ownTools, otherTool, outbox } = options
     this.options = options
     this.world = world
@@ -266,7 +266,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
     this.listeners.tell('status', status)
   }
 
-  #describeDevice(): DeviceInit | undefined {
+  #describeDevice(): DeviceOptions | undefined {
     const { tools = {}, otherTool, ownTools = {}, models, asks, leaseMs } = this.options
     // JSON omits undefined fields and functions.
     return !this.device
@@ -278,6 +278,6 @@ export class FollowedSession implements ClientCallsSession, WireUser {
           models: models && Object.keys(models),
           asks,
           leaseMs,
-        } as DeviceInit)
+        } as DeviceOptions)
   }
 }

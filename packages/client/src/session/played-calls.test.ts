@@ -2,7 +2,7 @@
 // starts once, and its result arrives. The test plays the server.
 import type { CallView } from '@baton/core'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { ClientError, OutboxEntry, SessionOptions } from '../index.ts'
+import type { ClientError, OutboxEntry, OpenSessionOptions } from '../index.ts'
 import { openSession } from '../index.ts'
 import type { PlayedServer, SentFrame } from '../played-server.test-kit.ts'
 import { createPlayedServer, openPlayed, settle, waitingCall } from '../played-server.test-kit.ts'
@@ -26,7 +26,7 @@ function nameOf(request: SentFrame | undefined): string {
 
 /** An app whose tool `look` ends on demand. */
 async function open(
-  options: Partial<SessionOptions> = {},
+  options: Partial<OpenSessionOptions> = {},
   left: readonly OutboxEntry[] = [],
   calls: readonly CallView[] = [],
 ) {

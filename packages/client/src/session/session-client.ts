@@ -17,7 +17,7 @@ import type {
   StepView,
   UserChatMessage,
   UserInput,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { CallOutcome, ClaimedCall, Heard, Requests, SentenceFrame, SentencesDroppedFrame } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import type { ConnectionState, ReconnectOptions } from '../connection.ts'
@@ -28,7 +28,7 @@ import type { AppModel } from './client-models.ts'
 import type { BroughtTool, ToolHandler } from './client-tools.ts'
 import type { OpenCallView, ViewState } from './session-view.ts'
 
-export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>> {
+export interface OpenSessionOptions<Handlers = Readonly<Record<string, ToolHandler>>> {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
   readonly url: string
   /** Id of the session. Without it, the client creates a session and chooses its id: `client.id`. */

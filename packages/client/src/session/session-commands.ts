@@ -1,5 +1,5 @@
 // The methods of an opened session, as requests and inputs.
-import type { ChatMessage, MessageId } from '@baton/core'
+import type { ChatMessage, MessageId } from '@baton/core/internal'
 import type { RequestType, Requests } from '@baton/protocol'
 import { createClosedError, createError } from '../client-error.ts'
 import type { InputRequest } from '../outbox/outbox.ts'

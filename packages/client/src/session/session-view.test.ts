@@ -1,6 +1,6 @@
 // The view of a session, folded from its events: everything open in it appears and disappears with its call, step or
 // turn.
-import type { CallView, ChatMessage, SessionDetails, SessionEvent } from '@baton/core'
+import type { CallView, ChatMessage, SessionDetails, SessionEvent } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { INFO, waitingCall } from '../played-server.test-kit.ts'
 import { SessionView } from './session-view.ts'

@@ -14,7 +14,7 @@ import type {
   SessionActivity,
   SessionDetails,
   SessionEvent,
-} from '@baton/core'
+} from '@baton/core/internal'
 import { Conversation } from '@baton/core/conversation'
 
 /** An unsettled call. */

@@ -4,10 +4,10 @@ import type { Agent, SessionEvent, Store, Tool } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
-import type { WebSocketFrontInit } from '@baton/server/websocket'
+import type { WebSocketFrontOptions } from '@baton/server/websocket'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { onTestFinished } from 'vitest'
-import type { SessionClient, SessionOptions, SessionSnapshot } from '../index.ts'
+import type { SessionClient, OpenSessionOptions, SessionSnapshot } from '../index.ts'
 import { openSession } from '../index.ts'
 import type { WebSocketLike, World } from '../world.ts'
 import { platformWorld } from '../world.ts'
@@ -18,13 +18,13 @@ export const environment = createNodeEnvironment({
 
 const MANY = 1_000_000
 
-export interface ServeInit {
+export interface ServeOptions {
   readonly agent: Agent
   readonly store?: Store
-  readonly front?: Partial<WebSocketFrontInit>
+  readonly front?: Partial<WebSocketFrontOptions>
 }
 
-export async function serveAgent({ agent, store, front: init = {} }: ServeInit) {
+export async function serveAgent({ agent, store, front: init = {} }: ServeOptions) {
   const host = createHost({ environment, agent, ...(store && { store }) })
   const limits = { sessionFramesPerMinute: MANY, addressFramesPerMinute: MANY, addressSessionsPerMinute: MANY }
   const log = { info: () => {}, warn: () => {} }
@@ -49,7 +49,7 @@ export async function serve(steps: Steps, tools: readonly Tool[] = [], port = 0)
 }
 
 /** A client that reconnects at once, and is closed when the test ends. */
-export function open(options: SessionOptions): SessionClient {
+export function open(options: OpenSessionOptions): SessionClient {
   const client = openSession({ reconnect: { baseMs: 1, mostMs: 10 }, ...options })
   onTestFinished(() => client.close())
   return client

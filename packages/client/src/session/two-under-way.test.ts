@@ -1,7 +1,7 @@
 // Requests of one client while others are pending: answers that are reordered, refused, postponed or lost with their
 // connection, and what is sent again over the next one. The test plays the server.
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { ClientError, OutboxEntry, SessionClient, SessionOptions } from '../index.ts'
+import type { ClientError, OutboxEntry, SessionClient, OpenSessionOptions } from '../index.ts'
 import { openSession } from '../index.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { PlayedServer } from '../played-server.test-kit.ts'
@@ -30,7 +30,7 @@ function createKeptOutbox(left: readonly OutboxEntry[] = []) {
   return { outbox, scopes, keys: () => [...kept.keys()], entries: () => [...kept.values()] }
 }
 
-function open(options: Partial<SessionOptions> = {}, left: readonly OutboxEntry[] = []) {
+function open(options: Partial<OpenSessionOptions> = {}, left: readonly OutboxEntry[] = []) {
   const server = createPlayedServer()
   const kept = createKeptOutbox(left)
   const client = openSession({ url, session: 's', world: server.world, outbox: kept.outbox, ...options })

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
-import type { SessionOptions } from '../index.ts'
-import { ClientError, createClient, createMemoryOutbox, openDirectory, openSession, platformWorld } from '../index.ts'
+import type { OpenSessionOptions } from '../index.ts'
+import { ClientError, createV1Client, createMemoryOutbox, openDirectory, openSession, platformWorld } from '../index.ts'
 import { open, serve, until } from './session.test-kit.ts'
 
 const url = 'ws://127.0.0.1:9/ws'
@@ -24,7 +24,7 @@ test.each(['id', 'sessionId', 'sesion', 'token'])(
 )
 
 test('every option that exists is taken', () => {
-  const options: Required<SessionOptions> = {
+  const options: Required<OpenSessionOptions> = {
     url,
     session: 's',
     title: 'a title',
@@ -51,7 +51,7 @@ test.each(['nonsense', 'ftp://127.0.0.1/ws', '', undefined])('%s is refused as a
   const given = wrong as string
   expect(() => openSession({ url: given })).toThrow(refusal)
   expect(() => openDirectory({ url: given })).toThrow(refusal)
-  expect(() => createClient({ url: given, session: 's' })).toThrow(refusal)
+  expect(() => createV1Client({ url: given, session: 's' })).toThrow(refusal)
 })
 
 test('an address without its path is told, and tried on', async () => {
@@ -67,7 +67,7 @@ test.each([
   ['a tool in place of its function', { place: { name: 'place', execute: () => 'Rome' } }, '"place"'],
 ])('tools that are %s are told', async (_, tools, name) => {
   const errors: ClientError[] = []
-  const client = openSession({ url, tools: tools as unknown as NonNullable<SessionOptions['tools']> }) // as in JavaScript
+  const client = openSession({ url, tools: tools as unknown as NonNullable<OpenSessionOptions['tools']> }) // as in JavaScript
   onTestFinished(() => client.close())
   client.on('error', (error) => void errors.push(error))
   await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by name; ${name} is not`)

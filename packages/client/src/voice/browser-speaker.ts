@@ -97,7 +97,7 @@ function untilListed(synthesis: SynthesisLike, world: VoiceWorld): Promise<void>
   })
 }
 
-interface SaidInit extends BrowserSpeakerOptions, SpeakOptions {
+interface SaidOptions extends BrowserSpeakerOptions, SpeakOptions {
   readonly synthesis: SynthesisLike
   readonly Utterance: new (text: string) => UtteranceLike
   readonly world: VoiceWorld
@@ -106,7 +106,7 @@ interface SaidInit extends BrowserSpeakerOptions, SpeakOptions {
 
 class SaidText {
   readonly #text: string
-  readonly #init: SaidInit
+  readonly #init: SaidOptions
   /** Offset of the current word. */
   #at = 0
   #isPaused = false
@@ -115,7 +115,7 @@ class SaidText {
   #cut: (() => void) | undefined
   #wake: (() => void) | undefined
 
-  constructor(text: string, init: SaidInit) {
+  constructor(text: string, init: SaidOptions) {
     this.#text = text
     this.#init = init
   }

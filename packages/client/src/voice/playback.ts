@@ -9,7 +9,7 @@ const MORE_MS = 5000
 /** Milliseconds for a speaker to settle after its signal aborted. */
 const SETTLE_MS = 1000
 
-export interface PlaybackInit {
+export interface PlaybackOptions {
   readonly speaker: Speaker
   readonly world: VoiceWorld
   /** More words were played. */
@@ -21,7 +21,7 @@ export interface PlaybackInit {
 }
 
 export class Playback {
-  readonly #init: PlaybackInit
+  readonly #init: PlaybackOptions
   readonly #text: string
   readonly #wordsMax: number
   readonly #abort = new AbortController()
@@ -32,7 +32,7 @@ export class Playback {
   /** Words that were played completely. */
   words = 0
 
-  constructor(text: string, init: PlaybackInit) {
+  constructor(text: string, init: PlaybackOptions) {
     this.#init = init
     this.#text = text
     this.#wordsMax = countWords(text)

@@ -11,7 +11,7 @@ export interface SaidPiece {
   readonly cut: () => void
 }
 
-export interface PieceInit {
+export interface PieceOptions {
   readonly synthesis: SynthesisLike
   readonly world: VoiceWorld
   /** A word begins this many UTF-16 units after the start. */
@@ -22,7 +22,7 @@ export interface PieceInit {
 const LOOK_MS = 500
 const LOOKS_MAX = 4
 
-export function sayPiece(utterance: UtteranceLike, { synthesis, world, onBoundary }: PieceInit): SaidPiece {
+export function sayPiece(utterance: UtteranceLike, { synthesis, world, onBoundary }: PieceOptions): SaidPiece {
   let cut = (): void => {}
   const ended = new Promise<boolean>((resolve, reject) => {
     let hasBegun = false

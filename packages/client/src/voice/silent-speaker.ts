@@ -32,13 +32,13 @@ export function createSilentSpeaker(options: SilentSpeakerOptions = {}): Speaker
   }
 }
 
-interface SilentInit extends SpeakOptions {
+interface SilentOptions extends SpeakOptions {
   readonly world: VoiceWorld
   readonly wordsPerMinute: number
 }
 
 class SilentText {
-  readonly #init: SilentInit
+  readonly #init: SilentOptions
   readonly #end: () => void
   /** Time in milliseconds after the start when each word has been spoken. */
   readonly #dues: readonly number[]
@@ -48,7 +48,7 @@ class SilentText {
   #sinceMs = 0
   #stopTimer: (() => void) | undefined
 
-  constructor(text: string, init: SilentInit, end: () => void) {
+  constructor(text: string, init: SilentOptions, end: () => void) {
     this.#init = init
     this.#dues = listWordEnds(text).map((at) => estimateSpeechMs(text.slice(0, at), init.wordsPerMinute))
     this.#end = () => {

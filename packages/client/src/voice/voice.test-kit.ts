@@ -1,6 +1,6 @@
 // A voice in virtual time: a session played by a test, and a speaker that records every played word.
-import type { AssistantChatMessage, CallView, SessionEvent } from '@baton/core'
-import type { Cursor2, Heard, SentenceFrame } from '@baton/protocol'
+import type { AssistantChatMessage, CallView, SessionEvent } from '@baton/core/internal'
+import type { V2Cursor, Heard, SentenceFrame } from '@baton/protocol'
 import type { SessionClientEvents } from '../index.ts'
 import type { PlayedPlace } from './acknowledgements.ts'
 import type { Speaker, VoiceWorld } from './speaker.ts'
@@ -44,7 +44,7 @@ export function createVirtualWorld(): VirtualWorld {
 
 type Told = Pick<SessionClientEvents, 'event' | 'sentence' | 'sentences.dropped' | 'status'>
 
-const NEXT = {} as Cursor2 // a voice never reads it
+const NEXT = {} as V2Cursor // a voice never reads it
 
 /** Sends a voice what a server would, and records its reports. */
 export class PlayedSession implements VoiceClient {

@@ -1,10 +1,10 @@
 // Options that `defineAgent` refuses, because they would be ignored or would make the agent do nothing.
 import { expect, test } from 'vitest'
-import type { AgentInit } from './agent.ts'
+import type { AgentOptions } from './agent.ts'
 import { defineAgent } from './agent.ts'
 import { tool } from './tool.ts'
 
-test.each<[string, Partial<AgentInit>, string]>([
+test.each<[string, Partial<AgentOptions>, string]>([
   ['a limit that does not exist', { limits: { inputBytes: 5 } as object }, 'limits has no field "inputBytes"'],
   ['a window that does not exist', { window: { turns: 5 } as object }, 'window has no field "turns"'],
   ['no name', { name: '' }, 'name must have 1 to 64 characters'],
@@ -14,7 +14,7 @@ test.each<[string, Partial<AgentInit>, string]>([
   )
 })
 
-test.each<[string, Partial<AgentInit>, string, string]>([
+test.each<[string, Partial<AgentOptions>, string, string]>([
   ['no parallel call', { limits: { parallelCalls: 0 } }, 'limits.parallelCalls', 'a whole number of 1 or more, not 0'],
   [
     'half a parallel call',

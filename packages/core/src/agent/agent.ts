@@ -23,7 +23,7 @@ import type { PrepareStep } from './prepare-step.ts'
 import type { Tool } from './tool.ts'
 import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 
-export interface AgentInit<
+export interface AgentOptions<
   Output extends Schema | undefined = Schema | undefined,
   Tools extends readonly Tool[] = readonly Tool[],
   Sources extends readonly ToolSource[] = readonly ToolSource[],
@@ -133,8 +133,8 @@ export function defineAgent<
   const Output extends Schema | undefined = undefined,
   const Tools extends readonly Tool[] = readonly [],
   const Sources extends readonly ToolSource[] = readonly [],
->(init: AgentInit<Output, Tools, Sources>): Agent<OutputOf<Output>, Tools>
-export function defineAgent(init: AgentInit): Agent {
+>(init: AgentOptions<Output, Tools, Sources>): Agent<OutputOf<Output>, Tools>
+export function defineAgent(init: AgentOptions): Agent {
   checkFields(init, {
     what: typeof init?.name === 'string' ? `agent "${init.name.slice(0, 100)}"` : 'an agent without a name',
     code: 'invalid_agent',
@@ -222,7 +222,7 @@ function readPermissions(name: string, given: Permissions | readonly Permissions
 /**
  * Fields to accept: an agent made from another one also has the other's fields, of which `model` wins over `models`.
  */
-function listAgentFields(init: AgentInit): ReadonlySet<string> {
+function listAgentFields(init: AgentOptions): ReadonlySet<string> {
   const { fields } = AGENT_FIELDS
   return typeof init === 'object' && init !== null && 'model' in init
     ? new Set([...fields, 'models', 'outputSchema'])

@@ -5,7 +5,7 @@ import type { Delivery, Outcome, Heard } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { ModelSettings } from './model.ts'
 
-export interface ConnectionInit {
+export interface ConnectionOptions {
   /** Name of the connection, constant while it lasts: 1 to 256 characters. */
   readonly connection: string
   /** The app runs its calls strictly one after another. */

@@ -19,7 +19,7 @@ import {
   readText,
   readVariant,
 } from './read-value.ts'
-import type { LeaseClientInit } from './session-api.ts'
+import type { LeaseClientOptions } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 
@@ -66,7 +66,7 @@ const readClientTool = readFields('a tool', {
   onInterrupt: readOneOf('cancel', 'finish'),
 })
 
-const readLeaseClientInit: Read<LeaseClientInit> = readFields('a client', {
+const readLeaseClientOptions: Read<LeaseClientOptions> = readFields('a client', {
   client: readName,
   leaseMs: { optional: readNumber(1) },
   runs: { optional: readList(readName, TOOLS_MAX) },
@@ -87,8 +87,8 @@ const readLeaseClientInit: Read<LeaseClientInit> = readFields('a client', {
 })
 
 /** Decodes a client that holds a lease. Never throws. */
-export function decodeLeaseClientInit(value: unknown): Decoded<LeaseClientInit> {
-  return decodeWith('the client', value, readLeaseClientInit)
+export function decodeLeaseClientOptions(value: unknown): Decoded<LeaseClientOptions> {
+  return decodeWith('the client', value, readLeaseClientOptions)
 }
 
 const readReport: Read<ClientReport> = readInputs({

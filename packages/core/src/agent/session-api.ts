@@ -9,7 +9,7 @@ import type { Phase } from '../machine/state.ts'
 import type { Agent, AgentOutput } from './agent.ts'
 import type { AskedFor } from './policy.ts'
 import type { Turn } from './answer.ts'
-import type { ClientConnection, ConnectionInit } from './client-connection.ts'
+import type { ClientConnection, ConnectionOptions } from './client-connection.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
@@ -36,14 +36,14 @@ export interface Host<A extends Agent = Agent> {
    * @throws BatonError `unauthorized` (it belongs to another principal), `session_held` (another host holds it),
    * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
    */
-  session<B extends Agent = A>(id?: string, init?: SessionInit<B>): Promise<Session<B>>
+  session<B extends Agent = A>(id?: string, init?: SessionOptions<B>): Promise<Session<B>>
   /** Lets running turns and detached tools finish for `drainMs` (0 by default), then closes every session. */
   stop(options?: { readonly drainMs?: number }): Promise<void>
 }
 
 export type { SessionChange, SessionDirectory, SessionInfo, SessionPage, SessionQuery } from './session-directory.ts'
 
-export interface SessionInit<A extends Agent = Agent> {
+export interface SessionOptions<A extends Agent = Agent> {
   readonly agent?: A
   readonly principal?: Principal
   /** Applies to a new session; an existing one keeps its own. */
@@ -159,9 +159,9 @@ export interface Session<A extends Agent = Agent> {
    * @throws BatonError `invalid_event`, `invalid_option` (`runs` names something that is not a client tool of the agent),
    * `rate_limited` (too many clients or tools), `unauthorized`
    */
-  client(init: LeaseClientInit): Promise<LeaseClient>
+  client(init: LeaseClientOptions): Promise<LeaseClient>
   /** Connects an app, for a front that passes on its messages. */
-  connect(init: ConnectionInit): ClientConnection
+  connect(init: ConnectionOptions): ClientConnection
   /** Settles a client tool's call by hand; attaches this program as that tool's client if necessary. */
   toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   /** Calls that wait for a decision, oldest first. */
@@ -230,7 +230,7 @@ export interface FrameStream extends AsyncIterable<Frame> {
   leave(): void
 }
 
-export interface LeaseClientInit {
+export interface LeaseClientOptions {
   /** Constant name of the client: 1 to 256 characters. */
   readonly client: string
   /** Milliseconds without a renewal before it counts as disconnected; 30 s by default, an hour at most. */

@@ -4,7 +4,7 @@ import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
 
-export interface TaintPolicyInit {
+export interface TaintPolicyOptions {
   /**
    * Which calls could do harm. By default, calls of tools that are not pure, and calls of tools of kind `fetch` or of
    * an untrusted source with an argument that the model composed: an address, or a question to a third party, can carry
@@ -30,7 +30,7 @@ export interface TaintPolicyInit {
  * ones only if the person says so. For a tool that names no destination, it asks each time.
  * @throws BatonError `invalid_agent` for an unknown option
  */
-export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
+export function createTaintPolicy(init: TaintPolicyOptions = {}): ApprovalPolicy {
   checkFields(init, { what: 'a taint policy', code: 'invalid_agent', fields: FIELDS })
   for (const field of ['isRisky', 'allows', 'otherwise'] as const)
     if (init[field] !== undefined && typeof init[field] !== 'function')
@@ -51,7 +51,7 @@ export function createTaintPolicy(init: TaintPolicyInit = {}): ApprovalPolicy {
   }
 }
 
-const FIELDS: ReadonlySet<string> = new Set<keyof TaintPolicyInit>([
+const FIELDS: ReadonlySet<string> = new Set<keyof TaintPolicyOptions>([
   'isRisky',
   'allows',
   'trusts',

@@ -18,7 +18,7 @@ export interface WaitingWords {
  * `say`: the words, or a function that makes them from the validated input. Its errors are logged, and the voice stays
  * silent; words over 500 characters are cut, and logged.
  */
-export interface WaitingInit<Input = unknown> {
+export interface WaitingOptions<Input = unknown> {
   readonly afterMs: number
   readonly say: string | ((input: Input) => string)
 }
@@ -41,7 +41,7 @@ const TIMER_MS = 2_147_483_647
 const ATTEMPTS_MAX = 10
 
 /** @throws BatonError `invalid_tool` */
-export function checkWaiting(name: string, waiting: WaitingInit<never>): void {
+export function checkWaiting(name: string, waiting: WaitingOptions<never>): void {
   const what = `tool "${name}": waiting`
   checkFields(waiting, { what, code: 'invalid_tool', fields: new Set(['afterMs', 'say']) })
   const { afterMs, say } = waiting

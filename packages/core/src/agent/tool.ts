@@ -12,7 +12,7 @@ import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { isStandardSchema, readObjectSchema } from './schema.ts'
 import { listWarnings, warnOfSchema } from './schema-warnings.ts'
 import type { AskedCall, ToolContext } from './tool-context.ts'
-import type { ToolRetry, WaitingInit } from './tool-options.ts'
+import type { ToolRetry, WaitingOptions } from './tool-options.ts'
 import { checkRetry, checkWaiting } from './tool-options.ts'
 import { describeValue } from './value-reader.ts'
 
@@ -45,7 +45,7 @@ export type Trust = 'trusted' | 'untrusted'
 
 export type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
 export type { AskedCall, Generated, GenerateRequest, Logger, Principal, Question, ToolContext } from './tool-context.ts'
-export type { ToolRetry, WaitingInit, WaitingWords } from './tool-options.ts'
+export type { ToolRetry, WaitingOptions, WaitingWords } from './tool-options.ts'
 export { WAITING_CHARS_MAX } from './tool-options.ts'
 
 /** A result that is more than JSON: text and images for the model, and optionally the value they represent. */
@@ -62,7 +62,7 @@ export type ToolResult<Output> = Unchanged<Output> | Promise<Unchanged<Output>>
 type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
 
 /** Options that all tools share. */
-export interface ToolInit<Name extends string, Input extends Schema, Output extends Schema> {
+export interface ToolBase<Name extends string, Input extends Schema, Output extends Schema> {
   /** Any name, such as `agent.spawn`. Adapters encode it for each provider. */
   readonly name: Name
   /** Tells the model what the tool does and when to call it. */
@@ -95,7 +95,7 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
    */
   readonly onInterrupt?: InterruptPolicy
   /** Words for a voice to say when a call takes longer than `afterMs`. They are not part of the conversation. */
-  readonly waiting?: WaitingInit<OutputOf<Input>>
+  readonly waiting?: WaitingOptions<OutputOf<Input>>
   /** Retries after a transient failure, for a pure or idempotent tool with `execute`. None by default. */
   readonly retry?: ToolRetry
   /**
@@ -135,7 +135,7 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
 
 /** The options of `tool()`. With `execute` the host runs the tool; without it, a connected client does. */
 export interface ToolOptions<Name extends string, Input extends Schema, Output extends Schema, Run, RunFallback>
-  extends ToolInit<Name, Input, Output>, MisnamedToolFields {
+  extends ToolBase<Name, Input, Output>, MisnamedToolFields {
   /** Runs one call. `context.services` is what the host was given: annotate it as `context: ToolContext<Services>`. */
   readonly execute?: Run | undefined
   /**
@@ -181,7 +181,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly parallel: boolean
   readonly approval: boolean | ((input: unknown, call: AskedCall) => boolean | Promise<boolean>)
   readonly onInterrupt: InterruptPolicy
-  readonly waiting?: WaitingInit
+  readonly waiting?: WaitingOptions
   readonly retry?: ToolRetry
   readonly polls?: boolean
   readonly endsTurn?: boolean
@@ -319,18 +319,18 @@ export function tool<
     OneRuns<Result, FallbackResult, ToolResult<InputOf<Output>>>,
 ): ToolOf<Name, Input, Output, Services, Result>
 export function tool(init: unknown): unknown {
-  const made = makeTool(init as AnyToolInit) // it checks each field
+  const made = makeTool(init as AnyToolOptions) // it checks each field
   warnOfSchema(`tool "${made.name.slice(0, 100)}"`, made.schemaWarnings)
   return made
 }
 
-type AnyToolInit = ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute' | 'fallback'>>
+type AnyToolOptions = ToolBase<string, Schema, Schema> & Partial<Pick<Tool, 'execute' | 'fallback'>>
 
 /**
  * Like `tool()`, for code that lists foreign tools and logs their `schemaWarnings` itself.
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
-export function makeTool(init: AnyToolInit): Tool {
+export function makeTool(init: AnyToolOptions): Tool {
   const what = typeof init?.name === 'string' ? `tool "${init.name.slice(0, 100)}"` : 'a tool without a name'
   checkFields(init, { what, code: 'invalid_tool', ...TOOL_FIELDS })
   if (typeof init.name !== 'string')
@@ -379,7 +379,7 @@ export function makeTool(init: AnyToolInit): Tool {
     // The schema validates before any function is called, so the value has the type that they expect.
     approval: (init.approval ?? false) as Tool['approval'],
     onInterrupt: init.onInterrupt ?? (effect === 'pure' ? 'cancel' : 'finish'),
-    ...(init.waiting && { waiting: init.waiting as WaitingInit }),
+    ...(init.waiting && { waiting: init.waiting as WaitingOptions }),
     ...(init.retry && { retry: init.retry }),
     ...(init.polls !== undefined && { polls: init.polls }),
     ...(init.endsTurn !== undefined && { endsTurn: init.endsTurn }),

@@ -6,7 +6,7 @@ export type { AssistantChatMessage, ChatMessage, StepView, UserChatMessage } fro
 export { readCallResult } from './call-views.ts'
 export { Conversation } from './conversation.ts'
 export type { ProjectedRecord } from './event-values.ts'
-export type { ProjectionInit } from './projection.ts'
+export type { ProjectionOptions } from './projection.ts'
 export { SessionProjection } from './projection.ts'
 export type { ProjectionStart } from './projection-start.ts'
 export { nameAnswer, readStart } from './projection-start.ts'

@@ -39,7 +39,7 @@ import { TurnAccount } from './turn-account.ts'
 import { TurnTexts } from './turn-texts.ts'
 import { WrittenStep } from './written-step.ts'
 
-export interface ProjectionInit {
+export interface ProjectionOptions {
   /** Needed if the session is not read from its first record: call ids derive from it. */
   readonly birth?: string
   /** The start, instead of the first record. */
@@ -63,7 +63,7 @@ interface TurnFold {
 }
 
 export class SessionProjection {
-  readonly #init: ProjectionInit
+  readonly #init: ProjectionOptions
   readonly #calls = new CallViews()
   #birth: string
   #pos = 0
@@ -80,7 +80,7 @@ export class SessionProjection {
   /** Events of the record being projected. */
   #events: EventBody[] = []
 
-  constructor(init: ProjectionInit = {}) {
+  constructor(init: ProjectionOptions = {}) {
     this.#init = init
     this.#birth = init.birth ?? init.start?.state.birth ?? ''
     this.#since = init.since

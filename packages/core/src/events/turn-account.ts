@@ -9,7 +9,7 @@ import type { EventBody, LimitName } from './session-event.ts'
 /** The agent's limits that apply to a turn. */
 export type TurnLimits = Pick<Limits, 'toolRounds' | 'callsPerTurn' | 'turnTokens' | 'turnCostMicros' | 'turnMs'>
 
-export interface TurnAccountInit {
+export interface TurnAccountOptions {
   /** Null while its clock is paused. */
   readonly deadlineMs: number | null
   readonly turnMs: number
@@ -42,7 +42,7 @@ export class TurnAccount {
   readonly #told = new Map<LimitName, 'near' | 'reached'>()
   #events: LimitEvent[] = []
 
-  constructor({ deadlineMs, turnMs, limits }: TurnAccountInit) {
+  constructor({ deadlineMs, turnMs, limits }: TurnAccountOptions) {
     this.#limits = limits
     this.#deadlineMs = deadlineMs
     this.#turnMs = turnMs

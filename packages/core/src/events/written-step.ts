@@ -3,7 +3,7 @@
 import type { LiveFrame } from '../agent/session-api.ts'
 import type { EventBody, EventCursor, MessageId } from './session-event.ts'
 
-export interface WrittenStepInit {
+export interface WrittenStepOptions {
   readonly message: MessageId
   readonly step: number
   readonly attempt: number
@@ -26,7 +26,7 @@ export class WrittenStep {
   #inputs: number[] = []
   #progress: string
 
-  constructor({ message, step, attempt, callPrefix, progress = '' }: WrittenStepInit) {
+  constructor({ message, step, attempt, callPrefix, progress = '' }: WrittenStepOptions) {
     this.#progress = progress
     this.message = message
     this.step = step

@@ -24,7 +24,7 @@ export interface ScriptedStep {
   readonly hangs?: 'until-aborted' | 'for-ever'
 }
 
-export interface ScriptedModelInit {
+export interface ScriptedModelOptions {
   readonly id?: string
   /** One step per call, or a function of the request and of the call's number, from 0. */
   readonly steps: readonly ScriptedStep[] | ((request: ModelRequest, call: number) => ScriptedStep)
@@ -38,7 +38,7 @@ export interface ScriptedModel extends Model {
 }
 
 const FIELDS = { id: true, steps: true, timers: true, capabilities: true } satisfies Record<
-  keyof ScriptedModelInit,
+  keyof ScriptedModelOptions,
   true
 >
 const STEP_FIELDS = {
@@ -55,7 +55,7 @@ const STEP_FIELDS = {
 } satisfies Record<keyof ScriptedStep, true>
 
 /** @throws BatonError `invalid_option` for an unknown field: a misspelt `text` would be an empty answer */
-export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
+export function createScriptedModel(init: ScriptedModelOptions): ScriptedModel {
   checkScript(init)
   const requests: ModelRequest[] = []
   const id = init.id ?? 'scripted/model'
@@ -83,7 +83,7 @@ export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
   return { id, provider: 'scripted', capabilities, run, requests }
 }
 
-function checkScript(init: ScriptedModelInit): void {
+function checkScript(init: ScriptedModelOptions): void {
   const code = 'invalid_option'
   checkFields(init, { what: 'createScriptedModel', code, fields: new Set(Object.keys(FIELDS)) })
   const { steps } = init

@@ -24,7 +24,7 @@ import {
   createSnapshot,
 } from './store-claims.ts'
 
-export interface StoreContractInit {
+export interface StoreContractOptions {
   /** A new, empty store whose leases use this clock. */
   open(clock: Clock): Promise<Store>
   /** Closes the store and opens it again over the same data. Absent if its data does not outlive it. */
@@ -39,7 +39,7 @@ export interface StoreCase {
   run(): Promise<void>
 }
 
-export function storeContract(init: StoreContractInit): readonly StoreCase[] {
+export function storeContract(init: StoreContractOptions): readonly StoreCase[] {
   const all = Object.entries({ ...CASES, ...OWNERSHIP_CASES })
   const cases = all.map(([name, act]): StoreCase => ({ name, run: () => withStore(init, act) }))
   const { reopen } = init
@@ -66,7 +66,7 @@ function createSteppedClock(): SteppedClock {
   }
 }
 
-async function withStore(init: StoreContractInit, act: StoreAct): Promise<void> {
+async function withStore(init: StoreContractOptions, act: StoreAct): Promise<void> {
   const clock = createSteppedClock()
   const store = await init.open(clock)
   try {
@@ -354,7 +354,7 @@ const CASES: Readonly<Record<string, StoreAct>> = {
   },
 }
 
-type DurableCase = (store: Store, reopen: NonNullable<StoreContractInit['reopen']>) => Promise<Store>
+type DurableCase = (store: Store, reopen: NonNullable<StoreContractOptions['reopen']>) => Promise<Store>
 
 const DURABLE_CASES: Readonly<Record<string, DurableCase>> = {
   'records, snapshots and blobs outlive their store, and epochs go on': async (store, reopen) => {

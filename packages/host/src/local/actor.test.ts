@@ -1,6 +1,6 @@
 // The end of a session's actor: what it no longer does, and that every waiting caller gets an error.
-import type { Logger, Store } from '@baton/core'
-import { BatonError, defineAgent, createSpec } from '@baton/core'
+import type { Logger, Store } from '@baton/core/internal'
+import { BatonError, defineAgent, createSpec } from '@baton/core/internal'
 import type { Effect, Input } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'

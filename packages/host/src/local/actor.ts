@@ -1,6 +1,6 @@
 // The actor of one session: processes inputs in order, commits what the machine decides, then performs the effects.
-import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { DecidedBatch, Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
 import { applyRecord, decideBatch, losesByRestart, openSession, outstanding, SeenInputs } from '@baton/core/machine'
 import { describeThrown, startSessionClock } from '@baton/runtime'
@@ -9,7 +9,7 @@ import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog, refillHistory } from './session-log.ts'
 import type { OwnedLog } from './session-leases.ts'
 
-export interface ActorInit extends LogAccess {
+export interface ActorOptions extends LogAccess {
   readonly newId: () => string
   /** Set when the session's previous actor in this process died. */
   readonly isReopened: boolean
@@ -68,7 +68,7 @@ interface Mail {
  * Opens a session's log as its only owner, and recovers work that a dead process left unfinished.
  * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `log_damaged`, `log_version_unknown`
  */
-export async function openActor(init: ActorInit): Promise<Actor> {
+export async function openActor(init: ActorOptions): Promise<Actor> {
   const owned = await acquireLog(init)
   try {
     return await recoverActor(init, owned)
@@ -78,7 +78,7 @@ export async function openActor(init: ActorInit): Promise<Actor> {
   }
 }
 
-async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
+async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor> {
   const { session } = init
   const { epoch } = owned
   const log = await readLog(init, owned)
@@ -127,7 +127,7 @@ class SessionActor implements Actor {
   readonly history: History
   readonly clock: Clock
   state: State
-  readonly #init: ActorInit
+  readonly #init: ActorOptions
   readonly #owned: OwnedLog
   readonly #seen = new SeenInputs()
   #spec: Spec
@@ -140,7 +140,7 @@ class SessionActor implements Actor {
   #makePerformer: (() => Pick<Performer, 'perform'>) | undefined
   #performer: Pick<Performer, 'perform'> | undefined
 
-  constructor(init: ActorInit, { owned, spec, state, history, clock }: Opened) {
+  constructor(init: ActorOptions, { owned, spec, state, history, clock }: Opened) {
     this.#init = init
     this.#owned = owned
     this.#spec = spec

@@ -1,6 +1,6 @@
 // Sources of an answer: a limited number, each once, and none if it cites nothing or too much.
-import type { Model } from '@baton/core'
-import { ANSWER_SOURCES_MAX, defineAgent } from '@baton/core'
+import type { Model } from '@baton/core/internal'
+import { ANSWER_SOURCES_MAX, defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createNodeEnvironment } from '../environment.ts'

@@ -4,14 +4,14 @@ import { tool } from '@baton/core'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import type { TestWorldInit } from './test-world.test-kit.ts'
+import type { TestWorldOptions } from './test-world.test-kit.ts'
 import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
 const clientTool = (name: string) => tool({ name, description: name, input: { type: 'object' }, effect: 'pure' })
 
-const world = (more: Partial<TestWorldInit> = {}) =>
+const world = (more: Partial<TestWorldOptions> = {}) =>
   createTestWorld({ tools: [clientTool('look')], steps: [listCalls('look'), { text: 'done' }], ...more })
 
 test('a client stays attached when its session is opened again after a store failure', async () => {

@@ -11,8 +11,8 @@ import type {
   SessionDirectory,
   Store,
   Usage,
-} from '@baton/core'
-import { checkFields, BatonError, describeValue } from '@baton/core'
+} from '@baton/core/internal'
+import { checkFields, BatonError, describeValue } from '@baton/core/internal'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, Directory, readOpening, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
@@ -192,7 +192,7 @@ function createDirectory({
   store,
   log,
   openSessions,
-}: Pick<RemovalInit, 'store' | 'openSessions'> & { readonly log: Logger }): Directory {
+}: Pick<RemovalOptions, 'store' | 'openSessions'> & { readonly log: Logger }): Directory {
   return new Directory({
     store,
     log,
@@ -228,14 +228,14 @@ function checkOptions(options: HostOptions): void {
   })
 }
 
-interface RemovalInit {
+interface RemovalOptions {
   readonly store: LimitedStore
   readonly leases: SessionLeases
   readonly directory: Directory
   readonly openSessions: OpenSessions
 }
 
-function createRemoval({ store, leases, directory, openSessions }: RemovalInit) {
+function createRemoval({ store, leases, directory, openSessions }: RemovalOptions) {
   const removeAlone = async (name: string): Promise<void> => {
     const opening = await readOpening(store, name).catch(() => undefined) // a damaged session can be removed
     await leases.remove(name)

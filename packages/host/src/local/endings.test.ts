@@ -1,7 +1,7 @@
 // The end of a session or a host while other work is in progress: resources released, events reported once, and what
 // stays unchanged.
-import type { SessionChange, Store } from '@baton/core'
-import { BatonError, defineAgent } from '@baton/core'
+import type { SessionChange, Store } from '@baton/core/internal'
+import { BatonError, defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import {

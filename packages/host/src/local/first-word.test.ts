@@ -1,9 +1,9 @@
 // How long a turn waits for the first word of an answer: retries and fallback models share one limit.
-import type { AbortSignalLike, Model, ModelAnswer, ModelEvent } from '@baton/core'
-import { BatonError, voice } from '@baton/core'
+import type { AbortSignalLike, Model, ModelAnswer, ModelEvent } from '@baton/core/internal'
+import { BatonError, voice } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
 import { act, createManualTime, createTestWorld, noUnhandledRejections } from './test-world.test-kit.ts'
-import type { ManualTime, TestWorldInit } from './test-world.test-kit.ts'
+import type { ManualTime, TestWorldOptions } from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
@@ -59,7 +59,7 @@ function createSlowModel(id: string, { environment: { timers } }: ManualTime, sc
 type Scripts = Readonly<Record<string, readonly Said[]>>
 
 /** Plays one turn: returns its outcome, its duration, and when each model was called. */
-async function play(scripts: Scripts, init: Partial<TestWorldInit> = { profile: voice }) {
+async function play(scripts: Scripts, init: Partial<TestWorldOptions> = { profile: voice }) {
   const time = createManualTime()
   const slow = Object.entries(scripts).map(([id, script]) => createSlowModel(id, time, script))
   const world = createTestWorld({ time, steps: [], models: slow.map(({ model }) => model), ...init })

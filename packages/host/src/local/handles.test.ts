@@ -1,10 +1,10 @@
 // One handle of a session: its messages keep their order while pictures are stored, are accepted once even if sent
 // twice, and fail once it is closed.
-import type { ImagePart, Schema, Session, UserInput } from '@baton/core'
-import { tool } from '@baton/core'
+import type { ImagePart, Schema, Session, UserInput } from '@baton/core/internal'
+import { tool } from '@baton/core/internal'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import type { TestWorldInit } from './test-world.test-kit.ts'
+import type { TestWorldOptions } from './test-world.test-kit.ts'
 import {
   act,
   createProcess,
@@ -30,7 +30,7 @@ function picture(bytes: string): ImagePart {
  * A world whose store holds each picture until the test releases it: either the oldest one, or all current and later
  * ones.
  */
-function createSlowWorld(more: Partial<TestWorldInit> = {}) {
+function createSlowWorld(more: Partial<TestWorldOptions> = {}) {
   const waiting: (() => void)[] = []
   let isSlow = true
   const store = ownStore()

@@ -1,6 +1,6 @@
 // Content that a provider refuses is left out of later requests, so that the session can continue.
-import type { ContentPart, ErrorCode, ImagePart, Message, ModelRequest, Session } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ContentPart, ErrorCode, ImagePart, Message, ModelRequest, Session } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'

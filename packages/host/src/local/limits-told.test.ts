@@ -1,10 +1,10 @@
 // Every limit that takes effect in a turn is reported: as an event, on the answer, or as the turn's error. The page
 // about limits lists the actual defaults.
 import { readFile } from 'node:fs/promises'
-import type { SessionEventOf } from '@baton/core'
+import type { SessionEventOf } from '@baton/core/internal'
 import { DEFAULT_LIMITS } from '@baton/core/machine'
 import { expect, test } from 'vitest'
-import type { TestWorldInit } from './test-world.test-kit.ts'
+import type { TestWorldOptions } from './test-world.test-kit.ts'
 import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'
 
 noUnhandledRejections()
@@ -13,7 +13,7 @@ const usage = { inputTokens: 8, outputTokens: 2 }
 const again = { ...listCalls('act'), usage }
 const end = { text: 'done', usage }
 
-test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldInit>, string]>([
+test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldOptions>, string]>([
   ['rounds', { limits: { toolRounds: 1 } }, 'limit'],
   ['calls', { limits: { callsPerTurn: 1 }, steps: [{ ...listCalls('act', 'act'), usage }, end] }, 'end'],
   ['tokens', { limits: { turnTokens: 9 } }, 'turn_tokens_exceeded'],
@@ -39,7 +39,7 @@ test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldInit>, string]>([
   expect(told).toEqual([limit])
 })
 
-test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldInit>, used: number, max: number]>([
+test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldOptions>, used: number, max: number]>([
   ['rounds', { limits: { toolRounds: 5 } }, 4, 5],
   ['calls', { limits: { callsPerTurn: 5 } }, 4, 5],
   ['tokens', { limits: { turnTokens: 50 } }, 40, 50],

@@ -1,19 +1,19 @@
 // Shared by the tests of listeners: a listener over a host in a world whose time the test controls.
-import type { AgentInit, Host, Tool } from '@baton/core'
+import type { AgentOptions, Host, Tool } from '@baton/core'
 import { defineAgent } from '@baton/core'
-import type { ScriptedModelInit } from '@baton/core/testing'
+import type { ScriptedModelOptions } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import type { ListenerOptions } from '@baton/runtime'
 import { createListener } from '@baton/runtime'
 import { createHost } from './create-host.ts'
 import { createManualTime, ownStore } from './test-world.test-kit.ts'
 
-export interface ListenedInit extends Partial<Omit<AgentInit<undefined, readonly Tool[]>, 'model'>> {
-  readonly steps: ScriptedModelInit['steps']
+export interface ListenedOptions extends Partial<Omit<AgentOptions<undefined, readonly Tool[]>, 'model'>> {
+  readonly steps: ScriptedModelOptions['steps']
   readonly options?: ListenerOptions
 }
 
-export function createListened({ steps, options = {}, ...agent }: ListenedInit) {
+export function createListened({ steps, options = {}, ...agent }: ListenedOptions) {
   const time = createManualTime()
   const { environment } = time
   const store = ownStore()

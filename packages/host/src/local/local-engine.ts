@@ -2,13 +2,13 @@
 import type { Agent } from '@baton/core'
 import type { Engine } from '@baton/runtime'
 import { AbortedCalls, hasRunningWork, waitForTurns } from '@baton/runtime'
-import type { LocalSession, LocalSessionInit } from './local-session.ts'
+import type { LocalSession, LocalSessionOptions } from './local-session.ts'
 import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
 
 /** Dependencies shared by all sessions of a host. */
-export interface LocalEngineInit extends Omit<
-  LocalSessionInit,
+export interface LocalEngineOptions extends Omit<
+  LocalSessionOptions,
   'session' | 'agent' | 'principal' | 'meta' | 'aborted'
 > {
   /** Milliseconds to wait for an aborted model call to end. */
@@ -16,7 +16,7 @@ export interface LocalEngineInit extends Omit<
 }
 
 /** @throws BatonError `invalid_option` */
-export function createLocalEngine({ abortMs, ...init }: LocalEngineInit, openSessions: OpenSessions): Engine {
+export function createLocalEngine({ abortMs, ...init }: LocalEngineOptions, openSessions: OpenSessions): Engine {
   const { environment, leases, log } = init
   const shared = { ...init, aborted: new AbortedCalls({ timers: environment.timers, log, abortMs }) }
   const open: Engine['open'] = async (session, { agent, principal, meta = {} }) => {

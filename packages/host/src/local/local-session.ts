@@ -11,8 +11,8 @@ import type {
   Principal,
   Refused,
   Store,
-} from '@baton/core'
-import { BatonError } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
 import type { AbortedCalls, Catalog, CopyingEngine, Directory, FrameReader, SessionWorld } from '@baton/runtime'
@@ -25,7 +25,7 @@ import type { SessionLeases } from './session-leases.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
 
-export interface LocalSessionInit {
+export interface LocalSessionOptions {
   readonly session: string
   readonly leases: SessionLeases
   /** Overrides the catalog's choice. */
@@ -54,7 +54,7 @@ const REOPEN_MS = 200
 const WAITING_MAX = 1000
 
 /** @throws BatonError when the log cannot be read or owned */
-export async function openLocalSession(init: LocalSessionInit): Promise<LocalSession> {
+export async function openLocalSession(init: LocalSessionOptions): Promise<LocalSession> {
   const session = new LocalSession(init)
   await session.open()
   return session
@@ -62,7 +62,7 @@ export async function openLocalSession(init: LocalSessionInit): Promise<LocalSes
 
 export class LocalSession implements CopyingEngine, ActorListener {
   readonly session: string
-  readonly #init: LocalSessionInit
+  readonly #init: LocalSessionOptions
   readonly #feed: SessionFeed
   readonly #observed: ObservedSession | undefined
   /** Records committed while opening. The observer gets them once the session has a state. */
@@ -83,7 +83,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   #failure: BatonError | undefined
   #reopening: Reopening | undefined
 
-  constructor(init: LocalSessionInit) {
+  constructor(init: LocalSessionOptions) {
     const { session, store } = init
     this.session = session
     this.#init = init

@@ -1,6 +1,6 @@
 // Pictures and files in inputs and results: stored as blobs, with their own limits, and sent as they were given.
-import type { BlobStore, ContentPart, FilePart, ImagePart, Message, Store } from '@baton/core'
-import { tool } from '@baton/core'
+import type { BlobStore, ContentPart, FilePart, ImagePart, Message, Store } from '@baton/core/internal'
+import { tool } from '@baton/core/internal'
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'

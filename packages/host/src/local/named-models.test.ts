@@ -1,6 +1,6 @@
 // Model names in a program without a resolver: the process's variables decide, before the first turn.
-import type { HttpRequest } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { HttpRequest } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createNodeEnvironment } from '../environment.ts'
 import type { HostOptions } from './create-host.ts'

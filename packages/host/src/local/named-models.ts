@@ -5,7 +5,7 @@ import type { Variables } from '@baton/models/choose-model'
 import { createModelOf, secretsIn } from '@baton/models/choose-model'
 import { describeToolVerdict } from '@baton/models/prompted'
 
-export interface NamedModelsInit {
+export interface NamedModelsOptions {
   readonly variables: Variables
   readonly environment: Pick<Environment, 'transport' | 'clock'>
   readonly log: Logger
@@ -20,7 +20,7 @@ export interface NamedModels {
   readonly secrets: readonly string[]
 }
 
-export function createNamedModels({ variables, environment, log }: NamedModelsInit): NamedModels {
+export function createNamedModels({ variables, environment, log }: NamedModelsOptions): NamedModels {
   const { transport, clock } = environment
   let find: ((id: string) => Model) | undefined
   return {

@@ -1,5 +1,5 @@
 // A session's own world: its agent, also after reopening and recovery.
-import type { Agent, AgentInit } from '@baton/core'
+import type { Agent, AgentOptions } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ import {
 
 noUnhandledRejections()
 
-function createAgent(name: string, text: string, more: Partial<AgentInit> = {}): Agent {
+function createAgent(name: string, text: string, more: Partial<AgentOptions> = {}): Agent {
   return defineAgent({ name, model: createScriptedModel({ steps: () => ({ text }) }), ...more })
 }
 

@@ -1,6 +1,6 @@
 // Performs the effects of one session in this process: owns its timers, model calls and running tools. Work answers
 // with an input and never rejects.
-import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
+import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core/internal'
 import type { Effect, History, Input, State } from '@baton/core/machine'
 import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionFeed } from '@baton/runtime'
 import {
@@ -13,7 +13,7 @@ import {
   ToolQuestions,
 } from '@baton/runtime'
 
-export interface PerformerInit {
+export interface PerformerOptions {
   /** Its clock is the session's time. */
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** The session's agent may change. */
@@ -35,7 +35,7 @@ const PROGRESS_MS = 500
 const PROGRESS_CHARS = 2048
 
 export class Performer {
-  readonly #init: PerformerInit
+  readonly #init: PerformerOptions
   readonly #timers = new Map<string, () => void>()
   /** Rarely more than one. */
   #models: readonly RunningModel[] = []
@@ -44,7 +44,7 @@ export class Performer {
   #newestAttempt = 0
   #isClosed = false
 
-  constructor(init: PerformerInit) {
+  constructor(init: PerformerOptions) {
     this.#init = init
     this.questions = new ToolQuestions({ history: () => init.history, submit: init.submit })
   }

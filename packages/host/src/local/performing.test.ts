@@ -1,6 +1,6 @@
 // Work of a session that is given up: late output of models and tools is neither shown nor logged, timers fire on time,
 // and the log follows an answer at its own pace.
-import type { SessionEvent, Store, Timers, ToolContext } from '@baton/core'
+import type { SessionEvent, Store, Timers, ToolContext } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import type { ManualTime } from './test-world.test-kit.ts'
 import {

@@ -1,5 +1,5 @@
 // Sessions that are opened, removed and left at the same moment.
-import type { Acquired, Store, StoredSession } from '@baton/core'
+import type { Acquired, Store, StoredSession } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import {

@@ -2,7 +2,7 @@
 import type { Session, SessionEvent } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
-import type { TestWorld, TestWorldInit } from './test-world.test-kit.ts'
+import type { TestWorld, TestWorldOptions } from './test-world.test-kit.ts'
 import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'
 
 noUnhandledRejections()
@@ -11,7 +11,7 @@ const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' 
 const done = { type: 'ok', content: [{ type: 'text', text: 'seen' }] } as const
 
 interface Moment {
-  readonly init: Partial<TestWorldInit>
+  readonly init: Partial<TestWorldOptions>
   /** Runs before the second reader starts. */
   readonly before: (session: Session, world: TestWorld) => Promise<unknown>
   /** Runs from there to the end. */

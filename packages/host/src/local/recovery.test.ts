@@ -3,7 +3,7 @@
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
-import type { TestWorldInit } from './test-world.test-kit.ts'
+import type { TestWorldOptions } from './test-world.test-kit.ts'
 import {
   act,
   listCalls,
@@ -58,7 +58,7 @@ function faultyStore(): { readonly store: Store; readonly faults: Faults } {
   return { store: { ...disk, append, read }, faults }
 }
 
-function faultyWorld(more: Partial<TestWorldInit> = {}) {
+function faultyWorld(more: Partial<TestWorldOptions> = {}) {
   const { store, faults } = faultyStore()
   const world = createTestWorld({ store, steps: () => ({ text: 'answer', pieceMs: 100 }), ...more })
   return { ...world, faults }

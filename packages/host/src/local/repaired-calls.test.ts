@@ -1,7 +1,7 @@
 // Arguments with small mistakes: repaired calls run and the log says so, unrepairable ones go back to the model, and
 // truncated ones are never touched.
-import type { FinishReason, JsonObject, Model, ModelCallPart, ModelPart } from '@baton/core'
-import { tool } from '@baton/core'
+import type { FinishReason, JsonObject, Model, ModelCallPart, ModelPart } from '@baton/core/internal'
+import { tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createTestWorld, noUnhandledRejections } from './test-world.test-kit.ts'

@@ -7,7 +7,7 @@ import type { LimitedStore } from './store-in-time.ts'
 import type { ClockReading } from './trusted-clock.ts'
 import { TrustedClock } from './trusted-clock.ts'
 
-export interface RetentionInit {
+export interface RetentionOptions {
   readonly store: LimitedStore
   readonly environment: Environment
   readonly log: Logger
@@ -29,7 +29,7 @@ const PATIENCE_MS = 7 * 86_400_000
  * Looks at once, then every hour until the returned function is called. The first look skips sessions with work left by
  * a dead host: they are recovered first, however long the host was down.
  */
-export function startRetention(init: RetentionInit): () => void {
+export function startRetention(init: RetentionOptions): () => void {
   const { store, environment, keepMs } = init
   let stop = (): void => {}
   let stopped = false
@@ -46,7 +46,7 @@ export function startRetention(init: RetentionInit): () => void {
   }
 }
 
-async function removeOld(init: RetentionInit, clock: TrustedClock, isFirst: boolean): Promise<void> {
+async function removeOld(init: RetentionOptions, clock: TrustedClock, isFirst: boolean): Promise<void> {
   const { store, log, keepMs, openSessions } = init
   try {
     const reading = await clock.read((beforeMs) => findNewestMs(store, beforeMs))
@@ -92,7 +92,11 @@ function describeMoment(ms: number): string {
  * Removes a session unless it has been used since it was listed, another host has taken it, or it cannot be read: its
  * remains may still be needed.
  */
-async function removeUnused({ store, remove, log }: RetentionInit, session: string, records: number): Promise<boolean> {
+async function removeUnused(
+  { store, remove, log }: RetentionOptions,
+  session: string,
+  records: number,
+): Promise<boolean> {
   try {
     for await (const { pos } of store.read(session, 0)) if (pos >= records) return false
     await remove(session)

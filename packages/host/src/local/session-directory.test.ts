@@ -1,6 +1,6 @@
 // Lists of sessions: filtered, paged, by principal; and the events for their watchers.
-import type { Logger, SessionChange } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { Logger, SessionChange } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,14 +1,14 @@
 // One host's leases: acquired per session, renewed together, and given up before they expire. Time is counted in its
 // own ticks, several per lease, without reading a clock. If the process slept for longer than a lease, the store's
 // epochs keep it safe.
-import type { LeftBehind, Logger, Store, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { LeftBehind, Logger, Store, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import { createHeldError } from '../stores/session-held.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { createLateError, STORE_ACT_MS } from './store-in-time.ts'
 
-export interface SessionLeasesInit {
+export interface SessionLeasesOptions {
   readonly store: LimitedStore
   /** The store itself: a lease acquired after its deadline must be returned. */
   readonly disk: Pick<Store, 'acquire' | 'leaseMs'>
@@ -36,7 +36,7 @@ const LEASE_TICKS = 4
 const FENCE_TICKS = 3
 
 export class SessionLeases {
-  readonly #init: SessionLeasesInit
+  readonly #init: SessionLeasesOptions
   readonly #held = new Map<string, HeldLease>()
   /** Ended ownerships not yet reported to the store. */
   readonly #unreleased = new Set<Ending>()
@@ -48,7 +48,7 @@ export class SessionLeases {
   #stopTick: (() => void) | undefined
   #isStopped = false
 
-  constructor(init: SessionLeasesInit) {
+  constructor(init: SessionLeasesOptions) {
     this.#init = init
   }
 

@@ -1,6 +1,6 @@
 // One session's log in memory: the folded state, the history with its bodies, and how both are read from a store.
-import type { Store, Timers } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { Store, Timers } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState, isUsableSnapshot } from '@baton/core/machine'
 import { describeThrown, within } from '@baton/runtime'

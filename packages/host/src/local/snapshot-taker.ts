@@ -5,7 +5,7 @@ import { takeSnapshot } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 
-export interface SnapshotTakerInit {
+export interface SnapshotTakerOptions {
   readonly store: LimitedStore
   readonly session: string
   readonly log: Logger
@@ -20,12 +20,12 @@ const REST_PART = 8
 export class SnapshotTaker {
   /** Position of the first commit that makes a busy session worth a snapshot. */
   dueAtPos: number
-  readonly #init: SnapshotTakerInit
+  readonly #init: SnapshotTakerOptions
   #lastPos = -1
   /** The newest write; it ends after all earlier ones. */
   #storing: Promise<void> | undefined
 
-  constructor(init: SnapshotTakerInit) {
+  constructor(init: SnapshotTakerOptions) {
     this.#init = init
     this.dueAtPos = init.snapshotRecords - 1
   }

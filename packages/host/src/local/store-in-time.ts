@@ -1,6 +1,6 @@
 // A store as a host uses it: every operation has a deadline, so that a store that hangs cannot block anything forever.
-import type { Store, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Store, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { Limit } from '@baton/runtime'
 import { within } from '@baton/runtime'
 

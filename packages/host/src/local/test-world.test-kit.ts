@@ -1,8 +1,8 @@
 // Shared by the tests of the local host: a host in a world whose time only moves when a test moves it.
-import type { AgentInit, Clock, Environment, Session, Store, StoredSession } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { AgentOptions, Clock, Environment, Session, Store, StoredSession } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
-import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
+import type { ScriptedModel, ScriptedModelOptions } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { act, listCalls, collect, never, resultsTold, textsTold } from '@baton/testing/situation-parts'
 import { afterAll, afterEach, beforeAll } from 'vitest'
@@ -93,9 +93,9 @@ export function createBrokenClock(time: ManualTime, broken: { count: number }): 
   return { nowMs }
 }
 
-export interface TestWorldInit extends Partial<Omit<AgentInit, 'model'>> {
-  readonly steps: ScriptedModelInit['steps']
-  readonly models?: AgentInit['model']
+export interface TestWorldOptions extends Partial<Omit<AgentOptions, 'model'>> {
+  readonly steps: ScriptedModelOptions['steps']
+  readonly models?: AgentOptions['model']
   readonly time?: ManualTime
   readonly store?: Store
   readonly host?: Partial<HostOptions>
@@ -116,7 +116,7 @@ export { act, listCalls, collect, never, resultsTold, textsTold }
 
 export const SESSION = 'tested'
 
-export function createTestWorld(init: TestWorldInit): TestWorld {
+export function createTestWorld(init: TestWorldOptions): TestWorld {
   const { steps, models, time = createManualTime(), host: options, store = ownStore(), ...agent } = init
   const model = createScriptedModel({ steps, timers: time.environment.timers })
   const warnings: string[] = []
@@ -157,7 +157,7 @@ export function ownStore(): MemoryStore {
 export const LEASE_MS = 10_000
 
 /** A world of one process over a shared store. `die` ends its timers, including its renewals. */
-export function createProcess(time: ManualTime, store: Store, init: TestWorldInit) {
+export function createProcess(time: ManualTime, store: Store, init: TestWorldOptions) {
   let isAlive = true
   const { timers } = time.environment
   const start: typeof timers.start = (delayMs, callback) => timers.start(delayMs, () => isAlive && callback())

@@ -1,10 +1,10 @@
 // Decides whether the wall clock can be trusted before anything is deleted. A clock set forward looks like a long
 // downtime. Time itself tells the difference: how much of it a host has seen pass, and whether the clock stays
 // consistent.
-import type { Clock, LogStore } from '@baton/core'
-import { parseJson, isJsonObject, readMonotonicMs } from '@baton/core'
+import type { Clock, LogStore } from '@baton/core/internal'
+import { parseJson, isJsonObject, readMonotonicMs } from '@baton/core/internal'
 
-export interface TrustedClockInit {
+export interface TrustedClockOptions {
   readonly clock: Clock
   readonly store: Pick<LogStore, 'heartbeat'>
   /**
@@ -27,13 +27,13 @@ interface Known {
 }
 
 export class TrustedClock {
-  readonly #init: TrustedClockInit
+  readonly #init: TrustedClockOptions
   /** When this process started using the clock: records made since then may carry a wrong time themselves. */
   readonly #startMs: number
   #known: Known | undefined
   #readAtMs = 0
 
-  constructor(init: TrustedClockInit) {
+  constructor(init: TrustedClockOptions) {
     this.#init = init
     this.#startMs = init.clock.nowMs()
   }

@@ -1,6 +1,6 @@
 // The first event for a reader of the newest turn, also if the turn begins in the record that ends the previous one.
-import type { EventCursor, Session, SessionEvent } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { EventCursor, Session, SessionEvent } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createHost } from './create-host.ts'

@@ -1,6 +1,6 @@
 // Replays a recorded session with today's agent: unchanged parts, and reported differences.
-import type { Agent, AgentInit, LogStore, Tool } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { Agent, AgentOptions, LogStore, Tool } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
@@ -48,7 +48,7 @@ async function readExport(store: LogStore): Promise<readonly string[]> {
 }
 
 /** Two turns: three calls of every kind, then thanks. */
-async function record(init: Partial<AgentInit> = {}): Promise<readonly string[]> {
+async function record(init: Partial<AgentOptions> = {}): Promise<readonly string[]> {
   const store = createMemoryStore({ leaseMs: Infinity })
   const model = createScriptedModel({ steps: STEPS })
   const host = createHost({ store, agent: defineAgent({ name: 'a', model, tools: TOOLS, ...init }) })
@@ -63,7 +63,7 @@ async function record(init: Partial<AgentInit> = {}): Promise<readonly string[]>
   return await readExport(store)
 }
 
-const createAgent = (tools: readonly Tool[] = TOOLS, more: Partial<AgentInit> = {}): Agent =>
+const createAgent = (tools: readonly Tool[] = TOOLS, more: Partial<AgentOptions> = {}): Agent =>
   defineAgent({ name: 'a', tools, ...more })
 
 test('the same agent does the same, and none of its tools runs', async () => {

@@ -1,7 +1,7 @@
 // Replays an exported session: today's agent gets the recorded model answers, and every difference is reported. Its
 // tools return their recorded results unless they are set to run.
-import type { Agent, ClientHandlers, JsonObject, Model, Session, Tool } from '@baton/core'
-import { BatonError, isErrorCode, isJsonObject, parseJson, tool } from '@baton/core'
+import type { Agent, ClientHandlers, JsonObject, Model, Session, Tool } from '@baton/core/internal'
+import { BatonError, isErrorCode, isJsonObject, parseJson, tool } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { createNodeEnvironment } from '../environment.ts'
 import { createHost } from '../local/create-host.ts'

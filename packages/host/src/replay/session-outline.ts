@@ -1,5 +1,5 @@
 // The outline of a session, turn by turn, without times and ids. A replay follows it and is compared with it.
-import type { ModelAnswer, ModelPart } from '@baton/core'
+import type { ModelAnswer, ModelPart } from '@baton/core/internal'
 import type { Fact, FactOf, InputBody, SessionRecord, Settlement } from '@baton/core/machine'
 
 export interface OutlinedCall {

@@ -1,7 +1,7 @@
 // The leases of a store in this process: who holds which session, and until when. They exist only in memory, so
 // opening a store starts without any. Records and epochs are kept elsewhere.
-import type { Clock, HeldByOther, Holder, LeftBehind, Renewal } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Clock, HeldByOther, Holder, LeftBehind, Renewal } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { createHeldError } from './session-held.ts'
 
 export interface LeaseOptions {

@@ -1,6 +1,6 @@
 // The error for a host that wants to acquire or remove a session held by another host.
-import type { Holder } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Holder } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 
 export function createHeldError(session: string, { owner, leaseUntilMs, address }: Holder): BatonError {
   const isEnding = Number.isFinite(leaseUntilMs)

@@ -1,7 +1,7 @@
 // Exports a session as lines of JSON, and imports it into another store. A header line is followed by records and
 // blobs.
-import type { LogStore } from '@baton/core'
-import { BatonError, checkName, checkSessionId } from '@baton/core'
+import type { LogStore } from '@baton/core/internal'
+import { BatonError, checkName, checkSessionId } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
 

@@ -1,6 +1,6 @@
 // Content of people, models and tools as span attributes, only if enabled. The shapes are those of the GenAI
 // conventions (gen-ai-input-messages.json, gen-ai-output-messages.json).
-import type { AssistantPart, FinishReason, StoredPart } from '@baton/core'
+import type { AssistantPart, FinishReason, StoredPart } from '@baton/core/internal'
 import type { FactOf, InputBody, Settlement } from '@baton/core/machine'
 import type { Attributes } from './span-data.ts'
 

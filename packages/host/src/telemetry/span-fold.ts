@@ -7,7 +7,7 @@ import { foldModel } from './fold-model.ts'
 import { describeInputs } from './span-content.ts'
 import type { Attributes, AttributeValue, SpanChange, SpanEnd, SpanStart, TurnTrace } from './span-data.ts'
 
-export interface SpanFoldInit {
+export interface SpanFoldOptions {
   readonly session: string
   readonly agent: string
   /** Whether spans include the text of people, models and tools. */
@@ -23,7 +23,7 @@ export interface OpenSpan {
 const WAITING_MAX = 1000
 
 export class SpanFold {
-  readonly init: SpanFoldInit
+  readonly init: SpanFoldOptions
   /** Open spans in the order they began, so a parent precedes its children. */
   readonly open = new Map<string, OpenSpan>()
   /** Span keys by step. A step may outlive its turn. */
@@ -42,7 +42,7 @@ export class SpanFold {
   #begun: FactOf<'turn-started'> | undefined
   readonly #waiting = new Map<string, FactOf<'input-accepted'>>()
 
-  constructor(init: SpanFoldInit) {
+  constructor(init: SpanFoldOptions) {
     this.init = init
     this.#agent = init.agent
   }

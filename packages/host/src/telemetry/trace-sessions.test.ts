@@ -12,7 +12,7 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base'
 import { expect, test } from 'vitest'
-import type { TestWorldInit } from '../local/test-world.test-kit.ts'
+import type { TestWorldOptions } from '../local/test-world.test-kit.ts'
 import { act, createManualTime, createProcess, listCalls, never, ownStore } from '../local/test-world.test-kit.ts'
 import { createSpanIds, traceSessions } from './opentelemetry.ts'
 import type { Tracing } from './opentelemetry.ts'
@@ -31,7 +31,7 @@ type Process = ReturnType<typeof createProcess> & { readonly tracing: Tracing }
 function createProcesses({ content = false, time = createManualTime() } = {}) {
   const { exporter, start } = createExport(content)
   const store = ownStore()
-  const begin = (init: TestWorldInit): Process => {
+  const begin = (init: TestWorldOptions): Process => {
     store.expireLeases()
     const tracing = start()
     return { ...createProcess(time, store, { ...init, host: { observers: [tracing], ...init.host } }), tracing }

@@ -9,8 +9,8 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk'
-import type { Clock, ErrorCode, Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds, isBatonError, readMonotonicMs, tool } from '@baton/core'
+import type { Clock, ErrorCode, Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, isBatonError, readMonotonicMs, tool } from '@baton/core/internal'
 import * as z from 'zod'
 import type { AgentProgram } from './agent-process.ts'
 import { AgentProcess } from './agent-process.ts'

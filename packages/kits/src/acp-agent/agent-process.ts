@@ -13,7 +13,7 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from '@agentclientprotocol/sdk'
-import { BatonError, importPeer, isBatonError } from '@baton/core'
+import { BatonError, importPeer, isBatonError } from '@baton/core/internal'
 
 export interface AgentProgram {
   readonly command: string

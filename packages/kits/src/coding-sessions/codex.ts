@@ -1,6 +1,6 @@
 // Parses lines of Codex session files. Source: docs/formats/codex.md of https://github.com/skillsynchq/txcript, from
 // codex-rs/rollout, history and protocol of https://github.com/openai/codex at 260261ed.
-import { parseJson } from '@baton/core'
+import { parseJson } from '@baton/core/internal'
 import type { HistoryEvent, ReadLine, SessionFacts } from './session-events.ts'
 import { countOf, isRecord, listOf, textOf, timeOf } from './session-events.ts'
 

@@ -4,7 +4,7 @@
 // 2026-11-28.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { parseJson } from '@baton/core'
+import { parseJson } from '@baton/core/internal'
 import { entries, namesIn, readStart } from './plain-files.ts'
 import { isRecord } from './session-events.ts'
 import type { SessionFile } from './session-source.ts'

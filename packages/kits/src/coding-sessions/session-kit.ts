@@ -1,8 +1,8 @@
 // Shared by the four tools: selecting sessions, the time limit of a call, and texts that are safe to show.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock, ErrorCode, ToolContext, Trust } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { Clock, ErrorCode, ToolContext, Trust } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import * as z from 'zod'
 import { CallBudget } from '@baton/tools/internal'
 import { refused } from '@baton/tools/internal'

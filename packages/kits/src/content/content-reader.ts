@@ -1,6 +1,6 @@
 // Reads a piece of content for a program or a tool: determines the source and asks it.
-import type { ErrorCode, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { ErrorCode, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import type { DocumentOptions } from '@baton/tools/internal'
 import { DocumentFetcher } from '@baton/tools/internal'
 import type { HtmlPage } from '../shared/pages/html-page.ts'

@@ -3,7 +3,7 @@
 import type { JsonObject, ToolContext } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
 import { startFakeHackerNews } from '@baton/testing/fake-hacker-news'
-import type { FakeReddit, FakeRedditInit } from '@baton/testing/fake-reddit'
+import type { FakeReddit, FakeRedditOptions } from '@baton/testing/fake-reddit'
 import { FAKE_REDDIT_APP, startFakeReddit } from '@baton/testing/fake-reddit'
 import type { LocalAnswer } from '@baton/testing/local-server'
 import { startLocalServer } from '@baton/testing/local-server'
@@ -33,7 +33,7 @@ const BOUNTY = {
   edited: 1_731_003_600,
 } as const
 
-async function openReddit(init: FakeRedditInit, app: object = FAKE_REDDIT_APP) {
+async function openReddit(init: FakeRedditOptions, app: object = FAKE_REDDIT_APP) {
   const reddit = await startFakeReddit(init)
   onTestFinished(async () => {
     await reddit.close()

@@ -1,7 +1,7 @@
 // Client of Reddit: with a principal's token, with the program's own application, or without a login at the public
 // addresses.
-import type { Clock, ToolContext } from '@baton/core'
-import { BatonError, describeValue, isBatonError } from '@baton/core'
+import type { Clock, ToolContext } from '@baton/core/internal'
+import { BatonError, describeValue, isBatonError } from '@baton/core/internal'
 import type { ServiceAnswer, ServiceRequest } from '../shared/service-client.ts'
 import { ServiceClient } from '../shared/service-client.ts'
 import type { ServiceOptions } from '../shared/service-client.ts'

@@ -1,6 +1,6 @@
 // Cursor's cloud agents as tools: run by the server with a key, or by a client with its own access.
-import type { Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
+import type { Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, tool } from '@baton/core/internal'
 import * as z from 'zod'
 import type { KitTool } from '@baton/tools/internal'
 import type { ServiceOptions } from '../shared/service-client.ts'

@@ -1,8 +1,8 @@
 // Client of Cursor's Cloud Agents API: version 1, and version 0 for anything version 1 does not support. Error bodies
 // are never shown, since they have contained keys, so the messages are our own.
 import { createHash } from 'node:crypto'
-import type { JsonValue, ToolContext } from '@baton/core'
-import { BatonError, hasNeverConnected, isBatonError } from '@baton/core'
+import type { JsonValue, ToolContext } from '@baton/core/internal'
+import { BatonError, hasNeverConnected, isBatonError } from '@baton/core/internal'
 import type * as z from 'zod'
 import type { ServiceClient } from '../shared/service-client.ts'
 import type { CloudAgent, ListInput, SpawnInput } from './definitions.ts'

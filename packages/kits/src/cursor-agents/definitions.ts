@@ -1,5 +1,5 @@
 // Tool definitions for Cursor's cloud agents: five tools with one schema each, shared by server and clients.
-import type { EffectClass, ToolKind } from '@baton/core'
+import type { EffectClass, ToolKind } from '@baton/core/internal'
 import * as z from 'zod'
 
 /** Instructions for an agent that has these tools. */

@@ -1,7 +1,7 @@
 // Evidence in results of calls: places in files, and coding sessions. A citation counts if the result of a call showed
 // it.
-import type { JsonValue, Message } from '@baton/core'
-import { isJsonObject, parseJson, readText } from '@baton/core'
+import type { JsonValue, Message } from '@baton/core/internal'
+import { isJsonObject, parseJson, readText } from '@baton/core/internal'
 import * as z from 'zod'
 
 export const citation = z

@@ -1,7 +1,7 @@
 // The typed summary of an exploration: statistics, and the model's last accepted report with the calls that support it,
 // all read from the session's own messages.
-import type { AssistantChatMessage, ChatMessage, JsonValue, Session } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { AssistantChatMessage, ChatMessage, JsonValue, Session } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 import type { Evidence } from './evidence.ts'
 import { ShownResults } from './evidence.ts'
 import type { OverviewOptions } from './overview.ts'

@@ -1,7 +1,7 @@
 // The explorer: an agent that explores one folder with a small model, plans, and reports its findings with evidence.
 // Independent of hosts.
-import type { Agent, AgentInit, StepChange, StepToPrepare, Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds, defineAgent, isJsonObject } from '@baton/core'
+import type { Agent, AgentOptions, StepChange, StepToPrepare, Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, defineAgent, isJsonObject } from '@baton/core/internal'
 import type { CodingSessionOptions } from '../coding-sessions/index.ts'
 import { codingSessionTools } from '../coding-sessions/index.ts'
 import type { WorkspaceOptions } from '@baton/tools/workspace'
@@ -13,7 +13,7 @@ import { REPORT_TOOL, planTool, reportTool } from './report-tool.ts'
 export interface ExplorerOptions {
   /** The folder to explore. */
   readonly root: string
-  readonly model?: AgentInit['model']
+  readonly model?: AgentOptions['model']
   /**
    * Maximum steps with calls, including the report; 10 by default. A rejected report may be corrected in two more
    * steps.

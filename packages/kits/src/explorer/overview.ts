@@ -2,8 +2,8 @@
 // the workspace tools show.
 import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import type { Clock, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { Clock, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import { CallBudget } from '@baton/tools/internal'
 import { walk } from '@baton/tools/internal'
 import { Workspace } from '@baton/tools/internal'

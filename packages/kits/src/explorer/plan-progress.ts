@@ -1,7 +1,7 @@
 // The progress of a plan the model has written. An entry is done when a call of its tool has succeeded after the plan
 // was set; each call completes one entry.
-import type { Message, PlanEntry, ToolContext } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { Message, PlanEntry, ToolContext } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import * as z from 'zod'
 
 export const PLAN_TOOL = 'plan.set'

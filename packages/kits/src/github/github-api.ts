@@ -1,6 +1,6 @@
 // Client of GitHub's REST API with a principal's token: typed by octokit, with answers validated by schemas.
-import type { ToolContext } from '@baton/core'
-import { BatonError, importPeer, isBatonError } from '@baton/core'
+import type { ToolContext } from '@baton/core/internal'
+import { BatonError, importPeer, isBatonError } from '@baton/core/internal'
 import type { endpoint } from '@octokit/endpoint'
 import type { Endpoints, RequestParameters } from '@octokit/types'
 import type * as z from 'zod'

@@ -1,6 +1,6 @@
 // Shared by GitHub's tools: the token of a call, the current issue, and parsing of names and texts.
-import type { ErrorCode, Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { ErrorCode, Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import * as z from 'zod'
 import type { ServiceOptions } from '../shared/service-client.ts'
 import { SERVICE_ERRORS, ServiceClient } from '../shared/service-client.ts'

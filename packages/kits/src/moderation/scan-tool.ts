@@ -1,6 +1,6 @@
 // `scan_text_for_malicious_content`: the rules, optionally with the agent's model as a second opinion.
-import type { ErrorCode, Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds, isBatonError, tool } from '@baton/core'
+import type { ErrorCode, Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, isBatonError, tool } from '@baton/core/internal'
 import * as z from 'zod'
 import type { KitTool } from '@baton/tools/internal'
 import type { Finding } from './finding.ts'

@@ -1,7 +1,7 @@
 // Client of one HTTP service that speaks JSON: limits, a deadline, no redirects, and errors with a code. Independent of
 // any particular service.
-import type { Clock, ErrorCode, JsonValue, ToolContext } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import type { Clock, ErrorCode, JsonValue, ToolContext } from '@baton/core/internal'
+import { BatonError, describeValue } from '@baton/core/internal'
 import type * as z from 'zod'
 import { createGuardedFetch } from '@baton/tools/guard'
 import { readServerAddress } from '@baton/tools/internal'
@@ -31,7 +31,7 @@ export interface ServiceOptions {
   readonly clock?: Pick<Clock, 'nowMs'>
 }
 
-export interface ServiceInit extends ServiceOptions {
+export interface ServiceClientOptions extends ServiceOptions {
   /** Prefix of errors: `Cursor`. */
   readonly name: string
   /** For example `https://api.cursor.com/v1`. */
@@ -78,12 +78,12 @@ const SECRET_CHARS = 8
 export class ServiceClient {
   readonly server: string
   readonly timeoutMs: number
-  readonly #init: ServiceInit
+  readonly #init: ServiceClientOptions
   readonly #maxBytes: number
   readonly #fetch: NonNullable<ServiceOptions['fetch']>
 
   /** @throws BatonError `invalid_option` */
-  constructor(init: ServiceInit) {
+  constructor(init: ServiceClientOptions) {
     const { name, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = init
     for (const [field, value] of Object.entries({ timeoutMs, maxBytes }))
       if (!Number.isSafeInteger(value) || value < 1 || value > NUMBER_MAX)

@@ -1,5 +1,5 @@
 // The key of a service as an option of a kit: a string, or a function that returns each principal's key.
-import { BatonError, describeValue } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core/internal'
 
 /**
  * The error shows an invalid value, since it is not a key: most often, an environment variable is unset.

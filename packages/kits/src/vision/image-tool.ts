@@ -1,6 +1,6 @@
 // `analyze_image_for_visual_requirements`: measures what can be measured, and asks a model about the rest.
-import type { ContentPart, ErrorCode, Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
+import type { ContentPart, ErrorCode, Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, tool } from '@baton/core/internal'
 import * as z from 'zod'
 import type { KitTool } from '@baton/tools/internal'
 import { MODEL_ERRORS } from '../shared/model-errors.ts'

@@ -1,6 +1,6 @@
 // Pictures: what their bytes reveal, what a model is asked, and the errors if nothing can be seen.
 import { createHash } from 'node:crypto'
-import type { GenerateRequest, Message, ToolContext } from '@baton/core'
+import type { GenerateRequest, Message, ToolContext } from '@baton/core/internal'
 import { createToolContext } from '@baton/core/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'

@@ -1,6 +1,6 @@
 // `web.fetch`: a web page, text or JSON as text, in parts.
-import type { ErrorCode, JsonValue } from '@baton/core'
-import { parseJson, tool } from '@baton/core'
+import type { ErrorCode, JsonValue } from '@baton/core/internal'
+import { parseJson, tool } from '@baton/core/internal'
 import * as z from 'zod'
 import type { DocumentOptions } from '@baton/tools/internal'
 import { DocumentFetcher } from '@baton/tools/internal'

@@ -1,6 +1,6 @@
 // The kit's tools, and the choice between a model provider's own search and a service.
-import type { Model, ModelSettings } from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
+import type { Model, ModelSettings } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import type { KitTool } from '@baton/tools/internal'
 import type { DocumentOptions } from '@baton/tools/internal'
 import { fetchTool } from './fetch-tool.ts'

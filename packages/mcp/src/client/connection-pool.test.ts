@@ -1,6 +1,6 @@
 // Calls that share the connections of one server: how many may wait, in which order, and what happens when one is
 // cancelled.
-import type { BatonError, Timers } from '@baton/core'
+import type { BatonError, Timers } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import type { Connection } from './connection.ts'
 import { ConnectionPool } from './connection-pool.ts'

@@ -1,10 +1,10 @@
 // The connections to one server. They are opened on demand, shared as long as each question has one recipient, and
 // reopened with back-off after they fail. Knows nothing about tools.
-import type { Timers } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { Connection } from './connection.ts'
 
-export interface ConnectionPoolInit {
+export interface ConnectionPoolOptions {
   readonly name: string
   readonly timers: Timers
   readonly connections: number
@@ -40,7 +40,7 @@ interface Waiter {
 const BACK_OFF_MS = { first: 500, most: 60_000, settled: 10_000 } as const
 
 export class ConnectionPool {
-  readonly #init: ConnectionPoolInit
+  readonly #init: ConnectionPoolOptions
   readonly #entries: Entry[] = []
   readonly #waiters: Waiter[] = []
   #opening = 0
@@ -54,7 +54,7 @@ export class ConnectionPool {
   #isKept = false
   #wasLost = false
 
-  constructor(init: ConnectionPoolInit) {
+  constructor(init: ConnectionPoolOptions) {
     this.#init = init
   }
 

@@ -1,7 +1,7 @@
 // One connection to an MCP server. It lists tools and makes calls, including progress, questions, `input_required`
 // rounds and tasks. It ends once and is never reopened.
-import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type {
   CallToolResult,
   ElicitResult,
@@ -47,7 +47,7 @@ const ODD_MAX = 10
 /** Milliseconds for a program to say which version it speaks. A silent program is treated as a 2025 server. */
 const PROBE_MS = 10_000
 
-export interface ConnectionInit {
+export interface ConnectionOptions {
   readonly name: string
   readonly config: McpServerConfig
   readonly timers: Timers
@@ -66,19 +66,19 @@ export interface ConnectionInit {
 }
 
 export class Connection {
-  readonly #init: ConnectionInit
+  readonly #init: ConnectionOptions
   readonly #connected: Connected
   /** Running calls, oldest first. */
   readonly #calls = new Set<ToolContext>()
   #isClosed = false
 
-  private constructor(init: ConnectionInit, connected: Connected) {
+  private constructor(init: ConnectionOptions, connected: Connected) {
     this.#init = init
     this.#connected = connected
   }
 
   /** @throws BatonError `api_unavailable`, `api_unauthorized`, `api_failed`, `api_malformed` */
-  static async open(init: ConnectionInit, signal: AbortSignal): Promise<Connection> {
+  static async open(init: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
     const { name, config, connectMs, messageBytes, fetch, prior } = init
     let connection: Connection | undefined
     const createClient = (): Client => createSdkClient(init, (params) => connection?.answerAlone(params))
@@ -345,7 +345,7 @@ function tellName(tool: unknown): string {
 }
 
 function createSdkClient(
-  { onToolsChanged, log, name, config, connectMs }: ConnectionInit,
+  { onToolsChanged, log, name, config, connectMs }: ConnectionOptions,
   elicit: (params: Parameters<typeof answerElicitation>[1]) => Promise<ElicitResult> | undefined,
 ): Client {
   const client = new Client(
@@ -374,7 +374,7 @@ function createSdkClient(
 }
 
 /** Logs only the first odd messages; a server that prints its log never stops. */
-function createOddTeller({ log, name }: ConnectionInit): TellOdd {
+function createOddTeller({ log, name }: ConnectionOptions): TellOdd {
   let told = 0
   return (what, text) => {
     told += 1

@@ -1,6 +1,6 @@
 // Converts an MCP tool's result: text, images and files for the model, and the structured value.
-import type { ContentPart, JsonObject, JsonValue, ToolContent } from '@baton/core'
-import { BatonError, isDeeper, isJsonObject, stringifySorted } from '@baton/core'
+import type { ContentPart, JsonObject, JsonValue, ToolContent } from '@baton/core/internal'
+import { BatonError, isDeeper, isJsonObject, stringifySorted } from '@baton/core/internal'
 import type { CallToolResult, ContentBlock, ResourceContents } from '@modelcontextprotocol/client'
 import { cutText } from '../shared/platform.ts'
 

@@ -1,6 +1,6 @@
 // Maps failures between this client and an MCP server to Baton's error codes.
-import type { ErrorCode } from '@baton/core'
-import { BatonError, hasNeverConnected, isBatonError, readStatusCode } from '@baton/core'
+import type { ErrorCode } from '@baton/core/internal'
+import { BatonError, hasNeverConnected, isBatonError, readStatusCode } from '@baton/core/internal'
 import {
   OAuthClientFlowError,
   ProtocolError,

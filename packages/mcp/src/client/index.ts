@@ -1,7 +1,7 @@
 // Offers the tools of MCP servers as tool sources: `createMcpServers({ files: { command: 'npx', args: […] }
 // }).sources`.
-import type { Logger, Timers, ToolSource } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Logger, Timers, ToolSource } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { McpLimits, McpServerStatus } from './mcp-server.ts'
 import { McpServer } from './mcp-server.ts'

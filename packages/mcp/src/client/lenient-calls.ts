@@ -1,7 +1,7 @@
 // Converts a tool's result into the form that the SDK's strict schemas accept. The call has already run, so nothing
 // from the server is dropped: a part unknown to MCP becomes text, and the others stay.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, readDataAddress, sniffImageType } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, readDataAddress, sniffImageType } from '@baton/core/internal'
 import { asText, isNothing, withoutNull } from './json-fields.ts'
 
 /** Maximum characters quoted from invalid data, which may be an address. */

@@ -1,7 +1,7 @@
 // Rewrites a server's HTTP responses into the form that the SDK accepts: the body decides, not the headers. Each
 // message is read by `lenient-messages.ts`. Login requests pass unchanged.
-import type { JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { Message, OpenRequest, TellOdd } from './lenient-messages.ts'
 import { Exchange, makeUnreadable, OpenRequests } from './lenient-messages.ts'

@@ -1,7 +1,7 @@
 // Converts messages from real servers into the form that the SDK's strict schemas accept. An answer is matched by its
 // id, whatever else is wrong with it, so no call waits for its time-out. `docs/mcp.md` lists what is accepted.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { Transport } from '@modelcontextprotocol/client'
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client'
 import { asText, isNothing, withoutNull } from './json-fields.ts'
@@ -82,7 +82,7 @@ export class OpenRequests {
   }
 }
 
-export interface ExchangeInit {
+export interface ExchangeOptions {
   readonly open: OpenRequests
   /** Over HTTP: the request that the response is for. */
   readonly own?: OpenRequest | undefined
@@ -91,12 +91,12 @@ export interface ExchangeInit {
 
 /** Reads a server's messages: a program's whole output, or one response over HTTP. Its methods never throw. */
 export class Exchange {
-  readonly #init: ExchangeInit
+  readonly #init: ExchangeOptions
   /** An answer with an unknown id, which may belong to the exchange's own request. */
   #stray: JsonObject | undefined
   #isBroken = false
 
-  constructor(init: ExchangeInit) {
+  constructor(init: ExchangeOptions) {
     this.#init = init
   }
 

@@ -12,7 +12,7 @@ const LAST_WORDS_MS = 200
 /** Milliseconds to wait for the next line of a multi-line message. */
 const NEXT_LINE_MS = 500
 
-export interface LenientProcessInit extends StdioServerParameters {
+export interface LenientProcessOptions extends StdioServerParameters {
   /** Maximum characters of one message. */
   readonly maxBufferSize: number
   readonly tell: TellOdd
@@ -33,7 +33,7 @@ export class LenientProcess extends StdioClientTransport {
     })
   }
 
-  constructor(init: LenientProcessInit) {
+  constructor(init: LenientProcessOptions) {
     super(init)
     const deliver = Reflect.get(this, 'processReadBuffer') as () => void // a method of the SDK
     Reflect.set(this, '_readBuffer', new LenientBuffer(init, this.#open, () => deliver.call(this)))
@@ -80,7 +80,7 @@ class LenientBuffer {
   #wait: NodeJS.Timeout | undefined
 
   /** @param deliver called when there are messages although no bytes arrived */
-  constructor({ maxBufferSize, tell }: LenientProcessInit, open: OpenRequests, deliver: () => void) {
+  constructor({ maxBufferSize, tell }: LenientProcessOptions, open: OpenRequests, deliver: () => void) {
     this.#deliver = deliver
     const exchange = new Exchange({ open, tell })
     this.#reader = new MessageReader(

@@ -1,8 +1,8 @@
 // Converts results of servers in Go, Rust, Java, .NET and Python into the form that the SDK's strict schemas accept, by
 // requested method: null instead of absent fields, wrong types, strings instead of objects. An odd field is dropped or
 // becomes text, and the rest stays. Results of calls are in `lenient-calls.ts`.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client'
 import { readCall, readContents } from './lenient-calls.ts'
 import { asText, isNothing, withoutNull } from './json-fields.ts'

@@ -1,7 +1,7 @@
 // One MCP server as a source of tools for many sessions. Keeps the server's tool list and compares it with the pinned
 // definitions.
-import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { createArgumentValidator } from '@baton/runtime'
 import type { FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
@@ -16,7 +16,7 @@ import type { McpServerConfig } from './server-config.ts'
 import type { McpAnswer } from './tool-from-mcp.ts'
 import { toolFromMcp } from './tool-from-mcp.ts'
 
-export interface McpServerInit {
+export interface McpConnectionOptions {
   readonly name: string
   readonly config: McpServerConfig
   readonly timers: Timers
@@ -64,7 +64,7 @@ const PINS_PER_TOOL = 4
 export class McpServer implements ToolSource {
   readonly name: string
   readonly network: boolean
-  readonly #init: McpServerInit
+  readonly #init: McpConnectionOptions
   readonly #pool: ConnectionPool
   readonly #listeners = new Set<() => void>()
   readonly #validator = createArgumentValidator()
@@ -83,7 +83,7 @@ export class McpServer implements ToolSource {
   #calls = 0
   #isClosed = false
 
-  constructor(init: McpServerInit) {
+  constructor(init: McpConnectionOptions) {
     this.#init = init
     this.name = init.name
     this.network = init.config.network ?? true

@@ -1,7 +1,7 @@
 // Extracts JSON values from text that arrives in pieces: a program's output, a body, or an event. It finds the end of
 // each value by its brackets, so line breaks do not matter. It does not interpret the values.
-import type { JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 export interface MessageText {
   readonly onValue: (value: JsonValue) => void

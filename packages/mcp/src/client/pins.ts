@@ -2,7 +2,7 @@
 // person must accept the change before the next call: a server could turn a harmless description into instructions for
 // the model.
 import { createHash } from 'node:crypto'
-import { stringifySorted } from '@baton/core'
+import { stringifySorted } from '@baton/core/internal'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 
 /** Stores tool definitions by server. */

@@ -1,7 +1,7 @@
 // Two tools that list and read an MCP server's resources: results name resources, so the model must be able to read
 // them.
-import type { ContentPart, Tool, ToolContent, ToolContext } from '@baton/core'
-import { BatonError, tool } from '@baton/core'
+import type { ContentPart, Tool, ToolContent, ToolContext } from '@baton/core/internal'
+import { BatonError, tool } from '@baton/core/internal'
 import type { Connection } from './connection.ts'
 import { readResource } from './content.ts'
 import type { McpToolOptions } from './server-config.ts'

@@ -1,7 +1,7 @@
 // Reads and checks the configuration of an MCP server: from code, from `mcpServers` in a `.mcp.json`, or from one
 // command-line argument. Opens no connection.
-import type { EffectClass, Trust } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { EffectClass, Trust } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { z } from 'zod'
 import type { McpAuth } from './auth.ts'
 

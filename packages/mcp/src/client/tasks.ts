@@ -1,7 +1,7 @@
 // Calls that an MCP server runs as tasks, polled until they end. Two forms: the tasks of 2025-11-25, requested by the
 // client, and the extension `io.modelcontextprotocol/tasks` of 2026-07-28, where the server decides.
-import type { Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { CallToolRequest, CallToolResult, Client, RequestOptions } from '@modelcontextprotocol/client'
 import { ProtocolError } from '@modelcontextprotocol/client'
 import { z } from 'zod'

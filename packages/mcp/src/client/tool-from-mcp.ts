@@ -1,6 +1,6 @@
 // Wraps an MCP server's tool as a Baton tool: its schema, the claims that Baton believes, and the call.
-import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core'
-import { makeTool } from '@baton/core'
+import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core/internal'
+import { makeTool } from '@baton/core/internal'
 import type { ArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import { readCallResult } from './content.ts'
@@ -18,14 +18,14 @@ export interface McpAnswer {
   readonly result: CallToolResult
 }
 
-export interface McpToolInit {
+export interface McpToolParts {
   readonly options: McpToolOptions
   readonly call: (input: JsonObject, context: ToolContext) => Promise<McpAnswer>
   readonly validator: ArgumentValidator
 }
 
 /** @throws BatonError `invalid_tool` or `invalid_schema` if the server's definition is not a valid tool */
-export function toolFromMcp(definition: McpTool, { options, call, validator }: McpToolInit): Tool {
+export function toolFromMcp(definition: McpTool, { options, call, validator }: McpToolParts): Tool {
   const { name, description = '', inputSchema, annotations } = definition
   const { trust = 'untrusted', timeoutMs = TIMEOUT_MS, approval = false } = options
   const effect = readEffect(definition, options)

@@ -32,7 +32,7 @@ export interface OpenTransport {
   readonly login?: () => Promise<void>
 }
 
-export interface TransportInit {
+export interface TransportOptions {
   readonly config: McpServerConfig
   /** Creates a client for one attempt: the SDK connects each client once. */
   readonly createClient: () => Client
@@ -51,12 +51,12 @@ export type Connected = OpenTransport & { readonly client: Client }
 /**
  * Connects, logs in if the server asks for it, and falls back from streamable HTTP to SSE. @throws what the SDK throws
  */
-export async function openTransport(init: TransportInit): Promise<Connected> {
+export async function openTransport(init: TransportOptions): Promise<Connected> {
   const { config } = init
   return 'command' in config ? openProcess(init, config) : openHttp(init, config)
 }
 
-async function openProcess(init: TransportInit, config: StdioMcpServer): Promise<Connected> {
+async function openProcess(init: TransportOptions, config: StdioMcpServer): Promise<Connected> {
   const { args = [], env, cwd, network } = config
   const [command = '', ...words] =
     network === false ? await boxWithoutNetwork([config.command, ...args]) : [config.command, ...args]
@@ -105,7 +105,7 @@ function withoutStack(text: string): string {
   return words.length <= WORDS ? words : words.slice(-WORDS).replace(/^[^\n]*\n/, '')
 }
 
-async function openHttp(init: TransportInit, config: HttpMcpServer): Promise<Connected> {
+async function openHttp(init: TransportOptions, config: HttpMcpServer): Promise<Connected> {
   const { url, type, auth } = config
   const login = auth && createTransportAuth(url, auth)
   try {
@@ -130,7 +130,7 @@ function isOlderServer(thrown: unknown): boolean {
 }
 
 async function connectHttp(
-  init: TransportInit,
+  init: TransportOptions,
   config: HttpMcpServer,
   type: 'http' | 'sse',
   auth: TransportAuth | undefined,
@@ -165,7 +165,7 @@ function toConnected(
 }
 
 function createHttpTransport(
-  { messageBytes, fetch, tellOdd }: TransportInit,
+  { messageBytes, fetch, tellOdd }: TransportOptions,
   { url, headers }: HttpMcpServer,
   type: 'http' | 'sse',
   auth: TransportAuth | undefined,
@@ -183,7 +183,7 @@ function createHttpTransport(
 async function connect(
   client: Client,
   transport: Transport,
-  { connect: options, onMessage }: TransportInit,
+  { connect: options, onMessage }: TransportOptions,
 ): Promise<void> {
   // The SDK calls an existing handler before its own, with the same message.
   transport.onmessage = onMessage

@@ -7,7 +7,7 @@ import type { Finish } from './live-call.ts'
 import { LiveCall } from './live-call.ts'
 import type { ServerParts } from './options.ts'
 
-export interface ClientCallsInit {
+export interface ClientCallsOptions {
   readonly host: Host
   readonly parts: ServerParts
   readonly principal: Principal
@@ -44,13 +44,13 @@ const KEYS = 1_000
 const CONVERSATION = /^mcp_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export class ClientCalls {
-  readonly #init: ClientCallsInit
+  readonly #init: ClientCallsOptions
   readonly #live = new Map<string, LiveCall>()
   #idle: Lane[] = []
   #running = 0
   #isClosed = false
 
-  constructor(init: ClientCallsInit) {
+  constructor(init: ClientCallsOptions) {
     this.#init = init
   }
 

@@ -1,8 +1,8 @@
 // An agent without a language model: its "model" turns an input that names a tool into exactly that call, and then says
 // nothing. This gives an MCP client's call everything that a model's call gets: validation, approval, questions, one
 // settlement, a log.
-import type { Agent, JsonObject, Message, Model, ModelAnswer, ModelCallPart } from '@baton/core'
-import { defineAgent, isJsonObject, parseJson } from '@baton/core'
+import type { Agent, JsonObject, Message, Model, ModelAnswer, ModelCallPart } from '@baton/core/internal'
+import { defineAgent, isJsonObject, parseJson } from '@baton/core/internal'
 import { READ_RESULT, readPiece } from '@baton/runtime'
 
 /** Maximum characters of a call's arguments. */
@@ -15,14 +15,14 @@ const TURN_MS = 86_400_000
  */
 const PIECE_CHARS = 12_287
 
-export interface DirectAgentInit {
+export interface DirectAgentOptions {
   readonly agent: Agent
   /** Maximum characters to read of one text in a result. */
   readonly resultChars: number
 }
 
 /** Contains the agent's tools that run on the host, under the agent's own policy. Does not call `prepareStep`. */
-export function createDirectAgent({ agent, resultChars }: DirectAgentInit): Agent {
+export function createDirectAgent({ agent, resultChars }: DirectAgentOptions): Agent {
   const reads = Math.ceil(resultChars / PIECE_CHARS)
   return defineAgent({
     name: `${agent.name.slice(0, 58)}.tools`,

@@ -1,6 +1,6 @@
 // Lists an agent's tools for MCP clients: each under a name that MCP allows, and the tool that asks the agent itself.
-import type { JsonObject, Tool, ToolSource } from '@baton/core'
-import { toJsonSchema } from '@baton/core'
+import type { JsonObject, Tool, ToolSource } from '@baton/core/internal'
+import { toJsonSchema } from '@baton/core/internal'
 import { SourceTools } from '@baton/runtime'
 import type { Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { ServerParts } from './options.ts'

@@ -1,7 +1,7 @@
 // Offers an agent to MCP clients over HTTP: one function from a web-standard request to its response, for both protocol
 // revisions.
-import type { Host, Principal } from '@baton/core'
-import { BatonError, isBatonError, parseJson } from '@baton/core'
+import type { Host, Principal } from '@baton/core/internal'
+import { BatonError, isBatonError, parseJson } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import { createMcpHandler as createSdkHandler, isLegacyRequest, readRequestBody } from '@modelcontextprotocol/server'
 import { ConnectedClients } from './connected-clients.ts'

@@ -4,7 +4,7 @@ import type { Answer, CallView, JsonValue, Session, SessionEvent, Turn } from '@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Waiting } from './questions.ts'
 
-export interface LiveCallInit {
+export interface LiveCallOptions {
   readonly session: Session
   readonly turn: Turn
   /** Whether the turn's steps count as progress too, or only its tool's notes. */
@@ -28,7 +28,7 @@ const NOTE_CHARS = 1_000
 export class LiveCall {
   readonly session: Session
   readonly inputId: string
-  readonly #init: LiveCallInit
+  readonly #init: LiveCallOptions
   readonly #waiting = new Map<string, Waiting>()
   readonly #calls = new Map<string, CallView>()
   #acts: Promise<unknown> = Promise.resolve()
@@ -38,7 +38,7 @@ export class LiveCall {
   #result: CallToolResult | undefined
   #wake = Promise.withResolvers<void>()
 
-  constructor(init: LiveCallInit) {
+  constructor(init: LiveCallOptions) {
     this.#init = init
     this.session = init.session
     this.inputId = init.turn.id

@@ -9,7 +9,7 @@ import type { ServerParts } from './options.ts'
 import { createSdkServer } from './sdk-server.ts'
 import { Tasks } from './tasks.ts'
 
-export interface McpWorldInit {
+export interface McpWorldOptions {
   readonly host: Host
   readonly parts: ServerParts
   readonly secret: string
@@ -24,13 +24,13 @@ interface Known {
 export class McpWorld {
   readonly parts: ServerParts
   readonly exposed: Exposed
-  readonly #init: McpWorldInit
+  readonly #init: McpWorldOptions
   readonly #direct: ReturnType<typeof createDirectAgent>
   readonly #tasks: Tasks
   readonly #principals = new Map<string, Known>()
 
   /** @throws BatonError `invalid_agent` */
-  constructor(init: McpWorldInit) {
+  constructor(init: McpWorldOptions) {
     const { parts } = init
     this.#init = init
     this.parts = parts

@@ -1,6 +1,6 @@
 // Options for offering an agent to MCP clients, and their validation.
-import type { Agent, Logger, Principal, Timers } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { Agent, Logger, Principal, Timers } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
 
 export interface McpServerOptions {

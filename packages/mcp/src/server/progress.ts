@@ -1,6 +1,6 @@
 // Sends a call's progress to a client that asked for it: at most 50 notes a second, the newest ones.
-import type { JsonValue, Timers } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonValue, Timers } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { LiveCall } from './live-call.ts'
 

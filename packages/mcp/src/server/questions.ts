@@ -1,7 +1,7 @@
 // Turns approvals and questions of a call into MCP elicitations: each becomes a form, and the client's answer decides
 // it.
-import type { CallView, JsonObject, JsonValue, Session } from '@baton/core'
-import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { CallView, JsonObject, JsonValue, Session } from '@baton/core/internal'
+import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 
 export type Waiting = {

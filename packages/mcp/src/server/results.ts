@@ -1,6 +1,6 @@
 // Converts a call's outcome for an MCP client: complete texts, images, files and the value, or an error with its code.
-import type { CallView, JsonObject, JsonValue, StoredPart } from '@baton/core'
-import { isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { CallView, JsonObject, JsonValue, StoredPart } from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { READ_RESULT, describeThrown, readPiece } from '@baton/runtime'
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
 

@@ -1,7 +1,7 @@
 // Creates the SDK's server for one client, or for one request of 2026-07-28: it lists what an agent offers, and passes
 // on calls and tasks.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type {
   ClientCapabilities,
   JSONRPCRequest,
@@ -30,7 +30,7 @@ import { writeCreated, writeTask } from './task-wire.ts'
 import type { CallPlaceState } from './tool-calls.ts'
 import { ToolCalls, nameWaiting, readArguments } from './tool-calls.ts'
 
-export interface SdkServerInit {
+export interface SdkServerOptions {
   readonly parts: ServerParts
   readonly exposed: Exposed
   readonly calls: ClientCalls
@@ -47,7 +47,7 @@ const TASK_FIELD = 'baton/task'
 const TaskParams = z.looseObject({ taskId: z.string() })
 const NoParams = z.looseObject({})
 
-export function createSdkServer(init: SdkServerInit): Server {
+export function createSdkServer(init: SdkServerOptions): Server {
   const { parts, exposed, calls, tasks, isModern, secret } = init
   // Only the asked principal can use the state.
   const codec = createRequestStateCodec<CallPlaceState>({
@@ -97,7 +97,7 @@ export function createSdkServer(init: SdkServerInit): Server {
   return server
 }
 
-interface TaskMethods extends SdkServerInit {
+interface TaskMethods extends SdkServerOptions {
   readonly toolCalls: ToolCalls
 }
 

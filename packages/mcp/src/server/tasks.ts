@@ -1,7 +1,7 @@
 // Calls that run as tasks, stored for the principal that started them under unguessable ids, with limits on time and
 // number.
-import type { Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { LiveCall } from './live-call.ts'
 import type { McpServerLimits } from './options.ts'

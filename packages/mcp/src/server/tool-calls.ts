@@ -1,8 +1,8 @@
 // `tools/call`: one call of one client, for both protocol revisions. A question during the call is sent on the call's
 // own stream (2025-11-25), or returned to the client with a signed state that leads its answer back to the same call
 // (2026-07-28).
-import type { JsonObject, Session } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, Session } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
 import { ProtocolError, ProtocolErrorCode, inputRequired } from '@modelcontextprotocol/server'
 import type { CallPlace, ClientCalls } from './client-calls.ts'
@@ -21,7 +21,7 @@ export interface CallPlaceState extends CallPlace {
   readonly asked: Readonly<Record<string, string>>
 }
 
-export interface ToolCallsInit {
+export interface ToolCallsOptions {
   readonly parts: ServerParts
   readonly exposed: Exposed
   readonly calls: ClientCalls
@@ -55,9 +55,9 @@ const QUESTION_MS = 2_147_483_647
 const KEY_CHARS = 1_024
 
 export class ToolCalls {
-  readonly #init: ToolCallsInit
+  readonly #init: ToolCallsOptions
 
-  constructor(init: ToolCallsInit) {
+  constructor(init: ToolCallsOptions) {
     this.#init = init
   }
 

@@ -1,6 +1,6 @@
 // Shared by client and server: defaults, the check of limits, the name of an extension.
-import type { Logger, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Logger, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 
 export const SILENT: Logger = { info: () => {}, warn: () => {} }
 

@@ -11,8 +11,8 @@ import type {
   ProviderState,
   SourcePart,
   Usage,
-} from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, parseJson } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { describeError } from './errors.ts'
@@ -25,7 +25,7 @@ export interface AiSdkDecoder {
   end(): ModelAnswer
 }
 
-export interface AiSdkDecoderInit {
+export interface AiSdkDecoderOptions {
   readonly provider: string
   readonly model: string
   readonly names: ToolNames
@@ -51,7 +51,7 @@ type Growing =
   | { readonly type: 'text' | 'reasoning'; readonly id: string; text: string; metadata: Metadata | undefined }
   | { readonly type: 'whole'; readonly part: ModelCallPart | SourcePart | ProviderPart }
 
-export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
+export function createAiSdkDecoder(init: AiSdkDecoderOptions): AiSdkDecoder {
   const draft: Draft = {
     parts: [],
     openCalls: new Map(),
@@ -80,7 +80,7 @@ function countLength(part: StreamPart): number {
   return part.type === 'tool-call' ? part.input.length : 0
 }
 
-function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {
+function take(init: AiSdkDecoderOptions, draft: Draft, part: StreamPart): void {
   switch (part.type) {
     case 'text-delta':
       grow(draft, 'text', part)
@@ -165,7 +165,7 @@ function addSource(draft: Draft, { id, url, title, mediaType }: Source, quote?: 
   draft.parts.push({ type: 'whole', part })
 }
 
-function openCall({ names, sink }: AiSdkDecoderInit, draft: Draft, id: string, toolName: string): number {
+function openCall({ names, sink }: AiSdkDecoderOptions, draft: Draft, id: string, toolName: string): number {
   const index = draft.openCalls.size
   draft.openCalls.set(id, { index, ended: false })
   sink({ type: 'call-start', index, name: names.decode(toolName) })
@@ -173,7 +173,7 @@ function openCall({ names, sink }: AiSdkDecoderInit, draft: Draft, id: string, t
 }
 
 function takeCall(
-  init: AiSdkDecoderInit,
+  init: AiSdkDecoderOptions,
   draft: Draft,
   call: Extract<StreamPart, { readonly type: 'tool-call' }>,
 ): void {
@@ -196,14 +196,14 @@ function takeCall(
   })
 }
 
-function beginServerTool({ sink }: AiSdkDecoderInit, draft: Draft, id: string, name: string): void {
+function beginServerTool({ sink }: AiSdkDecoderOptions, draft: Draft, id: string, name: string): void {
   if (draft.serverCalls.has(id)) return
   draft.serverCalls.add(id)
   sink({ type: 'server-tool', name, status: 'started' })
 }
 
 function takeServerCall(
-  init: AiSdkDecoderInit,
+  init: AiSdkDecoderOptions,
   draft: Draft,
   { toolCallId, toolName, input, providerMetadata }: Extract<StreamPart, { readonly type: 'tool-call' }>,
 ): void {
@@ -220,7 +220,7 @@ function takeServerCall(
 }
 
 function takeServerResult(
-  { sink, ...init }: AiSdkDecoderInit,
+  { sink, ...init }: AiSdkDecoderOptions,
   draft: Draft,
   { toolCallId, toolName, result, isError, providerMetadata }: Extract<StreamPart, { readonly type: 'tool-result' }>,
 ): void {
@@ -235,7 +235,7 @@ function takeServerResult(
 }
 
 /** Keeps the block in the AI SDK's prompt format, since it goes back to the same model unchanged. */
-function keepBlock({ provider, model }: Omit<AiSdkDecoderInit, 'sink'>, draft: Draft, block: PromptPart): void {
+function keepBlock({ provider, model }: Omit<AiSdkDecoderOptions, 'sink'>, draft: Draft, block: PromptPart): void {
   const data = JSON.parse(JSON.stringify(block)) as JsonObject // logs hold plain JSON only
   draft.parts.push({ type: 'whole', part: { type: 'provider', state: { provider, model, data } } })
 }
@@ -256,13 +256,16 @@ function refuseLeftOut(provider: string, warnings: readonly Warning[]): void {
   })
 }
 
-function buildState({ provider, model }: AiSdkDecoderInit, metadata: Metadata | undefined): ProviderState | undefined {
+function buildState(
+  { provider, model }: AiSdkDecoderOptions,
+  metadata: Metadata | undefined,
+): ProviderState | undefined {
   if (!metadata || Object.keys(metadata).length === 0) return undefined
   // The JSON round trip ensures that only plain JSON enters the log.
   return { provider, model, data: JSON.parse(JSON.stringify(metadata)) as JsonObject }
 }
 
-function readAnswer(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
+function readAnswer(init: AiSdkDecoderOptions, draft: Draft): ModelAnswer {
   const { finish } = draft
   if (!finish || finish.finishReason.unified === 'interrupted')
     throw new BatonError({ code: 'model_cut_off', message: `${init.provider}: the stream ended before the answer did` })

@@ -10,8 +10,8 @@ import type {
   ProviderState,
   ResultPart,
   ToolDeclaration,
-} from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import type { DialectName } from '../schema/dialects.ts'

@@ -1,7 +1,7 @@
 // Encodes settings that the AI SDK specification has no field for. They become provider options where the stock
 // provider package has a matching option, and are refused otherwise, so nothing is dropped silently.
-import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import { checkProviderFields } from '../provider-fields.ts'
 import type { DialectName } from '../schema/dialects.ts'
 import { checkProviderNames, checkServerTools } from '../server-tools.ts'

@@ -1,7 +1,7 @@
 // Adapts any AI SDK 7 language model to a Baton model: `fromAiSdkModel(xai('grok-4'))`. AI SDK provider packages do
 // their own networking, so Baton's transport and its timeouts between bytes do not apply.
-import type { AbortSignalLike, Model, ModelCapabilities } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike, Model, ModelCapabilities } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { chooseToolNames } from '../tool-names.ts'
 import { cancelledError } from '../transport/transport-errors.ts'
 import { createAiSdkDecoder } from './decode-stream.ts'

@@ -1,6 +1,6 @@
 // The subset of the AI SDK's LanguageModelV4 that the bridge uses, redeclared here so that the SDK is never loaded.
 // Source: @ai-sdk/provider 4.0 (AI SDK 7), language-model/v4.
-import type { Effort, JsonObject, JsonValue } from '@baton/core'
+import type { Effort, JsonObject, JsonValue } from '@baton/core/internal'
 
 export type Metadata = Readonly<Record<string, JsonObject>>
 

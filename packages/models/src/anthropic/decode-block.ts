@@ -1,7 +1,7 @@
 // One content block of a streaming answer and the neutral part it becomes. Unknown blocks and deltas are kept for the
 // log and never throw.
-import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import type { ToolNames } from '../tool-names.ts'

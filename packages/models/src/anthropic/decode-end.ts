@@ -1,6 +1,6 @@
 // Maps stop reasons and usage to neutral values.
-import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { readCount } from '../json-fields.ts'
 
 /**

@@ -1,6 +1,6 @@
 // The decoder, event by event; complete recordings are in recordings.test.ts.
-import type { JsonObject, ModelEvent } from '@baton/core'
-import { isBatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, ModelEvent } from '@baton/core/internal'
+import { isBatonError, isJsonObject } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
 import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'

@@ -1,7 +1,7 @@
 // Decodes Anthropic's event stream into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they
 // arrive; `end()` can be called after any event and changes nothing.
-import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
 import { listSources } from '../found-sources.ts'

@@ -1,5 +1,5 @@
 // Encodes user and tool content (text, images and files) as Anthropic blocks.
-import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
+import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core/internal'
 import { textOfFile } from '../file-text.ts'
 import type { WireBlock } from './wire.ts'
 

@@ -1,7 +1,7 @@
 // Encodes neutral messages as Anthropic messages: two alternating roles, with tool results first in the message after
 // their calls.
-import type { AssistantMessage, AssistantPart, CallPart, JsonObject, ResultPart } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { AssistantMessage, AssistantPart, CallPart, JsonObject, ResultPart } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { HistoryEncoder } from '../histories.ts'
 import { createTakingTurns } from '../taking-turns.ts'
 import { encodeToolName } from '../tool-names.ts'

@@ -8,7 +8,7 @@ import type {
   ProviderState,
   ToolChoice,
   ToolDeclaration,
-} from '@baton/core'
+} from '@baton/core/internal'
 import { validateAnthropicRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,5 +1,12 @@
 // The encoder, case by case; arbitrary histories are in encode-request.arbitrary.test.ts.
-import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ToolDeclaration } from '@baton/core'
+import type {
+  AssistantPart,
+  ContentPart,
+  JsonObject,
+  Message,
+  ModelRequest,
+  ToolDeclaration,
+} from '@baton/core/internal'
 import { validateAnthropicRequest } from '@baton/testing/wires'
 import { describe, expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'

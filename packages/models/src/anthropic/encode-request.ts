@@ -1,7 +1,7 @@
 // Encodes a neutral request as the body of POST /v1/messages. Pure. Any valid history, from this or another provider,
 // yields a body that Anthropic accepts; each rule is documented with its source where it is applied.
-import type { JsonObject, ModelRequest } from '@baton/core'
-import { isJsonObject, nameServerTool } from '@baton/core'
+import type { JsonObject, ModelRequest } from '@baton/core/internal'
+import { isJsonObject, nameServerTool } from '@baton/core/internal'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'

@@ -1,6 +1,6 @@
 // Maps Anthropic's error types to codes. The same types appear in HTTP bodies and, after HTTP 200, in an `error` event.
-import type { ErrorCode, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { ErrorCode, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { HttpFailure } from '../transport/http-errors.ts'
 import { errorFromResponse } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'

@@ -1,5 +1,5 @@
 // Anthropic-specific parts: requests and error messages. The provider contract covers the rest.
-import type { HttpHead } from '@baton/core'
+import type { HttpHead } from '@baton/core/internal'
 import { openRecordings } from '@baton/testing/recordings'
 import { expect, test } from 'vitest'
 import { HELLO, answerWith, takeError } from '../memory-transport.test-kit.ts'

@@ -1,8 +1,8 @@
 // Every Anthropic recording: whole, byte by byte, truncated at every byte, and compared with the accumulator of
 // Anthropic's SDK.
 import Anthropic from '@anthropic-ai/sdk'
-import type { ModelAnswer } from '@baton/core'
-import { isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { ModelAnswer } from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { RecordedExchange } from '@baton/testing/recordings'
 import { countLine, openRecordings } from '@baton/testing/recordings'
 import { afterAll, describe, expect, test } from 'vitest'

@@ -1,8 +1,8 @@
 // Decides which server tool calls and results a request may repeat. A call without its result is valid only while the
 // result may still arrive: "`web_search` tool use with id `srvtoolu_…` was found without a corresponding
 // `web_search_tool_result` block" (langchain-ai/langchainjs#11407). Tracks the blocks of one history, in order.
-import type { JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { WireBlock, WireMessage } from './wire.ts'
 import { isServerCall, isServerResult } from './wire.ts'
 

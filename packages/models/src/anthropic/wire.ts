@@ -1,6 +1,6 @@
 // The parts of the Anthropic Messages API (version 2023-06-01) that the adapter reads and writes. Provider data is read
 // leniently, so these types declare only what is checked. Source: @anthropic-ai/sdk 1.12 messages.d.ts.
-import type { Effort, JsonObject, JsonValue } from '@baton/core'
+import type { Effort, JsonObject, JsonValue } from '@baton/core/internal'
 
 export const PROVIDER = 'anthropic'
 

@@ -1,7 +1,7 @@
 // One content block of a streaming answer and the neutral parts it becomes. Text blocks have no start event, so a
 // block's kind shows with its first delta. Unknown deltas are kept for the log and never throw.
-import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import type { MeantArguments } from '../meant-arguments.ts'

@@ -1,5 +1,5 @@
 // Maps stop reasons and usage to neutral values.
-import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
+import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core/internal'
 import { readCount } from '../json-fields.ts'
 
 /** StopReason of client-bedrock-runtime 3.1163. Unknown reasons map to `other`. */

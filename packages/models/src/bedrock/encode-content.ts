@@ -1,5 +1,5 @@
 // Encodes user and tool content (text, images and files) as Converse blocks.
-import type { ContentPart, FilePart, ImagePart, JsonObject, Message } from '@baton/core'
+import type { ContentPart, FilePart, ImagePart, JsonObject, Message } from '@baton/core/internal'
 import type { WireBlock } from './wire.ts'
 
 /** ImageFormat and DocumentFormat of client-bedrock-runtime 3.1163, by media type. */

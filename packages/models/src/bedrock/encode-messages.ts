@@ -1,7 +1,7 @@
 // Encodes neutral messages as Converse messages: two alternating roles, with tool results in the message after their
 // calls.
-import type { AssistantMessage, AssistantPart, CallPart, JsonObject, Message, ResultPart } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { AssistantMessage, AssistantPart, CallPart, JsonObject, Message, ResultPart } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { CallIds } from '../openai-chat/call-ids.ts'
 import { createCallIds } from '../openai-chat/call-ids.ts'
 import type { HistoryEncoder } from '../histories.ts'

@@ -1,6 +1,6 @@
 // Requests to Bedrock: the rules of Nova, Claude and Mistral, state, rounds without calls, and files.
-import type { AssistantPart, Message, ModelRequest } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { AssistantPart, Message, ModelRequest } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { validateBedrockRequest } from '@baton/testing/wires'
 import { expect, test } from 'vitest'
 import { encodeBedrockRequest } from './encode-request.ts'

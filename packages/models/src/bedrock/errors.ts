@@ -1,6 +1,6 @@
 // Maps Bedrock exceptions to codes. The same exceptions arrive as HTTP errors, named in a header, and as stream frames.
-import type { ErrorCode, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { ErrorCode, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { HttpFailure } from '../transport/http-errors.ts'
 import { errorFromResponse } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'

@@ -1,7 +1,7 @@
 // Splits Amazon's binary event stream (application/vnd.amazon.eventstream) into frames, from bytes in pieces of any
 // size, verifies both checksums of each frame and passes on the events without interpreting them.
-import type { JsonValue } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 import type { Frame } from './frames.ts'
 import { FRAME_BYTES_MIN, FrameDecoder, frameLengthAt, malformed } from './frames.ts'
 import type { WireEvent } from './wire.ts'

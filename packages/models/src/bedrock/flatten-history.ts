@@ -1,7 +1,7 @@
 // Rewrites the calls and results of a history as text. Converse rejects a history with calls if no tools are declared
 // ("The toolConfig field must be defined when using toolUse and toolResult content blocks") and has no tool choice
 // `none`, so a request that forbids calls describes earlier ones in words.
-import type { AssistantPart, ContentPart, Message, ResultPart } from '@baton/core'
+import type { AssistantPart, ContentPart, Message, ResultPart } from '@baton/core/internal'
 
 export function hasCalls(messages: readonly Message[]): boolean {
   return messages.some(

@@ -1,6 +1,6 @@
 // Bedrock-specific parts: credentials, frames and their errors, stop reasons. The provider contract covers the rest.
-import type { HttpHead, ModelEvent } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { HttpHead, ModelEvent } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { HELLO, answerWith } from '../memory-transport.test-kit.ts'
 import { encodeFrame } from './frames.ts'

@@ -1,6 +1,6 @@
 // Every Bedrock recording: whole, byte by byte, truncated at every byte, and with flipped bits.
-import type { ModelAnswer } from '@baton/core'
-import { isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { ModelAnswer } from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { RecordedExchange } from '@baton/testing/recordings'
 import { countLine, openRecordings } from '@baton/testing/recordings'
 import { afterAll, describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 // Authenticates requests to Bedrock: an API key as a bearer token, or AWS Signature Version 4.
-import type { AbortSignalLike, HttpRequest } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike, HttpRequest } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { AwsV4Signer } from 'aws4fetch'
 import { askInTime } from '../transport/ask-in-time.ts'
 

@@ -1,7 +1,7 @@
 // A model that runs in apps: which app gets a call, and what happens if the app is missing, disconnects or stays
 // silent.
-import type { ModelAnswer, ModelEvent, ModelRequest, ModelRunner } from '@baton/core'
-import { isClientModel } from '@baton/core'
+import type { ModelAnswer, ModelEvent, ModelRequest, ModelRunner } from '@baton/core/internal'
+import { isClientModel } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { withPromptedTools } from '../prompted/index.ts'

@@ -10,8 +10,8 @@ import type {
   ModelRunner,
   ModelSettings,
   Timers,
-} from '@baton/core'
-import { BatonError, checkFields, checkKinds, decodeModelAnswer } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, decodeModelAnswer } from '@baton/core/internal'
 
 export interface ClientModelOptions {
   /** The name apps use, such as `device/gemma`. The part before the slash is the provider. */

@@ -1,6 +1,6 @@
 // Addresses of Gemini: the Gemini API with a key, or Vertex AI in a project with a Google Cloud access token.
-import type { AbortSignalLike } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { askInTime } from '../transport/ask-in-time.ts'
 
 export const GEMINI_BASE_URL = 'https://generativelanguage.googleapis.com'

@@ -1,7 +1,7 @@
 // One call of a streaming answer: complete in one part, or in pieces streamed by Vertex (`partialArgs`,
 // `willContinue`).
-import type { JsonObject, JsonValue, ModelCallPart } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue, ModelCallPart } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { PROVIDER } from './wire.ts'

@@ -1,5 +1,5 @@
 // Maps finish reasons and usage to neutral values.
-import type { FinishReason, JsonObject, Usage } from '@baton/core'
+import type { FinishReason, JsonObject, Usage } from '@baton/core/internal'
 
 /** FinishReason of genai.d.ts, plus reasons that Vertex was seen to send. Unknown reasons map to `other`. */
 const FINISH: Readonly<Record<string, FinishReason>> = {

@@ -1,7 +1,7 @@
 // Decodes Gemini's response stream into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they
 // arrive; `end()` can be called after any of them and changes nothing.
-import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
 import { listSources, readSource } from '../found-sources.ts'

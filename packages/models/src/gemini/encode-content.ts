@@ -1,6 +1,6 @@
 // Encodes user and tool content (text, images and files) as Gemini parts. Unreadable content becomes a note, so that
 // the model can mention it.
-import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
+import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core/internal'
 import { textOfFile } from '../file-text.ts'
 import type { WirePart } from './wire.ts'
 

@@ -1,7 +1,7 @@
 // Encodes neutral messages as Gemini contents: user and model roles, every call answered in the content directly after
 // it, and signatures on the parts they arrived with.
-import type { AssistantPart, CallPart, JsonObject, ResultPart, SourcePart } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { AssistantPart, CallPart, JsonObject, ResultPart, SourcePart } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { HistoryEncoder } from '../histories.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { encodeContent, encodeResult } from './encode-content.ts'

@@ -1,5 +1,5 @@
 // For any valid history and any Gemini model, the strict Gemini wire accepts the encoded request.
-import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core'
+import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core/internal'
 import { validateGeminiRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 // Neutral requests on Gemini's wire, as literals.
-import type { AssistantPart, JsonObject, Message, ModelRequest, ResultPart } from '@baton/core'
+import type { AssistantPart, JsonObject, Message, ModelRequest, ResultPart } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
 import { encodeGeminiRequest } from './encode-request.ts'
 

@@ -1,8 +1,8 @@
 // Encodes a neutral request as the body of POST …/models/<model>:streamGenerateContent. Pure. Any valid history, from
 // this or another provider, yields a body that Gemini accepts; each rule is documented with its source where it is
 // applied.
-import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'

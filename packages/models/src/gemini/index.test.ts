@@ -1,7 +1,7 @@
 // Gemini-specific parts: addresses, keys and tokens, two framings, and errors within them. The provider contract covers
 // the rest.
-import type { HttpHead } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { HttpHead } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { HELLO, JSON_TYPE, answerWith } from '../memory-transport.test-kit.ts'
 import type { GeminiAccess, GeminiModelOptions } from './index.ts'

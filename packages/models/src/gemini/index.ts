@@ -1,7 +1,7 @@
 // Gemini, through the Gemini API or Vertex AI: `createGeminiModel` connects the pure encoder (encode-request) and
 // decoder (decode-stream) to a transport.
-import type { BatonError, HttpHead, HttpRequest, Model, ModelAnswer, ModelRequest } from '@baton/core'
-import { isBatonError, parseJson } from '@baton/core'
+import type { BatonError, HttpHead, HttpRequest, Model, ModelAnswer, ModelRequest } from '@baton/core/internal'
+import { isBatonError, parseJson } from '@baton/core/internal'
 import type { Prove, HttpModelOptions } from '../http-model.ts'
 import { assertConfigured, createHttpModel } from '../http-model.ts'
 import type { RequestMemory } from '../request-memory.ts'

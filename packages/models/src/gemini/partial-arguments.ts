@@ -1,7 +1,7 @@
 // Assembles arguments that Vertex streams in pieces: each names a place by JSON path and carries a value or part of a
 // string. Pure. A piece that fits nowhere makes the whole call malformed; nothing is guessed.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 /** Uses maps, because a key may be `__proto__`. */
 type Node = Map<string, Node> | Node[] | string | number | boolean | null

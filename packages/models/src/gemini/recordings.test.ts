@@ -1,7 +1,7 @@
 // Every Gemini recording: whole, byte by byte, truncated at every byte, and valid as history of the next request.
 // Google's SDK returns chunks and has no accumulator to compare with.
-import type { AssistantPart, Message, ModelAnswer, ModelEvent } from '@baton/core'
-import { isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { AssistantPart, Message, ModelAnswer, ModelEvent } from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { validateGeminiRequest } from '@baton/testing/wires'
 import type { RecordedExchange } from '@baton/testing/recordings'
 import { countLine, openRecordings } from '@baton/testing/recordings'

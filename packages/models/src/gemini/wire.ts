@@ -1,6 +1,6 @@
 // The parts of Gemini's generateContent (v1beta, Vertex v1) that the adapter reads and writes. Provider data is read
 // leniently, so these types declare only what is checked. Source: @google/genai, genai.d.ts.
-import type { Effort, JsonObject, JsonValue } from '@baton/core'
+import type { Effort, JsonObject, JsonValue } from '@baton/core/internal'
 
 export const PROVIDER = 'gemini'
 

@@ -1,6 +1,6 @@
 // Encodes a neutral history as a node-llama-cpp chat, whose wrappers know each model's template.
-import type { JsonValue, Message, ModelRequest, ResultPart, ToolMessage } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonValue, Message, ModelRequest, ResultPart, ToolMessage } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { describeForced, findForced } from './forced-call.ts'
 import type { ChatItem, FunctionCallItem } from './llama.ts'

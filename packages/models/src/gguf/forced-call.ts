@@ -1,6 +1,6 @@
 // Forces a tool call. node-llama-cpp offers functions but cannot force them, and small models write text instead. So
 // the grammar of the one tool's arguments becomes the grammar of the whole answer.
-import type { ModelEvent, ModelPart, ModelRequest, ToolDeclaration } from '@baton/core'
+import type { ModelEvent, ModelPart, ModelRequest, ToolDeclaration } from '@baton/core/internal'
 
 /** The tool that must be called, if there is exactly one. */
 export function findForced({ tools, toolChoice }: ModelRequest): ToolDeclaration | undefined {

@@ -10,8 +10,8 @@ import type {
   ModelPart,
   ModelRequest,
   ToolDeclaration,
-} from '@baton/core'
-import { BatonError, describeValue, isBatonError } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, describeValue, isBatonError } from '@baton/core/internal'
 import { access } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'

@@ -1,7 +1,7 @@
 // The subset of node-llama-cpp 3 that the adapter uses, redeclared here because the package is an optional peer, loaded
 // together with a file.
-import type { AbortSignalLike, JsonObject, JsonValue } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike, JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 
 export interface LlamaPackage {
   getLlama(options: {

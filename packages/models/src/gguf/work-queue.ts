@@ -1,6 +1,6 @@
 // Runs work one piece at a time: a model in memory answers one request at a time, and the queue is bounded.
-import type { AbortSignalLike } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 
 export interface WorkQueue {
   /**

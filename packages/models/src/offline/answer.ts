@@ -1,6 +1,6 @@
 // Summarizes any tool's result in a few lines: lists by their most descriptive fields, long text as is.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import { splitWords } from './fill-arguments.ts'
 
 const LINES_MAX = 20

@@ -1,7 +1,7 @@
 // Splits a request into words and values and fills a tool's arguments from them, guided by the names, descriptions and
 // schemas of its properties. English only; knows no specific tool and invents nothing.
-import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 export type Kind = 'word' | 'quoted' | 'url' | 'date' | 'number' | 'path' | 'identifier' | 'name'
 

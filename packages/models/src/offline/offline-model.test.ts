@@ -12,8 +12,8 @@ import type {
   ResultPart,
   Tool,
   ToolDeclaration,
-} from '@baton/core'
-import { readText, tool } from '@baton/core'
+} from '@baton/core/internal'
+import { readText, tool } from '@baton/core/internal'
 import { createToolContext } from '@baton/core/testing'
 import { workspaceTools } from '@baton/tools/workspace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 // A planner that matches words instead of a language model. It needs no key and no network, and runs in the same loop
 // as any model. For first steps with Baton, demos, and tests that want real calls.
-import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelPart, ModelRequest } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelPart, ModelRequest } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { plan } from './plan.ts'
 
 const ID = 'offline'

@@ -1,6 +1,6 @@
 // Decides what the offline model does next: call tools, answer from results, or say that it cannot help. Pure.
-import type { JsonObject, Message, ModelRequest, ResultPart, ToolDeclaration } from '@baton/core'
-import { readText } from '@baton/core'
+import type { JsonObject, Message, ModelRequest, ResultPart, ToolDeclaration } from '@baton/core/internal'
+import { readText } from '@baton/core/internal'
 import { summariseResult } from './answer.ts'
 import type { Filled, Token } from './fill-arguments.ts'
 import { fillArguments, isFile, listProperties, readRequest, listStems } from './fill-arguments.ts'

@@ -1,7 +1,7 @@
 // Wire ids of one request's calls: the server's own id if the call came from there, otherwise Baton's id made valid.
 // Each is unique, although servers repeat or omit ids.
-import type { CallPart, ResultPart } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { CallPart, ResultPart } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { sha256 } from '@noble/hashes/sha2.js'
 import type { OpenAiChatQuirks } from './quirks.ts'
 

@@ -1,7 +1,7 @@
 // Assembles the calls of a streaming answer. Servers number calls or not; send ids once, in every piece or never; and
 // send arguments in pieces, whole or as an object. This file decides which call a piece belongs to.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { MeantArguments } from '../meant-arguments.ts'
 import { isEmptyObject, JsonProgress, readMeantArguments } from '../meant-arguments.ts'
 

@@ -1,6 +1,6 @@
 // Maps finish reasons and usage to neutral values.
-import type { FinishReason, JsonObject, Usage } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { FinishReason, JsonObject, Usage } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { readCount, readObject } from '../json-fields.ts'
 
 /**

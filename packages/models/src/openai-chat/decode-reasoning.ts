@@ -1,8 +1,8 @@
 // Reads streamed reasoning: in `reasoning_content` or `reasoning` (one of them, alternating, or the same text in both),
 // or as OpenRouter's `reasoning_details` or the `thinking_blocks` of Claude behind LiteLLM's proxy, which go back
 // unchanged.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { readText } from '../json-fields.ts'
 
 const FIELDS = ['reasoning_content', 'reasoning'] as const

@@ -1,6 +1,6 @@
 // Encodes user and tool content (text, images and files) as message parts. Unreadable content becomes a note, so that
 // the model can mention it.
-import type { ContentPart, FilePart, ImagePart } from '@baton/core'
+import type { ContentPart, FilePart, ImagePart } from '@baton/core/internal'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { textOfFile } from '../file-text.ts'
 import type { WireContentPart } from './wire.ts'

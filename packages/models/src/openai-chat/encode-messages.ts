@@ -1,7 +1,7 @@
 // Encodes neutral messages as Chat Completions messages: results directly after their calls, alternating roles, and
 // only the reasoning that the server wants back. Images in results go into a user message, because results are text.
-import type { AssistantMessage, JsonObject, ResultPart, ToolMessage } from '@baton/core'
-import { isJsonObject, parseJson, readText } from '@baton/core'
+import type { AssistantMessage, JsonObject, ResultPart, ToolMessage } from '@baton/core/internal'
+import { isJsonObject, parseJson, readText } from '@baton/core/internal'
 import type { HistoryEncoder } from '../histories.ts'
 import { encodeToolName } from '../tool-names.ts'
 import type { CallIds } from './call-ids.ts'

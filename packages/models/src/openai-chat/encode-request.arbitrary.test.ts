@@ -8,8 +8,8 @@ import type {
   ModelRequest,
   ProviderState,
   ToolChoice,
-} from '@baton/core'
-import { isJsonObject } from '@baton/core'
+} from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { validateOpenAiChatRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,6 +1,13 @@
 // Requests: each server rule, shown by a request that would be rejected without it.
-import type { AssistantPart, JsonObject, Message, ModelRequest, ProviderState, ToolDeclaration } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type {
+  AssistantPart,
+  JsonObject,
+  Message,
+  ModelRequest,
+  ProviderState,
+  ToolDeclaration,
+} from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { validateOpenAiChatRequest } from '@baton/testing/wires'
 import { describe, expect, test } from 'vitest'
 import { PRESETS } from '../presets.ts'

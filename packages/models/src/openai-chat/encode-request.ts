@@ -1,6 +1,6 @@
 // Encodes a neutral request as the body of POST …/chat/completions. Pure. Any valid history, from this or another
 // provider, yields a body that the server accepts; differences between servers are listed in quirks.ts.
-import type { ModelRequest, ToolDeclaration } from '@baton/core'
+import type { ModelRequest, ToolDeclaration } from '@baton/core/internal'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'

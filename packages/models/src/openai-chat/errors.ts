@@ -1,7 +1,7 @@
 // Maps errors of Chat Completions servers to codes. The same objects arrive as HTTP bodies and, after HTTP 200, in a
 // stream. Servers differ in where the object is and whether its `code` is a word or a status.
-import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { ErrorCode, JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { HttpFailure } from '../transport/http-errors.ts'
 import { codeOfStatus, errorFromResponse, readQuotedRetryInfo } from '../transport/http-errors.ts'
 import { findWords, saysFailure } from '../transport/error-words.ts'

@@ -1,6 +1,6 @@
 // Chat Completions-specific parts: requests, allowed silence, and the error messages of many servers. The provider
 // contract covers the rest.
-import type { HttpHead, ModelSettings } from '@baton/core'
+import type { HttpHead, ModelSettings } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
 import { HELLO, JSON_TYPE, answerWith, takeError } from '../memory-transport.test-kit.ts'
 import { apiUrl } from './address.ts'

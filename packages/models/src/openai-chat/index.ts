@@ -23,7 +23,7 @@ export type { OpenAiChatDecoder, OpenAiChatDecoderOptions } from './decode-strea
 export { encodeOpenAiChatRequest } from './encode-request.ts'
 export type { OpenAiChatEncodeOptions } from './encode-request.ts'
 export { listModels } from './list-models.ts'
-export type { FetchLike, ListedModel, ListModelsInit } from './list-models.ts'
+export type { FetchLike, ListedModel, ListModelsOptions } from './list-models.ts'
 export { COMPATIBLE_QUIRKS, OPENAI_QUIRKS } from './quirks.ts'
 export type { OpenAiChatQuirks } from './quirks.ts'
 export type { OpenAiChatRequest } from './wire.ts'

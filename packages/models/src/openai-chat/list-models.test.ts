@@ -3,14 +3,14 @@ import { isBatonError } from '@baton/core'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import type { FetchLike, ListModelsInit } from './list-models.ts'
+import type { FetchLike, ListModelsOptions } from './list-models.ts'
 import { listModels } from './list-models.ts'
 
 function answering(body: string, status = 200, headers: Readonly<Record<string, string>> = {}): FetchLike {
   return () => Promise.resolve(new Response(body, { status, headers }))
 }
 
-const list = (fetch: FetchLike, more: Partial<ListModelsInit> = {}) =>
+const list = (fetch: FetchLike, more: Partial<ListModelsOptions> = {}) =>
   listModels({ baseUrl: 'http://127.0.0.1:11434/v1', label: 'Ollama', fetch, ...more })
 
 async function describeFailure(listing: Promise<unknown>) {

@@ -1,7 +1,7 @@
 // Lists the models of a server: GET …/models, in the various formats servers use. Knows nothing of presets or
 // variables.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { mergeHeaders, moveUserInfo } from '../transport/sent-headers.ts'
 import { describePlace, describeReason, redact, safeCause, listSecrets } from '../transport/redact.ts'
 import { apiUrl, authorization } from './address.ts'
@@ -32,7 +32,7 @@ interface ReaderLike {
   cancel(): Promise<void>
 }
 
-export interface ListModelsInit {
+export interface ListModelsOptions {
   /** Includes the version: `https://api.groq.com/openai/v1`. */
   readonly baseUrl: string
   readonly apiKey?: string
@@ -56,7 +56,7 @@ const MODELS_MAX = 10_000
  * @throws BatonError `model_network_failed` (unreachable), `model_timeout`, `model_auth_failed` and other rejection
  * codes, `model_malformed_answer`, `cancelled`
  */
-export async function listModels(init: ListModelsInit): Promise<readonly ListedModel[]> {
+export async function listModels(init: ListModelsOptions): Promise<readonly ListedModel[]> {
   const given = apiUrl(init.baseUrl, 'models')
   const merged = mergeHeaders({ accept: 'application/json', ...authorization(init.apiKey) }, init.headers ?? {})
   const { url, headers } = moveUserInfo({ url: given, headers: merged })
@@ -79,7 +79,7 @@ export async function listModels(init: ListModelsInit): Promise<readonly ListedM
 const ADDRESS_HINT = 'Check that the base address belongs to an OpenAI-compatible API; most end in /v1.'
 
 interface Asking {
-  readonly init: ListModelsInit
+  readonly init: ListModelsOptions
   readonly url: string
   readonly headers: Record<string, string>
   readonly secrets: readonly string[]

@@ -1,7 +1,7 @@
 // Every Chat Completions recording, of OpenAI and others: whole, byte by byte, truncated at every byte, compared with
 // the accumulator of OpenAI's SDK, and valid as history of the next request.
-import type { AssistantPart, Message, ModelAnswer, ModelEvent } from '@baton/core'
-import { isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { AssistantPart, Message, ModelAnswer, ModelEvent } from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { validateOpenAiChatRequest } from '@baton/testing/wires'
 import type { RecordedExchange } from '@baton/testing/recordings'
 import { countLine, openRecordings } from '@baton/testing/recordings'

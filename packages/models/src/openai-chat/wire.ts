@@ -1,6 +1,6 @@
 // The parts of the Chat Completions API that the adapter reads and writes. Server data is read leniently, so only
 // requests have types. Source: openai 7.57 completions.d.ts.
-import type { Effort, JsonObject } from '@baton/core'
+import type { Effort, JsonObject } from '@baton/core/internal'
 
 /** Provider of `ProviderState` unless a preset sets another. */
 export const PROVIDER = 'openai-chat'

@@ -1,6 +1,6 @@
 // Maps the end of a response and its usage to neutral values.
-import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { readCount, readObject } from '../json-fields.ts'
 
 /** `incomplete_details.reason` of openai 7.57. `steered` occurs on WebSockets: the answer stopped between two items. */

@@ -1,13 +1,13 @@
 // One item of an answer: its streamed content so far, and the final item. It is done only once the server has sent it
 // whole; for a call, only that final version counts.
-import type { JsonObject, ModelPart, ProviderState } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, ModelPart, ProviderState } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import { listObjects, readText } from '../json-fields.ts'
 import { readMeantArguments } from '../meant-arguments.ts'
 
-export interface PartInit {
+export interface PartOptions {
   readonly state: (data: JsonObject) => ProviderState
   readonly readName: (wire: string) => string
 }
@@ -75,7 +75,7 @@ export class ItemDraft {
     return this.item['status'] === 'incomplete'
   }
 
-  parts({ state, readName }: PartInit): readonly ModelPart[] {
+  parts({ state, readName }: PartOptions): readonly ModelPart[] {
     switch (this.type) {
       case 'message':
         return this.#texts().map(({ text, data }) => ({ type: 'text', text, ...(data && { state: state(data) }) }))
@@ -129,7 +129,7 @@ export class ItemDraft {
     })
   }
 
-  #thoughts(state: PartInit['state']): readonly ModelPart[] {
+  #thoughts(state: PartOptions['state']): readonly ModelPart[] {
     const { summary, encrypted_content: encrypted } = this.item
     const isOwned = this.isDone && typeof encrypted === 'string' && encrypted !== ''
     const text = this.whole()
@@ -138,7 +138,7 @@ export class ItemDraft {
     return [{ type: 'reasoning', text, ...data }]
   }
 
-  #callPart(state: PartInit['state'], readName: PartInit['readName']): ModelPart {
+  #callPart(state: PartOptions['state'], readName: PartOptions['readName']): ModelPart {
     const { type: _, id: __, status: ___, name: ____, arguments: _____, call_id: callId, ...extra } = this.item
     const data = {
       ...(typeof callId === 'string' && callId !== '' && { id: callId }),

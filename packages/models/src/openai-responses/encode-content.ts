@@ -1,6 +1,6 @@
 // Encodes user and tool content (text, images and files) as the API's input parts. Unreadable content becomes a note,
 // so that the model can mention it.
-import type { ContentPart, FilePart, ImagePart, ResultPart } from '@baton/core'
+import type { ContentPart, FilePart, ImagePart, ResultPart } from '@baton/core/internal'
 import { encodeContent as encodeChatContent } from '../openai-chat/encode-content.ts'
 import type { WireContentPart } from './wire.ts'
 

@@ -1,8 +1,8 @@
 // Encodes neutral messages as Responses API items: a flat list in which reasoning precedes the item it led to and every
 // call has its output.
-import type { AssistantMessage, AssistantPart, Message, ProviderState } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
-import type { JsonObject, JsonValue } from '@baton/core'
+import type { AssistantMessage, AssistantPart, Message, ProviderState } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
 import type { CallIds } from '../openai-chat/call-ids.ts'
 import { createCallIds } from '../openai-chat/call-ids.ts'
 import type { HistoryEncoder } from '../histories.ts'

@@ -1,6 +1,6 @@
 // For any valid history, the strict wire accepts the encoded request, and nothing that other providers or models left
 // in the history is sent.
-import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core'
+import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core/internal'
 import { validateOpenAiResponsesRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 // Encoded requests, rule by rule. Validity as a whole is tested in encode-request.arbitrary.test.ts.
-import type { AssistantPart, Message, ModelRequest } from '@baton/core'
+import type { AssistantPart, Message, ModelRequest } from '@baton/core/internal'
 import { validateOpenAiResponsesRequest } from '@baton/testing/wires'
 import { describe, expect, test } from 'vitest'
 import type { OpenAiResponsesEncodeOptions } from './encode-request.ts'

@@ -1,7 +1,7 @@
 // Encodes a neutral request as the body of POST …/responses. Pure. Any valid history, from this or another provider,
 // yields a body that OpenAI accepts; each rule is documented with its source where it is applied.
-import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
-import { BatonError, nameServerTool } from '@baton/core'
+import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core/internal'
+import { BatonError, nameServerTool } from '@baton/core/internal'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'

@@ -1,5 +1,5 @@
 // Responses API-specific parts: requests, allowed silence, and error messages. The provider contract covers the rest.
-import type { HttpHead, ModelSettings } from '@baton/core'
+import type { HttpHead, ModelSettings } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
 import { HELLO, JSON_TYPE, answerWith, takeError } from '../memory-transport.test-kit.ts'
 import type { OpenAiResponsesModelOptions } from './index.ts'

@@ -1,6 +1,6 @@
 // The parts of the Responses API that the adapter writes. Server data is read leniently, so only requests have types.
 // Source: openai 7.57 responses.d.ts.
-import type { Effort, JsonObject } from '@baton/core'
+import type { Effort, JsonObject } from '@baton/core/internal'
 
 /** Provider of `ProviderState`. */
 export const PROVIDER = 'openai'

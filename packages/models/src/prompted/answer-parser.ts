@@ -21,7 +21,7 @@ export type Parsed =
   | { readonly type: 'thought-ended' }
   | ParsedCall
 
-export interface AnswerParserInit {
+export interface AnswerParserOptions {
   readonly format: PromptedFormat
   readonly tools: OfferedTools
   /** Whether the answer is complete, so that small mistakes in calls may be repaired. */
@@ -67,7 +67,7 @@ const TEXT: Mode = { type: 'text' }
 export class AnswerParser {
   /** Number of characters examined, including those examined again. */
   looks = 0
-  readonly #init: AnswerParserInit
+  readonly #init: AnswerParserOptions
   readonly #finder: MarkFinder
   #tracker = new CodeTracker()
   #mode: Mode = TEXT
@@ -86,7 +86,7 @@ export class AnswerParser {
   #seesTexts = true
   #seesThoughts = true
 
-  constructor(init: AnswerParserInit) {
+  constructor(init: AnswerParserOptions) {
     this.#init = init
     this.#finder = createMarkFinder(init.format)
   }

@@ -7,7 +7,7 @@ import type {
   ModelRequest,
   ResultPart,
   ToolMessage,
-} from '@baton/core'
+} from '@baton/core/internal'
 import { withOutputInWords } from '../schema/sayable-output.ts'
 import type { PromptedFormat } from './format.ts'
 

@@ -1,6 +1,6 @@
 // A call of each format in places where it counts and where it does not: every kind of code, quotes, thoughts, other
 // calls. Each text is read whole, in two pieces split at every character, and character by character.
-import type { FinishReason } from '@baton/core'
+import type { FinishReason } from '@baton/core/internal'
 import { afterAll, expect, test } from 'vitest'
 import type { PromptedFormatName } from './formats.ts'
 import { PROMPTED_FORMATS } from './formats.ts'

@@ -1,6 +1,6 @@
 // Answers that models of each format actually write, and lookalikes. Based on the parser tests of vLLM, SGLang and
 // llama.cpp (2026-11), with other tools. Each text is read with every possible split.
-import type { FinishReason } from '@baton/core'
+import type { FinishReason } from '@baton/core/internal'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { PromptedFormatName } from './formats.ts'
 import type { Meaning } from './hostile-texts.test-kit.ts'

@@ -1,6 +1,6 @@
 // Test kit: reads an answer as prompted tools do (whole, split at every character, character by character) and reports
 // the result.
-import type { FinishReason, Model, ModelAnswer, ModelEvent, ModelRequest, ToolDeclaration } from '@baton/core'
+import type { FinishReason, Model, ModelAnswer, ModelEvent, ModelRequest, ToolDeclaration } from '@baton/core/internal'
 import type { PromptedFormatName } from './formats.ts'
 import { withPromptedTools } from './with-prompted-tools.ts'
 

@@ -1,6 +1,6 @@
 // Calls as JSON objects with a name and arguments: one, a list, or several in a row.
-import type { JsonValue } from '@baton/core'
-import { isJsonObject, repairJson } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { isJsonObject, repairJson } from '@baton/core/internal'
 import type { Begins, Body, OfferedTools, ReadCall, Reading } from './format.ts'
 import { anyBegins, beginsWith } from './format.ts'
 

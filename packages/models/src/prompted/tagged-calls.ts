@@ -1,7 +1,7 @@
 // Calls with one tag per argument: Qwen3-Coder, MiniMax, DeepSeek, GLM. A value is text or JSON, depending on the
 // tool's schema.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { findProperty, isJsonObject, listParts, listTypes } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { findProperty, isJsonObject, listParts, listTypes } from '@baton/core/internal'
 import type { ReadCall, Reading } from './format.ts'
 import { readJson } from './json-calls.ts'
 

@@ -9,8 +9,8 @@ import type {
   ModelEvent,
   ModelPart,
   ModelRequest,
-} from '@baton/core'
-import type { AnswerParserInit, ParsedCall } from './answer-parser.ts'
+} from '@baton/core/internal'
+import type { AnswerParserOptions, ParsedCall } from './answer-parser.ts'
 import { AnswerParser } from './answer-parser.ts'
 import { encodePromptedRequest } from './encode-request.ts'
 import type { PromptedFormatName } from './formats.ts'
@@ -60,7 +60,7 @@ export function asksForTools({ tools, messages }: ModelRequest): boolean {
   return tools.length > 0 || messages.some((message) => message.role === 'tool')
 }
 
-type Reader = Pick<AnswerParserInit, 'format' | 'tools'>
+type Reader = Pick<AnswerParserOptions, 'format' | 'tools'>
 
 interface Stream {
   readonly take: (event: ModelEvent) => void

@@ -1,7 +1,7 @@
 // Handles models whose server may or may not support tools: before the first request with tools, a small one finds out
 // for all sessions. If the server does not support them, later requests prompt for calls.
-import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { cancelledError } from '../transport/transport-errors.ts'
 import type { PromptedFormatName } from './formats.ts'
 import { chooseFormat, promptedFormat } from './formats.ts'

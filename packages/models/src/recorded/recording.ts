@@ -1,8 +1,15 @@
 // The recording file: lines of JSON, first the model, then each of its calls with its request, streamed events and
 // outcome. Requests are compared without the parts that vary between runs.
 import { hash } from 'node:crypto'
-import type { JsonObject, JsonValue, ModelAnswer, ModelCapabilities, ModelEvent, ModelRequest } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type {
+  JsonObject,
+  JsonValue,
+  ModelAnswer,
+  ModelCapabilities,
+  ModelEvent,
+  ModelRequest,
+} from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { readFileSync } from 'node:fs'
 
 export const RECORDING_VERSION = 1

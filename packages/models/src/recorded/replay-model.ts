@@ -1,6 +1,6 @@
 // Replays a model's recorded answers and refuses requests that were not recorded.
-import type { JsonObject, JsonValue, Model, ModelRequest } from '@baton/core'
-import { BatonError, isErrorCode, isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue, Model, ModelRequest } from '@baton/core/internal'
+import { BatonError, isErrorCode, isJsonObject } from '@baton/core/internal'
 import type { RecordedCall } from './recording.ts'
 import { createHider, describeRequest, hashRequest, readRecording } from './recording.ts'
 

@@ -1,7 +1,7 @@
 // Compiles a JSON Schema to a provider's dialect and reports what the dialect cannot express. This never weakens
 // Baton's own check: results are validated against the original schema.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, readSchema } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, readSchema } from '@baton/core/internal'
 import type { Dialect, DialectName } from './dialects.ts'
 import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
 import { shapeForGemini } from './gemini-shape.ts'

@@ -1,7 +1,7 @@
 // Several hundred schemas in every dialect: the strict wire of its provider accepts each compiled one, and nothing that
 // the original allows is lost without being reported.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import {
   validateAnthropicRequest,
   validateBedrockRequest,

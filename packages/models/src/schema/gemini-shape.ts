@@ -1,7 +1,7 @@
 // Puts a compiled schema into the form that Gemini's validator requires: every schema has a type, only its type's
 // keywords, and unions have no siblings. A single violation makes Gemini reject the request with all its tools.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { SchemaLoss } from './compile-schema.ts'
 import { mergeSchemas } from './merge-schemas.ts'
 

@@ -1,6 +1,6 @@
 // Merges several schemas that apply together into one.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, listTypes } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, listTypes } from '@baton/core/internal'
 
 /** Merges objects as `allOf` does: all properties and all requirements. For other keywords, the later schema wins. */
 export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {

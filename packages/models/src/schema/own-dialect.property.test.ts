@@ -1,8 +1,8 @@
 // If a second validator accepts a value under the schema's own dialect, so does the check of a call, or the difference
 // was reported when the tool was defined. Covers third-party, handwritten, GitHub and random schemas, and a published
 // OpenAPI document.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, makeTool, readSchema } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, makeTool, readSchema } from '@baton/core/internal'
 import { createArgumentValidator } from '@baton/runtime'
 import { chooseCount, chooseSample } from '@baton/testing/depth'
 import { STRANGE } from '@baton/testing/strange-schemas'

@@ -1,6 +1,6 @@
 // Resolves `$ref` within one schema. Nothing is fetched: external references are unknown.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 /** Resolves references of one schema, each only once. */
 export type Resolve = (reference: string) => JsonValue | undefined

@@ -1,8 +1,8 @@
 // Values that a schema allows can be expressed in every provider's dialect, or the compiler reports that they cannot:
 // then an answer is requested in words, and a tool is not strict. Covers handwritten, GitHub, random and MCP server
 // schemas.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, readSchema, withoutForcedNulls } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, readSchema, withoutForcedNulls } from '@baton/core/internal'
 import { createArgumentValidator } from '@baton/runtime'
 import { chooseCount, chooseRotating, chooseSample, describeRotation, isDeep } from '@baton/testing/depth'
 import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'

@@ -1,6 +1,6 @@
 // Values under a compiled schema, for the tests of the dialects: how a model writes a value, and whether it is allowed.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { DialectName } from './dialects.ts'
 import { DIALECTS } from './dialects.ts'

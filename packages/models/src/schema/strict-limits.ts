@@ -1,7 +1,7 @@
 // Limits of a provider's strict dialect on a schema: nesting, unions, patterns. The provider rejects a schema beyond
 // them (400 "Circular reference detected", "too many union types"), so it is checked beforehand.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { SchemaLimits } from '../traits/model-traits.ts'
 
 /** Keywords that contain schemas. */

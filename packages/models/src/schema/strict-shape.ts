@@ -1,6 +1,6 @@
 // Shapes schemas for grammars: objects list every property and allow no others.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { Dialect } from './dialects.ts'
 
 /** 400 "schema must have a 'type' key": strict dialects cannot express a value of any type. */
@@ -36,7 +36,7 @@ function spreadInto(base: JsonObject, variant: JsonValue): JsonValue {
   return isJsonObject(variant) ? { allOf: [base, variant] } : variant
 }
 
-export interface CloseInit {
+export interface CloseOptions {
   readonly dialect: Dialect
   /** The schema before unsupported keywords were dropped. */
   readonly schema: JsonObject
@@ -45,7 +45,7 @@ export interface CloseInit {
   readonly narrow: (keyword: string) => void
 }
 
-export function closeSchema({ dialect, schema, kept, narrow }: CloseInit): JsonObject {
+export function closeSchema({ dialect, schema, kept, narrow }: CloseOptions): JsonObject {
   const isObject = kept['type'] === 'object' || isJsonObject(kept['properties'])
   if (!isObject) {
     if (!SAYS_TYPE.some((keyword) => kept[keyword] !== undefined)) narrow('type')

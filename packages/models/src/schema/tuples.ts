@@ -1,6 +1,6 @@
 // Flattens tuples (`prefixItems`) for dialects with a single schema for all items.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { Dialect } from './dialects.ts'
 
 export interface Flattened {

@@ -1,6 +1,6 @@
 // Claude, through Anthropic's own API, Bedrock and gateways, newest models first. Unless noted, sources are pages below
 // platform.claude.com/docs/en.
-import type { Effort } from '@baton/core'
+import type { Effort } from '@baton/core/internal'
 import type { ModelTraits, ThinkingTraits, TraitsRow } from './model-traits.ts'
 import { NO_THINKING, PLAIN_TRAITS } from './model-traits.ts'
 

@@ -1,6 +1,6 @@
 // Gemini, through the Gemini API and Vertex AI, newest models first. Unless noted, sources are pages below
 // ai.google.dev/gemini-api/docs.
-import type { Effort } from '@baton/core'
+import type { Effort } from '@baton/core/internal'
 import type { ModelTraits, ThinkingTraits, TraitsRow } from './model-traits.ts'
 import { NO_THINKING, PLAIN_TRAITS } from './model-traits.ts'
 

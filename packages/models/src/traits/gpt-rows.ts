@@ -1,6 +1,6 @@
 // OpenAI's models, through its own APIs, Azure and gateways, newest models first. Unless noted, sources are pages below
 // developers.openai.com/api/docs.
-import type { Effort } from '@baton/core'
+import type { Effort } from '@baton/core/internal'
 import type { ModelTraits, TraitsRow } from './model-traits.ts'
 import { NO_THINKING, PLAIN_TRAITS } from './model-traits.ts'
 

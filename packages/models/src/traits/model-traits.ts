@@ -1,6 +1,6 @@
 // Traits of a model and restrictions of its provider: the types of the table's rows. The rows are in this folder, by
 // family; find-traits.ts looks up a model in them.
-import type { Effort } from '@baton/core'
+import type { Effort } from '@baton/core/internal'
 
 export interface ThinkingTraits {
   /**

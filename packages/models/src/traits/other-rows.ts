@@ -1,6 +1,6 @@
 // Models of other vendors, on Bedrock and on Chat Completions servers. This file lists what the models support;
 // openai-chat/quirks.ts lists each server's format.
-import type { Effort } from '@baton/core'
+import type { Effort } from '@baton/core/internal'
 import type { ModelFamily, ModelTraits, ThinkingTraits, TraitsRow } from './model-traits.ts'
 import { NO_THINKING, PLAIN_TRAITS } from './model-traits.ts'
 

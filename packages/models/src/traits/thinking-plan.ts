@@ -1,6 +1,6 @@
 // Plans how much a model thinks in a request, from the user's settings and the traits table, and how much room its
 // thinking needs: thinking counts as output everywhere and must not cut off the answer.
-import type { Effort, ModelRequest, ModelSettings } from '@baton/core'
+import type { Effort, ModelRequest, ModelSettings } from '@baton/core/internal'
 import type { ModelTraits } from './model-traits.ts'
 
 export interface ThinkingPlan {

@@ -1,15 +1,15 @@
 // Reading any provider's answer: overlong ones are abandoned, nothing is read after an error, and no key is kept.
-import type { ModelAnswer, ModelPart } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ModelAnswer, ModelPart } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from '../openai-chat/decode-stream.ts'
 import { createToolNames } from '../tool-names.ts'
-import type { AnswerReaderInit } from './answer-reader.ts'
+import type { AnswerReaderOptions } from './answer-reader.ts'
 import { createAnswerReader, readSseInto } from './answer-reader.ts'
 
 const QUIET = { progress: 'open', heard: 0 } as const
 const failure = new BatonError({ code: 'model_overloaded', message: 'x' })
-const init: AnswerReaderInit = {
+const init: AnswerReaderOptions = {
   label: 'Theirs',
   secrets: [],
   createReader: () => ({ push: () => undefined, failure, ...QUIET, end: () => failure }),
@@ -80,7 +80,7 @@ test('where an error is cut, no half of a key is left', () => {
 })
 
 test('what a reader throws is told by the status, or as an answer that is malformed', () => {
-  const readError: AnswerReaderInit['readError'] = ({ body }) => {
+  const readError: AnswerReaderOptions['readError'] = ({ body }) => {
     if (body !== '') throw new RangeError('Maximum call stack size exceeded')
     return new BatonError({ code: 'model_rate_limited', message: 'x' })
   }

@@ -1,7 +1,7 @@
 // Reads one provider answer over HTTP. A stream is decoded as it arrives; any other body (an error, a complete answer)
 // is collected first. The adapter interprets the bytes.
-import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { HttpHead, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { listPieces } from './body-pieces.ts'
 import { cleanAnswer, cleanError } from './clean-answer.ts'
@@ -46,7 +46,7 @@ export interface BodyReader extends StreamDecoder {
   push(bytes: Uint8Array): void
 }
 
-export interface AnswerReaderInit {
+export interface AnswerReaderOptions {
   /** Display name: `Anthropic`. */
   readonly label: string
   readonly secrets: readonly string[]
@@ -65,14 +65,14 @@ const ERROR_LENGTH_MAX = 64 * 1024
 const PAGE_SHOWN = 120
 
 /** Creates a reader for the answer to one request. */
-export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
+export function createAnswerReader(init: AnswerReaderOptions): AnswerReader {
   return new HttpAnswerReader(init)
 }
 
 // A class, because each object literal with accessors gets its own hidden class, and V8 retains everything it
 // references.
 class HttpAnswerReader implements AnswerReader {
-  readonly #init: AnswerReaderInit
+  readonly #init: AnswerReaderOptions
   #reader: BodyReader | undefined
   /** Text of a body that is not an event stream. */
   #body = ''
@@ -81,7 +81,7 @@ class HttpAnswerReader implements AnswerReader {
   #text: InstanceType<typeof TextDecoder> | undefined
   readonly #start = new BodyStart()
 
-  constructor(init: AnswerReaderInit) {
+  constructor(init: AnswerReaderOptions) {
     this.#init = init
   }
 

@@ -1,7 +1,7 @@
 // Calls the user's function for keys or tokens before a request is sent. A function that never settles must not block
 // the turn.
-import type { AbortSignalLike, BatonError } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { AbortSignalLike, BatonError } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { cancelledError } from './transport-errors.ts'
 
 export interface AskInTime {

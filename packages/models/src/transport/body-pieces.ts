@@ -1,6 +1,6 @@
 // Finds the pieces of a stream sent without event framing: one per line, or all in a list.
-import type { JsonValue } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import { parseWireJson } from './wire-json.ts'
 
 /** Maximum pieces of one body: more than the tokens of any answer. They are read at once, so they are bounded. */

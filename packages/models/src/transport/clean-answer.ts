@@ -1,7 +1,7 @@
 // Cleans text from a provider before it is kept: removes the request's keys and control characters, and bounds its
 // length.
-import type { JsonValue, ModelAnswer, ModelPart } from '@baton/core'
-import { BatonError, isBatonError, isJsonObject } from '@baton/core'
+import type { JsonValue, ModelAnswer, ModelPart } from '@baton/core/internal'
+import { BatonError, isBatonError, isJsonObject } from '@baton/core/internal'
 import { redact } from './redact.ts'
 import { isHttpUrl } from './transport-errors.ts'
 

@@ -1,7 +1,7 @@
 // The two timeouts of a streamed answer: to the first byte and between bytes. Both share one timer, re-armed only when
 // it fires, so that a piece costs a clock reading and no timer.
-import type { Clock, HttpRequest, Timers } from '@baton/core'
-import { BatonError, readMonotonicMs } from '@baton/core'
+import type { Clock, HttpRequest, Timers } from '@baton/core/internal'
+import { BatonError, readMonotonicMs } from '@baton/core/internal'
 import { describePlace } from './redact.ts'
 
 export interface Time {

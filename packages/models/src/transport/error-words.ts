@@ -1,6 +1,6 @@
 // Extracts the message of an error, in whatever format a service or gateway sends it.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 /** Fields that may hold a message; the first non-empty one is used. */
 const WORDS = [

@@ -1,5 +1,5 @@
 // The transport for browsers, edge workers and other environments without undici: the global `fetch`, or a given one.
-import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
+import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core/internal'
 import type { Time } from './deadlines.ts'
 import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.ts'
 import type { CheckRequest } from './transport-errors.ts'

@@ -1,5 +1,5 @@
 // Errors from a provider's rejection: code, retry advice, and no keys.
-import type { HttpHead } from '@baton/core'
+import type { HttpHead } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
 import { errorFromResponse, readErrorBody } from './http-errors.ts'
 import { redact, listSecrets } from './redact.ts'

@@ -1,7 +1,7 @@
 // Maps a provider's error response (status, headers, body) to one typed error. The mapping is by status, but a message
 // about the model's window takes precedence, because every provider reports that as an ordinary bad request.
-import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { findWords } from './error-words.ts'
 import { redact } from './redact.ts'
 import { codeOfRefusal, readContextTokens, saysTooLarge } from './refusals.ts'

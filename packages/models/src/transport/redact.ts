@@ -1,6 +1,6 @@
 // Keeps keys out of errors. All text from a provider or network library passes through here before it becomes a
 // message.
-import type { HttpRequest } from '@baton/core'
+import type { HttpRequest } from '@baton/core/internal'
 
 const SECRET_NAME = /key|auth|token|secret|signature|credential|cookie|password/i
 /** Shorter values are words such as "true"; replacing them would garble messages and protect nothing. */

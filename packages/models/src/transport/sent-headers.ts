@@ -1,6 +1,6 @@
 // Chooses the headers to send: the adapter's, the user's, and those for the user and password in an address.
-import type { HttpRequest } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { HttpRequest } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 
 type Sent = Pick<HttpRequest, 'url' | 'headers'>
 

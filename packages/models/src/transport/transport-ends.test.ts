@@ -1,5 +1,5 @@
 // However a request ends, neither transport leaves a timer or a listener behind, and nothing is passed on afterwards.
-import type { HttpRequest } from '@baton/core'
+import type { HttpRequest } from '@baton/core/internal'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
 // Invalid requests are found before they are sent, even after a valid one with the same headers.
-import type { HttpRequest } from '@baton/core'
+import type { HttpRequest } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createRequestCheck } from './transport-errors.ts'
 

@@ -1,6 +1,6 @@
 // Errors that all transports report the same way.
-import type { AbortSignalLike, HttpRequest } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike, HttpRequest } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { describePlace, describeReason, redact, safeCause, listSecrets } from './redact.ts'
 
 export function cancelledError(signal: AbortSignalLike): BatonError {

@@ -1,6 +1,6 @@
 // One contract for both transports, over a real HTTP server on the loopback address. Time is advanced manually.
-import type { HttpHead, HttpRequest, Transport } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { HttpHead, HttpRequest, Transport } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

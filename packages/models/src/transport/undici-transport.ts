@@ -1,8 +1,8 @@
 // The transport for Node: undici's `dispatch`, which costs half of `fetch` per streamed piece. Only this file uses
 // undici, and loads it for the first request, because it is the largest part of a start. HTTP/1.1 only, because aborting
 // then closes the socket, which stops a provider from generating and billing.
-import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { Dispatcher } from 'undici'
 import type { Time } from './deadlines.ts'
 import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.ts'

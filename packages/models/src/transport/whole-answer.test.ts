@@ -1,6 +1,6 @@
 // When waiting for an answer ends: at its end, whatever the connection does, and eventually if only keep-alives arrive.
-import type { HttpHead } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { HttpHead } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { AnswerProgress } from './whole-answer.ts'

@@ -1,7 +1,7 @@
 // Posts a request and stops waiting once its answer is complete: gateways keep a connection open after it, with or
 // without keep-alives. The connection gets a moment to end by itself, so that it can be reused.
-import type { AbortSignalLike, Clock, HttpHead, Timers } from '@baton/core'
-import { BatonError, readMonotonicMs } from '@baton/core'
+import type { AbortSignalLike, Clock, HttpHead, Timers } from '@baton/core/internal'
+import { BatonError, readMonotonicMs } from '@baton/core/internal'
 import { describePlace } from './redact.ts'
 
 /**
@@ -16,7 +16,7 @@ export interface Heard {
   readonly heard: number
 }
 
-export interface WholeAnswerInit {
+export interface WholeAnswerOptions {
   readonly post: (signal: AbortSignalLike, onBytes: (bytes: Uint8Array, head: HttpHead) => void) => Promise<HttpHead>
   readonly reader: { push(bytes: Uint8Array, head: HttpHead): void } & Heard
   readonly signal: AbortSignalLike
@@ -36,7 +36,7 @@ const QUIETS: Readonly<Partial<Record<AnswerProgress, number>>> = { ended: QUIET
 const LINGER_MS = 1000
 
 /** @throws BatonError of the transport and the reader, and `model_timeout` if only keep-alives arrive */
-export function postUntilWhole(init: WholeAnswerInit): Promise<HttpHead> {
+export function postUntilWhole(init: WholeAnswerOptions): Promise<HttpHead> {
   const { reader, signal, clock, timers, keepAliveTimeoutMs, url } = init
   const closing = new AbortController()
   const close = (): void => closing.abort(signal.reason)

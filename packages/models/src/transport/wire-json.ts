@@ -1,7 +1,7 @@
 // Parses JSON as servers write it: Python's `NaN` and `Infinity`, which are not JSON, become null. Never in the
 // arguments of a call, which would then run with values that its model did not write.
-import type { JsonParsed } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { JsonParsed } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 
 const TEXTS_AND_NUMBERS = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g
 /** Fields in which servers send arguments as an object rather than a string. */

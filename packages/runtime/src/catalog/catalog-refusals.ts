@@ -1,6 +1,6 @@
 // Catalog errors: invalid options and unknown models.
-import type { Agent, Model, Usage } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import type { Agent, Model, Usage } from '@baton/core/internal'
+import { BatonError, describeValue } from '@baton/core/internal'
 
 /** Longest time, in milliseconds, to wait for an interrupted model. */
 const INTERRUPT_MAX_MS = 60_000

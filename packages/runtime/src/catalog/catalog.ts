@@ -1,7 +1,17 @@
 // The catalog: chooses each session's agent, resolves the models it calls, and prices them. It is consulted whenever a
 // session opens, including at recovery.
-import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, ToolSource, Usage } from '@baton/core'
-import { BatonError, createSpec } from '@baton/core'
+import type {
+  Agent,
+  BlobStore,
+  Environment,
+  JsonObject,
+  Logger,
+  Model,
+  Tool,
+  ToolSource,
+  Usage,
+} from '@baton/core/internal'
+import { BatonError, createSpec } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
@@ -57,7 +67,7 @@ export interface AgentChoice {
   ) => Agent | SessionParts | undefined | Promise<Agent | SessionParts | undefined>
 }
 
-export interface CatalogInit extends AgentChoice {
+export interface CatalogOptions extends AgentChoice {
   /** Resolves a model id. @throws BatonError `unknown_model`, `model_not_configured` */
   readonly modelOf?: (id: string) => Model
   /** Model for agents that name none. */
@@ -110,12 +120,12 @@ const GIVE_AGENT = 'Pass one: createHost({ agent: defineAgent({ … }) }), or ho
 /** Time limit of `agentOf`, in milliseconds. */
 const AGENT_MS = 30_000
 
-export function createCatalog(init: CatalogInit): Catalog {
+export function createCatalog(init: CatalogOptions): Catalog {
   return new SharedCatalog(init)
 }
 
 class SharedCatalog implements Catalog {
-  readonly #init: CatalogInit
+  readonly #init: CatalogOptions
   readonly #validator: ArgumentValidator = createArgumentValidator()
   readonly #breakers: CircuitBreakers
   readonly #readResult: Tool
@@ -126,7 +136,7 @@ class SharedCatalog implements Catalog {
   /** Models already logged as unknown. */
   readonly #assumed = new Set<string>()
 
-  constructor(init: CatalogInit) {
+  constructor(init: CatalogOptions) {
     if (init.interruptMs !== undefined) checkInterrupt(init.interruptMs)
     this.#init = init
     this.#tellSchemas = createSchemaTeller(init.log)
@@ -365,7 +375,7 @@ function findWindow(
 }
 
 /** @throws BatonError `invalid_agent` if two agents share a name */
-function indexAgents({ agents = [], agent }: CatalogInit): ReadonlyMap<string, Agent> {
+function indexAgents({ agents = [], agent }: CatalogOptions): ReadonlyMap<string, Agent> {
   const index = new Map<string, Agent>()
   for (const one of agents) {
     checkAgent(one)

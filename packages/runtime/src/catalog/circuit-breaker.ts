@@ -1,7 +1,7 @@
 // Skips a model that keeps failing, so that turns go straight to the next candidate instead of waiting for time-outs.
 // Each model of a host has one breaker, shared by all sessions.
-import type { Clock, ErrorCode, Model } from '@baton/core'
-import { BatonError, isBatonError, readMonotonicMs } from '@baton/core'
+import type { Clock, ErrorCode, Model } from '@baton/core/internal'
+import { BatonError, isBatonError, readMonotonicMs } from '@baton/core/internal'
 
 export interface CircuitBreakers {
   /** Wraps the model; calls fail with `model_unavailable` while the breaker is open. */

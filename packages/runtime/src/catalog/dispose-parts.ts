@@ -1,6 +1,6 @@
 // Frees what was created for one session.
-import type { Logger, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Logger, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { SessionParts } from './catalog.ts'

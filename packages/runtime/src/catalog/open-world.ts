@@ -3,7 +3,7 @@ import type { Agent } from '@baton/core'
 import type { State } from '@baton/core/machine'
 import type { Catalog, SessionIdentity, SessionWorld } from './catalog.ts'
 
-export interface OpenWorldInit {
+export interface OpenWorldOptions {
   readonly catalog: Pick<Catalog, 'open'>
   /** Called after every change; later decisions use the new spec. */
   readonly onChange: () => void
@@ -15,11 +15,11 @@ export class OpenWorld {
   isOpen = false
   /** Set by `open`. */
   current!: SessionWorld
-  readonly #init: OpenWorldInit
+  readonly #init: OpenWorldOptions
   #adopting: Promise<void> = Promise.resolve()
   #disposal: Promise<void> | undefined
 
-  constructor(init: OpenWorldInit) {
+  constructor(init: OpenWorldOptions) {
     this.#init = init
   }
 

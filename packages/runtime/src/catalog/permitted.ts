@@ -1,5 +1,14 @@
 // The one place that enforces an agent's permissions: the tools, sources and models of a session all pass through here.
-import type { Agent, JsonObject, Logger, Model, ModelSettings, Permissions, Tool, ToolSource } from '@baton/core'
+import type {
+  Agent,
+  JsonObject,
+  Logger,
+  Model,
+  ModelSettings,
+  Permissions,
+  Tool,
+  ToolSource,
+} from '@baton/core/internal'
 import {
   BatonError,
   findServerToolRefusal,
@@ -8,21 +17,21 @@ import {
   mayUseExternalModels,
   mayUseNetwork,
   nameServerTool,
-} from '@baton/core'
+} from '@baton/core/internal'
 
-export interface PermittedInit {
+export interface PermittedOptions {
   readonly agent: Agent
   readonly session: string
   readonly log: Logger
 }
 
 export class Permitted {
-  readonly #init: PermittedInit
+  readonly #init: PermittedOptions
   readonly #permissions: readonly Permissions[]
   readonly #network: boolean
   readonly #externalModels: boolean
 
-  constructor(init: PermittedInit) {
+  constructor(init: PermittedOptions) {
     this.#init = init
     this.#permissions = init.agent.permissions ?? []
     this.#network = mayUseNetwork(this.#permissions)

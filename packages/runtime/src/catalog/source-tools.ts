@@ -1,11 +1,11 @@
 // The tools of one session: the agent's own, then those of its sources as they change, with one policy for name
 // collisions.
-import type { Agent, Logger, Timers, Tool, ToolSource } from '@baton/core'
-import { BatonError, isLegalName } from '@baton/core'
+import type { Agent, Logger, Timers, Tool, ToolSource } from '@baton/core/internal'
+import { BatonError, isLegalName } from '@baton/core/internal'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 
-export interface SourceToolsInit {
+export interface SourceToolsOptions {
   readonly session: string
   readonly agent: Agent
   /** The agent's sources, then those of this session. */
@@ -22,7 +22,7 @@ const SOURCE_MS = 10_000
 const TOOLS_MAX = 512
 
 export class SourceTools {
-  readonly #init: SourceToolsInit
+  readonly #init: SourceToolsOptions
   readonly #listed = new Map<ToolSource, readonly Tool[]>()
   /** The newest listing of each source. An older listing that arrives late is ignored. */
   readonly #latest = new Map<ToolSource, Promise<ListedTools>>()
@@ -33,12 +33,12 @@ export class SourceTools {
   readonly #relisting = new Map<ToolSource, boolean>()
   #closed = false
 
-  private constructor(init: SourceToolsInit) {
+  private constructor(init: SourceToolsOptions) {
     this.#init = init
   }
 
   /** @throws BatonError `invalid_agent` if two tools share a name and the agent refuses collisions */
-  static async open(init: SourceToolsInit): Promise<SourceTools> {
+  static async open(init: SourceToolsOptions): Promise<SourceTools> {
     const tools = new SourceTools(init)
     await Promise.all(init.sources.map((source) => tools.#list(source)))
     try {

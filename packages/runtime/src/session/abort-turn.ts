@@ -1,5 +1,5 @@
 // Ends a turn when its caller's signal aborts.
-import type { AbortSignalLike, Turn } from '@baton/core'
+import type { AbortSignalLike, Turn } from '@baton/core/internal'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
 

@@ -1,8 +1,8 @@
 // Approvals and questions as people see them, and decisions as the machine takes them. Edited input and answers are
 // validated here, where their schemas are known.
-import type { PendingApproval, PendingQuestion, Principal } from '@baton/core'
-import { checkName, isJsonObject, parseJson } from '@baton/core'
-import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
+import type { PendingApproval, PendingQuestion, Principal } from '@baton/core/internal'
+import { checkName, isJsonObject, parseJson } from '@baton/core/internal'
+import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core/internal'
 import type { Call, History, Input } from '@baton/core/machine'
 import { findApproval, listClientTools, TEXT_SEPARATOR } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'

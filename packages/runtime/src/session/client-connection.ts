@@ -1,10 +1,10 @@
 // A connected app, as its front represents it: each method submits one input to the session.
-import type { Accepted, ClientConnection, ConnectionInit, Principal, Refused } from '@baton/core'
+import type { Accepted, ClientConnection, ConnectionOptions, Principal, Refused } from '@baton/core/internal'
 import type { ClientReport, UserCommand } from '@baton/core/machine'
 
 type Submit = (input: UserCommand | ClientReport) => Promise<Accepted | Refused>
 
-export function openConnection(submit: Submit, principal: Principal, init: ConnectionInit): ClientConnection {
+export function openConnection(submit: Submit, principal: Principal, init: ConnectionOptions): ClientConnection {
   const { connection, sequential = false, claims = false, reportsPlayback = false, asks = false } = init
   const can = { sequential, claims, reportsPlayback, asks }
   return {

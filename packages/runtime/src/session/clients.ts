@@ -1,6 +1,6 @@
 // The clients that one handle made of its program, and results submitted by hand.
-import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core'
-import { BatonError, findNearName } from '@baton/core'
+import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core/internal'
+import { BatonError, findNearName } from '@baton/core/internal'
 import type { ClientReport, Outcome } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
@@ -8,21 +8,21 @@ import { submitAlone } from '../engine.ts'
 import { attachProgramClient } from './program-client.ts'
 import { bringsBytes, checkResult, submitMedia } from './submit-media.ts'
 
-export interface SessionClientsInit {
+export interface SessionClientsOptions {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly newId: () => string
 }
 
 export class SessionClients {
-  readonly #init: SessionClientsInit
+  readonly #init: SessionClientsOptions
   /** Attached clients; created with the first one. */
   #clients: Map<string, Client> | undefined
   #closed = false
   /** Never rejects. Set while a result is validated by an asynchronous schema. */
   #checking: Promise<void> | undefined
 
-  constructor(init: SessionClientsInit) {
+  constructor(init: SessionClientsOptions) {
     this.#init = init
   }
 

@@ -1,5 +1,5 @@
 // Copies a session's log under another name, up to where it last rested: work running at that moment would run twice.
-import type { LogStore } from '@baton/core'
+import type { LogStore } from '@baton/core/internal'
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState, leaveToOriginal } from '@baton/core/machine'
 

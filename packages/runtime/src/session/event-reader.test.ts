@@ -1,7 +1,7 @@
 // Session events over frames: a reader that was too slow reads the log again, and each record is emitted once and
 // whole.
-import type { EventCursor, Frame } from '@baton/core'
-import { SessionProjection } from '@baton/core'
+import type { EventCursor, Frame } from '@baton/core/internal'
+import { SessionProjection } from '@baton/core/internal'
 import type { Fact } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { EventReader } from './event-reader.ts'

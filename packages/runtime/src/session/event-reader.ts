@@ -1,11 +1,11 @@
 // Session events for one reader: an engine's frames, projected. A reader that was too slow for the feed reads the log
 // again from where it was.
-import type { EventBatch, EventCursor, EventStream, Frame, SessionEvent, SessionProjection } from '@baton/core'
+import type { EventBatch, EventCursor, EventStream, Frame, SessionEvent, SessionProjection } from '@baton/core/internal'
 import type { Fact } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import type { FrameReader } from './frame-reader.ts'
 
-export interface EventReaderInit {
+export interface EventReaderOptions {
   readonly follow: SessionEngine['follow']
   readonly frames: FrameReader
   readonly projection: SessionProjection
@@ -20,7 +20,7 @@ export interface EventReaderInit {
 }
 
 export class EventReader implements EventStream, AsyncIterator<SessionEvent, undefined> {
-  readonly #init: EventReaderInit
+  readonly #init: EventReaderOptions
   #frames: FrameReader
   /** Facts of the record being read. */
   #facts: Fact[] = []
@@ -32,7 +32,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
 
-  constructor(init: EventReaderInit) {
+  constructor(init: EventReaderOptions) {
     this.#init = init
     this.#frames = init.frames
     this.#isLive = init.headPos === undefined

@@ -1,5 +1,5 @@
 // The feed of one session: live pieces in their place among the records, whatever order they arrive in.
-import type { Frame, LiveFrame } from '@baton/core'
+import type { Frame, LiveFrame } from '@baton/core/internal'
 import type { Fact, SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { SessionFeed } from './feed.ts'

@@ -1,10 +1,10 @@
 // All readers of one session in this process. Every record reaches each reader once, with live frames in their place
 // among the records, in whatever order an engine learns of them.
-import type { Frame, LiveFrame } from '@baton/core'
+import type { Frame, LiveFrame } from '@baton/core/internal'
 import type { Fact, FactType, SessionRecord } from '@baton/core/machine'
 import { FrameReader, joinFrames, TEXT_MAX } from './frame-reader.ts'
 
-export interface FeedInit {
+export interface FeedOptions {
   /** Reads records published before a reader joined. */
   readonly readPast: (fromPos: number) => AsyncIterable<SessionRecord>
 }
@@ -19,7 +19,7 @@ const EARLY_MAX = 10_000
 const EARLY_CHARS_MAX = TEXT_MAX
 
 export class SessionFeed {
-  readonly #init: FeedInit
+  readonly #init: FeedOptions
   readonly #readers = new Set<FrameReader>()
   #publishedPos = -1
   #ended = false
@@ -29,7 +29,7 @@ export class SessionFeed {
   #early: Piece[] = []
   #earlyChars = 0
 
-  constructor(init: FeedInit) {
+  constructor(init: FeedOptions) {
     this.#init = init
   }
 
@@ -183,7 +183,7 @@ function write(attempt: WrittenAttempt, piece: Piece): boolean {
   return true
 }
 
-interface PastInit {
+interface PastOptions {
   readonly fromPos: number
   readonly nextPos: number
   /** Reasoning of the running attempt, which its records do not have. */
@@ -194,7 +194,10 @@ interface PastInit {
  * The running attempt's reasoning goes where the attempt begins. The log has only its text, which would otherwise
  * precede it.
  */
-async function* readFacts({ readPast }: FeedInit, { fromPos, nextPos, written }: PastInit): AsyncGenerator<Frame> {
+async function* readFacts(
+  { readPast }: FeedOptions,
+  { fromPos, nextPos, written }: PastOptions,
+): AsyncGenerator<Frame> {
   for await (const record of readPast(fromPos)) {
     if (record.pos >= nextPos) return
     for (const [index, fact] of record.facts.entries()) yield toFrame(record, fact, index < record.facts.length - 1)

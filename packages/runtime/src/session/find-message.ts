@@ -1,6 +1,6 @@
 // Finds messages and turns in a session's log, including those outside the window.
-import type { EventCursor, JsonObject, MessageId } from '@baton/core'
-import { BatonError, nameAnswer } from '@baton/core'
+import type { EventCursor, JsonObject, MessageId } from '@baton/core/internal'
+import { BatonError, nameAnswer } from '@baton/core/internal'
 import type { Fact, IndexEntry, State } from '@baton/core/machine'
 import { applyRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'

@@ -1,5 +1,5 @@
 // Frames for a slow reader.
-import type { Frame } from '@baton/core'
+import type { Frame } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { FrameReader, FRAMES_MAX, TEXT_MAX } from './frame-reader.ts'
 

@@ -1,12 +1,12 @@
 // Unread frames of one reader of a session. The buffer is bounded; a slow reader learns where to read again.
-import type { Frame } from '@baton/core'
+import type { Frame } from '@baton/core/internal'
 
 /** Frames that may wait for one reader; adjacent text counts as one. */
 export const FRAMES_MAX = 10_000
 /** UTF-16 units of text that may wait for one reader. */
 export const TEXT_MAX = 4 * 1024 * 1024
 
-export interface FrameReaderInit {
+export interface FrameReaderOptions {
   /** Position of the next record. */
   readonly nextPos: number
   /** Frames that precede the live ones. */
@@ -31,7 +31,7 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
   #batch: readonly Frame[] = []
   #handedOut = 0
 
-  constructor({ nextPos, past, onEnd }: FrameReaderInit) {
+  constructor({ nextPos, past, onEnd }: FrameReaderOptions) {
     this.#nextPos = nextPos
     this.#past = past?.[Symbol.asyncIterator]()
     this.#onEnd = onEnd

@@ -1,6 +1,13 @@
 // A host as programs and fronts see it, over any engine. It checks who may open which session.
-import type { Host, MessageId, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
-import { BatonError, checkFields, checkName, checkSessionId, decodeDescription, describeValue } from '@baton/core'
+import type { Host, MessageId, Principal, Session, SessionDescription, SessionOptions } from '@baton/core/internal'
+import {
+  BatonError,
+  checkFields,
+  checkName,
+  checkSessionId,
+  decodeDescription,
+  describeValue,
+} from '@baton/core/internal'
 import { checkAgent } from '../catalog/catalog-refusals.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
@@ -8,18 +15,18 @@ import { findMessage } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
 import { createSession } from './session.ts'
 
-export interface HostOverInit {
+export interface HostOverOptions {
   readonly engine: Engine
   readonly newId: () => string
 }
 
 const ANONYMOUS: Principal = { id: 'anonymous' }
 
-export function createHostOver({ engine, newId }: HostOverInit): Host {
+export function createHostOver({ engine, newId }: HostOverOptions): Host {
   let stopping: Promise<void> | undefined
   const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile checks it too
 
-  const session = async (id?: string, init: SessionInit = {}): Promise<Session> => {
+  const session = async (id?: string, init: SessionOptions = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
     checkFields(init, SESSION_FIELDS)
     const { agent, principal = ANONYMOUS } = init
@@ -99,7 +106,10 @@ interface Forking {
 }
 
 /** @throws BatonError `illegal_input`, `unknown_input`, `store_failed` */
-async function forkSession({ engine, newId }: HostOverInit, { opened, principal, before }: Forking): Promise<string> {
+async function forkSession(
+  { engine, newId }: HostOverOptions,
+  { opened, principal, before }: Forking,
+): Promise<string> {
   if (!('copyTo' in opened))
     throw new BatonError({ code: 'illegal_input', message: 'this kind of host cannot copy a session' })
   if (before !== undefined) await findMessage(opened, before)

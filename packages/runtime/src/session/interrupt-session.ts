@@ -1,6 +1,6 @@
 // An interrupt as a session takes it: counts what was heard in characters, and can withdraw queued inputs.
-import type { Interrupted, InterruptOptions } from '@baton/core'
-import { BatonError, readTurnOf } from '@baton/core'
+import type { Interrupted, InterruptOptions } from '@baton/core/internal'
+import { BatonError, readTurnOf } from '@baton/core/internal'
 import type { Input } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER } from '../engine.ts'

@@ -1,6 +1,14 @@
 // A client without a connection: it holds a lease, fetches its calls, claims them and submits their results.
-import type { Accepted, ClientClaim, LeaseClient, LeaseClientInit, Principal, Refused, TakenResult } from '@baton/core'
-import { BatonError, decodeClientReport } from '@baton/core'
+import type {
+  Accepted,
+  ClientClaim,
+  LeaseClient,
+  LeaseClientOptions,
+  Principal,
+  Refused,
+  TakenResult,
+} from '@baton/core/internal'
+import { BatonError, decodeClientReport } from '@baton/core/internal'
 import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
@@ -10,7 +18,7 @@ import { readResult, submitResult } from './submit-media.ts'
 export interface LeaseClientParts {
   readonly engine: SessionEngine
   readonly principal: Principal
-  readonly init: LeaseClientInit
+  readonly init: LeaseClientOptions
 }
 
 const LEASE_MS = 30_000

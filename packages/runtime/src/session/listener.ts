@@ -12,8 +12,8 @@ import type {
   SessionEvent,
   Tool,
   TranscriptEntry,
-} from '@baton/core'
-import { BatonError, checkFields, checkKinds, defineAgent, describeValue, isBatonError } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, defineAgent, describeValue, isBatonError } from '@baton/core/internal'
 import { checkAgent } from '../catalog/catalog-refusals.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { StepText } from './step-texts.ts'

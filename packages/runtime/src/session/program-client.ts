@@ -1,6 +1,6 @@
 // This program as the client that runs the agent's client tools: claims a call, runs its handler, submits the result.
-import type { Client, ClientHandlers, Principal } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { Client, ClientHandlers, Principal } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, submitAlone } from '../engine.ts'
@@ -9,7 +9,7 @@ import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
 import type { FrameReader } from './frame-reader.ts'
 import { checkResult, readResult, submitResult } from './submit-media.ts'
 
-export interface ProgramClientInit {
+export interface ProgramClientOptions {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly handlers: ClientHandlers
@@ -19,13 +19,13 @@ export interface ProgramClientInit {
   readonly onDetach: () => void
 }
 
-interface ClientState extends ProgramClientInit {
+interface ClientState extends ProgramClientOptions {
   reader: FrameReader
   detached: boolean
 }
 
 /** @throws BatonError if the session has too many clients */
-export async function attachProgramClient(init: ProgramClientInit): Promise<Client> {
+export async function attachProgramClient(init: ProgramClientOptions): Promise<Client> {
   const { engine, connection } = init
   // Opened before attaching, so that no offer is missed.
   const state: ClientState = { ...init, reader: engine.follow(), detached: false }

@@ -4,10 +4,10 @@ import type {
   EventsOptions,
   MessagesPage,
   MessagesQuery,
-  ProjectionInit,
+  ProjectionOptions,
   SessionDetails,
-} from '@baton/core'
-import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core/internal'
 import { requestTokens } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { listApprovals, listQuestions } from './approvals.ts'
@@ -17,19 +17,22 @@ import { EventReader } from './event-reader.ts'
 export type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
 
 /** The parts of the agent that a projection of this session needs. */
-function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {
+function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionOptions {
   const { limits, window } = engine.world.spec
   return { birth: engine.state().birth, limits, contextTokens: () => window.contextTokens }
 }
 
-export interface EventsInit extends Pick<EventsOptions, 'from' | 'delivery'> {
+export interface ReadingOptions extends Pick<EventsOptions, 'from' | 'delivery'> {
   /** Whether to emit `live` where the past ends. */
   readonly tellsLive?: boolean
   readonly onEnd?: (reader: EventReader) => void
 }
 
 /** @throws BatonError `invalid_event` */
-export function openEvents(engine: ReadEngine, { from = 'now', delivery, tellsLive, onEnd }: EventsInit): EventReader {
+export function openEvents(
+  engine: ReadEngine,
+  { from = 'now', delivery, tellsLive, onEnd }: ReadingOptions,
+): EventReader {
   const headPos = engine.state().pos
   const init = { ...readProjectionInit(engine), delivery }
   const more = { delivery, ...(tellsLive && { headPos }), ...(onEnd && { onEnd }) }

@@ -1,7 +1,7 @@
 // A session whose writer is elsewhere: an input is answered once its record has arrived, in whatever order the two
 // come, or once it is known that the record will not arrive.
-import { BatonError } from '@baton/core'
-import type { Accepted } from '@baton/core'
+import { BatonError } from '@baton/core/internal'
+import type { Accepted } from '@baton/core/internal'
 import type { Fact, Input, SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { ReplicatedSession } from './replicated-session.ts'

@@ -1,6 +1,6 @@
 // A session whose single writer is elsewhere: inputs go out; records and live frames come in, in any order.
-import type { Accepted, LiveFrame, Refused } from '@baton/core'
-import type { BatonError } from '@baton/core'
+import type { Accepted, LiveFrame, Refused } from '@baton/core/internal'
+import type { BatonError } from '@baton/core/internal'
 import type { History, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { OpenWorld } from '../catalog/open-world.ts'
@@ -10,7 +10,7 @@ import { FoldedReplica } from './folded-replica.ts'
 import { ToolQuestions } from './tool-questions.ts'
 import type { FrameReader } from './frame-reader.ts'
 
-export interface ReplicatedSessionInit {
+export interface ReplicatedSessionOptions {
   readonly session: string
   readonly world: Pick<OpenWorld, 'current'>
   /** Sends inputs to the writer. */
@@ -23,13 +23,13 @@ export class ReplicatedSession implements SessionEngine {
   readonly session: string
   /** Questions of the tools that run in this process. */
   readonly questions: ToolQuestions
-  readonly #init: ReplicatedSessionInit
+  readonly #init: ReplicatedSessionOptions
   readonly #replica: FoldedReplica
   readonly #feed: SessionFeed
   #ended: BatonError | undefined
   #stoppedAttempt = 0
 
-  constructor(init: ReplicatedSessionInit) {
+  constructor(init: ReplicatedSessionOptions) {
     this.session = init.session
     this.#init = init
     this.#replica = new FoldedReplica(init.session)

@@ -1,5 +1,5 @@
 // Rewinds a conversation to one of its messages in one input, so that an edit or a retry is one commit.
-import type { DecodedRewind, Refused, Rewound } from '@baton/core'
+import type { DecodedRewind, Refused, Rewound } from '@baton/core/internal'
 import type { InputOf } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { findMessage } from './find-message.ts'

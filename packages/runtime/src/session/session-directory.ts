@@ -9,12 +9,12 @@ import type {
   SessionInfo,
   SessionQuery,
   StoredSession,
-} from '@baton/core'
-import { BatonError, checkFields, describeValue, isBatonError } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, checkFields, describeValue, isBatonError } from '@baton/core/internal'
 import type { FactOf, SessionRecord, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 
-export interface DirectoryInit {
+export interface SessionDirectoryOptions {
   readonly store: Pick<LogStore, 'list' | 'read'>
   /** Returns the state of a session if it is open here. */
   readonly findOpen: (session: string) => State | undefined
@@ -50,14 +50,14 @@ const UNREAD_MAX = 10_000
 export class Directory {
   /** Whether any watcher listens. */
   isWatched = false
-  readonly #init: DirectoryInit
+  readonly #init: SessionDirectoryOptions
   readonly #watchers = new Set<Watcher>()
   /** Sessions as last listed. */
   readonly #known = new Map<string, ListedSession>()
   /** Sessions omitted from lists, and why. */
   readonly #leftOut = new Map<string, LeftOut>()
 
-  constructor(init: DirectoryInit) {
+  constructor(init: SessionDirectoryOptions) {
     this.#init = init
   }
 

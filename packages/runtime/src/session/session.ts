@@ -5,7 +5,7 @@ import type {
   Client,
   ClientConnection,
   ClientHandlers,
-  ConnectionInit,
+  ConnectionOptions,
   Cursor,
   Decision,
   EventsOptions,
@@ -13,7 +13,7 @@ import type {
   FrameStream,
   Interrupted,
   LeaseClient,
-  LeaseClientInit,
+  LeaseClientOptions,
   MessagesPage,
   MessagesQuery,
   PendingApproval,
@@ -35,7 +35,7 @@ import type {
   Turn,
   UrgentEvent,
   UserInput,
-} from '@baton/core'
+} from '@baton/core/internal'
 import {
   BatonError,
   decodeAction,
@@ -47,7 +47,7 @@ import {
   decodeEventsOptions,
   decodeCursor,
   decodeInterruptOptions,
-  decodeLeaseClientInit,
+  decodeLeaseClientOptions,
   decodeMessagesQuery,
   decodeOutcome,
   decodeQuestionAnswer,
@@ -56,7 +56,7 @@ import {
   decodeTurnOptions,
   decodeUrgent,
   decodeUserInput,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
@@ -77,7 +77,7 @@ import { interruptSession } from './interrupt-session.ts'
 import { openEvents, readDetails, readMedia, readMessages } from './reading.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 
-export interface SessionHandleInit {
+export interface SessionHandleOptions {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly newId: () => string
@@ -87,13 +87,13 @@ export interface SessionHandleInit {
   readonly fork: (before: MessageId | undefined) => Promise<string>
 }
 
-export function createSession(init: SessionHandleInit): Session {
+export function createSession(init: SessionHandleOptions): Session {
   return new SessionHandle(init)
 }
 
 class SessionHandle implements Session {
   readonly id: string
-  readonly #init: SessionHandleInit
+  readonly #init: SessionHandleOptions
   readonly #clients: SessionClients
   readonly #spoken: SpokenInputs
   /** Readers that have not ended. */
@@ -105,7 +105,7 @@ class SessionHandle implements Session {
   /** Never rejects. Settles when the last input sent through this handle was accepted or refused. */
   #said: Promise<void> | undefined
 
-  constructor(init: SessionHandleInit) {
+  constructor(init: SessionHandleOptions) {
     this.id = init.engine.session
     this.#init = init
     this.#clients = new SessionClients(init)
@@ -276,13 +276,13 @@ class SessionHandle implements Session {
     return this.#clients.attach(handlers)
   }
 
-  async client(init: LeaseClientInit): Promise<LeaseClient> {
+  async client(init: LeaseClientOptions): Promise<LeaseClient> {
     if (this.#closed) throw createClosedError()
-    const given = demand(decodeLeaseClientInit(init))
+    const given = demand(decodeLeaseClientOptions(init))
     return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given })
   }
 
-  connect(init: ConnectionInit): ClientConnection {
+  connect(init: ConnectionOptions): ClientConnection {
     return openConnection(this.submit, this.#init.principal, init)
   }
 

@@ -1,7 +1,7 @@
 // Decides which inputs a handle may submit: commands of its own principal, and reports of the clients attached through
 // it. Host reports are refused.
-import type { Decoded, JsonObject, Principal, Refusal, Refused } from '@baton/core'
-import { BatonError, decodeClientReport, decodeUserCommand, isBatonError } from '@baton/core'
+import type { Decoded, JsonObject, Principal, Refusal, Refused } from '@baton/core/internal'
+import { BatonError, decodeClientReport, decodeUserCommand, isBatonError } from '@baton/core/internal'
 import type { ClientReport, InputType, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'

@@ -1,7 +1,7 @@
 // Inputs with images and files: stores their bytes first, then submits the input with handles. An input that the
 // machine would refuse is not stored. Clients' results are checked before that.
-import type { Accepted, Refused, StoredPart } from '@baton/core'
-import { BatonError, decodeOutcome, findNameIssue, isBatonError } from '@baton/core'
+import type { Accepted, Refused, StoredPart } from '@baton/core/internal'
+import { BatonError, decodeOutcome, findNameIssue, isBatonError } from '@baton/core/internal'
 import type { Input, InputOf, Outcome } from '@baton/core/machine'
 import { check, findLargeMedia, isMedia } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'

@@ -1,11 +1,11 @@
 // Questions of one session's running tools: each becomes a fact, and its tool waits for the fact that answers it. An
 // answer recorded before a restart is returned at once.
-import type { Accepted, JsonValue, Refused } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { Accepted, JsonValue, Refused } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { History, HostReport, QuestionAnswer } from '@baton/core/machine'
 import type { AskedQuestion } from '../work/work.ts'
 
-export interface ToolQuestionsInit {
+export interface ToolQuestionsOptions {
   readonly history: () => Pick<History, 'answerTo' | 'openCall'>
   readonly submit: (reports: readonly HostReport[]) => Promise<readonly (Accepted | Refused)[]>
 }
@@ -20,12 +20,12 @@ interface Waiting {
 const ANSWER_MS = 600_000
 
 export class ToolQuestions {
-  readonly #init: ToolQuestionsInit
+  readonly #init: ToolQuestionsOptions
   /** Whether tools wait for an answer. */
   isWaiting = false
   #waiting: readonly Waiting[] = []
 
-  constructor(init: ToolQuestionsInit) {
+  constructor(init: ToolQuestionsOptions) {
     this.#init = init
   }
 

@@ -1,6 +1,6 @@
 // Turns over a reading of events: the readers of turns that never begin, and of turns that lost frames.
-import type { AssistantPart, Frame, Refused } from '@baton/core'
-import { SessionProjection } from '@baton/core'
+import type { AssistantPart, Frame, Refused } from '@baton/core/internal'
+import { SessionProjection } from '@baton/core/internal'
 import type { Fact } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import type { OutputReader } from '../work/output.ts'

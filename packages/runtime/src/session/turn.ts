@@ -1,12 +1,21 @@
 // The Turn that `send` returns: the session's events from the moment its input enters until the turn ends.
-import type { Accepted, Answer, CallView, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
-import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core'
+import type {
+  Accepted,
+  Answer,
+  CallView,
+  Refused,
+  SessionEvent,
+  SessionEventOf,
+  SourcePart,
+  Turn,
+} from '@baton/core/internal'
+import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core/internal'
 import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
 import type { EventReader } from './event-reader.ts'
 
-export interface TurnInit {
+export interface TurnOptions {
   readonly inputId: string
   /** Opened before the input is submitted, so no event is missed. For an existing turn, it is found first. */
   readonly reading: TurnReading | Promise<TurnReading>
@@ -20,7 +29,7 @@ export interface TurnReading {
   readonly output: OutputReader | undefined
 }
 
-export function followTurn(init: TurnInit): Turn {
+export function followTurn(init: TurnOptions): Turn {
   const events = new TurnEvents()
   const answer = follow(init, events)
   // A failure reaches readers of the events after the last event, and callers of `answer` there.
@@ -31,7 +40,7 @@ export function followTurn(init: TurnInit): Turn {
   return { id: init.inputId, answer, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
 }
 
-async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
+async function follow(init: TurnOptions, events: TurnEvents): Promise<Answer> {
   const followed = readTurn(init, events)
   followed.catch(() => {})
   try {
@@ -74,7 +83,7 @@ interface Seen {
   finish?: string
 }
 
-async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
+async function readTurn(init: TurnOptions, events: TurnEvents): Promise<Answer> {
   const seen: Seen = {
     isMine: false,
     limits: new Set(),

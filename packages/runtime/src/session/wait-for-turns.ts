@@ -1,6 +1,6 @@
 // Lets a stopping host wait for running turns and detached tools, by polling up to a limit.
-import type { Environment } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { Environment } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 import type { State } from '@baton/core/machine'
 
 /** Milliseconds between two polls. */

@@ -1,6 +1,6 @@
 // Converts what an app reports as heard into characters of the newest answer, since the session's state holds no texts.
-import type { Heard, Refused, SessionEvent } from '@baton/core'
-import { BatonError, isBatonError, nameAnswer } from '@baton/core'
+import type { Heard, Refused, SessionEvent } from '@baton/core/internal'
+import { BatonError, isBatonError, nameAnswer } from '@baton/core/internal'
 import type { Input, InputOf } from '@baton/core/machine'
 import type { ReadEngine } from '../session/reading.ts'
 import { openEvents } from '../session/reading.ts'

@@ -1,5 +1,5 @@
 // Sentences of an answer that was not accepted: they are void, and those of the next one replace them.
-import type { EventBody, SessionEvent } from '@baton/core'
+import type { EventBody, SessionEvent } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { Speech } from './speech.ts'
 

@@ -1,6 +1,6 @@
 // Makes sentences from a session's events. Its whole state is in the cursors it returns, so any server can continue
 // exactly there: while the model writes, the text of an unfinished sentence exists nowhere else.
-import type { MessageId, SessionEvent, SessionEventOf, SpeechPlace, SpokenAnswer } from '@baton/core'
+import type { MessageId, SessionEvent, SessionEventOf, SpeechPlace, SpokenAnswer } from '@baton/core/internal'
 import { takeUnit } from './sentences.ts'
 
 interface OfAnswer {

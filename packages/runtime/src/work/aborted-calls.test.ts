@@ -1,5 +1,5 @@
 // Aborted model calls: a session waits for each of its calls within a time limit.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { AbortedCalls } from './aborted-calls.ts'
 

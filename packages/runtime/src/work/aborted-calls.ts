@@ -1,9 +1,9 @@
 // Aborted model calls that have not settled, by session. A model may take time to notice its signal: until then its
 // call runs, and the session's next call waits. It knows nothing of attempts and phases.
-import type { Logger, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Logger, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 
-export interface AbortedCallsInit {
+export interface AbortedCallsOptions {
   readonly timers: Timers
   readonly log: Logger
   /** Milliseconds to wait for an aborted call; 0 to 60,000, 5,000 by default. */
@@ -14,7 +14,7 @@ const ABORT_MS = 5000
 const ABORT_MAX_MS = 60_000
 
 export class AbortedCalls {
-  readonly #init: AbortedCallsInit
+  readonly #init: AbortedCallsOptions
   readonly #abortMs: number
   /** Calls by session. A session without such calls has no entry. */
   readonly #calls = new Map<string, Set<Promise<void>>>()
@@ -22,7 +22,7 @@ export class AbortedCalls {
   count = 0
 
   /** @throws BatonError `invalid_option` */
-  constructor(init: AbortedCallsInit) {
+  constructor(init: AbortedCallsOptions) {
     const { abortMs = ABORT_MS } = init
     if (!(abortMs >= 0 && abortMs <= ABORT_MAX_MS))
       throw new BatonError({ code: 'invalid_option', message: `abortMs must be 0 to ${ABORT_MAX_MS}, not ${abortMs}` })

@@ -1,7 +1,7 @@
 // Checks an answer before the machine sees it: the agent's `checkAnswer` accepts it or not. That is foreign code, which
 // may throw or hang; then the answer is not accepted, and the turn ends.
-import type { AnsweredCall, AnswerVerdict, FinishReason, JsonValue, Message, ModelRequest } from '@baton/core'
-import { BatonError, describeValue, isJsonObject, isLegalName, parseJson } from '@baton/core'
+import type { AnsweredCall, AnswerVerdict, FinishReason, JsonValue, Message, ModelRequest } from '@baton/core/internal'
+import { BatonError, describeValue, isJsonObject, isLegalName, parseJson } from '@baton/core/internal'
 import type { AnswerCheck, OutputCheck } from '@baton/core/machine'
 import { findMissing, TEXT_SEPARATOR } from '@baton/core/machine'
 import { within } from '../deadline.ts'

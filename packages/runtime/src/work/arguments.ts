@@ -1,6 +1,6 @@
 // Validates a call's arguments against its tool's schema, with messages that a model can act on. Ajv is loaded when it is
 // first needed, because importing it is a tenth of a start.
-import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core'
+import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
 import {
   countJoints,
   createLinearPattern,
@@ -14,7 +14,7 @@ import {
   stringifySorted,
   toJsonSchema,
   withoutForcedNulls,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type * as AjvExports from 'ajv/dist/2020.js'
 import type { Ajv2020, ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
 import { isMultipleOf } from './decimal-multiple.ts'

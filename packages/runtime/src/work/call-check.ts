@@ -1,8 +1,17 @@
 // Checks a call before the machine sees it: are its arguments valid, does a policy allow it, must a person approve it,
 // and what does that person see? The checks are foreign code, which may throw or hang; then the call does not run, and
 // the model reads why.
-import type { Agent, AskedCall, AskedFor, JsonObject, PolicyVerdict, StoredMessage, Timers, Tool } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import type {
+  Agent,
+  AskedCall,
+  AskedFor,
+  JsonObject,
+  PolicyVerdict,
+  StoredMessage,
+  Timers,
+  Tool,
+} from '@baton/core/internal'
+import { BatonError, describeValue } from '@baton/core/internal'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { findClientToolRefusal } from '../catalog/permitted.ts'
 import { within } from '../deadline.ts'

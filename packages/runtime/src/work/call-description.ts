@@ -1,7 +1,7 @@
 // Descriptions of calls for people, which tools make from validated input. They are bounded, and their errors never
 // stop the call.
-import type { CallDescription, Logger, Tool, WaitingWords } from '@baton/core'
-import { WAITING_CHARS_MAX, describeValue } from '@baton/core'
+import type { CallDescription, Logger, Tool, WaitingWords } from '@baton/core/internal'
+import { WAITING_CHARS_MAX, describeValue } from '@baton/core/internal'
 import { describeThrown } from '../describe-thrown.ts'
 
 const TITLE_CHARS = 200

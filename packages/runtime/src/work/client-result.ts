@@ -1,6 +1,6 @@
 // Checks a client's result against the output schema of its tool, as for server tools.
-import type { Tool } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import type { Tool } from '@baton/core/internal'
+import { BatonError, parseJson } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { Validated } from './arguments.ts'

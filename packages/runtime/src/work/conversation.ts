@@ -1,5 +1,5 @@
 // The conversation as tools and agents read it: with its bytes, and copied, because they must not change the history.
-import type { ContentPart, Message, StoredMessage } from '@baton/core'
+import type { ContentPart, Message, StoredMessage } from '@baton/core/internal'
 import type { WorkContext } from './work.ts'
 
 /** @throws BatonError `store_failed` */

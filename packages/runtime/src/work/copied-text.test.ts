@@ -1,5 +1,5 @@
 // Words of a call that come from untrusted results: exact copies, and no words of the user.
-import type { StoredMessage } from '@baton/core'
+import type { StoredMessage } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { collectTexts, findComposed, findCopies } from './copied-text.ts'
 

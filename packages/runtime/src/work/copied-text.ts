@@ -1,7 +1,7 @@
 // Finds parts of a call's arguments that come from untrusted results, so that an approver sees which words are not the
 // user's. It finds exact copies, not paraphrases.
-import type { CopiedText, StoredMessage } from '@baton/core'
-import { readText } from '@baton/core'
+import type { CopiedText, StoredMessage } from '@baton/core/internal'
+import { readText } from '@baton/core/internal'
 
 /** Minimum UTF-16 units of a copied passage. */
 const PASSAGE = 24

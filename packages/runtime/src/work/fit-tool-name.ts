@@ -1,7 +1,7 @@
 // Resolves a tool name that a model wrote with markup around it, or spelled differently. Local servers and gateways
 // pass on what a model's template writes: `list_files<|channel|>commentary` (gpt-oss), `functions.list_files:0` (Kimi),
 // `default_api.list_files` and `default_api:list_files` (Gemini).
-import type { ToolDeclaration } from '@baton/core'
+import type { ToolDeclaration } from '@baton/core/internal'
 
 /** Markup around a name. The name is tried with and without each. */
 const MARKUP: readonly RegExp[] = [

@@ -9,7 +9,7 @@ import type {
   ModelRequest,
   Schema,
   Usage,
-} from '@baton/core'
+} from '@baton/core/internal'
 import {
   addUsage,
   BatonError,
@@ -20,7 +20,7 @@ import {
   decodeUserInput,
   isBatonError,
   toObjectSchema,
-} from '@baton/core'
+} from '@baton/core/internal'
 import { describeFailure } from '../describe-thrown.ts'
 import type { ToolJob } from './jobs.ts'
 import { addPrice, joinText } from './model-work.ts'

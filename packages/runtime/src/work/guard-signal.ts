@@ -1,6 +1,6 @@
 // Guards a signal for foreign code. If a listener throws, the platform rethrows where it cannot be caught, which would
 // end the process.
-import type { AbortSignalLike } from '@baton/core'
+import type { AbortSignalLike } from '@baton/core/internal'
 
 type Listener = ((...given: readonly unknown[]) => unknown) | { handleEvent(...given: readonly unknown[]): unknown }
 

@@ -1,6 +1,6 @@
 // Values that JSON writes without their content: a Map becomes `{}`, and so does a Response. A model that reads `{}`
 // takes it for the whole result.
-import { JSON_DEPTH_MAX } from '@baton/core'
+import { JSON_DEPTH_MAX } from '@baton/core/internal'
 
 export interface LostValue {
   /** Path in the result, such as `rows[2].tags`; empty for the result itself. */

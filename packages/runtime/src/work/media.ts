@@ -1,7 +1,7 @@
 // Incoming images and files: their bytes go into the session's blobs, and records hold handles. request.ts handles the
 // way back.
-import type { BlobStore, StoredPart, Timers } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { BlobStore, StoredPart, Timers } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { StoredMedia } from '@baton/core/machine'
 import { countMediaBytes, isMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'

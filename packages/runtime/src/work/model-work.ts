@@ -10,8 +10,8 @@ import type {
   ModelRequest,
   ToolDeclaration,
   Usage,
-} from '@baton/core'
-import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, listUntrusted } from '@baton/core'
+} from '@baton/core/internal'
+import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, listUntrusted } from '@baton/core/internal'
 import type { CallCheck, HostReport, State } from '@baton/core/machine'
 import {
   CHARS_PER_TOKEN,

@@ -1,5 +1,5 @@
 // A result behind a handle: the part that a model sees, and the part that is stored.
-import type { ToolMessage } from '@baton/core'
+import type { ToolMessage } from '@baton/core/internal'
 import { RULES } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { showMoved } from './moved-results.ts'

@@ -1,6 +1,6 @@
 // Results that the machine moved behind handles because they take too much of the model's window: a request shows the
 // start of each, and the model reads the rest with `result.read`.
-import type { BlobStore, StoredMessage, Timers } from '@baton/core'
+import type { BlobStore, StoredMessage, Timers } from '@baton/core/internal'
 import { inTime } from './media.ts'
 import { READ_RESULT, showPiece } from './tool-result.ts'
 

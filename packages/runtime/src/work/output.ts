@@ -1,7 +1,7 @@
 // Typed answers of an agent or turn with an output schema: converts a model's text to a value, or describes what is
 // wrong.
-import type { JsonObject, Refused, Schema } from '@baton/core'
-import { BatonError, readSchema } from '@baton/core'
+import type { JsonObject, Refused, Schema } from '@baton/core/internal'
+import { BatonError, readSchema } from '@baton/core/internal'
 import type { OutputCheck } from '@baton/core/machine'
 import type { ArgumentValidator, Validated } from './arguments.ts'
 import { describeThrown } from '../describe-thrown.ts'

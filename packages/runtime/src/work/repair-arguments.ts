@@ -1,7 +1,7 @@
 // Repairs arguments that are nearly right, in the one place that all adapters' calls pass. It only sees complete
 // arguments, and a validator has the last word on the repair.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson, repairJson, toJsonSchema, withoutTextValues } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson, repairJson, toJsonSchema, withoutTextValues } from '@baton/core/internal'
 import type { CallCheck } from '@baton/core/machine'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'

@@ -1,8 +1,8 @@
 // Calls that a model repeats: the same tool with the same arguments gave the same result. The model reads a warning
 // after the third, and the fifth call does not run. All is derived from the history, so every host gives the same
 // answer, even after a restart.
-import type { CallPart, MediaSource, Message, ResultPart, StoredMessage, Tool } from '@baton/core'
-import { parseJson, stringifySorted } from '@baton/core'
+import type { CallPart, MediaSource, Message, ResultPart, StoredMessage, Tool } from '@baton/core/internal'
+import { parseJson, stringifySorted } from '@baton/core/internal'
 
 /** Consecutive identical calls of one tool, with the arguments and result of the newest. */
 interface Streak {

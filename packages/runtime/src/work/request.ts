@@ -14,8 +14,8 @@ import type {
   Timers,
   Tool,
   ToolDeclaration,
-} from '@baton/core'
-import { outputTokensFor } from '@baton/core'
+} from '@baton/core/internal'
+import { outputTokensFor } from '@baton/core/internal'
 import { findClientToolRefusal, permitSettings } from '../catalog/permitted.ts'
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'

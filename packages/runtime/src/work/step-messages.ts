@@ -1,7 +1,7 @@
 // Checks the messages that `prepareStep` gives to one request: a provider refuses a result without its call, or says nothing useful
 // about a message of the wrong shape.
-import type { Message } from '@baton/core'
-import { describeValue } from '@baton/core'
+import type { Message } from '@baton/core/internal'
+import { describeValue } from '@baton/core/internal'
 
 /** Part types by role; others are refused. */
 const PARTS: Readonly<Record<Message['role'], readonly string[]>> = {

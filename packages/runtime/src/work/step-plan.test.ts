@@ -1,6 +1,6 @@
 // Changes that `prepareStep` makes to a request: it never chooses a tool that the step does not have.
-import type { Agent, ModelRequest, StepChange, ToolChoice } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { Agent, ModelRequest, StepChange, ToolChoice } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { CallModel } from './jobs.ts'

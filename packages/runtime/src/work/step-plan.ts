@@ -1,7 +1,14 @@
 // The changes that an agent's `prepareStep` makes to one step. It is called after the request was built, and before it
 // is sent.
-import type { Agent, ModelRequest, PrepareStep, StepChange, ToolChoice } from '@baton/core'
-import { BatonError, decodeModelSettings, describeValue, findNearName, isBatonError, isJsonObject } from '@baton/core'
+import type { Agent, ModelRequest, PrepareStep, StepChange, ToolChoice } from '@baton/core/internal'
+import {
+  BatonError,
+  decodeModelSettings,
+  describeValue,
+  findNearName,
+  isBatonError,
+  isJsonObject,
+} from '@baton/core/internal'
 import { permitSettings } from '../catalog/permitted.ts'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'

@@ -1,5 +1,5 @@
 // Plans of one tool run: the newest counts, few become records, and the last one always does.
-import type { PlanEntry, Timers } from '@baton/core'
+import type { PlanEntry, Timers } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { ToolPlans } from './tool-plans.ts'
 import type { ToolIo, WorkContext } from './work.ts'

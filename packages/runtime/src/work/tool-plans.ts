@@ -1,6 +1,6 @@
 // The plans that one run of a tool sets. A tool may set any number; the newest counts, and few become records.
-import type { PlanEntry } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { PlanEntry } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 import type { ToolJob } from './jobs.ts'
 import { stringifyResult } from './tool-result.ts'
 import type { ToolIo, WorkContext } from './work.ts'

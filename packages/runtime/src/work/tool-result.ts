@@ -1,5 +1,5 @@
 // Turns a tool's return value into the text that the model reads: JSON, bounded, with a way to read the rest.
-import type { Agent, BlobStore, ContentPart, JsonObject, TextPart, Tool, ToolContent } from '@baton/core'
+import type { Agent, BlobStore, ContentPart, JsonObject, TextPart, Tool, ToolContent } from '@baton/core/internal'
 import {
   BatonError,
   decodeUserInput,
@@ -10,7 +10,7 @@ import {
   parseJson,
   readServiceFailure,
   tool,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'

@@ -10,7 +10,7 @@ import type {
   Schema,
   Tool,
   ToolContext,
-} from '@baton/core'
+} from '@baton/core/internal'
 import {
   BatonError,
   ERROR_CODES,
@@ -21,7 +21,7 @@ import {
   readErrorLayer,
   readSchema,
   toJsonSchema,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { History, HostReport, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from '../session/tool-questions.ts'

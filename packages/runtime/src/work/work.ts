@@ -14,7 +14,7 @@ import type {
   Timers,
   Tool,
   Usage,
-} from '@baton/core'
+} from '@baton/core/internal'
 import type { History, HostReport } from '@baton/core/machine'
 import type { ArgumentValidator, ValidatedArguments } from './arguments.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'

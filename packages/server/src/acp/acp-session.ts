@@ -1,6 +1,6 @@
 // One session that a client has open: its events go to the client; prompts and choices go to the session.
-import type { ContentPart, EventCursor, EventStream, Session, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ContentPart, EventCursor, EventStream, Session, SessionEvent } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { AskedPeople } from './asked-people.ts'
 import type { Chosen, Mode } from './choices.ts'
@@ -14,7 +14,7 @@ import type { ShownChoice, TurnEnd, Update } from './updates.ts'
 import { WaitingPrompts } from './waiting-prompts.ts'
 import type { Wire } from './wire.ts'
 
-export interface AcpSessionInit {
+export interface AcpSessionOptions {
   readonly session: Session
   readonly place: AcpPlace
   readonly parts: AcpParts
@@ -32,7 +32,7 @@ const ENDING_MS = 5000
 const OWN_MAX = 1000
 
 export class AcpSession {
-  readonly #init: AcpSessionInit
+  readonly #init: AcpSessionOptions
   readonly #own = new Set<string>()
   readonly #prompts = new WaitingPrompts()
   readonly #people: AskedPeople
@@ -48,7 +48,7 @@ export class AcpSession {
   readonly #gone = Promise.withResolvers<never>()
   #isClosed = false
 
-  constructor(init: AcpSessionInit) {
+  constructor(init: AcpSessionOptions) {
     this.#init = init
     this.#gone.promise.catch(() => {}) // no update may be in flight
     const { session, place, parts, wire, mode, terminals } = init

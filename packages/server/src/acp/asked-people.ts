@@ -8,7 +8,7 @@ import { listChoices, readDecision } from './permissions.ts'
 import { readAnswer } from './question-form.ts'
 import type { Wire, WireQuestion } from './wire.ts'
 
-export interface AskedPeopleInit {
+export interface AskedPeopleOptions {
   readonly session: Session
   readonly wire: Wire
   readonly log: Logger
@@ -22,11 +22,11 @@ interface Asked {
 }
 
 export class AskedPeople {
-  readonly #init: AskedPeopleInit
+  readonly #init: AskedPeopleOptions
   /** Open requests by the id of the approval or question. */
   readonly #asked = new Map<string, Asked>()
 
-  constructor(init: AskedPeopleInit) {
+  constructor(init: AskedPeopleOptions) {
     this.#init = init
   }
 

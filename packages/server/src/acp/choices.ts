@@ -1,6 +1,6 @@
 // A user's choices for a session in an editor: the model, its thinking effort, and how freely it may act.
-import type { Agent, Effort, ModelSettings, PrepareStep, StepChange, StepToPrepare } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import type { Agent, Effort, ModelSettings, PrepareStep, StepChange, StepToPrepare } from '@baton/core/internal'
+import { BatonError, describeValue } from '@baton/core/internal'
 import type { ShownChoice } from './updates.ts'
 
 /**

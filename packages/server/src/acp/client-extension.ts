@@ -1,8 +1,8 @@
 // Client extensions beyond the protocol, announced in `_meta` of its capabilities: a client can run client tools of the
 // agent.
-import type { CallView, JsonObject } from '@baton/core'
+import type { CallView, JsonObject } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
-import { isJsonObject } from '@baton/core'
+import { isJsonObject } from '@baton/core/internal'
 
 /** Key in `_meta` of the client's capabilities: true for all client tools, or a list of their names. */
 export const CLIENT_TOOLS = 'baton/clientTools'

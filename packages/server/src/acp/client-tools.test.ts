@@ -1,5 +1,5 @@
 // An editor's tools while it leaves: no lease is renewed, and no result is sent that has no recipient.
-import type { CallView, LeaseClient, Session } from '@baton/core'
+import type { CallView, LeaseClient, Session } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { ClientTools } from './client-tools.ts'
 

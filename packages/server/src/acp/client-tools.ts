@@ -1,10 +1,10 @@
 // Runs the agent's client tools on a client: leases them to it, claims each call before sending it, and reports the
 // result.
-import type { CallView, LeaseClient, Logger, Session, SessionEvent, Timers } from '@baton/core'
+import type { CallView, LeaseClient, Logger, Session, SessionEvent, Timers } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 
-export interface ClientToolsInit {
+export interface ClientToolsOptions {
   readonly session: Session
   /** The name of the client in the session. */
   readonly client: string
@@ -19,20 +19,20 @@ const LEASE_MS = 30_000
 const RENEWAL_MS = 10_000
 
 export class ClientTools {
-  readonly #init: ClientToolsInit
+  readonly #init: ClientToolsOptions
   readonly #lease: LeaseClient
   readonly #running = new Map<string, AbortController>()
   #stopRenewal = (): void => {}
   #hasLeft = false
 
   /** @throws BatonError when the session refuses the client */
-  static async open(init: ClientToolsInit): Promise<ClientTools> {
+  static async open(init: ClientToolsOptions): Promise<ClientTools> {
     const { session, client, runs } = init
     const lease = await session.client({ client, leaseMs: LEASE_MS, asks: true, ...(runs && { runs }) })
     return new ClientTools(init, lease)
   }
 
-  private constructor(init: ClientToolsInit, lease: LeaseClient) {
+  private constructor(init: ClientToolsOptions, lease: LeaseClient) {
     this.#init = init
     this.#lease = lease
     this.#renewLater()

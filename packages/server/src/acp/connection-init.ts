@@ -3,7 +3,7 @@ import type { Logger } from '@baton/core'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { AcpParts } from './options.ts'
 
-export interface ConnectionInit {
+export interface ConnectionOptions {
   readonly host: HostWithSessions
   readonly parts: AcpParts
   /** Whether the client belongs to this user and runs on this machine. */

@@ -8,8 +8,8 @@ import type {
   WaitForTerminalExitResponse,
 } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
-import type { Timers } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import { within } from '@baton/runtime'
 
 export interface Editor {
@@ -42,7 +42,7 @@ export interface EditorCommandEnd {
   readonly signal: string | null
 }
 
-export interface EditorInit {
+export interface EditorOptions {
   readonly client: Pick<AgentContext, 'request'>
   readonly session: string
   readonly capabilities: ClientCapabilities
@@ -55,7 +55,7 @@ export interface EditorInit {
 /** Milliseconds for an editor to create a terminal, to return its output, and to end it. */
 const TERMINAL_MS = 30_000
 
-export function createEditor(init: EditorInit): Editor {
+export function createEditor(init: EditorOptions): Editor {
   const { client, session: sessionId, capabilities, fileMs } = init
   const { fs, terminal } = capabilities
   const ask = askWithin(init)
@@ -82,7 +82,7 @@ export function createEditor(init: EditorInit): Editor {
 type Ask = <Value>(what: string, timeoutMs: number, answer: Promise<Value>) => Promise<Value>
 
 /** Sends a request to the editor with a deadline, and turns failures into errors that a model understands. */
-function askWithin({ timers }: EditorInit): Ask {
+function askWithin({ timers }: EditorOptions): Ask {
   return async (what, timeoutMs, answer) => {
     const error = (): BatonError =>
       new BatonError({ code: 'tool_failed', message: `the editor did not ${what} within ${timeoutMs} ms` })
@@ -96,7 +96,7 @@ function askWithin({ timers }: EditorInit): Ask {
   }
 }
 
-async function runCommand(init: EditorInit, command: EditorCommand): Promise<EditorCommandEnd> {
+async function runCommand(init: EditorOptions, command: EditorCommand): Promise<EditorCommandEnd> {
   const { client, session: sessionId, onTerminal, timers } = init
   const { callId, args, cwd, outputBytes, signal, timeoutMs } = command
   const ask = askWithin(init)

@@ -3,7 +3,7 @@ import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { agentProtocolRouter } from '@agentclientprotocol/sdk/experimental/v2'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { demandHost } from '../shared/check-options.ts'
-import type { AcpConnection, ConnectionInit } from './connection-init.ts'
+import type { AcpConnection, ConnectionOptions } from './connection-init.ts'
 import type { AcpOptions, AcpParts } from './options.ts'
 import { readAcpOptions } from './options.ts'
 import { createV1App } from './v1-connection.ts'
@@ -31,7 +31,7 @@ export function createAcpFront(what: string, host: HostWithSessions, options: Ac
   }
 }
 
-function openConnection(init: ConnectionInit, given: Stream): OpenedConnection {
+function openConnection(init: ConnectionOptions, given: Stream): OpenedConnection {
   const over = new AbortController()
   const known = new TransformStream<AnyMessage, AnyMessage>({
     transform: (message, controller) => {
@@ -60,7 +60,7 @@ function isStrayAnswer(message: AnyMessage): boolean {
 
 /** The client's first message shows which version it speaks. */
 function connect(
-  init: ConnectionInit,
+  init: ConnectionOptions,
   stream: Stream,
 ): { readonly connection: AcpConnection; readonly closed: Promise<void> } {
   const v1 = createV1App(init)

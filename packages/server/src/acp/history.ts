@@ -1,5 +1,5 @@
 // The conversation as updates, for an editor that loads a session.
-import type { ChatMessage, Session } from '@baton/core'
+import type { ChatMessage, Session } from '@baton/core/internal'
 import { nameText, nameThought, showParts } from './projection.ts'
 import type { CallPlace } from './shown-call.ts'
 import { showCall } from './shown-call.ts'

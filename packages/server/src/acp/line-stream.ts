@@ -2,11 +2,11 @@
 // While a client does not read its answers, its messages are not read either.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { methods } from '@agentclientprotocol/sdk'
-import type { Timers } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { Readable, Writable } from 'node:stream'
 
-export interface LineStreamInit {
+export interface LineStreamOptions {
   readonly input: Readable
   readonly output: Writable
   /** Maximum bytes of one line. */
@@ -20,7 +20,7 @@ const NEWLINE = 10
 /** Milliseconds for outstanding answers after the input has ended. */
 const LAST_ANSWERS_MS = 10_000
 
-export function createLineStream(init: LineStreamInit): Stream {
+export function createLineStream(init: LineStreamOptions): Stream {
   const writer = new LineWriter(init.output)
   const lines = readLines(init.input, init.messageBytes)
   const readable = new ReadableStream<AnyMessage>({

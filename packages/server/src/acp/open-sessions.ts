@@ -1,6 +1,6 @@
 // The sessions that one client has open, in either protocol version: creates, opens, lists, closes and removes them.
-import type { JsonObject, Session } from '@baton/core'
-import { BatonError, findSessionIdIssue } from '@baton/core'
+import type { JsonObject, Session } from '@baton/core/internal'
+import { BatonError, findSessionIdIssue } from '@baton/core/internal'
 import { isAbsolute } from 'node:path'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { AcpSession } from './acp-session.ts'

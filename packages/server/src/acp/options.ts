@@ -1,6 +1,6 @@
 // Options for serving an agent to editors over the Agent Client Protocol, and their validation.
-import type { Agent, Clock, Logger, Principal, Timers } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { Agent, Clock, Logger, Principal, Timers } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { Editor } from './editor.ts'
 

@@ -1,6 +1,6 @@
 // Approvals as permission requests: the choices offered, and the decision that an answer means.
-import type { Decision, JsonObject, JsonValue, PendingApproval } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { Decision, JsonObject, JsonValue, PendingApproval } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 export interface PermissionChoice {
   readonly optionId: 'allow' | 'allow-always' | 'reject' | 'reject-always'

@@ -1,11 +1,18 @@
 // Turns session events into updates for an editor. It knows no connection, and neither protocol version.
-import type { CallView, EventBody, SessionEvent, SessionEventOf, StoredPart, UserMessageView } from '@baton/core'
+import type {
+  CallView,
+  EventBody,
+  SessionEvent,
+  SessionEventOf,
+  StoredPart,
+  UserMessageView,
+} from '@baton/core/internal'
 import { cutText } from './cut-text.ts'
 import type { CallPlace } from './shown-call.ts'
 import { showCall, textBlock, toBlock } from './shown-call.ts'
 import type { Block, Update } from './updates.ts'
 
-export interface ProjectionInit extends CallPlace {
+export interface ProjectionOptions extends CallPlace {
   /** Whether this connection sent the message, and so shows it already. */
   readonly isOwn: (message: string) => boolean
   readonly nowMs: () => number
@@ -24,7 +31,7 @@ export function nameThought(of: { readonly message: string; readonly step: numbe
 const NOTE_CHARS = 4000
 
 export class Projection {
-  readonly #init: ProjectionInit
+  readonly #init: ProjectionOptions
   /** Text and thoughts of the current step sent so far. */
   readonly #told = { text: '', thought: '' }
   #step = ''
@@ -38,7 +45,7 @@ export class Projection {
   #summaries = 0
 
   constructor(
-    init: ProjectionInit,
+    init: ProjectionOptions,
     known: { readonly calls?: ReadonlySet<string>; readonly costMicros?: number } = {},
   ) {
     this.#init = init

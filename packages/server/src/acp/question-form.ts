@@ -1,6 +1,6 @@
 // A tool's question as an editor's form, and the answer. Forms are flat: a nested schema becomes a single JSON field.
-import type { JsonObject, QuestionAnswer } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, QuestionAnswer } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { ElicitationSchema } from '@agentclientprotocol/sdk'
 
 const SCHEMA_CHARS = 4000

@@ -1,15 +1,15 @@
 // Requests in both directions. Concurrent requests from a client are counted, and any beyond the limit are refused.
 import { BatonError } from '@baton/core'
 import { toRequestError } from './acp-errors.ts'
-import type { ConnectionInit } from './connection-init.ts'
+import type { ConnectionOptions } from './connection-init.ts'
 import type { AcpAuth } from './options.ts'
 
 export class Requests {
-  readonly #init: ConnectionInit
+  readonly #init: ConnectionOptions
   readonly #most: number
   #running = 0
 
-  constructor(init: ConnectionInit) {
+  constructor(init: ConnectionOptions) {
     this.#init = init
     this.#most = init.parts.limits.requests
   }

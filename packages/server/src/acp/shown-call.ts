@@ -1,6 +1,6 @@
 // A call as an editor shows it: its title, locations, changes and result. Relative paths are resolved from the
 // session's folder.
-import type { CallView, ContentPart, MediaSource } from '@baton/core'
+import type { CallView, ContentPart, MediaSource } from '@baton/core/internal'
 import type { AskedCall } from './permissions.ts'
 import { isAbsolute, resolve } from 'node:path'
 import { cutText } from './cut-text.ts'

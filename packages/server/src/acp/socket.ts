@@ -1,7 +1,7 @@
 // Mounts the Agent Client Protocol in a server with WebSockets: one JSON message per text frame.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
-import type { Principal, Timers } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { Principal, Timers } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'

@@ -1,6 +1,6 @@
 // Updates of a session for an editor, independent of the protocol version. They are made from session events;
 // `v1-updates.ts` and `v2-updates.ts` encode them for the wire.
-import type { CallView, PlanEntry, TurnStop } from '@baton/core'
+import type { CallView, PlanEntry, TurnStop } from '@baton/core/internal'
 import type { ContentBlock } from '@agentclientprotocol/sdk'
 
 export type Block = ContentBlock

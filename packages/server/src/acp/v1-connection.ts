@@ -16,7 +16,7 @@ import { createTurnError } from './acp-errors.ts'
 import { MODES, readMode } from './choices.ts'
 import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
-import type { AcpApp, AcpConnection, ConnectionInit } from './connection-init.ts'
+import type { AcpApp, AcpConnection, ConnectionOptions } from './connection-init.ts'
 import { createEditor } from './editor.ts'
 import type { OpeningPlace } from './open-sessions.ts'
 import { OpenSessions } from './open-sessions.ts'
@@ -30,19 +30,19 @@ import { encodeChoice, encodeContent, V1Updates } from './v1-updates.ts'
 import type { Wire } from './wire.ts'
 
 /** Creates an app for one connection, to be connected to one stream. */
-export function createV1App(init: ConnectionInit): AcpApp<AgentApp> {
+export function createV1App(init: ConnectionOptions): AcpApp<AgentApp> {
   const connection = new V1Connection(init)
   return { app: connection.createApp(), connection }
 }
 
 class V1Connection implements AcpConnection {
-  readonly #init: ConnectionInit
+  readonly #init: ConnectionOptions
   readonly #sessions: OpenSessions
   readonly #requests: Requests
   #client: AgentContext | undefined
   #capabilities: ClientCapabilities = {}
 
-  constructor(init: ConnectionInit) {
+  constructor(init: ConnectionOptions) {
     this.#init = init
     this.#requests = new Requests(init)
     this.#sessions = new OpenSessions(init.host, init.parts, {

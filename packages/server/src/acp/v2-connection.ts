@@ -13,7 +13,7 @@ import type { AcpSession } from './acp-session.ts'
 import { toRequestError } from './acp-errors.ts'
 import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
-import type { AcpApp, AcpConnection, ConnectionInit } from './connection-init.ts'
+import type { AcpApp, AcpConnection, ConnectionOptions } from './connection-init.ts'
 import type { OpeningPlace } from './open-sessions.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { AcpMcpServer } from './options.ts'
@@ -26,19 +26,19 @@ import { encodeV2, encodeV2Call, encodeV2Choice } from './v2-updates.ts'
 import type { Wire } from './wire.ts'
 
 /** Creates an app for one connection, to be connected to one stream. */
-export function createV2App(init: ConnectionInit): AcpApp<AgentApp> {
+export function createV2App(init: ConnectionOptions): AcpApp<AgentApp> {
   const connection = new V2Connection(init)
   return { app: connection.createApp(), connection }
 }
 
 class V2Connection implements AcpConnection {
-  readonly #init: ConnectionInit
+  readonly #init: ConnectionOptions
   readonly #sessions: OpenSessions
   readonly #requests: Requests
   #client: AgentContext | undefined
   #capabilities: ClientCapabilities = {}
 
-  constructor(init: ConnectionInit) {
+  constructor(init: ConnectionOptions) {
     this.#init = init
     this.#requests = new Requests(init)
     this.#sessions = new OpenSessions(init.host, init.parts, {

@@ -1,11 +1,11 @@
 // The public keys of an issuer, fetched over HTTP when needed and cached. Their address is given, or found in the
 // issuer's configuration. It knows keys, not tokens.
-import type { Clock, JsonObject, Logger, Timers } from '@baton/core'
-import { BatonError, isJsonObject, parseJson, readMonotonicMs } from '@baton/core'
+import type { Clock, JsonObject, Logger, Timers } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson, readMonotonicMs } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose'
 
-export interface KeySetInit {
+export interface KeySetOptions {
   readonly issuer: string
   /** If absent, taken from the issuer's configuration (OpenID Connect Discovery 1.0, section 4). */
   readonly jwks?: string
@@ -40,7 +40,7 @@ interface Kept {
   readonly atMs: number
 }
 
-export function createKeySet(init: KeySetInit): KeySet {
+export function createKeySet(init: KeySetOptions): KeySet {
   const { issuer, jwks, clock, log } = init
   let kept: Kept | undefined
   let failure: BatonError | undefined
@@ -83,7 +83,7 @@ export function createKeySet(init: KeySetInit): KeySet {
 }
 
 /** @throws Error if the configuration belongs to another issuer, or has no valid address of keys */
-async function findKeys(init: KeySetInit): Promise<string> {
+async function findKeys(init: KeySetOptions): Promise<string> {
   const { issuer } = init
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const configuration = await fetchJson(init, address)
@@ -98,7 +98,7 @@ async function findKeys(init: KeySetInit): Promise<string> {
 }
 
 /** @throws Error when the answer is not a JSON object, too long, or late */
-async function fetchJson({ fetch, timers }: KeySetInit, address: string): Promise<JsonObject> {
+async function fetchJson({ fetch, timers }: KeySetOptions, address: string): Promise<JsonObject> {
   const aborted = new AbortController()
   const error = (): BatonError =>
     new BatonError({ code: 'connection_failed', message: `${address} did not answer in ${ANSWER_MS} ms` })

@@ -5,7 +5,7 @@ import type { CryptoKey as CryptoKeyOfJose } from 'jose'
 import { base64url, exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose'
 import { afterEach, expect, test } from 'vitest'
 import { createSigningKey, createStoppedClock, NOW_MS, startIssuer } from './issuer.test-kit.ts'
-import type { TokenVerifierInit } from './verify-tokens.ts'
+import type { TokenVerifierOptions } from './verify-tokens.ts'
 import { createTokenVerifier } from './verify-tokens.ts'
 
 const closers: (() => unknown)[] = []
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
 
-async function start(more: Partial<TokenVerifierInit> = {}, algorithm = 'ES256') {
+async function start(more: Partial<TokenVerifierOptions> = {}, algorithm = 'ES256') {
   const key = await createSigningKey('one', algorithm)
   const issuer = await startIssuer([key.open])
   closers.push(issuer.close)
@@ -234,7 +234,7 @@ test('a secret in place of keys takes its own algorithms alone', async () => {
   expect(issuer.asked).toEqual([])
 })
 
-test.each<[Partial<TokenVerifierInit>, string]>([
+test.each<[Partial<TokenVerifierOptions>, string]>([
   [{ issuer: 'login' }, 'issuer must be an address like https://login.example, not "login"'],
   [{ audience: [] }, 'audience must name this service, as the aud of its tokens does'],
   [{ audience: '' }, 'audience must name this service, as the aud of its tokens does'],

@@ -1,8 +1,8 @@
 // Identifies the principal of a request by a JWT (RFC 7519) signed by another service: an OpenID Connect provider, or
 // any issuer whose keys or secret are known. No part of a token appears in an error or a log. jose is loaded for the first
 // token.
-import type { Principal } from '@baton/core'
-import { BatonError, isBatonError, isLegalName } from '@baton/core'
+import type { Principal } from '@baton/core/internal'
+import { BatonError, isBatonError, isLegalName } from '@baton/core/internal'
 import type { errors, JWTPayload, jwtVerify, JWTVerifyGetKey } from 'jose'
 import { readBearerToken } from '../shared/bearer-token.ts'
 import type { Identity } from '../shared/identity.ts'
@@ -10,7 +10,7 @@ import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { createKeySet } from './key-set.ts'
 
-export interface TokenVerifierInit extends Partial<Pick<ServerWorld, 'clock' | 'timers' | 'log'>> {
+export interface TokenVerifierOptions extends Partial<Pick<ServerWorld, 'clock' | 'timers' | 'log'>> {
   /** The issuer that signs the tokens: the value of their `iss`, such as `https://login.example`. */
   readonly issuer: string
   /** Required `aud`: the name of this service. If several are given, one must match. */
@@ -60,7 +60,7 @@ const TOKEN_CHARS_MAX = 16 * 1024
 const TOLERANCE_MS = 5000
 
 /** @throws BatonError `invalid_option` */
-export function createTokenVerifier(init: TokenVerifierInit): TokenVerifier {
+export function createTokenVerifier(init: TokenVerifierOptions): TokenVerifier {
   const world = { ...createServerWorld(), ...init }
   const { issuer, audience, claim = 'sub', toleranceMs = TOLERANCE_MS } = init
   const algorithms = checkInit(init)
@@ -142,7 +142,7 @@ function readCode(cause: unknown): unknown {
 }
 
 /** Returns the allowed algorithms. @throws BatonError `invalid_option` */
-function checkInit({ issuer, audience, jwks, secret, algorithms }: TokenVerifierInit): readonly string[] {
+function checkInit({ issuer, audience, jwks, secret, algorithms }: TokenVerifierOptions): readonly string[] {
   const isIssuer = secret === undefined ? isWebAddress(issuer) : issuer !== ''
   if (!isIssuer) throw createWrong(`issuer must be an address like https://login.example, not ${show(issuer)}`)
   if (jwks !== undefined && secret !== undefined) throw createWrong('jwks and secret cannot be used together')

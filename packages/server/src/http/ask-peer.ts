@@ -1,7 +1,7 @@
 // Sends one request to a peer over its own connection, and streams the answer as fast as it is read. Only answers of a
 // Baton server are accepted.
-import type { Timers } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import { within } from '@baton/runtime'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as requestHttp } from 'node:http'

@@ -1,5 +1,5 @@
 // A page that leaves while its client is being attached or renewed: nothing remains, and nothing is attached again.
-import type { CallView, LeaseClient, Session, SessionEvent } from '@baton/core'
+import type { CallView, LeaseClient, Session, SessionEvent } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { ChatAnswer } from './chat-answer.ts'
 

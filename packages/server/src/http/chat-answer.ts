@@ -1,12 +1,12 @@
 // One chat response: streams the events of a turn as chunks. The page reading it acts as the client of the calls it is
 // asked to run. A call is claimed before the page sees it, so that two pages never both run it.
-import type { CallView, LeaseClient, Session, SessionEvent, Timers } from '@baton/core'
+import type { CallView, LeaseClient, Session, SessionEvent, Timers } from '@baton/core/internal'
 import type { UiChunk } from './ui-chunks.ts'
 import type { KnownAnswer } from './ui-answer.ts'
 import { UiAnswer } from './ui-answer.ts'
 import type { LinkMedia } from './ui-messages.ts'
 
-export interface ChatAnswerInit {
+export interface ChatAnswerOptions {
   readonly session: Session
   readonly linkMedia: LinkMedia
   readonly known?: KnownAnswer
@@ -29,7 +29,7 @@ const GRACE_MS = 5000
 const LEASE_MAX_MS = 3_600_000
 
 export class ChatAnswer {
-  readonly #init: ChatAnswerInit
+  readonly #init: ChatAnswerOptions
   readonly #answer: UiAnswer
   readonly #claimed = new Set<string>()
   #client: LeaseClient | undefined
@@ -37,7 +37,7 @@ export class ChatAnswer {
   #isLive = false
   #hasLeft = false
 
-  constructor(init: ChatAnswerInit) {
+  constructor(init: ChatAnswerOptions) {
     this.#init = init
     this.#answer = new UiAnswer({
       linkMedia: init.linkMedia,

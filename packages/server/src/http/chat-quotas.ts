@@ -1,7 +1,7 @@
 // Quotas per principal and per network address for chats over HTTP: requests, bytes, turns and streams. It only counts;
 // the caller reports refusals. Anonymous callers are counted by address only.
-import type { Clock } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Clock } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { deriveLimitKey } from '../shared/limit-key.ts'
 import type { RateLimit } from '../shared/rate-limit.ts'
 import { createRateLimit } from '../shared/rate-limit.ts'

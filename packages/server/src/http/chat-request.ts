@@ -1,7 +1,7 @@
 // Reads requests of ai 7's chat transports: the page's messages, of which only the user's newest ones are new.
 // Everything else is taken from the session.
-import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
 import type { KnownAnswer } from './ui-answer.ts'

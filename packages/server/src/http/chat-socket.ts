@@ -1,7 +1,7 @@
 // Chats over a WebSocket, in the protocol of ai 7's `WebSocketChatTransport`: requests with an id, and numbered chunks.
 // Source: ai 7.0.173, `ui/websocket-chat-transport.ts`.
-import type { JsonObject, Principal, Session } from '@baton/core'
-import { isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, Principal, Session } from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Socket } from '../shared/socket.ts'

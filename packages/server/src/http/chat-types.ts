@@ -10,7 +10,7 @@ import type {
   TurnStop,
   Usage,
   UserChatMessage,
-} from '@baton/core'
+} from '@baton/core/internal'
 
 /** `UIMessage['metadata']`. An answer being written has only `turn`; a loaded message has more. */
 export interface ChatMetadata {

@@ -1,7 +1,7 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
-import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core'
-import { BatonError, isBatonError, stringifySorted } from '@baton/core'
-import type { ChatAnswerInit } from './chat-answer.ts'
+import type { CallView, EventStream, Session, SessionEvent, SessionEventOf } from '@baton/core/internal'
+import { BatonError, isBatonError, stringifySorted } from '@baton/core/internal'
+import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
 import { ChatAnswer, isPage } from './chat-answer.ts'
 import type { ChatRequest, Given, Said, Wish } from './chat-request.ts'
@@ -375,7 +375,7 @@ export async function resumeChat(session: Session, world: ChatWorld): Promise<Op
 function createAnswer(
   session: Session,
   { clock, timers, newId, linkMedia }: ChatWorld,
-  more: Pick<ChatAnswerInit, 'livePos' | 'calls' | 'known'>,
+  more: Pick<ChatAnswerOptions, 'livePos' | 'calls' | 'known'>,
 ): ChatAnswer {
   return new ChatAnswer({ session, timers, newId, linkMedia, nowMs: () => clock.nowMs(), ...more })
 }

@@ -1,6 +1,6 @@
 // Answers with server-sent events. Everything written in one turn of the event loop is sent together. The writer waits
 // for a slow reader; a reader that is stuck for a while is disconnected, and resumes.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 
 export interface EventWriter {
   write(event: string): void
@@ -10,7 +10,7 @@ export interface EventWriter {
   readonly left: Promise<void>
 }
 
-export interface EventResponseInit {
+export interface EventResponseOptions {
   readonly timers: Timers
   readonly headers: Readonly<Record<string, string>>
   /** Unsent bytes above which `waitForRoom` waits. */
@@ -70,7 +70,7 @@ export function findEventSource(response: Response): Start | undefined {
   return response instanceof EventsResponse ? response.startEvents : undefined
 }
 
-export function answerEvents(init: EventResponseInit): Response {
+export function answerEvents(init: EventResponseOptions): Response {
   let source: EventSource | undefined
   const stopWaiting = init.timers.start(STALLED_MS, () => start(NOWHERE).onLeave(), {
     isBackground: true,
@@ -108,7 +108,7 @@ const NOWHERE: EventSink = {
 }
 
 class EventResponse implements EventWriter, EventSource {
-  readonly #init: EventResponseInit
+  readonly #init: EventResponseOptions
   readonly #sink: EventSink
   readonly #left = Promise.withResolvers<void>()
   #hasLeft = false
@@ -120,7 +120,7 @@ class EventResponse implements EventWriter, EventSource {
   /** Set while the response is full. */
   #room: PromiseWithResolvers<void> | undefined
 
-  constructor(init: EventResponseInit, sink: EventSink) {
+  constructor(init: EventResponseOptions, sink: EventSink) {
     this.#init = init
     this.#sink = sink
     this.#keepAlive()

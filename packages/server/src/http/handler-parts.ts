@@ -1,6 +1,6 @@
 // The options of chat fronts, and the state shared by all requests to one front.
-import type { Host, Principal, SessionDirectory } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Host, Principal, SessionDirectory } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { Identity } from '../shared/identity.ts'
 import type { PeerOptions } from '../shared/peer-identity.ts'

@@ -1,7 +1,7 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any
 // server that supports these: Node (`createNodeListener`), Hono, Next, Bun, Deno.
-import type { JsonObject, Principal, Session } from '@baton/core'
-import { checkName } from '@baton/core'
+import type { JsonObject, Principal, Session } from '@baton/core/internal'
+import { checkName } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { ANSWER_MARK, claimsToBePeer } from '../shared/peer-identity.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'

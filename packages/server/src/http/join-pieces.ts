@@ -1,7 +1,7 @@
 // Joins pieces of an answer that arrive faster than a screen shows them: each piece costs the server a write and the
 // page a render.
-import type { SessionEvent } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { SessionEvent } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 import type { ServerWorld } from '../shared/server-world.ts'
 
 /** Milliseconds of a screen frame. */

@@ -1,5 +1,5 @@
 // Mounts a web-standard handler in a node:http server.
-import { BatonError, describeValue } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core/internal'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'

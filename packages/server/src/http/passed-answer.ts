@@ -1,6 +1,6 @@
 // Reads the chunks of a peer's answer to a chat request, for a front that writes them in its own frames.
-import type { JsonValue } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { BatonError, parseJson } from '@baton/core/internal'
 
 /**
  * Passes each chunk to `write`, and awaits any promise it returns. Resolves with true at the end of a complete answer,

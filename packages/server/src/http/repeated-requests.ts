@@ -1,7 +1,7 @@
 // Requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a repeated request gets the first
 // answer, and is not performed again. Within this process only, and within limits.
-import type { Clock } from '@baton/core'
-import { BatonError, readMonotonicMs } from '@baton/core'
+import type { Clock } from '@baton/core/internal'
+import { BatonError, readMonotonicMs } from '@baton/core/internal'
 import type { Incoming } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
 

@@ -1,6 +1,6 @@
 // Reads the content of a request: JSON within its limit, and values from the address.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject, JSON_DEPTH_MAX, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject, JSON_DEPTH_MAX, parseJson } from '@baton/core/internal'
 import { createInvalid } from './ui-messages.ts'
 
 /** A request with its body. */

@@ -1,6 +1,6 @@
 // Sessions over HTTP: lists, messages, events, titles, copies and removal. A principal only sees its own.
-import type { EventsOptions, EventStream, JsonObject, JsonValue, Session } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { EventsOptions, EventStream, JsonObject, JsonValue, Session } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'

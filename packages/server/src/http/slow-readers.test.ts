@@ -1,6 +1,6 @@
 // Pages that read slowly or not at all over the chat socket: an answer longer than the buffer is still delivered.
-import type { Timers } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'

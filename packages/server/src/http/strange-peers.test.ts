@@ -1,6 +1,6 @@
 // Strangers that claim to be peers, and bad peers that answer nonsense, slowly, or incompletely.
-import type { Host, Timers } from '@baton/core'
-import { BatonError, defineAgent } from '@baton/core'
+import type { Host, Timers } from '@baton/core/internal'
+import { BatonError, defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'

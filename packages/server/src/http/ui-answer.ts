@@ -1,13 +1,13 @@
 // Turns the session events of one answer into a UI message stream. Pure. It may start where a page already has part of
 // the answer, because a page that submits a result or a decision continues the message it has.
-import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
+import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
 import { UI_FINAL_STATES } from './ui-chunks.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { showContent, writeUserParts } from './ui-messages.ts'
 
-export interface UiAnswerInit {
+export interface UiAnswerOptions {
   /** The part that the page has, if any. */
   readonly known?: KnownAnswer
   /**
@@ -35,7 +35,7 @@ export interface KnownAnswer {
 type Block = 'text' | 'reasoning'
 
 export class UiAnswer {
-  readonly #init: UiAnswerInit
+  readonly #init: UiAnswerOptions
   #message: string | undefined
   #steps = 0
   #step: number | undefined
@@ -52,7 +52,7 @@ export class UiAnswer {
   #ended = false
   #chunks: UiChunk[] = []
 
-  constructor(init: UiAnswerInit) {
+  constructor(init: UiAnswerOptions) {
     this.#init = init
   }
 

@@ -1,6 +1,14 @@
 // Converts a session's messages to UIMessages of the AI SDK, and a person's UIMessage to message parts.
-import type { CallView, ChatMessage, ContentPart, JsonObject, JsonValue, StepView, StoredPart } from '@baton/core'
-import { BatonError, isJsonObject, readDataAddress } from '@baton/core'
+import type {
+  CallView,
+  ChatMessage,
+  ContentPart,
+  JsonObject,
+  JsonValue,
+  StepView,
+  StoredPart,
+} from '@baton/core/internal'
+import { BatonError, isJsonObject, readDataAddress } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { ChatMetadata } from './chat-types.ts'
 import type { UiInputPart } from './ui-chunks.ts'

@@ -1,8 +1,8 @@
 // Errors as an app of version 1 sees them. Some messages address the server's operator: they name files,
 // addresses and programs of its machine, or repeat text from a database or a provider. For these, an app gets the code
 // and one plain sentence.
-import type { ErrorCode, EventError, Logger } from '@baton/core'
-import { ERROR_CODES, isBatonError } from '@baton/core'
+import type { ErrorCode, EventError, Logger } from '@baton/core/internal'
+import { ERROR_CODES, isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 
 /**

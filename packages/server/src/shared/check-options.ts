@@ -1,6 +1,6 @@
 // Refuses options of a front with a wrong name or type: ignoring a misspelt `authenticate` would let everyone in, and a
 // string instead of a list would allow each of its substrings.
-import { BatonError, checkFields, checkKinds, describeValue, findNearName } from '@baton/core'
+import { BatonError, checkFields, checkKinds, describeValue, findNearName } from '@baton/core/internal'
 import type { AllowedSettings } from './allowed-settings.ts'
 
 /** Fields of the world and the environment, which programs pass as a whole. */

@@ -1,6 +1,6 @@
 // The identity that a front serves, and how long it is valid. Authentication happens elsewhere.
-import type { Principal, Timers } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import type { Principal, Timers } from '@baton/core/internal'
+import { BatonError, describeValue } from '@baton/core/internal'
 import { within } from '@baton/runtime'
 
 export interface Identity {

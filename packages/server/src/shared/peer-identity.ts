@@ -1,7 +1,7 @@
 // Servers that share a store are peers. They authenticate each other with a shared secret, and a server trusts what a
 // peer says about its client. Each front passes requests on in its own way.
-import type { Principal } from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, parseJson } from '@baton/core'
+import type { Principal } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, parseJson } from '@baton/core/internal'
 import { isSameSecret } from './same-secret.ts'
 
 export interface PeerOptions {

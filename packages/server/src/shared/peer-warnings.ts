@@ -1,6 +1,6 @@
 // Log messages for the operator of several servers that cannot reach each other. Every client fails in the same way, so
 // each problem of a peer is logged at most once a minute.
-import type { Clock, Logger } from '@baton/core'
+import type { Clock, Logger } from '@baton/core/internal'
 import type { NoLink, PeerProblem } from './peer-identity.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { createRateLimit } from './rate-limit.ts'

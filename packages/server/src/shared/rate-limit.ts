@@ -1,6 +1,6 @@
 // Limits how often something may happen per key: a token bucket that refills evenly over a minute.
-import type { Clock } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { Clock } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 
 export interface RateLimit {
   /**
@@ -10,7 +10,7 @@ export interface RateLimit {
   take(key: string, tokens?: number): number
 }
 
-export interface RateLimitInit {
+export interface RateLimitOptions {
   /** Tokens of a full bucket, and the number refilled per minute. */
   readonly perMinute: number
   readonly clock: Clock
@@ -26,7 +26,7 @@ interface Bucket {
 const MINUTE_MS = 60_000
 const KEYS_MAX = 10_000
 
-export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLimitInit): RateLimit {
+export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLimitOptions): RateLimit {
   // Ordered by last use, oldest first. A full bucket is the same as none.
   const buckets = new Map<string, Bucket>()
 

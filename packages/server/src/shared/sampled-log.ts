@@ -1,6 +1,6 @@
 // A log for lines that strangers can cause: a limited number per message and minute is written, then how many were left
 // out.
-import type { Clock, Logger } from '@baton/core'
+import type { Clock, Logger } from '@baton/core/internal'
 import { createRateLimit } from './rate-limit.ts'
 
 /** Lines per message and minute. */

@@ -1,6 +1,6 @@
 // A server's dependencies on its environment: time, ids and a log. The defaults work in Node and other runtimes with
 // the standard web objects.
-import type { Clock, Logger, Timers } from '@baton/core'
+import type { Clock, Logger, Timers } from '@baton/core/internal'
 
 export interface ServerWorld {
   readonly clock: Clock

@@ -28,11 +28,11 @@ import type { ConnectionLimits } from './limits.ts'
 import type { PeerWarnings } from '../shared/peer-warnings.ts'
 import { claimsToBePeer, readPeer } from '../shared/peer-identity.ts'
 import type { Quotas } from './quotas.ts'
-import type { WebSocketServerInit } from './server.ts'
+import type { WebSocketServerOptions } from './server.ts'
 import type { UnaskedSockets } from './unasked-sockets.ts'
 
 export interface AdmissionParts {
-  readonly init: WebSocketServerInit
+  readonly init: WebSocketServerOptions
   readonly limits: ConnectionLimits
   readonly open: { readonly size: number }
   readonly isDraining: () => boolean

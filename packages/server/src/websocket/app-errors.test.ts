@@ -1,6 +1,6 @@
 // Errors sent to an app of version 1 reveal nothing about the server's machine.
-import type { ErrorCode, Host } from '@baton/core'
-import { BatonError, ERROR_CODES } from '@baton/core'
+import type { ErrorCode, Host } from '@baton/core/internal'
+import { BatonError, ERROR_CODES } from '@baton/core/internal'
 import { afterEach, expect, test } from 'vitest'
 import { encodeAppError } from '../shared/app-errors.ts'
 import { connectApp, startServer } from './test-server.test-kit.ts'

@@ -1,6 +1,6 @@
 // Servers over one store: who counts as a peer, and what happens to a connection that was passed on.
-import type { Host, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Host, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,12 +10,12 @@ import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 import { PeerWarnings } from '../shared/peer-warnings.ts'
-import type { PeerLinkInit } from './connect-to-peer.ts'
+import type { PeerLinkOptions } from './connect-to-peer.ts'
 import { connectToPeer } from './connect-to-peer.ts'
 import type { PeerOptions } from '../shared/peer-identity.ts'
 import { checkPeers, readPeer } from '../shared/peer-identity.ts'
 import { connectApp, startServer } from './test-server.test-kit.ts'
-import { connectApp2 } from './v2.test-kit.ts'
+import { connectV2App } from './v2.test-kit.ts'
 
 const SECRET = 'a-secret-of-the-peers'
 const PEERS = { address: 'ws://127.0.0.1:1', secret: SECRET }
@@ -189,7 +189,7 @@ test('peers with different secrets log it once on both sides, and their apps rec
 
 test('a connection of version 2 is passed on while its session is elsewhere, and stays when it leaves', async () => {
   const { holder, asked, stop } = await startPeers({ holderSecret: SECRET })
-  const app = await connectApp2(asked.url)
+  const app = await connectV2App(asked.url)
   await app.request('session.open', { session: 's', device: { name: 'phone' } })
   await app.request('input.send', { input: 'i1', content: 'Hello' })
   expect(await app.event('turn-finished')).toMatchObject({ text: 'Good morning.' })
@@ -198,7 +198,7 @@ test('a connection of version 2 is passed on while its session is elsewhere, and
   await app.request('session.close', {})
   expect(await app.request('ping', {})).toEqual({})
   // Over another connection to the other server, it continues where it was.
-  const direct = await connectApp2(holder.url)
+  const direct = await connectV2App(holder.url)
   await direct.request('session.open', { session: 's', ...(cursor && { from: cursor }) })
   await direct.event('live')
   expect(direct.events.map(({ type }) => type)).toEqual(['live'])
@@ -208,10 +208,10 @@ test('a connection of version 2 is passed on while its session is elsewhere, and
 
 test('a session held by a peer can be renamed and deleted without following it, and refusals are passed on', async () => {
   const { holder, asked, stop } = await startPeers({ holderSecret: SECRET })
-  const direct = await connectApp2(holder.url)
+  const direct = await connectV2App(holder.url)
   await direct.request('session.open', { session: 's' })
   await direct.request('input.send', { input: 'i1', content: 'Hello' })
-  const app = await connectApp2(asked.url)
+  const app = await connectV2App(asked.url)
   await app.request('session.describe', { session: 's', title: 'A trip' })
   expect(await direct.event('session', ({ title }) => title !== undefined)).toMatchObject({ title: 'A trip' })
   await expect(app.request('session.describe', { session: 'none', title: 'x' })).rejects.toThrow('unknown_session')
@@ -225,11 +225,11 @@ test('a session held by a peer can be renamed and deleted without following it, 
 
 test('over a peer too, a session that was closed or refused makes room for another', async () => {
   const { holder, asked, stop } = await startPeers({ holderSecret: SECRET })
-  const app = await connectApp2(asked.url)
+  const app = await connectV2App(asked.url)
   const refused = app.request('session.open', { session: 's', from: { pos: 999 } })
   await expect(refused).rejects.toThrow('invalid_event')
   await app.request('session.open', { session: 's' })
-  const other = await connectApp2(holder.url)
+  const other = await connectV2App(holder.url)
   await other.request('session.delete', { session: 's' })
   await app.until(() => app.frames.find(({ type }) => type === 'session.closed'))
   expect(await app.request('session.open', { session: 's2' })).toMatchObject({ session: 's2' })
@@ -295,7 +295,7 @@ async function passOn({ autoPong }: { readonly autoPong: boolean }) {
   return { link, app, peer, due: () => callbacks.shift()?.() }
 }
 
-function createInit(listening: WebSocketServer): PeerLinkInit {
+function createInit(listening: WebSocketServer): PeerLinkOptions {
   const { port } = listening.address() as AddressInfo // it listens on TCP
   return {
     address: `ws://127.0.0.1:${port}`,

@@ -1,5 +1,5 @@
 // Passes a connection on to the peer that holds its session and runs its turns.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import { WebSocket } from 'ws'
 import { PATH } from './admission.ts'
 import type { ConnectionLimits } from './limits.ts'
@@ -9,7 +9,7 @@ import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { decodeText } from './text-frames.ts'
 
-export interface PeerLinkInit extends PeerClient {
+export interface PeerLinkOptions extends PeerClient {
   /** Address of the peer that holds the session. */
   readonly address: string
   readonly secret: string
@@ -31,7 +31,7 @@ export interface PeerLink {
 }
 
 /** The peer has 3 s to accept the connection. */
-export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
+export function connectToPeer(init: PeerLinkOptions): Promise<PeerLink | NoLink> {
   const { address, secret, limits, protocol } = init
   const url = findAtPeer(PATH, address)
   if (!url) return Promise.resolve(BAD_ADDRESS)
@@ -54,7 +54,7 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
 /** Milliseconds between pings to a peer; a peer that has not answered the previous ping is disconnected. */
 const PEER_LIVES_MS = 4000
 
-function joinSockets(peer: WebSocket, { socket, limits, timers, isPassed }: PeerLinkInit): PeerLink {
+function joinSockets(peer: WebSocket, { socket, limits, timers, isPassed }: PeerLinkOptions): PeerLink {
   let lives = true
   let isLeft = false
   const look = (): void => {

@@ -1,5 +1,5 @@
 // Dependencies of an app's connection, for both protocol versions.
-import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
+import type { Clock, Host, Logger, Principal, Timers } from '@baton/core/internal'
 import type { Socket } from '../shared/socket.ts'
 import type { ConnectionRates } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'
@@ -9,7 +9,7 @@ import type { connectToPeer } from './connect-to-peer.ts'
 import type { Quotas } from './quotas.ts'
 import type { SessionStarts } from './session-starts.ts'
 
-export interface AppConnectionInit {
+export interface AppConnectionOptions {
   readonly socket: Socket
   /** Its name among the session's clients, unique across all connections ever made. */
   readonly connection: string

@@ -1,5 +1,5 @@
 // Limits the rate of frames per address and per session.
-import type { Clock } from '@baton/core'
+import type { Clock } from '@baton/core/internal'
 import type { ConnectionLimits } from './limits.ts'
 import { createRateLimit } from '../shared/rate-limit.ts'
 

@@ -1,13 +1,13 @@
 // Checks a frame before it is processed: too large, too much data, too often, or not now. It changes nothing but
 // counts.
-import type { Refused } from '@baton/core'
+import type { Refused } from '@baton/core/internal'
 import type { ClientFrame } from '@baton/protocol'
 import type { SessionFollower } from './v1-follower.ts'
-import type { AppConnectionInit } from './connection-init.ts'
+import type { AppConnectionOptions } from './connection-init.ts'
 
 /** The parts of a connection needed to check its frames. */
 export interface CheckedConnection {
-  readonly init: AppConnectionInit
+  readonly init: AppConnectionOptions
   readonly follower: Pick<SessionFollower, 'isBusy' | 'awaits'> | undefined
   readonly sessionId: string | undefined
 }

@@ -1,5 +1,5 @@
 // The heartbeat of a connection: pings it regularly and ends it if there is no answer.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import type { WebSocket } from 'ws'
 import type { ConnectionLimits } from './limits.ts'
 

@@ -1,8 +1,8 @@
 // Detects that a connection has been idle for a while.
-import type { Clock, Timers } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { Clock, Timers } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 
-export interface IdleWatchInit {
+export interface IdleWatchOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly idleMs: number
@@ -12,11 +12,11 @@ export interface IdleWatchInit {
 }
 
 export class IdleWatch {
-  readonly #init: IdleWatchInit
+  readonly #init: IdleWatchOptions
   #lastMs: number
   #stopTimer: () => void
 
-  constructor(init: IdleWatchInit) {
+  constructor(init: IdleWatchOptions) {
     this.#init = init
     this.#lastMs = readMonotonicMs(init.clock)
     this.#stopTimer = this.#lookIn(init.idleMs)

@@ -4,14 +4,14 @@ import type { Session, SessionDescription } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { PeerLink } from './connect-to-peer.ts'
 import { connectToPeer } from './connect-to-peer.ts'
-import type { AppConnectionInit } from './connection-init.ts'
+import type { AppConnectionOptions } from './connection-init.ts'
 
 export type OpenedSession =
   | { readonly type: 'here'; readonly session: Session }
   /** The app's frames go to a peer. */
   | { readonly type: 'elsewhere'; readonly link: PeerLink }
 
-export interface HeldSessionInit {
+export interface HeldSessionOptions {
   /** Whether the app has disconnected. */
   readonly isGone: () => boolean
   /** Description of a new session. */
@@ -23,7 +23,7 @@ export interface HeldSessionInit {
 }
 
 type HeldConnection = Pick<
-  AppConnectionInit,
+  AppConnectionOptions,
   | 'host'
   | 'principal'
   | 'timers'
@@ -45,7 +45,7 @@ const LOOK_MS = 500
 export async function openHeldSession(
   init: HeldConnection,
   sessionId: string,
-  more: HeldSessionInit,
+  more: HeldSessionOptions,
 ): Promise<OpenedSession> {
   const { host, principal, timers, limits } = init
   const { isGone, description } = more
@@ -76,7 +76,7 @@ export async function openHeldSession(
 export async function passOn(
   init: HeldConnection,
   address: string,
-  { protocol, isPassed }: Pick<HeldSessionInit, 'protocol' | 'isPassed'>,
+  { protocol, isPassed }: Pick<HeldSessionOptions, 'protocol' | 'isPassed'>,
 ): Promise<PeerLink | undefined> {
   const { peers, isFromPeer = false, principal, client = '', socket, limits, timers, log, connection } = init
   const { peerWarnings, reachPeer = connectToPeer } = init

@@ -1,6 +1,6 @@
 // Quotas per network address and per principal: connections, sessions, bytes and turns. It only counts; callers report
 // refusals.
-import type { Clock } from '@baton/core'
+import type { Clock } from '@baton/core/internal'
 import type { TooMuch } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { createRateLimit } from '../shared/rate-limit.ts'

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import type { WebSocketFront, WebSocketServerInit } from './server.ts'
+import type { WebSocketFront, WebSocketServerOptions } from './server.ts'
 import { createWebSocketFront } from './server.ts'
 
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
@@ -17,7 +17,7 @@ afterEach(async () => {
   open = []
 })
 
-async function start(init: Partial<WebSocketServerInit> = {}) {
+async function start(init: Partial<WebSocketServerOptions> = {}) {
   const model = createScriptedModel({ steps: () => ({ text: 'Good morning.' }) })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model }) })
   const front = createWebSocketFront({ ...environment, host, log, port: 0, ...init })

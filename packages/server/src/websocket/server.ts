@@ -1,7 +1,7 @@
 // The WebSocket server: connects `ws` and node:http to the connections of both versions. `/ws` is the front; `/healthz`
 // reports liveness, `/readyz` readiness, `/metrics` metrics.
-import type { ClientModel, Logger, Principal } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { ClientModel, Logger, Principal } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import type { Duplex } from 'node:stream'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -48,10 +48,10 @@ import type { ConnectionRates } from './connection-rates.ts'
 import { createConnectionRates } from './connection-rates.ts'
 import { openV2Connection } from './v2-connection.ts'
 import { DeviceNames } from './v2-device-names.ts'
-import type { V2ConnectionInit } from './v2-state.ts'
+import type { V2ConnectionOptions } from './v2-state.ts'
 import { openV1Connection } from './v1-session.ts'
 
-export interface WebSocketFrontInit extends Partial<ServerWorld> {
+export interface WebSocketFrontOptions extends Partial<ServerWorld> {
   /** The host. If it can list sessions, apps get the list, its changes and titles. */
   readonly host: HostWithSessions
   readonly limits?: Partial<ConnectionLimits>
@@ -150,7 +150,7 @@ const OPTIONS = [
 
 type Found = Principal | Identity | undefined
 
-export type WebSocketServerInit = WebSocketFrontInit & ServerWorld
+export type WebSocketServerOptions = WebSocketFrontOptions & ServerWorld
 
 /** The front's view of a connection, whatever its protocol. */
 export interface FrontConnection {
@@ -185,10 +185,10 @@ const DRAIN_LOOK_MS = 20
  * Creates the front. Clock, timers and ids default to Node's; without a `log` nothing is logged.
  * @throws BatonError `invalid_option` when the TLS certificate and key cannot be used
  */
-export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFront {
+export function createWebSocketFront(options: WebSocketFrontOptions): WebSocketFront {
   demandHost(options?.host, 'createWebSocketFront({ host })')
   checkOptions(options, { what: 'createWebSocketFront', names: OPTIONS, limits: DEFAULT_CONNECTION_LIMITS })
-  const init: WebSocketServerInit = { ...createServerWorld(), ...options }
+  const init: WebSocketServerOptions = { ...createServerWorld(), ...options }
   const { timers, tls, address = LOCAL } = init
   const open = new Map<WebSocket, FrontConnection>()
   let draining = false
@@ -250,7 +250,7 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
 
 /** State shared by a server's connections. */
 interface Shared {
-  readonly init: WebSocketServerInit
+  readonly init: WebSocketServerOptions
   readonly limits: ConnectionLimits
   readonly open: Map<WebSocket, FrontConnection>
   readonly isDraining: () => boolean
@@ -263,7 +263,7 @@ interface Shared {
   readonly strangersLog: Logger
 }
 
-function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isDraining'>): Shared {
+function createShared(init: WebSocketServerOptions, own: Pick<Shared, 'open' | 'isDraining'>): Shared {
   const { clock, log, peers, hasSession, timers } = init
   if (peers) checkPeers(peers)
   const strangersLog = sampleLog(log, clock)
@@ -361,7 +361,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
   const leave = quotas.open({ address, principal: countsPrincipal ? principal.id : undefined }, connection)
 }
 
-function openConnection(protocol: string, init: V2ConnectionInit): FrontConnection {
+function openConnection(protocol: string, init: V2ConnectionOptions): FrontConnection {
   return protocol === SUBPROTOCOL ? openV2Connection(init) : openV1Connection(init)
 }
 
@@ -378,7 +378,7 @@ function checkLate(shared: Shared, client: string, admitted: Admitted): Refusal 
 /** Later connections start no turn, so they are not waited for. */
 async function waitForRest(
   connections: readonly FrontConnection[],
-  { clock, timers }: Pick<WebSocketServerInit, 'clock' | 'timers'>,
+  { clock, timers }: Pick<WebSocketServerOptions, 'clock' | 'timers'>,
   withinMs: number,
 ): Promise<void> {
   const untilMs = readMonotonicMs(clock) + withinMs

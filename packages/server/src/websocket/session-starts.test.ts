@@ -1,5 +1,5 @@
 // Servers over one store detect a session that starts at another one.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { SessionStarts } from './session-starts.ts'
 

@@ -1,8 +1,8 @@
 // Sessions that apps have started but in which no message was sent yet: the host does not have them, and they leave no
 // record. The first message creates the session; all connections that started it then follow it. This server is not
 // notified when that happens at a peer, so it polls.
-import type { Logger, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Logger, Timers } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 
 /** Set if other servers share the store. */

@@ -8,14 +8,14 @@ import type { IncomingMessage } from 'node:http'
 import type { ClientOptions } from 'ws'
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import type { WebSocketServerInit } from './server.ts'
+import type { WebSocketServerOptions } from './server.ts'
 import { createWebSocketFront } from './server.ts'
 
 export const environment = createNodeEnvironment({
   post: () => Promise.reject(new Error('no network in this test')),
 })
 
-interface ServerParts extends Partial<WebSocketServerInit> {
+interface ServerParts extends Partial<WebSocketServerOptions> {
   readonly agent?: Agent
   readonly store?: Store
 }

@@ -6,7 +6,7 @@ import { BoundedMap } from './bounded-map.ts'
 import { readAddress } from '../shared/client-address.ts'
 import { deriveLimitKey } from '../shared/limit-key.ts'
 
-export interface UnaskedSocketsInit {
+export interface UnaskedSocketsOptions {
   /** Maximum number at a time per address. */
   readonly most: number
   readonly log: Logger
@@ -16,12 +16,12 @@ export interface UnaskedSocketsInit {
 const PEERS_MAX = 1000
 
 export class UnaskedSockets {
-  readonly #init: UnaskedSocketsInit
+  readonly #init: UnaskedSocketsOptions
   /** Remote ports of open sockets, by address. */
   readonly #sockets = new Map<string, Set<number | undefined>>()
   readonly #peers = new BoundedMap<true>(PEERS_MAX)
 
-  constructor(init: UnaskedSocketsInit) {
+  constructor(init: UnaskedSocketsOptions) {
     this.#init = init
   }
 

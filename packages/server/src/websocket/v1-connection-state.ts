@@ -1,9 +1,9 @@
 // State of a version 1 app's connection, and errors for its app.
-import type { Refused } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { Refused } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import type { ClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
-import type { AppConnectionInit } from './connection-init.ts'
+import type { AppConnectionOptions } from './connection-init.ts'
 import type { PeerLink } from './connect-to-peer.ts'
 import type { SessionFollower } from './v1-follower.ts'
 import type { V1Writer } from './v1-writer.ts'
@@ -12,7 +12,7 @@ import type { V1Writer } from './v1-writer.ts'
 export type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly type: Type }>
 
 export interface ConnectionState {
-  readonly init: AppConnectionInit
+  readonly init: AppConnectionOptions
   readonly writer: V1Writer
   /** Cancels the timeout for the first `session.start`. */
   readonly stopWaiting: () => void

@@ -1,5 +1,5 @@
 // A connection whose session continued without this process, as after a store that hung.
-import type { EventBatch, EventStream, Host } from '@baton/core'
+import type { EventBatch, EventStream, Host } from '@baton/core/internal'
 import { createHost } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'

@@ -3,27 +3,27 @@
 import type {
   Accepted,
   ClientConnection,
-  ConnectionInit,
+  ConnectionOptions,
   EventStream,
   Logger,
   Refused,
   Session,
   SessionEvent,
-} from '@baton/core'
-import { isBatonError, readMonotonicMs } from '@baton/core'
+} from '@baton/core/internal'
+import { isBatonError, readMonotonicMs } from '@baton/core/internal'
 import type { ClientReport, Phase } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 import { BoundedMap } from './bounded-map.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { V1Output } from './v1-projection.ts'
 import { V1Projection } from './v1-projection.ts'
-import type { AppConnectionInit } from './connection-init.ts'
+import type { AppConnectionOptions } from './connection-init.ts'
 import { TurnLog } from './v1-turn-log.ts'
 import type { ModelOffer } from './v1-written-calls.ts'
 import { WrittenCalls } from './v1-written-calls.ts'
 import type { V1Writer } from './v1-writer.ts'
 
-export interface FollowerInit {
+export interface FollowerOptions {
   readonly session: Session
   readonly writer: V1Writer
   /** Writes `session.started`, before any session event. */
@@ -41,8 +41,8 @@ export function parseDisplayTool(callId: string): string | undefined {
 }
 
 export async function followSession(
-  init: AppConnectionInit,
-  { session, writer, onStarted }: FollowerInit,
+  init: AppConnectionOptions,
+  { session, writer, onStarted }: FollowerOptions,
 ): Promise<SessionFollower | { readonly refused: Refused }> {
   // Read before the connection is attached, so that no offer is missed, and from the start of the last turn, since a
   // reconnecting app has not seen all of it. It recognizes known frames by their ids.
@@ -115,12 +115,12 @@ export class SessionFollower {
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
 /** Apps of version 1 act on what they read; they cannot report what was heard or what a person decided. */
-function describeApp({ connection }: AppConnectionInit): ConnectionInit {
+function describeApp({ connection }: AppConnectionOptions): ConnectionOptions {
   return { connection, sequential: true }
 }
 
 interface FollowerState {
-  readonly init: AppConnectionInit
+  readonly init: AppConnectionOptions
   readonly session: Session
   readonly connection: ClientConnection
   readonly writer: V1Writer
@@ -140,7 +140,7 @@ interface FollowerState {
 }
 
 function createFollowerState(
-  init: AppConnectionInit,
+  init: AppConnectionOptions,
   { session, connection, writer }: Pick<FollowerState, 'session' | 'connection' | 'writer'>,
   livePos: number,
 ): FollowerState {

@@ -1,7 +1,7 @@
 // How a connection's session begins: with its first `session.start` if the session is known, otherwise with the first
 // message; here, or at the peer that holds it.
-import type { Session } from '@baton/core'
-import { findSessionIdIssue, isBatonError } from '@baton/core'
+import type { Session } from '@baton/core/internal'
+import { findSessionIdIssue, isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { openHeldSession } from './open-held-session.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'

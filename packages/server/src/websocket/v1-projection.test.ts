@@ -1,5 +1,5 @@
 // The projection in isolation: events in, frames out, with time controlled by the test.
-import { SessionProjection } from '@baton/core'
+import { SessionProjection } from '@baton/core/internal'
 import type { Fact } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import type { V1Output } from './v1-projection.ts'

@@ -1,7 +1,7 @@
 // Turns a session's events into the frames of version 1, in the order that its apps expect. Pure: time is passed in,
 // and ids are derived from the events' places in the log, so that a repeated frame keeps its id. It knows no socket.
-import type { Clock, ErrorCode, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
-import { readText, shortHash } from '@baton/core'
+import type { Clock, ErrorCode, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
+import { readText, shortHash } from '@baton/core/internal'
 import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
 import { extractSpeech } from '@baton/runtime'
@@ -31,7 +31,7 @@ interface TurnEnd {
 export type DisplayTool = 'convo.setState' | 'convo.appendMessage' | 'tts.speak'
 export type DisplayArguments = Readonly<Record<string, string | boolean>>
 
-export interface V1ProjectionInit {
+export interface V1ProjectionOptions {
   readonly session: string
   readonly connection: string
   readonly partialMs: number
@@ -54,7 +54,7 @@ export class V1Projection {
   /** Events received while an answer's speech waits. */
   #held: SessionEvent[] = []
 
-  constructor(init: V1ProjectionInit) {
+  constructor(init: V1ProjectionOptions) {
     this.#state = {
       init,
       prefix: shortHash(init.session),
@@ -107,7 +107,7 @@ export class V1Projection {
 }
 
 interface ProjectionState {
-  readonly init: V1ProjectionInit
+  readonly init: V1ProjectionOptions
   readonly prefix: string
   readonly partials: Partials
   readonly bodies: BoundedMap<string>
@@ -129,7 +129,7 @@ function nameEvent({ prefix }: ProjectionState, { at }: SessionEvent): string {
   return at ? `${prefix}-${at.pos}-${at.fact}-${at.nowMs.toString(36)}` : ''
 }
 
-function isPast({ livePos }: V1ProjectionInit, { at }: SessionEvent): boolean {
+function isPast({ livePos }: V1ProjectionOptions, { at }: SessionEvent): boolean {
   return at !== undefined && at.pos < livePos
 }
 

@@ -1,5 +1,5 @@
 // One connection of a version 1 app: processes the app's frames in order, and follows its session.
-import type { Accepted, ClientConnection, JsonObject, Refused } from '@baton/core'
+import type { Accepted, ClientConnection, JsonObject, Refused } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
@@ -8,7 +8,7 @@ import type { Message } from './frame-checks.ts'
 import { checkParsedSize, checkRates, checkUnparsed, findTranscriptProblem } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
-import type { AppConnectionInit } from './connection-init.ts'
+import type { AppConnectionOptions } from './connection-init.ts'
 import type { ConnectionState, FrameOf } from './v1-connection-state.ts'
 import { reportFailure, sendError } from './v1-connection-state.ts'
 import type { SessionFollower } from './v1-follower.ts'
@@ -24,7 +24,7 @@ export interface V1Connection {
   close(code: number, reason: string): void
 }
 
-export function openV1Connection(init: AppConnectionInit): V1Connection {
+export function openV1Connection(init: AppConnectionOptions): V1Connection {
   return new AppConnection(init)
 }
 
@@ -38,7 +38,7 @@ class AppConnection implements V1Connection {
   /** Whether another connection has opened the session that this one waits for. */
   #woken = false
 
-  constructor(init: AppConnectionInit) {
+  constructor(init: AppConnectionOptions) {
     const { socket, clock, timers, limits } = init
     const stopWaiting = timers.start(limits.startMs, () =>
       this.close(CLOSE_CODES.policy, 'no session.start was received'),

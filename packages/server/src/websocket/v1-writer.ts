@@ -1,5 +1,5 @@
 // Writes the frames of one connection: adds the envelope, limits unsent bytes, and logs each turn.
-import type { Clock, Logger } from '@baton/core'
+import type { Clock, Logger } from '@baton/core/internal'
 import type { ServerFrame } from '@baton/protocol'
 import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
 import { encodeAppError } from '../shared/app-errors.ts'
@@ -14,7 +14,7 @@ type BodyOf<Type extends ServerFrame['type']> = {
   readonly payload: Extract<ServerFrame, { readonly type: Type }>['payload']
 }
 
-export interface V1WriterInit {
+export interface V1WriterOptions {
   readonly socket: Socket
   readonly clock: Clock
   readonly log: Logger
@@ -22,14 +22,14 @@ export interface V1WriterInit {
 }
 
 export class V1Writer {
-  readonly #init: V1WriterInit
+  readonly #init: V1WriterOptions
   #version: typeof PROTOCOL_VERSION | undefined
   /** Time of the last timestamp: frames come in groups. */
   #nowMs = Number.NaN
   #timestamp = ''
   #isTooSlow = false
 
-  constructor(init: V1WriterInit) {
+  constructor(init: V1WriterOptions) {
     this.#init = init
   }
 

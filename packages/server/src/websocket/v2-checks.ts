@@ -1,14 +1,14 @@
 // Checks a frame of version 2 before it is processed: too large, too much data, too often, or not a request.
-import type { ErrorCode } from '@baton/core'
-import { findNearName } from '@baton/core'
-import type { ClientFrame2 } from '@baton/protocol'
-import { REQUEST_TYPES, decodeClientFrame2 } from '@baton/protocol'
+import type { ErrorCode } from '@baton/core/internal'
+import { findNearName } from '@baton/core/internal'
+import type { V2ClientFrame } from '@baton/protocol'
+import { REQUEST_TYPES, decodeV2ClientFrame } from '@baton/protocol'
 import type { TooMuch } from './connection-rates.ts'
 import type { Message } from './frame-checks.ts'
-import type { Followed, V2ConnectionInit } from './v2-state.ts'
+import type { Followed, V2ConnectionOptions } from './v2-state.ts'
 
 export type CheckedRequest =
-  | { readonly ok: true; readonly frame: ClientFrame2; readonly text: string }
+  | { readonly ok: true; readonly frame: V2ClientFrame; readonly text: string }
   | {
       readonly ok: false
       readonly re?: string
@@ -23,7 +23,7 @@ export type CheckedRequest =
 /** Frames that a running turn waits for always pass. */
 const OF_CALL = /"type"\s{0,9}:\s{0,9}"(?:call\.(?:claim|result)|model\.(?:pieces|result))"/
 /** These may contain pictures or results. */
-const LARGE: ReadonlySet<ClientFrame2['type']> = new Set([
+const LARGE: ReadonlySet<V2ClientFrame['type']> = new Set([
   'input.send',
   'input.rewind',
   'call.result',
@@ -32,10 +32,10 @@ const LARGE: ReadonlySet<ClientFrame2['type']> = new Set([
   'model.result',
 ])
 /** These start turns. */
-const SPOKEN: ReadonlySet<ClientFrame2['type']> = new Set(['input.send', 'input.notify', 'input.rewind'])
+const SPOKEN: ReadonlySet<V2ClientFrame['type']> = new Set(['input.send', 'input.notify', 'input.rewind'])
 
 export function checkRequest(
-  init: V2ConnectionInit,
+  init: V2ConnectionOptions,
   { text, bytes }: Message,
   followed: Followed | undefined,
 ): CheckedRequest {
@@ -44,7 +44,7 @@ export function checkRequest(
   const looksOfCall = followed !== undefined && followed.activity !== 'idle' && OF_CALL.test(text)
   const tooMuch = looksOfCall ? undefined : count(init, text, bytes)
   if (tooMuch) return tooMuch
-  const decoded = decodeClientFrame2(text)
+  const decoded = decodeV2ClientFrame(text)
   const isOfCall = looksOfCall && decoded.ok && isOfOpenCall(decoded.frame, followed)
   // A frame that merely contains those words counts like any other.
   const tooMuchAfterAll = looksOfCall && !isOfCall ? count(init, text, bytes) : undefined
@@ -69,7 +69,7 @@ export function checkRequest(
 
 /** Checks the frame against the rates of its address. */
 function count(
-  { rates, quotas, address = '' }: V2ConnectionInit,
+  { rates, quotas, address = '' }: V2ConnectionOptions,
   text: string,
   bytes: number,
 ): CheckedRequest | undefined {
@@ -79,7 +79,7 @@ function count(
   return tooMuch === undefined ? undefined : refuse('quota_exceeded', tooMuch, text)
 }
 
-function isOfOpenCall(frame: ClientFrame2, { session, models }: Followed): boolean {
+function isOfOpenCall(frame: V2ClientFrame, { session, models }: Followed): boolean {
   if (frame.type === 'model.pieces' || frame.type === 'model.result') return models?.awaits(frame) === true
   if (frame.type !== 'call.claim' && frame.type !== 'call.result') return false
   return session.openCall(frame.callId)?.settled === false

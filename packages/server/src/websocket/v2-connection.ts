@@ -1,6 +1,6 @@
 // One connection of version 2: processes the app's requests in order, and answers each once.
 import { BatonError } from '@baton/core'
-import type { ClientFrame2, Requests, RequestType } from '@baton/protocol'
+import type { V2ClientFrame, Requests, RequestType } from '@baton/protocol'
 import { PROTOCOL_VERSION_2 } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
@@ -10,7 +10,7 @@ import { checkRequest } from './v2-checks.ts'
 import { leaveFollowed, openFollowed, waitForRoom } from './v2-follow.ts'
 import { askHolder } from './v2-held-elsewhere.ts'
 import { answerRequest, checkGiven } from './v2-requests.ts'
-import type { V2ConnectionInit, V2State } from './v2-state.ts'
+import type { V2ConnectionOptions, V2State } from './v2-state.ts'
 import { OF_SESSION, V2Writer } from './v2-state.ts'
 
 export interface V2Connection {
@@ -21,7 +21,7 @@ export interface V2Connection {
   close(code: number, reason: string): void
 }
 
-export function openV2Connection(init: V2ConnectionInit): V2Connection {
+export function openV2Connection(init: V2ConnectionOptions): V2Connection {
   return new Connection(init)
 }
 
@@ -41,7 +41,7 @@ class Connection implements V2Connection {
   #isPumping = false
   #isClosed = false
 
-  constructor(init: V2ConnectionInit) {
+  constructor(init: V2ConnectionOptions) {
     const { socket, clock, timers, limits } = init
     this.#state = {
       init,
@@ -162,7 +162,7 @@ class Connection implements V2Connection {
   }
 
   /** Never rejects. */
-  async #answer(frame: ClientFrame2): Promise<void> {
+  async #answer(frame: V2ClientFrame): Promise<void> {
     const { writer, init } = this.#state
     const { id, type, ...given } = frame
     try {
@@ -191,6 +191,6 @@ class Connection implements V2Connection {
 type Failure = Pick<BatonError, 'code' | 'message'> & { readonly retryAfterMs?: number }
 
 /** `session.describe` without a session refers to the followed one. */
-function isOfFollowed(frame: ClientFrame2): boolean {
+function isOfFollowed(frame: V2ClientFrame): boolean {
   return frame.type === 'session.describe' && frame.session === undefined
 }

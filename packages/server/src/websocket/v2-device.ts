@@ -1,12 +1,12 @@
 // A device of version 2: it holds its place in a session by a lease, renewed while it is connected and the session is
 // active. A session at rest costs nothing: the lease ends, and the device is attached again when a turn begins.
-import type { Clock, LeaseClient, LeaseClientInit, Logger, Session, TakenResult, Timers } from '@baton/core'
-import { BatonError, readMonotonicMs } from '@baton/core'
+import type { Clock, LeaseClient, LeaseClientOptions, Logger, Session, TakenResult, Timers } from '@baton/core/internal'
+import { BatonError, readMonotonicMs } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 
-export interface V2DeviceInit {
+export interface V2DeviceOptions {
   readonly session: Session
-  readonly client: LeaseClientInit
+  readonly client: LeaseClientOptions
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Logger
@@ -19,7 +19,7 @@ export const LEASE_MS = { least: 5000, usual: 60_000, most: 3_600_000 } as const
 const RENEWED_AT = 1 / 3
 
 /** @throws BatonError `invalid_option` for a lease that is too short or too long, and errors of `session.client` */
-export async function attachDevice(init: V2DeviceInit): Promise<V2Device> {
+export async function attachDevice(init: V2DeviceOptions): Promise<V2Device> {
   const { leaseMs = LEASE_MS.usual } = init.client
   if (!(leaseMs >= LEASE_MS.least && leaseMs <= LEASE_MS.most))
     throw new BatonError({
@@ -32,14 +32,14 @@ export async function attachDevice(init: V2DeviceInit): Promise<V2Device> {
 
 export class V2Device {
   readonly leaseMs: number
-  readonly #init: V2DeviceInit
+  readonly #init: V2DeviceOptions
   readonly #client: LeaseClient
   #renewedMs: number
   #isRenewing: Promise<void> | undefined
   #stopTimer: (() => void) | undefined
   #isLeft = false
 
-  constructor(init: V2DeviceInit, client: LeaseClient, leaseMs: number) {
+  constructor(init: V2DeviceOptions, client: LeaseClient, leaseMs: number) {
     this.leaseMs = leaseMs
     this.#init = init
     this.#client = client

@@ -1,9 +1,9 @@
 // A version 2 connection over a session and a peer played by the test: what it holds (leases, names, models, handles,
 // lists, links), and what remains when a request fails, a device changes, or the connection ends.
-import type { ClientModel, LeaseClientInit, Session, SessionChange, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ClientModel, LeaseClientOptions, Session, SessionChange, SessionEvent } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
-import type { RequestType, Requests, ServerFrame2 } from '@baton/protocol'
+import type { RequestType, Requests, V2ServerFrame } from '@baton/protocol'
 import { expect, test } from 'vitest'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
@@ -11,7 +11,7 @@ import { openV2Connection } from './v2-connection.ts'
 import { DeviceNames } from './v2-device-names.ts'
 import { waitForRoom } from './v2-follow.ts'
 import { listTold } from './v2-spoken-events.ts'
-import type { V2ConnectionInit, V2State } from './v2-state.ts'
+import type { V2ConnectionOptions, V2State } from './v2-state.ts'
 
 /** Time controlled by the test, and everything done to sessions, devices, models, lists and peers, in order. */
 function createWorld() {
@@ -50,7 +50,7 @@ function createWorld() {
       },
     }
   }
-  const createLease = ({ client }: LeaseClientInit) => ({
+  const createLease = ({ client }: LeaseClientOptions) => ({
     client,
     renew: () => act(`renew ${client}`),
     release: () => act(`release ${client}`),
@@ -66,7 +66,7 @@ function createWorld() {
     events: createEvents,
     close: () => act('close'),
     describe: () => act('describe'),
-    client: async (init: LeaseClientInit) => {
+    client: async (init: LeaseClientOptions) => {
       await act(`attach ${init.client}${init.onlyResults === true ? ' for results' : ''}`)
       return createLease(init)
     },
@@ -96,12 +96,12 @@ function createWorld() {
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve))
   }
-  const connect = (more: Partial<V2ConnectionInit> = {}) => {
+  const connect = (more: Partial<V2ConnectionOptions> = {}) => {
     const { socket, ...rest } = createMemorySocket()
     const host = { session: () => act('open').then(() => session), has: async () => true, watch, stop: async () => {} }
     openV2Connection({
       socket,
-      host: host as unknown as V2ConnectionInit['host'], // likewise
+      host: host as unknown as V2ConnectionOptions['host'], // likewise
       connection: 'c',
       principal: { id: 'ann' },
       clock: { nowMs: () => nowMs },
@@ -127,7 +127,7 @@ function createWorld() {
       rest.deliver(JSON.stringify({ id, type, ...given }))
       await settle()
       const answer = rest.sent
-        .map((text) => JSON.parse(text) as ServerFrame2)
+        .map((text) => JSON.parse(text) as V2ServerFrame)
         .find((frame) => 're' in frame && frame.re === id)
       return answer?.type === 'error' ? answer.code : (answer?.type ?? 'nothing')
     }
@@ -333,7 +333,7 @@ function createPeer({ failures }: ReturnType<typeof createWorld>) {
     const data = { owner: 'h', address: 'ws://10.0.0.2:1' }
     failures.set('open', new BatonError({ code: 'session_held', message: 'held', data }))
   }
-  const more: Partial<V2ConnectionInit> = {
+  const more: Partial<V2ConnectionOptions> = {
     peers: { address: 'ws://10.0.0.1:1', secret: 'a secret of the peers' },
     reachPeer: async ({ isPassed = () => true }) => {
       tell = isPassed

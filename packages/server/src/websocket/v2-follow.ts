@@ -1,7 +1,7 @@
 // A connection of version 2 opens a session, and receives its events.
-import type { EventBatch, MessagesPage, Session, SessionDetails } from '@baton/core'
-import { BatonError, findSessionIdIssue } from '@baton/core'
-import type { AnswerOf, ClientFrame2, Cursor2, DeviceInit, OpenFrom, Requests } from '@baton/protocol'
+import type { EventBatch, MessagesPage, Session, SessionDetails } from '@baton/core/internal'
+import { BatonError, findSessionIdIssue } from '@baton/core/internal'
+import type { AnswerOf, V2ClientFrame, V2Cursor, DeviceOptions, OpenFrom, Requests } from '@baton/protocol'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { encodeAppView } from '../shared/app-errors.ts'
@@ -17,7 +17,7 @@ type OpenGiven = Requests['session.open']['given']
 export type Opened = { readonly answer: AnswerOf<'session.open'>; readonly start: () => void } | undefined
 
 /** @throws BatonError the refusal of the host, the session or the limits */
-export async function openFollowed(state: V2State, given: OpenGiven, frame: ClientFrame2): Promise<Opened> {
+export async function openFollowed(state: V2State, given: OpenGiven, frame: V2ClientFrame): Promise<Opened> {
   const { init } = state
   if (state.isLinkOver) leaveLink(state)
   if (state.followed || state.link)
@@ -114,7 +114,7 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
 }
 
 /** For a session without a turn, `turn` means its start. */
-function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): Cursor2 {
+function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): V2Cursor {
   if (typeof from === 'object') return from
   if (from === 'now') return head
   const pos = from === 'turn' ? session.lastTurn()?.pos : undefined
@@ -125,7 +125,7 @@ function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): 
 export async function takeDevice(
   state: V2State,
   followed: Followed,
-  { name, models = [], ...more }: DeviceInit,
+  { name, models = [], ...more }: DeviceOptions,
 ): Promise<void> {
   const { init } = state
   const { session } = followed

@@ -1,11 +1,11 @@
 // Sends a version 2 request about a session that the connection does not follow to the server that holds the session,
 // and returns the frame with its answer.
 import { isBatonError } from '@baton/core'
-import type { ClientFrame2, RequestType } from '@baton/protocol'
+import type { V2ClientFrame, RequestType } from '@baton/protocol'
 import { SUBPROTOCOL } from '@baton/protocol'
 import type { Socket } from '../shared/socket.ts'
 import { passOn } from './open-held-session.ts'
-import type { V2ConnectionInit } from './v2-state.ts'
+import type { V2ConnectionOptions } from './v2-state.ts'
 
 /** Requests that name their session. `session.open` is passed on with the connection. */
 const NAMES_SESSION: ReadonlySet<RequestType> = new Set<RequestType>(['session.describe', 'session.delete'])
@@ -14,8 +14,8 @@ const ANSWER_MS = 30_000
 
 /** `undefined` unless `cause` names a peer that holds the session, or if that peer does not answer within 30 s. */
 export async function askHolder(
-  init: V2ConnectionInit,
-  frame: ClientFrame2,
+  init: V2ConnectionOptions,
+  frame: V2ClientFrame,
   cause: unknown,
 ): Promise<string | undefined> {
   if (!NAMES_SESSION.has(frame.type) || !isBatonError(cause) || cause.code !== 'session_held') return undefined

@@ -1,7 +1,7 @@
 // An app of version 2 on a connection without a network, for tests: the server's messages are read from a list.
 import type { Agent, Store } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
-import type { RequestType, Requests, ServerFrame2 } from '@baton/protocol'
+import type { RequestType, Requests, V2ServerFrame } from '@baton/protocol'
 import { SERVER_FRAME_2_SCHEMA } from '@baton/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
@@ -49,8 +49,8 @@ export type MemoryServer = ReturnType<typeof startMemoryServer>
 function createApp(memory: ReturnType<typeof createMemorySocket>) {
   let requests = 0
   let read = 0
-  const readFrame = (text: string): ServerFrame2 => {
-    const frame = JSON.parse(text) as ServerFrame2 // validated in the next line
+  const readFrame = (text: string): V2ServerFrame => {
+    const frame = JSON.parse(text) as V2ServerFrame // validated in the next line
     if (!isServerFrame(frame)) throw new Error(`${ajv.errorsText(isServerFrame.errors)}: ${text}`)
     return frame
   }
@@ -58,7 +58,7 @@ function createApp(memory: ReturnType<typeof createMemorySocket>) {
     send: <Type extends RequestType>(type: Type, given: Requests[Type]['given']): void =>
       memory.deliver(JSON.stringify({ id: `r${++requests}`, type, ...given })),
     /** The next written frame, if there is one. */
-    next: (): ServerFrame2 | undefined => {
+    next: (): V2ServerFrame | undefined => {
       const text = memory.sent[read]
       if (text === undefined) return undefined
       read += 1
@@ -73,11 +73,11 @@ export type MemoryApp = ReturnType<typeof createApp>
 /** Returns frames up to the wanted one. `step` is called while there are none. */
 export async function readUntil(
   app: MemoryApp,
-  isLast: (frame: ServerFrame2) => boolean,
+  isLast: (frame: V2ServerFrame) => boolean,
   step: () => Promise<void> | void = () => {},
-): Promise<readonly ServerFrame2[]> {
+): Promise<readonly V2ServerFrame[]> {
   const untilMs = Date.now() + DEADLINE_MS
-  const frames: ServerFrame2[] = []
+  const frames: V2ServerFrame[] = []
   for (;;) {
     const frame = app.next()
     if (frame) {
@@ -91,7 +91,7 @@ export async function readUntil(
   }
 }
 
-export function isAt(frame: ServerFrame2, activity: 'idle' | 'waiting' | 'running'): boolean {
+export function isAt(frame: V2ServerFrame, activity: 'idle' | 'waiting' | 'running'): boolean {
   return (
     frame.type === 'events' && frame.events.some((event) => event.type === 'session' && event.activity === activity)
   )

@@ -1,8 +1,8 @@
 // An app's frames about its model, whatever they contain: an unreadable frame ends the call, an empty one is counted,
 // and an ended call is not started.
-import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core'
-import { BatonError } from '@baton/core'
-import type { ServerFrame2 } from '@baton/protocol'
+import type { ClientModel, ModelAnswer, ModelRequest, ModelRunner } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
+import type { V2ServerFrame } from '@baton/protocol'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { V2Models } from './v2-models.ts'
@@ -27,7 +27,7 @@ function openDevice() {
       return () => {}
     },
   } as Partial<ClientModel> as ClientModel // the parts in use
-  const frames: ServerFrame2[] = []
+  const frames: V2ServerFrame[] = []
   let ids = 0
   const models = new V2Models(
     { session: 's', known: [known], newId: () => `run-${(ids += 1)}`, write: (frame) => void frames.push(frame) },

@@ -1,17 +1,17 @@
 // The models run by one connection's device: sends the host's model calls to the app, and returns the app's answers.
-import type { AbortSignalLike, ClientModel, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
-import { BatonError, isErrorCode } from '@baton/core'
-import type { ClientFrame2, ModelError, Requests, ServerFrame2 } from '@baton/protocol'
+import type { AbortSignalLike, ClientModel, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core/internal'
+import { BatonError, isErrorCode } from '@baton/core/internal'
+import type { V2ClientFrame, ModelError, Requests, V2ServerFrame } from '@baton/protocol'
 
-export interface V2ModelsInit {
+export interface V2ModelsOptions {
   readonly session: string
   /** Models that the app may run, by id. */
   readonly known: readonly ClientModel[]
   readonly newId: () => string
-  readonly write: (frame: Extract<ServerFrame2, { readonly type: 'model.run' | 'model.cancel' }>) => void
+  readonly write: (frame: Extract<V2ServerFrame, { readonly type: 'model.run' | 'model.cancel' }>) => void
 }
 
-type ModelFrame = Extract<ClientFrame2, { readonly type: 'model.pieces' | 'model.result' }>
+type ModelFrame = Extract<V2ClientFrame, { readonly type: 'model.pieces' | 'model.result' }>
 
 interface Run {
   readonly sink: (event: ModelEvent) => void
@@ -26,12 +26,12 @@ const MODELS_MAX = 16
 const PIECES_MAX = 1000
 
 export class V2Models {
-  readonly #init: V2ModelsInit
+  readonly #init: V2ModelsOptions
   readonly #runs = new Map<string, Run>()
   readonly #detach: readonly (() => void)[]
 
   /** @throws BatonError `invalid_event`, `invalid_option` for a model that does not run in apps, `rate_limited` */
-  constructor(init: V2ModelsInit, names: readonly string[]) {
+  constructor(init: V2ModelsOptions, names: readonly string[]) {
     this.#init = init
     const models = findModels(init.known, names)
     const detach: (() => void)[] = []

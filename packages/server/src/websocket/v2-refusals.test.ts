@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { startServer } from './test-server.test-kit.ts'
-import type { App2 } from './v2.test-kit.ts'
-import { connectApp2, RefusedRequest } from './v2.test-kit.ts'
+import type { V2App } from './v2.test-kit.ts'
+import { connectV2App, RefusedRequest } from './v2.test-kit.ts'
 
 const PAGE = readFileSync(fileURLToPath(new URL('../../../../docs/protocol-2-reference.md', import.meta.url)), 'utf8')
 
@@ -42,7 +42,7 @@ const choose = tool({
 const CARD = { type: 'object', properties: { card: { type: 'string' } }, required: ['card'] } as const
 
 /** An app that has sent one message, over a model that then calls exactly the tools named by its input. */
-async function begin(): Promise<{ readonly app: App2; readonly other: () => Promise<App2> }> {
+async function begin(): Promise<{ readonly app: V2App; readonly other: () => Promise<V2App> }> {
   const named = new Set(['camera', 'pay', 'choose'])
   const model = createScriptedModel({
     steps: ({ messages }) => {
@@ -55,8 +55,8 @@ async function begin(): Promise<{ readonly app: App2; readonly other: () => Prom
   const agent = defineAgent({ name: 'home', model, tools: [camera, pay, choose], limits: { inputChars: 2000 } })
   const server = await startServer({ agent, store: createMemoryStore() })
   open.push(server)
-  const other = async (): Promise<App2> => {
-    const connected = await connectApp2(server.url, { isLoose: true })
+  const other = async (): Promise<V2App> => {
+    const connected = await connectV2App(server.url, { isLoose: true })
     return connected
   }
   const app = await other()
@@ -66,7 +66,7 @@ async function begin(): Promise<{ readonly app: App2; readonly other: () => Prom
   return { app, other }
 }
 
-async function codeOf(app: App2, type: RequestType, given: object): Promise<string | undefined> {
+async function codeOf(app: V2App, type: RequestType, given: object): Promise<string | undefined> {
   try {
     await app.request(type, given as never)
     return undefined

@@ -1,6 +1,14 @@
 // Performs the requests of version 2. The session validates their fields, and its refusal names the invalid one.
-import type { Accepted, JsonObject, Refused, Session } from '@baton/core'
-import { BatonError, checkFields, decodeUserInput, isDeeper, JSON_DEPTH_MAX, parseJson, readTurnOf } from '@baton/core'
+import type { Accepted, JsonObject, Refused, Session } from '@baton/core/internal'
+import {
+  BatonError,
+  checkFields,
+  decodeUserInput,
+  isDeeper,
+  JSON_DEPTH_MAX,
+  parseJson,
+  readTurnOf,
+} from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import type { AnswerOf, CallOutcome, RequestType, Requests } from '@baton/protocol'
 import { findFieldIssue, REQUEST_FIELDS } from '@baton/protocol'

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest'
 import { createWebSocketFront } from './server.ts'
 import { chooseSample } from '@baton/testing/depth'
 import { createHomeAgent } from '@baton/testing/home-agent'
-import type { App2 } from './v2.test-kit.ts'
-import { connectApp2, joinTexts } from './v2.test-kit.ts'
+import type { V2App } from './v2.test-kit.ts'
+import { connectV2App, joinTexts } from './v2.test-kit.ts'
 
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 
@@ -29,7 +29,7 @@ class Device {
   }
 
   /** Plays until the turn has ended (returns false) or this many events were received in all. */
-  async play(app: App2, most: number): Promise<boolean> {
+  async play(app: V2App, most: number): Promise<boolean> {
     this.#read = 0
     for (;;) {
       const event = await app.until(() => app.events[this.#read])
@@ -41,7 +41,7 @@ class Device {
     }
   }
 
-  async answer(app: App2, event: SessionEvent): Promise<void> {
+  async answer(app: V2App, event: SessionEvent): Promise<void> {
     if (event.type === 'call' && event.call.runs === 'client' && event.call.holder === 'phone') {
       const { callId, status } = event.call
       if (status !== 'waiting' && status !== 'running') return
@@ -97,7 +97,7 @@ async function playTurn({ cuts, restarts }: Play) {
   const start = () => startServer(createHomeAgent({ timers, onEffect }), store)
   let server = await start()
   const device = new Device(effects)
-  let app = await connectApp2(server.url)
+  let app = await connectV2App(server.url)
   await app.request('session.open', { session: 's', from: 'start', device: { name: 'phone' } })
   await app.request('input.send', { input: 'i1', content: 'A picture, please' })
   for (const most of [...cuts, Infinity]) {
@@ -110,12 +110,12 @@ async function playTurn({ cuts, restarts }: Play) {
       await server.stop()
       server = await start()
     }
-    app = await connectApp2(server.url)
+    app = await connectV2App(server.url)
     await app.request('session.open', { session: 's', from, device: { name: 'phone' } })
     // Requests that it had received but not answered.
     for (const event of device.events.slice(-1)) await device.answer(app, event)
   }
-  const all = await connectApp2(server.url)
+  const all = await connectV2App(server.url)
   await all.request('session.open', { session: 's', from: 'start' })
   await all.event('turn-finished')
   await server.stop()

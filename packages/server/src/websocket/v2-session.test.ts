@@ -5,8 +5,8 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { afterEach, expect, test, vi } from 'vitest'
 import { startServer } from './test-server.test-kit.ts'
-import type { App2 } from './v2.test-kit.ts'
-import { connectApp2, joinTexts, RefusedRequest } from './v2.test-kit.ts'
+import type { V2App } from './v2.test-kit.ts'
+import { connectV2App, joinTexts, RefusedRequest } from './v2.test-kit.ts'
 
 const open: { stop: () => Promise<void> }[] = []
 
@@ -41,8 +41,8 @@ async function start(steps: readonly ScriptedStep[], more: Parameters<typeof sta
   return server
 }
 
-async function begin(url: string, session = 's', given: object = {}): Promise<App2> {
-  const app = await connectApp2(url)
+async function begin(url: string, session = 's', given: object = {}): Promise<V2App> {
+  const app = await connectV2App(url)
   await app.request('session.open', { session, ...given })
   return app
 }
@@ -122,7 +122,7 @@ test('a result that changes nothing is answered with the reason', async () => {
 })
 
 /** A client as described by the page in one sentence: it claims what it is offered, and runs what it has claimed. */
-async function runNaively(app: App2, from: number, ran: string[]): Promise<void> {
+async function runNaively(app: V2App, from: number, ran: string[]): Promise<void> {
   for (const event of app.events.slice(from)) {
     if (event.type !== 'call' || event.call.status !== 'waiting' || event.call.holder !== 'one') continue
     const { callId } = event.call
@@ -212,7 +212,7 @@ test('a claimed call stays with its device during a lost connection, and an uncl
   await phone.request('call.claim', { callId: call.callId })
   const cursor = phone.cursor()
   phone.cut()
-  const again = await connectApp2(url)
+  const again = await connectV2App(url)
   const { leaseMs } = await again.request('session.open', {
     session: 's',
     ...(cursor && { from: cursor }),
@@ -300,7 +300,7 @@ test('a message is edited, taken back, and the conversation copied', async () =>
 
 test('sessions of the principal are listed, watched, named and deleted', async () => {
   const { url } = await start([{ text: 'Hi.' }])
-  const list = await connectApp2(url)
+  const list = await connectV2App(url)
   await list.request('session.watch', {})
   const app = await begin(url, 'chat-1', { title: 'Plans' })
   await app.request('input.send', { input: 'i1', content: 'Hello' })
@@ -358,7 +358,7 @@ test.each([
   ['{"id":"x","type":"session.open","session":"s","devise":{}}', 'it is called "device" here'],
 ])('what is wrong is said: %s', async (text, message) => {
   const { url } = await start([])
-  const app = await connectApp2(url, { isLoose: true })
+  const app = await connectV2App(url, { isLoose: true })
   app.sendText(text)
   const error = await app.until(() => app.frames.find(({ type }) => type === 'error'))
   expect(error).toMatchObject({ message: expect.stringContaining(message) as string })
@@ -370,9 +370,9 @@ test('another principal’s session is not opened', async () => {
   const { url } = await start([], {
     authenticate: ({ headers }) => ({ id: String(headers['x-user']) }),
   })
-  const ann = await connectApp2(url, { headers: { 'x-user': 'ann' } })
+  const ann = await connectV2App(url, { headers: { 'x-user': 'ann' } })
   await ann.request('session.open', { session: 's' })
-  const bob = await connectApp2(url, { headers: { 'x-user': 'bob' } })
+  const bob = await connectV2App(url, { headers: { 'x-user': 'bob' } })
   await expect(bob.request('session.open', { session: 's' })).rejects.toThrow(RefusedRequest)
   await expect(bob.request('session.delete', { session: 's' })).rejects.toThrow('unauthorized')
   expect((await bob.request('session.list', {})).sessions).toEqual([])
@@ -453,7 +453,7 @@ test.each([
   [{}, 'or { error: "…" }'],
 ])('an outcome that is not exactly one of its kinds is refused, and the call stays open: %j', async (outcome, told) => {
   const { url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'Nobody.' }])
-  const app = await connectApp2(url, { isLoose: true })
+  const app = await connectV2App(url, { isLoose: true })
   await app.request('session.open', { session: 's', ...device('phone') })
   await app.request('input.send', { input: 'i1', content: 'Who is there?' })
   const { callId } = (await app.event('call', (event) => event.call.status === 'waiting')).call
@@ -467,7 +467,7 @@ test.each([
 
 test('a field of a request that has none is refused, and the hint says so', async () => {
   const { url } = await start([{ text: 'Hello.' }])
-  const app = await connectApp2(url, { isLoose: true })
+  const app = await connectV2App(url, { isLoose: true })
   await expect(app.request('ping', { extra: 1 } as object)).rejects.toMatchObject({
     frame: { message: 'ping has no field "extra"', hint: 'It has no fields.' },
   })
@@ -475,7 +475,7 @@ test('a field of a request that has none is refused, and the hint says so', asyn
 
 test('a session that does not exist is refused with words that say what to do', async () => {
   const { url } = await start([{ text: 'Hello.' }])
-  const app = await connectApp2(url)
+  const app = await connectV2App(url)
   await expect(app.request('session.open', { session: 'none', existing: true })).rejects.toMatchObject({
     frame: {
       code: 'unknown_session',
@@ -487,7 +487,7 @@ test('a session that does not exist is refused with words that say what to do', 
 
 test('a result with an invalid call id is refused', async () => {
   const { url } = await start([{ text: 'Hello.' }])
-  const app = await connectApp2(url, { isLoose: true })
+  const app = await connectV2App(url, { isLoose: true })
   await app.request('session.open', { session: 's', ...device('phone') })
   const callId = {} as unknown as string // as a hostile app sends it
   await expect(app.request('call.result', { callId, outcome: { output: 1 } })).rejects.toThrow('callId must be string')
@@ -516,7 +516,7 @@ test('an app that reads too slowly is disconnected', async () => {
 
 test('names of sessions and requests have bounds, and none that an address would lose', async () => {
   const { url } = await start([])
-  const app = await connectApp2(url)
+  const app = await connectV2App(url)
   // As text, because this app's requests must fit the schema.
   const tell = async (frame: object): Promise<string | undefined> => {
     const { length } = app.frames
@@ -578,7 +578,7 @@ test('each input is told once as added, waits, and enters or is withdrawn', asyn
 
 test('a session that must exist is not made', async () => {
   const { url } = await start([])
-  const app = await connectApp2(url)
+  const app = await connectV2App(url)
   await expect(app.request('session.open', { session: 'none', existing: true })).rejects.toThrow('unknown_session')
   expect(await app.request('session.list', {})).toMatchObject({ sessions: [] })
   await app.request('session.open', { session: 'none' })
@@ -586,9 +586,9 @@ test('a session that must exist is not made', async () => {
 
 test('a device may have its place for 5 seconds to an hour', async () => {
   const { url } = await start([])
-  const app = await connectApp2(url)
+  const app = await connectV2App(url)
   const open = (leaseMs: number) => app.request('session.open', { session: 's', device: { name: 'd', leaseMs } })
   for (const leaseMs of [4999, 3_600_001]) await expect(open(leaseMs)).rejects.toThrow('leaseMs must be from 5000')
   await open(5000)
-  await (await connectApp2(url)).request('session.open', { session: 't', device: { name: 'e', leaseMs: 3_600_000 } })
+  await (await connectV2App(url)).request('session.open', { session: 't', device: { name: 'e', leaseMs: 3_600_000 } })
 })

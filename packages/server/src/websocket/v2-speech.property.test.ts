@@ -5,7 +5,7 @@ import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
-import type { Cursor2, SentenceFrame, ServerFrame2 } from '@baton/protocol'
+import type { V2Cursor, SentenceFrame, V2ServerFrame } from '@baton/protocol'
 import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -106,14 +106,14 @@ function createScripted({ steps, broken }: Script, gate: Gate) {
 /** The memory of an app with a voice: drops void sentences, and detects repeated or missing ones. */
 class Voice {
   readonly sentences: SentenceFrame[] = []
-  cursor: Cursor2 | undefined
+  cursor: V2Cursor | undefined
   text = ''
   wholeText = ''
   stop: string | undefined
   restMost = 0
   isOver = false
 
-  take(frame: ServerFrame2): void {
+  take(frame: V2ServerFrame): void {
     if ('next' in frame && frame.next) this.cursor = frame.next
     if ('next' in frame) this.restMost = Math.max(this.restMost, frame.next?.speech?.answer?.rest.length ?? 0)
     if (frame.type === 'error') throw new Error(JSON.stringify(frame))

@@ -3,12 +3,12 @@ import type { SessionEvent } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
-import type { Cursor2 } from '@baton/protocol'
+import type { V2Cursor } from '@baton/protocol'
 import { Speech } from '@baton/runtime'
 import { expect, test } from 'vitest'
 import { startForTest } from './test-server.test-kit.ts'
-import type { App2 } from './v2.test-kit.ts'
-import { connectApp2, joinTexts } from './v2.test-kit.ts'
+import type { V2App } from './v2.test-kit.ts'
+import { connectV2App, joinTexts } from './v2.test-kit.ts'
 
 const look = tool({
   name: 'look',
@@ -24,19 +24,19 @@ async function start(steps: readonly ScriptedStep[]) {
   return await startForTest({ agent, limits: { addressSessionsPerMinute: 10_000, addressFramesPerMinute: 10_000 } })
 }
 
-async function begin(url: string, given: object = { speech: true }, isLoose = false): Promise<App2> {
-  const app = await connectApp2(url, { isLoose })
+async function begin(url: string, given: object = { speech: true }, isLoose = false): Promise<V2App> {
+  const app = await connectV2App(url, { isLoose })
   await app.request('session.open', { session: 's', ...given })
   return app
 }
 
-async function say(app: App2, input: string): Promise<void> {
+async function say(app: V2App, input: string): Promise<void> {
   await app.request('input.send', { input, content: 'Speak' })
   await app.event('session', ({ activity, cursor }) => activity === 'idle' && cursor.pos > 1)
 }
 
 /** Sentences, voided ones, and the events of the given kinds, in order. */
-function listTold({ frames }: App2, ...kinds: readonly string[]): readonly string[] {
+function listTold({ frames }: V2App, ...kinds: readonly string[]): readonly string[] {
   return frames.flatMap((frame) => {
     if (frame.type === 'sentence') return `${frame.message}/${frame.index} ${frame.start}-${frame.end} ${frame.text}`
     if (frame.type === 'sentences.dropped') return `${frame.message} dropped from ${frame.index}`
@@ -44,7 +44,7 @@ function listTold({ frames }: App2, ...kinds: readonly string[]): readonly strin
   })
 }
 
-const isAtCursor = (cursor: Cursor2) => (event: SessionEvent) => event.cursor === cursor
+const isAtCursor = (cursor: V2Cursor) => (event: SessionEvent) => event.cursor === cursor
 
 const STEPS: readonly ScriptedStep[] = [
   { text: '**I** look. Wait', calls: [{ name: 'look', arguments: {} }] },
@@ -86,7 +86,7 @@ test('an app that only speaks gets everything but the text', async () => {
   const [whole, only] = [await begin(url), await begin(url, { speech: 'only' })]
   await say(only, 'i1')
   await whole.event('turn-finished')
-  const kinds = (app: App2): readonly string[] => app.events.map(({ type }) => type).filter((type) => type !== 'text')
+  const kinds = (app: V2App): readonly string[] => app.events.map(({ type }) => type).filter((type) => type !== 'text')
   expect(only.events.map(({ type }) => type)).toEqual(kinds(whole))
   expect(listTold(only)).toEqual(listTold(whole))
 })
@@ -127,7 +127,7 @@ test('who comes in the midst of an answer hears all of it or goes on at a known 
   await write()
   const { cursor } = first.events.at(-1) ?? {}
   const turn = await begin(url, { speech: 'only', from: 'turn' })
-  const late = await connectApp2(url)
+  const late = await connectV2App(url)
   // This cursor does not say where "Thr" began.
   await expect(
     late.request('session.open', { session: 's', speech: true, from: cursor ?? 'now' }),
@@ -156,7 +156,7 @@ test('after the cursor of any event that is in the log, no sentence comes twice 
     await reader.event('live')
     for (const { type, cursor } of reader.events) {
       const told = reader.frames.findIndex((frame) => frame.type === 'events' && frame.events.some(isAtCursor(cursor)))
-      const app = await connectApp2(url)
+      const app = await connectV2App(url)
       try {
         await app.request('session.open', { session: 's', speech: true, from: cursor })
       } catch {
@@ -214,7 +214,7 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
   expect(await texts()).toEqual(['One. Two.'])
   await app.request('input.send', { input: 'i2', content: 'Speak' })
   await app.event('turn-finished', ({ turn }) => turn === 2)
-  const loose = await connectApp2(url, { isLoose: true })
+  const loose = await connectV2App(url, { isLoose: true })
   await loose.request('session.open', { session: 's' })
   await expect(loose.request('turn.interrupt', { heard: { type: 'chars', message, chars: -1 } })).rejects.toThrow(
     'must be a number of 0 or more',
@@ -280,7 +280,7 @@ test('a whole sentence is not held back while the model thinks or a tool of the 
 
 test('a cursor that the server did not make is refused', async () => {
   const { url } = await start([])
-  const app = await connectApp2(url, { isLoose: true })
+  const app = await connectV2App(url, { isLoose: true })
   const answer = { message: 't1', step: 1, base: 0, index: 0, first: 0, from: 0, at: 0, rest: '' }
   for (const wrong of [1, null, { silentTo: -1 }, { answer: {} }, { answer: { ...answer, rest: 'x'.repeat(9000) } }])
     await expect(
@@ -307,9 +307,9 @@ test.each([
 ])('a cursor that no server made, %o, is refused, and the connection goes on', async (from) => {
   const { url } = await start(STEPS)
   await say(await begin(url), 'i1')
-  const app = await connectApp2(url, { isLoose: true })
+  const app = await connectV2App(url, { isLoose: true })
   await expect(
-    app.request('session.open', { session: 's', speech: true, from: from as unknown as Cursor2 }),
+    app.request('session.open', { session: 's', speech: true, from: from as unknown as V2Cursor }),
   ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
   await app.request('session.open', { session: 's', speech: true, from: 'turn' })
 })

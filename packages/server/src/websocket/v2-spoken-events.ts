@@ -1,7 +1,7 @@
 // Writes events to an app with a voice, each sentence before the event that completed it.
-import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } from '@baton/core'
-import { BatonError } from '@baton/core'
-import type { Cursor2, OpenFrom, SpeechPlace, SpokenAnswer } from '@baton/protocol'
+import type { EventBatch, EventCursor, Session, SessionDetails, SessionEvent } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
+import type { V2Cursor, OpenFrom, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { Speech, WHOLE_LINE_CHARS } from '@baton/runtime'
 import type { ToldEvent, V2Writer } from './v2-state.ts'
@@ -78,7 +78,7 @@ async function readEvents(session: Session, from: EventCursor, take: (event: Ses
   for await (const event of session.events({ from })) if (event.type === 'live' || !take(event)) return
 }
 
-export function placeOf({ cursor, speech }: Spoken): Cursor2 {
+export function placeOf({ cursor, speech }: Spoken): V2Cursor {
   return { ...cursor, speech: speech.place }
 }
 

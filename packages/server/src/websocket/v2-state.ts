@@ -1,18 +1,18 @@
 // State of one version 2 connection, and its writer.
-import type { ClientModel, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
-import type { Cursor2, RequestType, ServerFrame2 } from '@baton/protocol'
+import type { ClientModel, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core/internal'
+import type { V2Cursor, RequestType, V2ServerFrame } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { tellAppError } from '../shared/app-errors.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { PeerLink } from './connect-to-peer.ts'
-import type { AppConnectionInit } from './connection-init.ts'
+import type { AppConnectionOptions } from './connection-init.ts'
 import type { V2Device } from './v2-device.ts'
 import type { DeviceNames } from './v2-device-names.ts'
 import type { V2Models } from './v2-models.ts'
 import type { Spoken } from './v2-spoken-events.ts'
 
-export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
+export interface V2ConnectionOptions extends Omit<AppConnectionOptions, 'host'> {
   readonly host: HostWithSessions
   /** Settings that an app may choose for its turns. */
   readonly allow: AllowedSettings
@@ -23,7 +23,7 @@ export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
 }
 
 export interface V2State {
-  readonly init: V2ConnectionInit
+  readonly init: V2ConnectionOptions
   readonly writer: V2Writer
   /** Whether the app has disconnected. */
   readonly isGone: () => boolean
@@ -53,20 +53,20 @@ export interface Followed {
 /** An event, and the cursor that continues after it. */
 export interface ToldEvent {
   readonly event: SessionEvent
-  readonly next: Cursor2
+  readonly next: V2Cursor
 }
 
-type WriterInit = Pick<V2ConnectionInit, 'socket' | 'log' | 'limits' | 'connection'>
+type WriterOptions = Pick<V2ConnectionOptions, 'socket' | 'log' | 'limits' | 'connection'>
 
 export class V2Writer {
-  readonly #init: WriterInit
+  readonly #init: WriterOptions
   #isTooSlow = false
 
-  constructor(init: WriterInit) {
+  constructor(init: WriterOptions) {
     this.#init = init
   }
 
-  write(frame: Exclude<ServerFrame2, { readonly type: 'events' }>): void {
+  write(frame: Exclude<V2ServerFrame, { readonly type: 'events' }>): void {
     this.writeText(JSON.stringify(frame))
   }
 

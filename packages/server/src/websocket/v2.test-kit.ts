@@ -1,7 +1,7 @@
 // An app of version 2 over a real connection, for tests. Every frame of either side is checked against the exported
 // schemas.
-import type { EventCursor, SessionEvent, SessionEventOf, SessionEventType } from '@baton/core'
-import type { AnswerOf, ErrorFrame2, RequestType, Requests, ServerFrame2 } from '@baton/protocol'
+import type { EventCursor, SessionEvent, SessionEventOf, SessionEventType } from '@baton/core/internal'
+import type { AnswerOf, V2ErrorFrame, RequestType, Requests, V2ServerFrame } from '@baton/protocol'
 import { CLIENT_FRAME_2_SCHEMA, SERVER_FRAME_2_SCHEMA, SUBPROTOCOL } from '@baton/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { once } from 'node:events'
@@ -18,23 +18,23 @@ export interface App2Options {
 }
 
 export class RefusedRequest extends Error {
-  readonly frame: ErrorFrame2
+  readonly frame: V2ErrorFrame
 
-  constructor(frame: ErrorFrame2) {
+  constructor(frame: V2ErrorFrame) {
     super(`${frame.code}: ${frame.message}`)
     this.frame = frame
   }
 }
 
-export async function connectApp2(url: string, { isLoose = false, headers }: App2Options = {}) {
+export async function connectV2App(url: string, { isLoose = false, headers }: App2Options = {}) {
   const socket = new WebSocket(url, SUBPROTOCOL, headers ? { headers } : {})
-  const frames: ServerFrame2[] = []
+  const frames: V2ServerFrame[] = []
   const events: SessionEvent[] = []
   let next: EventCursor | undefined
   let wake = new Set<() => void>()
   let requests = 0
   socket.on('message', (data: Buffer) => {
-    const frame = JSON.parse(data.toString()) as ServerFrame2 // validated in the next line
+    const frame = JSON.parse(data.toString()) as V2ServerFrame // validated in the next line
     if (!isServerFrame(frame)) throw new Error(`${ajv.errorsText(isServerFrame.errors)}: ${data.toString()}`)
     frames.push(frame)
     if (frame.type === 'events') {
@@ -92,7 +92,7 @@ export async function connectApp2(url: string, { isLoose = false, headers }: App
   }
 }
 
-export type App2 = Awaited<ReturnType<typeof connectApp2>>
+export type V2App = Awaited<ReturnType<typeof connectV2App>>
 
 /** The text of each answer, assembled from its pieces: each piece must continue where the text ends. */
 export function joinTexts(events: readonly SessionEvent[]): ReadonlyMap<string, string> {

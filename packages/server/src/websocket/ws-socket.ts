@@ -1,5 +1,5 @@
 // A `ws` connection for fronts: everything sent in one turn of the event loop becomes one write.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Socket } from '../shared/socket.ts'

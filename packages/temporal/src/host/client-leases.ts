@@ -1,11 +1,11 @@
 // Leases of clients attached through this gateway, so that a dead gateway's clients expire. A lease is renewed while
 // its client may be needed; a session at rest costs nothing.
-import type { Environment, Logger } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { Environment, Logger } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 import type { Input, InputOf } from '@baton/core/machine'
 import type { Answers } from '../contract.ts'
 
-export interface ClientLeasesInit extends Pick<Environment, 'clock' | 'timers'> {
+export interface ClientLeasesOptions extends Pick<Environment, 'clock' | 'timers'> {
   readonly leaseMs: number
   readonly submit: (inputs: readonly Input[]) => Promise<Answers>
   /** Whether a turn is running or a call waits for a client. */
@@ -21,12 +21,12 @@ interface Attached {
 }
 
 export class ClientLeases {
-  readonly #init: ClientLeasesInit
+  readonly #init: ClientLeasesOptions
   readonly #attached = new Map<string, Attached>()
   #stopTimer: (() => void) | undefined
   #isClosed = false
 
-  constructor(init: ClientLeasesInit) {
+  constructor(init: ClientLeasesOptions) {
     this.#init = init
   }
 

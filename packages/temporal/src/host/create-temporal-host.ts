@@ -1,7 +1,7 @@
 // The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway can serve any
 // session.
-import type { Agent, Host, Logger, SessionDirectory } from '@baton/core'
-import type { AgentChoice, CatalogInit } from '@baton/runtime'
+import type { Agent, Host, Logger, SessionDirectory } from '@baton/core/internal'
+import type { AgentChoice, CatalogOptions } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
@@ -21,7 +21,7 @@ import { TemporalDirectory } from './temporal-directory.ts'
 import { TemporalEngine } from './temporal-engine.ts'
 
 export interface TemporalHostOptions<A extends Agent = Agent>
-  extends AgentChoice, Tuning, Pick<CatalogInit, 'modelOf' | 'defaultModel'> {
+  extends AgentChoice, Tuning, Pick<CatalogOptions, 'modelOf' | 'defaultModel'> {
   readonly agent?: A
   /** Address of the service's frontend. Default: `localhost:7233`. */
   readonly address?: string

@@ -9,7 +9,7 @@ import { reachService } from '../reach-service.ts'
 import { markRemoved } from '../removed-sessions.ts'
 import type { SessionLog } from '../session-view.ts'
 
-export interface RemovalInit {
+export interface RemovalOptions {
   readonly client: Client
   readonly store: SessionLog
   readonly bus: LiveBus
@@ -52,7 +52,11 @@ export async function removeTemporalSession(options: TemporalRemovalOptions, ses
  * Returns the birth of the removed session, if its log could be read.
  * @throws BatonError `unauthorized`, `store_failed`; Error when the service does not terminate the workflow
  */
-export async function removeSession(init: RemovalInit, session: string, by?: Principal): Promise<string | undefined> {
+export async function removeSession(
+  init: RemovalOptions,
+  session: string,
+  by?: Principal,
+): Promise<string | undefined> {
   const { client, store, bus, log } = init
   // A principal must not learn of another's session. A damaged session can be removed, but not on behalf of a
   // principal.

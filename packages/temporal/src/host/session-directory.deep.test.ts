@@ -1,5 +1,5 @@
 // The sessions of several gateways over one service: listed, watched and removed from any of them.
-import type { SessionChange } from '@baton/core'
+import type { SessionChange } from '@baton/core/internal'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { randomUUID } from 'node:crypto'

@@ -1,6 +1,6 @@
 // Lists and changes of sessions, from a log written by others and a bus that may be unavailable.
-import type { SessionChange, SessionInfo } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import type { SessionChange, SessionInfo } from '@baton/core/internal'
+import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import { expect, test } from 'vitest'

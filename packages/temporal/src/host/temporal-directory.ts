@@ -1,5 +1,5 @@
 // Lists the sessions of all gateways and workers from their logs; the bus reports which have changed.
-import type { Logger, SessionDirectory } from '@baton/core'
+import type { Logger, SessionDirectory } from '@baton/core/internal'
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 import { Directory } from '@baton/runtime'
@@ -7,7 +7,7 @@ import type { BusMessage, LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
 import type { SessionLog } from '../session-view.ts'
 
-export interface TemporalDirectoryInit {
+export interface TemporalDirectoryOptions {
   readonly store: SessionLog
   readonly bus: LiveBus
   readonly log: Logger
@@ -19,7 +19,7 @@ const FOLDED_MAX = 256
 const APART_MS = 60_000
 
 export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'has' | 'watch'> {
-  readonly #init: TemporalDirectoryInit
+  readonly #init: TemporalDirectoryOptions
   readonly #directory: Directory
   readonly #folded = new Map<string, State>()
   /** Sessions whose change is being reported; `again` if another change arrived meanwhile. */
@@ -27,7 +27,7 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
   #unsubscribe: Promise<() => void> | undefined
   #heardMs = Date.now()
 
-  constructor(init: TemporalDirectoryInit) {
+  constructor(init: TemporalDirectoryOptions) {
     this.#init = init
     const { store, log } = init
     this.#directory = new Directory({

@@ -21,7 +21,7 @@ import { SessionView } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
 import { ClientLeases } from './client-leases.ts'
 
-export interface TemporalEngineInit {
+export interface TemporalEngineOptions {
   readonly client: Client
   readonly calls: ServiceCalls
   readonly taskQueue: string
@@ -38,12 +38,12 @@ export interface TemporalEngineInit {
 const OPEN_MS = 60_000
 
 export class TemporalEngine implements Engine {
-  readonly #init: TemporalEngineInit
+  readonly #init: TemporalEngineOptions
   readonly #open = new Map<string, HeldGateway>()
   readonly #known = new Map<string, KnownSession>()
   readonly #submitter: Submitter
 
-  constructor(init: TemporalEngineInit) {
+  constructor(init: TemporalEngineOptions) {
     this.#init = init
     const { client, calls } = init
     this.#submitter = new Submitter({

@@ -1,6 +1,6 @@
 // News of a session between processes, alongside its log: new records, and a model's live text. A bus may lose
 // anything: records are in the log, and live text is repeated with its step.
-import type { LiveFrame } from '@baton/core'
+import type { LiveFrame } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 
 export type BusMessage =

@@ -1,6 +1,6 @@
 // Streams an activity's output. Pieces are collected briefly, so that a fast model sends one message over the network
 // instead of a hundred.
-import type { LiveFrame } from '@baton/core'
+import type { LiveFrame } from '@baton/core/internal'
 import type { LiveBus } from './live-bus.ts'
 
 /** Milliseconds to collect pieces. */

@@ -1,9 +1,9 @@
 // The bus over Redis: a channel per session, and one value per attempt being written. Everything in it can be lost.
-import type { LiveFrame, Logger } from '@baton/core'
+import type { LiveFrame, Logger } from '@baton/core/internal'
 import { createClient } from 'redis'
 import type { BusMessage, LiveBus } from './live-bus.ts'
 
-export interface RedisBusInit {
+export interface RedisBusOptions {
   /** `redis://host:6379`, or `rediss://` over TLS. */
   readonly url: string
   /** Prefix of every channel and key. Default: `baton`. */
@@ -25,7 +25,7 @@ interface Listener {
 }
 
 /** Works without Redis if it is unavailable, and reconnects later; live text is lost meanwhile. */
-export async function connectRedisBus(init: RedisBusInit): Promise<LiveBus> {
+export async function connectRedisBus(init: RedisBusOptions): Promise<LiveBus> {
   const bus = new RedisBus(init)
   await bus.connect()
   return bus
@@ -47,7 +47,7 @@ class RedisBus implements LiveBus {
   readonly #reader: RedisClient
   #problem: string | undefined
 
-  constructor({ url, prefix = 'baton', log }: RedisBusInit) {
+  constructor({ url, prefix = 'baton', log }: RedisBusOptions) {
     this.#log = log
     this.#prefix = prefix
     this.#writer = openClient(url, true)

@@ -16,12 +16,12 @@ import { EVERY_SESSION } from '../live/live-bus.ts'
 import { LiveWriter } from '../live/live-writer.ts'
 import { checkNotRemoved } from '../removed-sessions.ts'
 import type { SessionLog } from '../session-view.ts'
-import type { DecisionInit } from './decide.ts'
+import type { DecisionOptions } from './decide.ts'
 import { decideInputs, openLog } from './decide.ts'
 import { readGoalResult } from './goal-result.ts'
 import type { Place, Places } from './places.ts'
 
-export interface ActivitiesInit extends DecisionInit {
+export interface ActivitiesOptions extends DecisionOptions {
   readonly places: Places
   readonly store: SessionLog
   readonly bus: LiveBus
@@ -39,7 +39,7 @@ const REPORT_MS = 5000
 /** Milliseconds for aborted work to end before it is abandoned. */
 const ABORT_MS = 5000
 
-export function createActivities(init: ActivitiesInit): BatonActivities {
+export function createActivities(init: ActivitiesOptions): BatonActivities {
   return {
     'baton.open': (job) => tellFailure(() => openLog(init, job)),
     'baton.decide': (job) => tellFailure(() => decideInputs(init, job)),
@@ -76,7 +76,7 @@ async function beatWhile<Value>(act: () => Promise<Value>): Promise<Value> {
 const FINAL_CODES: readonly string[] = ['invalid_agent', 'log_damaged', 'log_version_unknown', 'store_conflict']
 
 async function putRecords(
-  { store, bus }: Pick<ActivitiesInit, 'store' | 'bus'>,
+  { store, bus }: Pick<ActivitiesOptions, 'store' | 'bus'>,
   session: string,
   records: readonly SessionRecord[],
 ): Promise<void> {
@@ -103,7 +103,7 @@ const LISTED: ReadonlySet<string> = new Set<Fact['type']>([
 ])
 
 /** Returns `undefined` if there is nothing to report. @throws ApplicationFailure of type `baton.not_begun` */
-async function performWork(init: ActivitiesInit, job: WorkJob): Promise<HostReport | undefined> {
+async function performWork(init: ActivitiesOptions, job: WorkJob): Promise<HostReport | undefined> {
   const place = await beatWhile(() => begin(init, job))
   try {
     return await perform(init, job, place)
@@ -112,7 +112,7 @@ async function performWork(init: ActivitiesInit, job: WorkJob): Promise<HostRepo
   }
 }
 
-async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
+async function begin(init: ActivitiesOptions, job: WorkJob): Promise<Place> {
   const { identity, records, pos } = job
   const untilMs = performance.now() + BEGIN_MS
   for (;;) {
@@ -142,7 +142,7 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
 }
 
 async function perform(
-  { bus, log }: ActivitiesInit,
+  { bus, log }: ActivitiesOptions,
   job: WorkJob,
   { view, world }: Place,
 ): Promise<HostReport | undefined> {

@@ -1,6 +1,6 @@
 // A worker: runs the workflows of sessions and goals, and their activities. It keeps no state: any worker of its task
 // queue can continue where it stops.
-import type { Agent, Clock, Logger, NeededServices } from '@baton/core'
+import type { Agent, Clock, Logger, NeededServices } from '@baton/core/internal'
 import { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import type { WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker'

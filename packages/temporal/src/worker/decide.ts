@@ -1,6 +1,6 @@
 // Policy as a local activity: its decisions are recorded, so that another policy does not affect running sessions.
-import type { Clock, JsonValue, Tool } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import type { Clock, JsonValue, Tool } from '@baton/core/internal'
+import { BatonError, parseJson } from '@baton/core/internal'
 import type { HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import {
   applyRecord,
@@ -38,7 +38,7 @@ export interface WorkTimes {
   readonly heartbeatMs?: number
 }
 
-export interface DecisionInit {
+export interface DecisionOptions {
   readonly places: Places
   readonly store: SessionLog
   readonly searchFields: readonly SearchField[]
@@ -56,7 +56,7 @@ const HEARTBEAT_MS = 10_000
 const GRACE_MS = 10_000
 
 /** @throws BatonError `invalid_agent`, `store_failed`, `log_damaged` */
-export async function openLog(init: DecisionInit, { identity, nowMs }: OpenJob): Promise<Opened> {
+export async function openLog(init: DecisionOptions, { identity, nowMs }: OpenJob): Promise<Opened> {
   const { places, store, searchFields, newId, clock } = init
   const { session, principal } = identity
   let state = initialState(session)
@@ -74,7 +74,7 @@ export async function openLog(init: DecisionInit, { identity, nowMs }: OpenJob):
 }
 
 /** @throws BatonError `invalid_agent`, `store_failed` */
-export async function decideInputs(init: DecisionInit, job: DecideJob): Promise<Decided> {
+export async function decideInputs(init: DecisionOptions, job: DecideJob): Promise<Decided> {
   const { state, nowMs, underWay } = job
   const world = await init.places.findWorld(job.identity)
   const inputs: Input[] = []
@@ -107,7 +107,7 @@ export async function decideInputs(init: DecisionInit, job: DecideJob): Promise<
 }
 
 function timesOf(
-  { timesOf: ask }: DecisionInit,
+  { timesOf: ask }: DecisionOptions,
   about: WorkAbout,
   longestMs: number,
 ): WorkTimes & { readonly startToCloseMs: number } {
@@ -123,7 +123,7 @@ interface ToolRun {
   readonly records: readonly SessionRecord[]
 }
 
-async function planTool(init: DecisionInit, world: SessionWorld, run: ToolRun): Promise<WorkPlan> {
+async function planTool(init: DecisionOptions, world: SessionWorld, run: ToolRun): Promise<WorkPlan> {
   const { callId, attempt, state } = run
   const name = findCall(state, callId)?.name ?? ''
   const times = timesOf(init, { agent: world.agent.name, tool: name }, TOOL_MS)
@@ -151,7 +151,7 @@ async function planTool(init: DecisionInit, world: SessionWorld, run: ToolRun): 
  * Finds a call's arguments in its step's record: among those just decided, those on their way to the log, or in the
  * log.
  */
-async function findArguments({ store }: DecisionInit, { job, callId, records }: ToolRun): Promise<string> {
+async function findArguments({ store }: DecisionOptions, { job, callId, records }: ToolRun): Promise<string> {
   const history = createHistory()
   let pos = -1
   for await (const record of store.read(job.identity.session, 0)) {

@@ -10,7 +10,7 @@ const FIELDS = Object.keys(SEARCH_ATTRIBUTES) as readonly SearchField[] // its o
 /** Value of the service's `IndexedValueType`. */
 const KEYWORD = 2
 
-export interface SearchAttributesInit {
+export interface SearchAttributesOptions {
   readonly connection: Pick<NativeConnection, 'operatorService'>
   readonly namespace: string
   /** Names that must exist; any if absent. */
@@ -19,7 +19,7 @@ export interface SearchAttributesInit {
 }
 
 /** @throws BatonError `invalid_option` when a wanted one is not registered as a keyword */
-export async function findSearchAttributes(init: SearchAttributesInit): Promise<readonly SearchField[]> {
+export async function findSearchAttributes(init: SearchAttributesOptions): Promise<readonly SearchField[]> {
   const { namespace, wanted, log } = init
   if (wanted?.length === 0) return []
   const known = await listKnown(init)
@@ -43,7 +43,7 @@ async function listKnown({
   connection,
   namespace,
   log,
-}: SearchAttributesInit): Promise<Readonly<Record<string, number>> | undefined> {
+}: SearchAttributesOptions): Promise<Readonly<Record<string, number>> | undefined> {
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
     return customAttributes ?? {}

@@ -6,7 +6,7 @@ import { createHost, createMemoryStore } from '@baton/host'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Identity } from '../contract.ts'
 import { createMemoryBus } from '../live/live-bus.ts'
-import type { PlacesInit } from './places.ts'
+import type { PlacesOptions } from './places.ts'
 import { Places } from './places.ts'
 
 const MOST = 1000
@@ -33,7 +33,7 @@ async function createPlaces() {
     store,
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // no inputs are submitted
+    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesOptions['submitter'], // no inputs are submitted
   })
   onTestFinished(() => places.close())
   return { places, open: gate.resolve, opened: () => opened }
@@ -75,7 +75,7 @@ test('an agent that cannot be found is looked up again by the next request', asy
     store,
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesInit['submitter'], // no inputs are submitted
+    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesOptions['submitter'], // no inputs are submitted
   })
   await expect(places.findWorld(identify('s'))).rejects.toThrow('away')
   expect((await places.findWorld(identify('s'))).agent.name).toBe('a')

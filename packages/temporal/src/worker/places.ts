@@ -1,7 +1,7 @@
 // A worker's cache of sessions: their agents, and their folded logs. All of it can be dropped at any time.
 import type { Agent, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { AgentChoice, Catalog, CatalogInit, SessionIdentity, SessionParts, SessionWorld } from '@baton/runtime'
+import type { AgentChoice, Catalog, CatalogOptions, SessionIdentity, SessionParts, SessionWorld } from '@baton/runtime'
 import { createCatalog, OpenWorld } from '@baton/runtime'
 import type { GoalTerms, Identity } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
@@ -12,9 +12,9 @@ import type { Submitter } from '../submitter.ts'
 import { narrowAgent } from './goal-agent.ts'
 
 export type WorkerCatalog = AgentChoice &
-  Pick<CatalogInit, 'modelOf' | 'defaultModel' | 'priceOf' | 'services' | 'secrets' | 'interruptMs'>
+  Pick<CatalogOptions, 'modelOf' | 'defaultModel' | 'priceOf' | 'services' | 'secrets' | 'interruptMs'>
 
-export interface PlacesInit {
+export interface PlacesOptions {
   readonly catalog: WorkerCatalog
   readonly store: SessionLog
   readonly bus: LiveBus
@@ -46,14 +46,14 @@ const REMEMBERED_MAX = 1000
 const INTERRUPT_MS = 5000
 
 export class Places {
-  readonly #init: PlacesInit
+  readonly #init: PlacesOptions
   readonly #catalog: Catalog
   readonly #known = new Map<string, Known>()
   /** Goals of sessions whose agent is being opened. */
   readonly #terms = new Map<string, GoalTerms>()
   #isClosed = false
 
-  constructor(init: PlacesInit) {
+  constructor(init: PlacesOptions) {
     this.#init = init
     const { store, log, catalog } = init
     this.#catalog = createCatalog({

@@ -45,7 +45,7 @@ interface Mail {
   readonly reject?: (cause: unknown) => void
 }
 
-export interface SessionRunInit {
+export interface SessionRunOptions {
   readonly identity: Identity
   readonly tuning?: Tuning | undefined
   readonly carried?: Carried | undefined
@@ -75,7 +75,7 @@ export class SessionRun {
   #isCancelled = false
   /** Whether a cancelled session has been stopped. */
   #isStopping = false
-  readonly #checkFound: SessionRunInit['checkFound']
+  readonly #checkFound: SessionRunOptions['checkFound']
   readonly #idleMs: number
   readonly #updatesMax: number
   readonly #search: SearchAttributes
@@ -83,7 +83,7 @@ export class SessionRun {
   readonly #work: WorkUnderWay
   readonly #publishing: Publishing
 
-  constructor({ identity, tuning = {}, carried, checkFound }: SessionRunInit) {
+  constructor({ identity, tuning = {}, carried, checkFound }: SessionRunOptions) {
     this.#checkFound = checkFound
     this.#identity = carried?.identity ?? identity
     this.#state = carried ? readCarriedState(carried.state) : initialState(identity.session)

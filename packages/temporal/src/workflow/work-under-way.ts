@@ -25,7 +25,7 @@ export interface Ended {
   readonly inputs: readonly WorkflowInput[]
 }
 
-export interface WorkUnderWayInit {
+export interface WorkUnderWayOptions {
   readonly publishing: Publishing
   readonly identity: () => Identity
   readonly state: () => State
@@ -45,12 +45,12 @@ const ABORT_MS = 5000
 const ONE_AT_A_TIME = 'one-model-call-at-a-time'
 
 export class WorkUnderWay {
-  readonly #init: WorkUnderWayInit
+  readonly #init: WorkUnderWayOptions
   readonly #running = new Map<string, Running>()
   /** Cancelled but not ended. */
   readonly #ending = new Map<string, Running>()
 
-  constructor(init: WorkUnderWayInit) {
+  constructor(init: WorkUnderWayOptions) {
     this.#init = init
   }
 

@@ -1,7 +1,7 @@
 // Voice apps on an in-memory connection: one speaks version 1, one version 2. Both run the client tool.
 import type { JsonObject } from '@baton/core'
 import type { ToolCallPayload } from '@baton/protocol'
-import type { AppConnectionInit, MemorySocket } from '@baton/server/websocket'
+import type { AppConnectionOptions, MemorySocket } from '@baton/server/websocket'
 import {
   createMemorySocket,
   DEFAULT_CONNECTION_LIMITS,
@@ -29,7 +29,7 @@ export interface BargeApp {
 
 type Frame = JsonObject & { readonly type: string }
 
-function connect(world: ContractWorld, open: (init: AppConnectionInit) => void): MemorySocket {
+function connect(world: ContractWorld, open: (init: AppConnectionOptions) => void): MemorySocket {
   const memory = createMemorySocket()
   const { clock, timers } = world.time
   let ids = 0
@@ -56,7 +56,7 @@ function readFrames(memory: MemorySocket, take: (frame: Frame) => void): () => v
   }
 }
 
-export function openApp2(world: ContractWorld, { tool, phase, played }: Cell): BargeApp {
+export function openV2App(world: ContractWorld, { tool, phase, played }: Cell): BargeApp {
   const memory = connect(world, (init) => openV2Connection({ ...init, allow: {}, deviceNames: new DeviceNames() }))
   const errors: string[] = []
   const spoken: string[] = []

@@ -1,7 +1,7 @@
 // A world with the agent of the barge-in tests, and the results read at its end.
-import type { Message, Tool } from '@baton/core'
-import { readText, tool } from '@baton/core'
-import type { ContractWorld, ContractWorldInit, HostKind } from '../host-contract/host-kind.ts'
+import type { Message, Tool } from '@baton/core/internal'
+import { readText, tool } from '@baton/core/internal'
+import type { ContractWorld, ContractWorldOptions, HostKind } from '../host-contract/host-kind.ts'
 import type { Cell, ToolKind } from './cells.ts'
 import { STEPS, TOOL_MS, WORD_MS } from './cells.ts'
 
@@ -34,7 +34,7 @@ export async function createBargeStage(kind: HostKind, { tool: name }: Cell): Pr
     approval: tool({ ...server, effect: 'pure', approval: true }),
     client: tool({ name: 'act', description: 'Acts', input: INPUT, effect: 'once' }),
   }
-  const steps: ContractWorldInit['steps'] = ({ messages }) => {
+  const steps: ContractWorldOptions['steps'] = ({ messages }) => {
     const last = messages.at(-1)
     if (last?.role === 'tool') return { text: STEPS[1], pieceMs: WORD_MS }
     if (last?.role === 'user' && readText(last.parts).endsWith('go'))

@@ -1,6 +1,6 @@
 // A provider's recorded answer, decoded by Baton's adapter for its wire.
-import type { BatonError, ModelAnswer } from '@baton/core'
-import { isBatonError, parseJson } from '@baton/core'
+import type { BatonError, ModelAnswer } from '@baton/core/internal'
+import { isBatonError, parseJson } from '@baton/core/internal'
 import { createAnthropicDecoder, decodeAnthropicMessage } from '@baton/models/anthropic'
 import { createBedrockDecoder, createEventStreamReader, decodeBedrockMessage } from '@baton/models/bedrock'
 import { createGeminiDecoder } from '@baton/models/gemini'

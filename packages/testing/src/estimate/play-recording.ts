@@ -1,7 +1,7 @@
 // Plays a recorded conversation on a host: its answers and their cost as the provider sent them, each with Baton's
 // estimate of the request's cost.
-import type { ContentPart, Model, ModelAnswer, ToolContent, ToolDeclaration } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { ContentPart, Model, ModelAnswer, ToolContent, ToolDeclaration } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import type { LocalHost } from '@baton/host'
 import { createHost } from '@baton/host'
 import type { RecordedItem, RecordedRequest } from './read-request.ts'

@@ -1,7 +1,7 @@
 // Reads a recorded request into neutral form: instructions, tools, and the conversation as ordered items. Returns
 // `undefined` if it contains something that Baton does not send.
-import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 export type RecordedItem =
   | { readonly role: 'user' | 'result'; readonly text: string; readonly images: number }

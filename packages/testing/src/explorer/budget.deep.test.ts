@@ -1,7 +1,7 @@
 // The explorer within 4,096 tokens, counted by a real model's tokenizer: thirty explorations of 2,000 files by a
 // scripted model.
-import type { JsonObject, ModelRequest, Session } from '@baton/core'
-import { readText } from '@baton/core'
+import type { JsonObject, ModelRequest, Session } from '@baton/core/internal'
+import { readText } from '@baton/core/internal'
 import { validateHistory, createScriptedModel } from '@baton/core/testing'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createHost } from '@baton/host'

@@ -7,7 +7,7 @@ import { startLocalServer } from './local-server.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-export interface FakeRedditInit {
+export interface FakeRedditOptions {
   /** Post fields that override the defaults; `name` is the fullname. */
   readonly posts?: readonly ({ readonly name: `t3_${string}` } & Json)[]
   readonly comments?: readonly ({ readonly name: `t1_${string}`; readonly parent_id: string } & Json)[]
@@ -40,7 +40,7 @@ export const FAKE_REDDIT_APP = { clientId: 'app-id-of-a-test', clientSecret: 'ap
 /** `<platform>:<app id>:<version> (by /u/<name>)`: https://github.com/reddit-archive/reddit/wiki/API */
 const USER_AGENT = /^[\w.-]+:[\w./@-]+:v?[\w.-]+(?: \(by \/u\/[\w-]+\))?$/
 
-export async function startFakeReddit(init: FakeRedditInit = {}): Promise<FakeReddit> {
+export async function startFakeReddit(init: FakeRedditOptions = {}): Promise<FakeReddit> {
   const reddit = new Site(init)
   const [oauth, open] = await Promise.all([
     startLocalServer((request) => reddit.answer('oauth', request)),
@@ -59,11 +59,11 @@ class Site {
   readonly asked: string[] = []
   readonly violations: string[] = []
   remaining = 100
-  readonly #init: FakeRedditInit
+  readonly #init: FakeRedditOptions
   #tokens: string[] = []
   #given = 0
 
-  constructor(init: FakeRedditInit) {
+  constructor(init: FakeRedditOptions) {
     this.#init = init
   }
 

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { JsonValue } from '@baton/core'
-import { parseJson } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { parseJson } from '@baton/core/internal'
 import { answerRequest } from './answers.ts'
 import type { FoundOperation } from './operations.ts'
 import { GithubOperations } from './operations.ts'
@@ -22,7 +22,7 @@ export interface FakeToken {
   readonly mayWrite?: boolean
 }
 
-export interface FakeGithubInit {
+export interface FakeGithubOptions {
   readonly tokens: Readonly<Record<string, FakeToken>>
   readonly repositories: readonly FakeRepository[]
 }
@@ -72,7 +72,7 @@ export function textIn({ body }: Asked, name: string): string {
 
 export const DOCUMENTED = 'https://docs.github.com/rest'
 
-export async function startFakeGithub(init: FakeGithubInit): Promise<FakeGithub> {
+export async function startFakeGithub(init: FakeGithubOptions): Promise<FakeGithub> {
   const local = new LocalGithub(init)
   const server = createServer((request, response) => {
     const pieces: Buffer[] = []
@@ -109,10 +109,10 @@ class LocalGithub {
   readonly requests: { readonly operation: string; readonly login: string }[] = []
   readonly violations: string[] = []
   limited: { readonly kind: 'primary' | 'secondary'; readonly times: number } = { kind: 'primary', times: 0 }
-  readonly #tokens: FakeGithubInit['tokens']
+  readonly #tokens: FakeGithubOptions['tokens']
   readonly #repositories: readonly Repository[]
 
-  constructor({ tokens, repositories }: FakeGithubInit) {
+  constructor({ tokens, repositories }: FakeGithubOptions) {
     this.#tokens = tokens
     this.#repositories = repositories.map(openRepository)
   }

@@ -1,8 +1,8 @@
 // GitHub's own description of the operations in the fake GitHub: finds the requested one, and validates requests and
 // answers.
 import { readFileSync } from 'node:fs'
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { Ajv } from 'ajv'
 
 interface Parameter {

@@ -1,7 +1,7 @@
 // Recorded answers as written by servers that almost follow a wire: no call runs with arguments other than the model's,
 // none is silently lost, and each answer ends even though its connection stays open.
-import type { Model, ModelAnswer, Transport } from '@baton/core'
-import { isBatonError, isJsonObject, parseJson } from '@baton/core'
+import type { Model, ModelAnswer, Transport } from '@baton/core/internal'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import { createRandom } from '@baton/core/testing'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { createBedrockModel, encodeFrame } from '@baton/models/bedrock'

@@ -1,8 +1,8 @@
 // Gemini's and Bedrock's streams for the garbler: what a recording means by the plainest reading of each provider's
 // documentation, and what gateways in front of these two turn it into. Events of Bedrock carry the name of their frame
 // as `type`.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { Operator, WireEvent } from './operators.test-kit.ts'
 import type { Truth, Wire } from './truth.test-kit.ts'
 

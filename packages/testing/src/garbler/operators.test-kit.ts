@@ -1,7 +1,7 @@
 // Streams of servers that almost follow a wire: each operator rewrites the events of an answer like one kind of gateway
 // or local server. The meaning of the answer stays the same.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import { GOOGLE_AWS_OPERATORS } from './google-aws.test-kit.ts'
 import type { Truth, Wire } from './truth.test-kit.ts'
 

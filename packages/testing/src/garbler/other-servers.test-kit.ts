@@ -1,8 +1,8 @@
 // Answers as written by individual gateways and local servers, handwritten: a row has a stream and its meaning. The
 // real adapters read each one whole and byte by byte, with LF, and with a byte order mark and CRLF. The expected values
 // come from docs/providers.md.
-import type { JsonObject, Model, ModelAnswer, ModelPart, Transport } from '@baton/core'
-import { isBatonError, parseJson } from '@baton/core'
+import type { JsonObject, Model, ModelAnswer, ModelPart, Transport } from '@baton/core/internal'
+import { isBatonError, parseJson } from '@baton/core/internal'
 import { RUNS_AFTER } from '@baton/core/machine'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { COMPATIBLE_QUIRKS, createOpenAiChatModel } from '@baton/models/openai-chat'

@@ -1,7 +1,7 @@
 // The meaning of a recorded stream by the plainest reading of each provider's documentation: texts concatenated,
 // arguments concatenated by index. Independent of the decoders, which it judges.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import { readBedrock, readGemini } from './google-aws.test-kit.ts'
 
 export interface Truth {

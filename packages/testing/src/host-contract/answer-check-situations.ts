@@ -1,10 +1,10 @@
 // Answers that an agent checks, and the order it enforces: a disobedient model gets neither a call nor an answer past
 // them.
-import type { AnswerContext, AnswerToCheck, AnswerVerdict } from '@baton/core'
+import type { AnswerContext, AnswerToCheck, AnswerVerdict } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import type { ContractWorldInit } from './host-kind.ts'
+import type { ContractWorldOptions } from './host-kind.ts'
 import { act, listCalls, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 
@@ -30,7 +30,7 @@ function checking(verdicts: readonly AnswerVerdict[]) {
   return { seen, checkAnswer }
 }
 
-async function begin({ createWorld }: Stage, steps: readonly ScriptedStep[], more: Partial<ContractWorldInit> = {}) {
+async function begin({ createWorld }: Stage, steps: readonly ScriptedStep[], more: Partial<ContractWorldOptions> = {}) {
   const world = await createWorld({ tools: [scan, pay], steps, ...more })
   const session = await world.open()
   const turn = session.send('judge it')

@@ -3,7 +3,7 @@
 import { expect } from 'vitest'
 import { createTaintPolicy } from '@baton/core'
 import type { ApprovalPolicy, Decision, PendingApproval, Session, Tool } from '@baton/core'
-import type { ContractWorldInit } from './host-kind.ts'
+import type { ContractWorldOptions } from './host-kind.ts'
 import { act, CALL, listCalls, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
@@ -11,7 +11,7 @@ import { forEachRow } from './situation.ts'
 async function ask(
   { createWorld }: Stage,
   approval: Tool['approval'],
-  more: Partial<ContractWorldInit> = {},
+  more: Partial<ContractWorldOptions> = {},
   steps = [listCalls('act'), { text: 'done' }],
 ) {
   const runs: unknown[] = []

@@ -1,5 +1,5 @@
 // A model's arguments for server tools: mismatched arguments, invalid schemas, missing tools.
-import { makeTool, tool } from '@baton/core'
+import { makeTool, tool } from '@baton/core/internal'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { act, createCyclic, listCalls, never, resultsTold } from './situation-parts.ts'

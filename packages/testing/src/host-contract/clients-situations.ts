@@ -2,12 +2,12 @@
 import type { CallView, Session, Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
-import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
+import type { ContractWorld, ContractWorldOptions } from './host-kind.ts'
 import { CALL, listCalls, createClientTool, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
-function createWorld(stage: Stage, more: Partial<ContractWorldInit> = {}): Promise<ContractWorld> {
+function createWorld(stage: Stage, more: Partial<ContractWorldOptions> = {}): Promise<ContractWorld> {
   return stage.createWorld({ tools: [createClientTool('look')], steps: [listCalls('look'), { text: 'done' }], ...more })
 }
 

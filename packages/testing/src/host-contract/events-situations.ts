@@ -1,7 +1,7 @@
 // Session events of a real session: a reader resumes from any event, messages and turns can be read again, and a
 // session's current state.
-import type { EventCursor, EventsOptions, Session, SessionEvent, Turn } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { EventCursor, EventsOptions, Session, SessionEvent, Turn } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import { expect } from 'vitest'
 import { act, CALL, createClientTool, listCalls } from './situation-parts.ts'
 import type { Situations } from './situation.ts'

@@ -1,6 +1,6 @@
 // Frames for readers of a session: every fact once from the requested position, with live pieces in the right places.
-import type { Frame, LiveFrame, Session } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Frame, LiveFrame, Session } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import { expect } from 'vitest'
 import { act, listCalls, collect } from './situation-parts.ts'
 import type { Situations } from './situation.ts'

@@ -1,10 +1,10 @@
 // Tools that ask a model: the request, what the tool gets, and what the turn pays.
-import type { GenerateRequest, ToolContext } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { GenerateRequest, ToolContext } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
-import type { ContractWorldInit } from './host-kind.ts'
+import type { ContractWorldOptions } from './host-kind.ts'
 import { act, listCalls, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 
@@ -23,7 +23,7 @@ async function askIn(
   { createWorld }: Stage,
   ask: (context: ToolContext) => unknown,
   answers: readonly ScriptedStep[],
-  init: Partial<ContractWorldInit> = {},
+  init: Partial<ContractWorldOptions> = {},
 ) {
   const world = await createWorld({
     tools: [act(async (_, context) => await ask(context))],

@@ -1,8 +1,8 @@
 // A kind of host, for the contract: worlds in which such a host, a scripted model and virtual time play.
-import type { AgentInit, BlobStore, Host, Session } from '@baton/core'
+import type { AgentOptions, BlobStore, Host, Session } from '@baton/core/internal'
 import type { FactOf, FactType, SessionRecord } from '@baton/core/machine'
-import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
-import type { CatalogInit } from '@baton/runtime'
+import type { ScriptedModel, ScriptedModelOptions } from '@baton/core/testing'
+import type { CatalogOptions } from '@baton/runtime'
 import type { VirtualTime } from '../simulator/virtual-time.ts'
 
 export interface HostKind {
@@ -10,17 +10,17 @@ export interface HostKind {
   /** Whether its sessions live in a process that may end, so that its worlds can `restart`. */
   readonly restarts: boolean
   /** Creates a world with its own host, and its own session that is not open yet. */
-  createWorld(init: ContractWorldInit): Promise<ContractWorld>
+  createWorld(init: ContractWorldOptions): Promise<ContractWorld>
   /** Frees what all worlds share. */
   close(): Promise<void>
 }
 
 /** The agent of a world, and the options of its host. */
-export interface ContractWorldInit extends Partial<Omit<AgentInit, 'model'>> {
-  readonly steps: ScriptedModelInit['steps']
+export interface ContractWorldOptions extends Partial<Omit<AgentOptions, 'model'>> {
+  readonly steps: ScriptedModelOptions['steps']
   /** Replaces the scripted model. */
-  readonly models?: AgentInit['model']
-  readonly catalog?: Partial<Pick<CatalogInit, 'priceOf' | 'services' | 'modelOf'>>
+  readonly models?: AgentOptions['model']
+  readonly catalog?: Partial<Pick<CatalogOptions, 'priceOf' | 'services' | 'modelOf'>>
   /** Replaces operations of the host's own store. */
   readonly blobs?: Partial<BlobStore>
 }
@@ -40,5 +40,5 @@ export interface ContractWorld {
   /**
    * Stops the host and starts another one over the same records. Absent if hosts of this kind outlive their processes.
    */
-  readonly restart?: (init: ContractWorldInit) => Promise<ContractWorld>
+  readonly restart?: (init: ContractWorldOptions) => Promise<ContractWorld>
 }

@@ -1,10 +1,10 @@
 // Interrupts in every phase of a session, with every way to report how much of the answer was heard.
-import { BatonError } from '@baton/core'
-import type { Heard, Tool } from '@baton/core'
+import { BatonError } from '@baton/core/internal'
+import type { Heard, Tool } from '@baton/core/internal'
 import type { Played } from '@baton/core/machine'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'
-import type { ContractWorldInit } from './host-kind.ts'
+import type { ContractWorldOptions } from './host-kind.ts'
 import { act, listCalls, createClientTool, never, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
@@ -13,7 +13,7 @@ interface Interrupted {
   /** Virtual milliseconds from the input to the interrupt. */
   readonly afterMs: number
   readonly heard?: Played
-  readonly init: ContractWorldInit
+  readonly init: ContractWorldOptions
 }
 
 /** Interrupts the first turn, then sends a second input; returns what the model read then. */
@@ -40,7 +40,7 @@ function createSignal() {
   return { signal: controller.signal, abort: () => controller.abort() }
 }
 
-function calling(tool: Tool): ContractWorldInit {
+function calling(tool: Tool): ContractWorldOptions {
   return { tools: [tool], steps: [{ text: 'Look: ', ...listCalls('act') }, AFTER, AFTER] }
 }
 
@@ -372,7 +372,7 @@ export const INTERRUPT_SITUATIONS: Situations = {
   },
   'an interrupt between two attempts ends the wait': async (stage) => {
     const busy = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
-    const init: ContractWorldInit = { steps: [{ error: busy }, AFTER], retry: { attempts: 3, baseMs: 60_000 } }
+    const init: ContractWorldOptions = { steps: [{ error: busy }, AFTER], retry: { attempts: 3, baseMs: 60_000 } }
     const { world, outcome } = await interruptAt(stage, { afterMs: 100, init })
     expect(outcome).toBe('interrupted')
     expect(world.model.requests).toHaveLength(2)

@@ -1,5 +1,5 @@
 // Local hosts in the contract, over any store.
-import type { Agent, BlobStore, Store } from '@baton/core'
+import type { Agent, BlobStore, Store } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { createHost, createMemoryStore, openSqliteStore } from '@baton/host'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { VirtualTime } from '../simulator/virtual-time.ts'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
 import { countRequests } from '../simulator/count-requests.ts'
-import type { ContractWorld, ContractWorldInit, HostKind } from './host-kind.ts'
+import type { ContractWorld, ContractWorldOptions, HostKind } from './host-kind.ts'
 import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
 
 export function createMemoryKind(): HostKind {
@@ -57,7 +57,7 @@ interface Place {
   readonly newId: () => string
 }
 
-function createLocalWorld(place: Place, init: ContractWorldInit): ContractWorld {
+function createLocalWorld(place: Place, init: ContractWorldOptions): ContractWorld {
   const { store, session, time, newId } = place
   const parts = createWorldParts(time, newId, init)
   const { environment, log } = parts
@@ -69,7 +69,7 @@ function createLocalWorld(place: Place, init: ContractWorldInit): ContractWorld 
     for await (const record of store.read(name, 0)) all.push(record)
     return all
   }
-  const restart = async (next: ContractWorldInit): Promise<ContractWorld> => {
+  const restart = async (next: ContractWorldOptions): Promise<ContractWorld> => {
     await time.until(host.stop())
     return createLocalWorld(place, next)
   }

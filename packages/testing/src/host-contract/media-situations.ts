@@ -1,5 +1,5 @@
 // Content other than text: records hold handles, models get the bytes, and a failing store rejects whole inputs.
-import type { ImagePart, Message } from '@baton/core'
+import type { ImagePart, Message } from '@baton/core/internal'
 import { expect } from 'vitest'
 import { act, listCalls, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'

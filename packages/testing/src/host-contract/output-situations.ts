@@ -6,13 +6,17 @@ import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { act, listCalls, textsTold } from './situation-parts.ts'
-import type { ContractWorldInit } from './host-kind.ts'
+import type { ContractWorldOptions } from './host-kind.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
 const verdict = z.object({ valid: z.boolean(), note: z.string().optional(), score: z.number().int() })
 
-async function ask({ createWorld }: Stage, steps: ContractWorldInit['steps'], more: Partial<ContractWorldInit> = {}) {
+async function ask(
+  { createWorld }: Stage,
+  steps: ContractWorldOptions['steps'],
+  more: Partial<ContractWorldOptions> = {},
+) {
   const world = await createWorld({ steps, output: verdict, ...more })
   const answer = async () => await world.time.until((await world.open()).send('is it valid?').answer)
   return { ...world, answer }

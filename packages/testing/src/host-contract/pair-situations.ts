@@ -1,12 +1,12 @@
 // Calls in situations from a table: who runs them, what they do, who is asked, what fails and when, and what happens
 // concurrently. One judge knows the effects that happened, what the model was asked, and what a reader of the session
 // saw.
-import type { Client, EventCursor, LeaseClient, Session, Tool } from '@baton/core'
-import { tool } from '@baton/core'
+import type { Client, EventCursor, LeaseClient, Session, Tool } from '@baton/core/internal'
+import { tool } from '@baton/core/internal'
 import { validateHistory } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { chooseRotating } from '../depth.ts'
-import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
+import type { ContractWorld, ContractWorldOptions } from './host-kind.ts'
 import type { RowOf } from './pairs.ts'
 import { coverPairs } from './pairs.ts'
 import type { Situations } from './situation.ts'
@@ -80,7 +80,7 @@ function describeRows(rows: readonly Row[]): Situations {
   )
 }
 
-async function play(row: Row, createWorld: (init: ContractWorldInit) => Promise<ContractWorld>): Promise<void> {
+async function play(row: Row, createWorld: (init: ContractWorldOptions) => Promise<ContractWorld>): Promise<void> {
   const effects: Effect[] = []
   const pass: { world?: ContractWorld } = {}
   const run = async (callId: string, input: unknown): Promise<string> => {
@@ -115,7 +115,7 @@ const answer = () => ({ pieces: ['fi', 'ne'], pieceMs: 500 }) as const
 
 type Run = (callId: string, input: unknown) => Promise<string>
 
-function describeWorld(row: Row, run: Run): ContractWorldInit {
+function describeWorld(row: Row, run: Run): ContractWorldOptions {
   const shared = {
     name: 'act',
     description: 'Acts',

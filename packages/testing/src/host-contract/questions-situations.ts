@@ -1,7 +1,7 @@
 // Tools that ask their user during a call, and tools that set the session's plan.
-import type { BatonError, Question, QuestionAnswer, Session, Tool } from '@baton/core'
+import type { BatonError, Question, QuestionAnswer, Session, Tool } from '@baton/core/internal'
 import { expect } from 'vitest'
-import type { ContractWorldInit } from './host-kind.ts'
+import type { ContractWorldOptions } from './host-kind.ts'
 import { act, CALL, listCalls, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
@@ -10,7 +10,7 @@ const SCHEMA = { type: 'object', properties: { size: { type: 'integer' } }, requ
 const QUESTION: Question = { message: 'Which size?', schema: SCHEMA }
 
 /** A session whose tool asks these questions in order, and returns the answers it got. */
-async function askIn(stage: Stage, questions: readonly Question[], more: Partial<ContractWorldInit> = {}) {
+async function askIn(stage: Stage, questions: readonly Question[], more: Partial<ContractWorldOptions> = {}) {
   const told: unknown[] = []
   const order = act(
     async (_, { ask }) => {

@@ -3,13 +3,13 @@
 import type { AnswerVerdict, PendingApproval, Session } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
-import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
+import type { ContractWorld, ContractWorldOptions } from './host-kind.ts'
 import { expectOwnResult, SPAWN, STRANGERS } from './lease-clients-situations.ts'
 import { act, CALL, listCalls, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
-async function restart(world: ContractWorld, init: ContractWorldInit): Promise<ContractWorld> {
+async function restart(world: ContractWorld, init: ContractWorldOptions): Promise<ContractWorld> {
   if (!world.restart) throw new Error('hosts of this kind outlive their processes')
   return await world.restart(init)
 }

@@ -1,6 +1,6 @@
 // Building blocks of situations: tools, steps of the scripted model, and what each party observed.
-import type { Frame, Tool, ToolContext } from '@baton/core'
-import { tool } from '@baton/core'
+import type { Frame, Tool, ToolContext } from '@baton/core/internal'
+import { tool } from '@baton/core/internal'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
 
 /** A tool named `act` that accepts any object as arguments. */

@@ -1,12 +1,12 @@
 // Situations: what a host must do, as named cases, each with its own world for any kind of host.
 import type { Fact } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
-import type { ContractWorld, ContractWorldInit, HostKind } from './host-kind.ts'
+import type { ContractWorld, ContractWorldOptions, HostKind } from './host-kind.ts'
 
 /** The stage of a situation. */
 export interface Stage {
   readonly kind: string
-  createWorld(init: ContractWorldInit): Promise<ContractWorld>
+  createWorld(init: ContractWorldOptions): Promise<ContractWorld>
 }
 
 export type Act = (stage: Stage) => Promise<void>

@@ -54,14 +54,14 @@ interface Next {
   readonly leftMs: number
 }
 
-export interface SkippedTimeInit {
+export interface SkippedTimeOptions {
   readonly store: Store
   readonly client: Client
   /** Virtual clock. */
   readonly startMs: number
 }
 
-export function createSkippedTime(init: SkippedTimeInit): VirtualTime {
+export function createSkippedTime(init: SkippedTimeOptions): VirtualTime {
   const virtual = createVirtualTime(init.startMs)
   const time = new SkippedTime(init, virtual)
   return {
@@ -81,11 +81,11 @@ export function createSkippedTime(init: SkippedTimeInit): VirtualTime {
 }
 
 class SkippedTime {
-  readonly #init: SkippedTimeInit
+  readonly #init: SkippedTimeOptions
   readonly #virtual: VirtualTime
   readonly #sessions = new Map<string, Watched>()
 
-  constructor(init: SkippedTimeInit, virtual: VirtualTime) {
+  constructor(init: SkippedTimeOptions, virtual: VirtualTime) {
     this.#init = init
     this.#virtual = virtual
   }

@@ -1,17 +1,17 @@
 // The workflow-like engine in the contract: without failures, and with a worker that dies at every record.
 import { createHostOver, createCatalog } from '@baton/runtime'
-import type { BlobStore } from '@baton/core'
+import type { BlobStore } from '@baton/core/internal'
 import { createHash } from 'node:crypto'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
-import type { WorkflowEngineInit } from '../workflow/workflow-engine.ts'
+import type { WorkflowEngineOptions } from '../workflow/workflow-engine.ts'
 import { createWorkflowEngine } from '../workflow/workflow-engine.ts'
 import type { HostKind } from './host-kind.ts'
 import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
 
 /** Failures in its worlds; none by default. */
-export type WorkflowKindInit = Pick<WorkflowEngineInit, 'killsWorker' | 'loses'>
+export type WorkflowKindOptions = Pick<WorkflowEngineOptions, 'killsWorker' | 'loses'>
 
-export function createWorkflowKind(name: string, deaths: WorkflowKindInit = {}): HostKind {
+export function createWorkflowKind(name: string, deaths: WorkflowKindOptions = {}): HostKind {
   return {
     name,
     restarts: false,

@@ -5,7 +5,7 @@ import type { Fact, FactOf, FactType } from '@baton/core/machine'
 import type { ScriptedModel } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import type { VirtualTime } from '../simulator/virtual-time.ts'
-import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
+import type { ContractWorld, ContractWorldOptions } from './host-kind.ts'
 
 export interface WorldParts {
   readonly time: VirtualTime
@@ -23,7 +23,7 @@ export function createSerialIds(): () => string {
 }
 
 /** `newId` is shared by the successive hosts of one world. */
-export function createWorldParts(time: VirtualTime, newId: () => string, init: ContractWorldInit): WorldParts {
+export function createWorldParts(time: VirtualTime, newId: () => string, init: ContractWorldOptions): WorldParts {
   const { steps, models, catalog: _, blobs: __, ...agent } = init
   const { clock, timers } = time
   const model = createScriptedModel({ steps, timers })

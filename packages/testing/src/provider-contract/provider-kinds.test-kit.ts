@@ -1,6 +1,6 @@
 // The kinds of models that the provider contract is run on: every wire, tools in words, and the bridge to the AI SDK.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type { Clock, JsonObject, Model, Transport } from '@baton/core'
+import type { Clock, JsonObject, Model, Transport } from '@baton/core/internal'
 import { fromAiSdkModel } from '@baton/models/ai-sdk'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { createBedrockModel } from '@baton/models/bedrock'

@@ -1,6 +1,6 @@
 // Every current model with every option: requests pass the provider's rules and the strict wires.
-import type { JsonObject, ModelRequest, ModelSettings, ToolChoice } from '@baton/core'
-import { isBatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, ModelRequest, ModelSettings, ToolChoice } from '@baton/core/internal'
+import { isBatonError, isJsonObject } from '@baton/core/internal'
 import {
   validateAnthropicRequest,
   validateBedrockRequest,

@@ -1,6 +1,6 @@
 // Runs a host on Claude answers that a test writes block by block, and records the requests it sends.
-import type { HttpRequest, JsonObject } from '@baton/core'
-import { defineAgent, isJsonObject, tool } from '@baton/core'
+import type { HttpRequest, JsonObject } from '@baton/core/internal'
+import { defineAgent, isJsonObject, tool } from '@baton/core/internal'
 import { createHost } from '@baton/host'
 import { createAnthropicModel } from '@baton/models/anthropic'
 

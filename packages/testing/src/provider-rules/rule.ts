@@ -1,7 +1,7 @@
 // Providers' rules about individual models, taken from their documentation and errors, independently of the traits
 // table that is tested against them.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 /** The verbatim message of a rejection, or what a page says. */
 export type Refusal = string

@@ -9,8 +9,8 @@ import type {
   PendingApproval,
   PendingQuestion,
   Session,
-} from '@baton/core'
-import { createSpec } from '@baton/core'
+} from '@baton/core/internal'
+import { createSpec } from '@baton/core/internal'
 import type { Fact, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'

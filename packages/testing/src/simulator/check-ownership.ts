@@ -1,10 +1,10 @@
 // Checks of several processes that share a store: one owner at a time, which alone appends and works, and a log that
 // contains every input accepted by any of them.
-import type { Accepted, Refused, Store } from '@baton/core'
+import type { Accepted, Refused, Store } from '@baton/core/internal'
 import type { ClientReport, SessionRecord, UserCommand } from '@baton/core/machine'
 import type { SimulatedProcess } from './process.ts'
 
-export interface OwnershipInit {
+export interface OwnershipOptions {
   /** Processes with a running model call that was not given up. */
   readonly working: () => readonly SimulatedProcess[]
   readonly fail: (failure: Error) => void
@@ -13,7 +13,7 @@ export interface OwnershipInit {
 }
 
 export class OwnershipWatch {
-  readonly #init: OwnershipInit
+  readonly #init: OwnershipOptions
   /** The newest epoch given by the store. */
   #epoch = 0
   #writer: string | undefined
@@ -21,7 +21,7 @@ export class OwnershipWatch {
   readonly #stored = new Set<string>()
   readonly #accepted = new Set<string>()
 
-  constructor(init: OwnershipInit) {
+  constructor(init: OwnershipOptions) {
     this.#init = init
   }
 

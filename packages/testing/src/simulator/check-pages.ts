@@ -1,5 +1,5 @@
 // Checks of pages once the world is at rest: they show what the log says, each message once, and no message is lost.
-import type { ChatMessage } from '@baton/core'
+import type { ChatMessage } from '@baton/core/internal'
 import type { SessionMessage } from '@baton/client'
 import type { SimulatedWorld } from './simulate.ts'
 import { SESSION } from './simulate.ts'

@@ -1,5 +1,5 @@
 // Checks of the simulator: every record as soon as it is stored, and finally what happened against what the log says.
-import type { createSpec } from '@baton/core'
+import type { createSpec } from '@baton/core/internal'
 import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord } from '@baton/core/machine'
 import { checkSnapshot } from './check-snapshot.ts'

@@ -1,6 +1,6 @@
 // Compares the requests and answers of simulated models with the log: every request matches a full fold of the records,
 // every text that the log kept is what the model said, and stopping a host stops its model calls.
-import type { AbortSignalLike, Message, ModelRequest, StoredMessage } from '@baton/core'
+import type { AbortSignalLike, Message, ModelRequest, StoredMessage } from '@baton/core/internal'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { listClientTools } from '@baton/core/machine'
 import type { SimulatedProcess } from './process.ts'

@@ -58,14 +58,14 @@ export interface SimulatedProcess {
   wait(delayMs: number): Promise<void>
 }
 
-export interface ProcessInit {
+export interface ProcessOptions {
   readonly time: VirtualTime
   readonly random: Random
   readonly points: CrashPoints
   readonly onDeath: (point: string) => void
 }
 
-export function createProcess(init: ProcessInit): SimulatedProcess {
+export function createProcess(init: ProcessOptions): SimulatedProcess {
   let alive = true
   let left = Infinity
   let fatal: string | undefined

@@ -1,5 +1,5 @@
 // The simulator over the workflow-like engine: instead of processes, its workers and activities die.
-import { createSpec } from '@baton/core'
+import { createSpec } from '@baton/core/internal'
 import type { WorkEffect } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
 import { createHash } from 'node:crypto'

@@ -1,6 +1,6 @@
 // The simulator: the real local host in a simulated world, driven by one seed, checked after every stored record.
-import type { Accepted, Host, Refused, Session, Store } from '@baton/core'
-import { createSpec } from '@baton/core'
+import type { Accepted, Host, Refused, Session, Store } from '@baton/core/internal'
+import { createSpec } from '@baton/core/internal'
 import type { ClientReport, History, SessionRecord, State, UserCommand } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { InvariantChecker, Random } from '@baton/core/testing'

@@ -10,9 +10,9 @@ import type {
   ModelPart,
   Tool,
   ToolContext,
-} from '@baton/core'
-import { BatonError, defineAgent, tool } from '@baton/core'
-import type { ErrorCode } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, defineAgent, tool } from '@baton/core/internal'
+import type { ErrorCode } from '@baton/core/internal'
 import type { Random } from '@baton/core/testing'
 import type { ModelWatch, SaidSink } from './model-watch.ts'
 import type { SimulatedProcess } from './process.ts'

@@ -27,7 +27,7 @@ export function createAppMemory(): AppMemory {
   return { seen: new Set(), results: new Map(), screen: 'idle', spoken: [], said: new Map() }
 }
 
-export interface AppInit {
+export interface AppOptions {
   readonly host: Host
   readonly session: string
   readonly connection: string
@@ -47,7 +47,7 @@ export interface SimulatedApp extends SimulatedDevice {
   interrupt(): void
 }
 
-export function openApp(init: AppInit): SimulatedApp {
+export function openApp(init: AppOptions): SimulatedApp {
   const { time, random, process, connection, memory } = init
   const network = createNetwork(init)
   openV1Connection({
@@ -113,7 +113,7 @@ export function openApp(init: AppInit): SimulatedApp {
 
 /** Display tools change the app; the model's tools take effect in the world. */
 async function runTool(
-  init: AppInit,
+  init: AppOptions,
   call: { readonly callId: string; readonly name: string; readonly arguments: string },
 ): Promise<string> {
   const { memory, time, random, effects } = init

@@ -1,5 +1,5 @@
 // A user's device: runs client tools over a network that delays, loses, repeats and breaks.
-import type { Frame, Session } from '@baton/core'
+import type { Frame, Session } from '@baton/core/internal'
 import type { ClientToolSpec } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import type { Effects } from './simulated-agent.ts'
@@ -17,7 +17,7 @@ export interface SimulatedDevice {
   isOpen(): boolean
 }
 
-export interface DeviceInit {
+export interface DeviceOptions {
   readonly session: Session
   readonly connection: string
   /** Milliseconds. If set, it has no connection that could break, and holds its place by a lease. */
@@ -32,7 +32,7 @@ export interface DeviceInit {
   readonly faulty: () => boolean
 }
 
-export function openDevice(init: DeviceInit): SimulatedDevice {
+export function openDevice(init: DeviceOptions): SimulatedDevice {
   const { session, connection, leaseMs, time, random } = init
   let open = true
   const frames = session.frames()
@@ -100,7 +100,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
 }
 
 /** Eventually it is forgotten, like a background tab, and its lease expires. */
-function keepRenewing({ time, random }: DeviceInit, leaseMs: number, renew: () => void): void {
+function keepRenewing({ time, random }: DeviceOptions, leaseMs: number, renew: () => void): void {
   let left = random.below(12)
   const next = (): void => {
     if (left <= 0) return
@@ -131,7 +131,7 @@ function offeredHere(
   return frame.fact
 }
 
-async function claimed({ session, connection }: DeviceInit, callId: string, offer: number): Promise<boolean> {
+async function claimed({ session, connection }: DeviceOptions, callId: string, offer: number): Promise<boolean> {
   const outcome = await session.submit({ type: 'call-claimed', callId, connection, offer }).catch(() => undefined)
   return outcome?.type === 'accepted'
 }

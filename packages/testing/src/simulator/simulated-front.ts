@@ -1,24 +1,24 @@
 // The real version 2 front in simulated processes. A process passes connections on to the peer that holds the session,
 // over a network that also delays and breaks.
 import type { Host, Logger } from '@baton/core'
-import type { DeviceNames, NoLink, PeerLink, PeerLinkInit } from '@baton/server/websocket'
+import type { DeviceNames, NoLink, PeerLink, PeerLinkOptions } from '@baton/server/websocket'
 import { DEFAULT_CONNECTION_LIMITS, openV2Connection } from '@baton/server/websocket'
 import type { SimulatedProcess } from './process.ts'
-import type { NetworkInit, SimulatedNetwork } from './simulated-network.ts'
+import type { NetworkOptions, SimulatedNetwork } from './simulated-network.ts'
 import { createNetwork } from './simulated-network.ts'
 
 export interface SimulatedServer {
   readonly host: Host
   readonly process: SimulatedProcess
   /** Virtual time, with the wall clock of this server's machine. */
-  readonly time: NetworkInit['time']
+  readonly time: NetworkOptions['time']
   /** Shared by the connections of a process. */
   readonly deviceNames: DeviceNames
   /** The address for its peers; `undefined` if it passes nothing on. */
   readonly address: string | undefined
 }
 
-export interface FrontInit extends NetworkInit {
+export interface FrontOptions extends NetworkOptions {
   readonly newId: () => string
   /** The servers that exist now. */
   readonly servers: () => readonly SimulatedServer[]
@@ -26,7 +26,7 @@ export interface FrontInit extends NetworkInit {
 
 /** Connects the network to the server. Returns false if the server is dead or the network is closed. */
 export function serve(
-  front: FrontInit,
+  front: FrontOptions,
   server: SimulatedServer,
   network: SimulatedNetwork,
   isFromPeer = false,
@@ -57,7 +57,7 @@ export function serve(
 }
 
 /** Replaces `connectToPeer`: connects one simulated server to another. */
-function reachPeer(front: FrontInit, from: SimulatedServer, init: PeerLinkInit): Promise<PeerLink | NoLink> {
+function reachPeer(front: FrontOptions, from: SimulatedServer, init: PeerLinkOptions): Promise<PeerLink | NoLink> {
   const { address, socket, isPassed } = init
   const network = createNetwork(front)
   from.process.onEnd(() => network.drop())

@@ -4,7 +4,7 @@ import type { Socket } from '@baton/server/websocket'
 import { DEFAULT_CONNECTION_LIMITS } from '@baton/server/websocket'
 import type { VirtualTime } from './virtual-time.ts'
 
-export interface NetworkInit {
+export interface NetworkOptions {
   readonly time: VirtualTime
   readonly random: Random
   readonly faulty: () => boolean
@@ -22,7 +22,7 @@ export interface SimulatedNetwork {
 }
 
 /** Both directions preserve order, like TCP; data in transit when the connection breaks is lost. */
-export function createNetwork({ time, random, faulty, onFault }: NetworkInit): SimulatedNetwork {
+export function createNetwork({ time, random, faulty, onFault }: NetworkOptions): SimulatedNetwork {
   let open = true
   /** An app that does not read: data sent to it piles up. */
   const stuck = faulty() && random.chance(0.05)

@@ -4,12 +4,12 @@ import type { Outbox, SentInput, SessionClient, World, WebSocketLike } from '@ba
 import { createMemoryOutbox, openSession } from '@baton/client'
 import type { SessionEvent } from '@baton/core'
 import type { Effects } from './simulated-agent.ts'
-import type { FrontInit } from './simulated-front.ts'
+import type { FrontOptions } from './simulated-front.ts'
 import { serve } from './simulated-front.ts'
 import type { SimulatedNetwork } from './simulated-network.ts'
 import { createNetwork } from './simulated-network.ts'
 
-export interface PageInit extends FrontInit {
+export interface PageOptions extends FrontOptions {
   readonly session: string
   readonly effects: Effects
   readonly tell: (what: string) => void
@@ -21,7 +21,7 @@ const TOOLS = ['phone.look', 'phone.spawn', 'phone.pay', 'phone.cancel'] as cons
 export class SimulatedPage {
   /** Messages of the page, across all its loads. */
   readonly said: SentInput[] = []
-  readonly #init: PageInit
+  readonly #init: PageOptions
   readonly #outbox: Outbox = createMemoryOutbox()
   #network: SimulatedNetwork | undefined
   #told = new Set<string>()
@@ -29,7 +29,7 @@ export class SimulatedPage {
   /** First fault that it noticed. */
   failure: Error | undefined
 
-  constructor(init: PageInit) {
+  constructor(init: PageOptions) {
     this.#init = init
     this.client = this.#load()
   }

@@ -12,7 +12,7 @@ export interface StoreFaults {
   slow: number
 }
 
-export interface SimulatedStoreInit {
+export interface SimulatedStoreOptions {
   /** The disk, or the connection to it: a separate store that does not share these failures. */
   readonly disk: Store
   readonly process: SimulatedProcess
@@ -23,7 +23,7 @@ export interface SimulatedStoreInit {
   readonly onSnapshot: (snapshot: Snapshot) => void
 }
 
-export function createSimulatedStore(init: SimulatedStoreInit): Store {
+export function createSimulatedStore(init: SimulatedStoreOptions): Store {
   const { disk, process, random, faults } = init
   const around = async <Value>(name: string, act: () => Promise<Value>): Promise<Value> => {
     await process.point(`${name}, before`)

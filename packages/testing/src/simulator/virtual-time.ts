@@ -1,5 +1,5 @@
 // Time that only moves when the simulation moves it. Between two events, all promises settle.
-import type { Clock, Timers } from '@baton/core'
+import type { Clock, Timers } from '@baton/core/internal'
 
 export interface VirtualTime {
   /** Its wall clock can be set; its monotonic clock cannot. */

@@ -1,6 +1,6 @@
 // The apps of a soak in real time: one process with a version 2 client per conversation. The parent process decides
 // when all come to rest and when they continue.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import { createRandom } from '@baton/core/testing'
 import { openClientTalk } from './client-talk.ts'
 import type { Pace, Said } from './converse.ts'
@@ -9,7 +9,7 @@ import { Gate } from './gate.ts'
 import type { Holdings } from './holdings.ts'
 import { takeHoldings } from './holdings.ts'
 
-export interface AppsInit {
+export interface AppsOptions {
   readonly url: string
   readonly sessions: number
   readonly seed: number
@@ -31,7 +31,7 @@ export interface AppsReport {
 const LOOK_MS = 50
 const ERRORS_MAX = 20
 
-async function main({ url, sessions, seed, pace }: AppsInit): Promise<void> {
+async function main({ url, sessions, seed, pace }: AppsOptions): Promise<void> {
   const gate = new Gate(TIMERS)
   const errors: string[] = []
   const onError = (error: string): void => void (errors.length < ERRORS_MAX && errors.push(error))
@@ -66,4 +66,4 @@ const TIMERS: Timers = {
   },
 }
 
-await main(JSON.parse(process.argv[2] ?? '{}') as AppsInit) // from our own process
+await main(JSON.parse(process.argv[2] ?? '{}') as AppsOptions) // from our own process

@@ -3,7 +3,7 @@ import type { NotifyOptions, SentInput } from '@baton/client'
 import { openSession } from '@baton/client'
 import type { Talk } from './converse.ts'
 
-export interface ClientTalkInit {
+export interface ClientTalkOptions {
   readonly url: string
   readonly session: string
   /** Called with every error except that of an input sent while the agent was stopped. */
@@ -11,7 +11,7 @@ export interface ClientTalkInit {
 }
 
 /** Resolves immediately: messages wait for the connection. */
-export async function openClientTalk({ url, session, onError }: ClientTalkInit): Promise<Talk> {
+export async function openClientTalk({ url, session, onError }: ClientTalkOptions): Promise<Talk> {
   const client = openSession({ url, session, asks: false })
   client.on('error', ({ code }) => {
     if (code !== 'session_stopped') onError(code)

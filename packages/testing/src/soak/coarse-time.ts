@@ -1,6 +1,6 @@
 // Virtual time in steps, for thousands of timers: everything due within a step happens at its end, all at once, as in a
 // busy process. Time is paused until all work started by a step has ended.
-import type { Clock, Timers } from '@baton/core'
+import type { Clock, Timers } from '@baton/core/internal'
 import { setImmediate as turn } from 'node:timers/promises'
 
 export interface CoarseTime {
@@ -12,14 +12,14 @@ export interface CoarseTime {
   runUntil(untilMs: number): Promise<void>
 }
 
-export interface CoarseTimeInit {
+export interface CoarseTimeOptions {
   readonly startMs: number
   readonly stepMs: number
   /** Resolves once no promise waits for real work; `undefined` if there is none. */
   readonly untilIdle: () => Promise<void> | undefined
 }
 
-export function createCoarseTime({ startMs, stepMs, untilIdle }: CoarseTimeInit): CoarseTime {
+export function createCoarseTime({ startMs, stepMs, untilIdle }: CoarseTimeOptions): CoarseTime {
   let step = 0
   let pending = 0
   const due = new Map<number, Set<() => void>>()

@@ -1,5 +1,5 @@
 // Timers that count the pending ones.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 
 export interface CountedTimers {
   readonly timers: Timers

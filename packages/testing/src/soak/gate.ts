@@ -1,6 +1,6 @@
 // The gate where the conversations of a soak meet: while it is open they continue, and once it closes each comes to
 // rest and waits. Closing the gate also ends a conversation's pause.
-import type { Timers } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 
 export class Gate {
   readonly #timers: Timers

@@ -1,10 +1,10 @@
 // A conversation of a soak through a listener in the host's own process.
-import type { Agent, EventCursor, Host, Timers, Tool } from '@baton/core'
+import type { Agent, EventCursor, Host, Timers, Tool } from '@baton/core/internal'
 import type { Listener } from '@baton/runtime'
 import { createListener } from '@baton/runtime'
 import type { Talk } from './converse.ts'
 
-export interface ListenerTalkInit {
+export interface ListenerTalkOptions {
   readonly host: Pick<Host, 'session'>
   readonly agent: Agent
   readonly timers: Timers
@@ -20,7 +20,7 @@ export interface ListenerTalkInit {
 /** Milliseconds between two checks of whether the agent has come to rest. */
 const LOOK_MS = 1000
 
-export async function openListenerTalk(init: ListenerTalkInit): Promise<Talk> {
+export async function openListenerTalk(init: ListenerTalkOptions): Promise<Talk> {
   const { host, agent, timers, session, cursor, tools } = init
   let failures = 0
   const listener: Listener = createListener(host, agent, { session, ...(cursor && { cursor }) })

@@ -1,7 +1,7 @@
 // The model of a soak: it speaks, is silent, calls a tool, fails and hangs at random. Checks that each request has all
 // inputs in order, without duplicates or gaps.
-import type { AbortSignalLike, Agent, Model, ModelRequest, Timers, Tool } from '@baton/core'
-import { BatonError, defineAgent, tool } from '@baton/core'
+import type { AbortSignalLike, Agent, Model, ModelRequest, Timers, Tool } from '@baton/core/internal'
+import { BatonError, defineAgent, tool } from '@baton/core/internal'
 import type { Random } from '@baton/core/testing'
 
 /** Maximum problems kept; the rest are counted. */
@@ -57,7 +57,7 @@ function findMarks({ messages }: ModelRequest): readonly { readonly slot: number
   )
 }
 
-export interface SoakAgentInit {
+export interface SoakAgentOptions {
   readonly book: ReadBook
   readonly random: Random
   readonly timers: Timers
@@ -68,7 +68,7 @@ export interface SoakAgentInit {
 const ANSWER = ['Ask ', 'how much ', 'it would be, ', 'before you ', 'name ', 'a figure.'] as const
 
 /** Listens, with a window of 20 exchanges. */
-export function createSoakAgent(init: SoakAgentInit): Agent {
+export function createSoakAgent(init: SoakAgentOptions): Agent {
   return defineAgent({
     name: 'soaked',
     model: createSoakModel(init),
@@ -78,7 +78,7 @@ export function createSoakAgent(init: SoakAgentInit): Agent {
   })
 }
 
-function createSoakModel(init: SoakAgentInit): Model {
+function createSoakModel(init: SoakAgentOptions): Model {
   const { book, random, timers } = init
   return {
     id: 'soak/model',
@@ -111,7 +111,7 @@ function createSoakModel(init: SoakAgentInit): Model {
 }
 
 /** Takes up to three seconds, and occasionally fails. */
-function createSoakTools({ random, timers }: SoakAgentInit): readonly Tool[] {
+function createSoakTools({ random, timers }: SoakAgentOptions): readonly Tool[] {
   return ['offer.compare', 'offer.rate'].map((name) =>
     tool({
       name,

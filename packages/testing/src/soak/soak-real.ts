@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AppsInit, AppsOrder, AppsReport } from './apps-process.ts'
+import type { AppsOptions, AppsOrder, AppsReport } from './apps-process.ts'
 import type { Said } from './converse.ts'
 import { createSaid } from './converse.ts'
 import { countTimers } from './count-timers.ts'
@@ -21,7 +21,7 @@ import { createSoakAgent, ReadBook } from './soak-model.ts'
 import type { Soaked } from './soaked.ts'
 import { checkRead, countOpen, sumSaid } from './soaked.ts'
 
-export interface RealSoakInit {
+export interface RealSoakOptions {
   readonly minutes: number
   readonly sessions: number
   readonly seed: number
@@ -48,7 +48,7 @@ const LIMITS = {
 }
 const PACE = { gapMs: 3000, idleMs: 20_000 }
 
-export async function soakInRealTime({ minutes, sessions, seed, onSample }: RealSoakInit): Promise<Soaked> {
+export async function soakInRealTime({ minutes, sessions, seed, onSample }: RealSoakOptions): Promise<Soaked> {
   const server = await startServer(seed)
   const { book } = server
   const apps = startApps({ url: server.url, sessions, seed, pace: PACE })
@@ -104,7 +104,7 @@ async function startServer(seed: number) {
   }
 }
 
-function startApps(init: AppsInit): ChildProcess {
+function startApps(init: AppsOptions): ChildProcess {
   const execArgv = ['--conditions=@baton/source', '--no-warnings', '--expose-gc']
   return fork(join(import.meta.dirname, 'apps-process.ts'), [JSON.stringify(init)], { execArgv })
 }

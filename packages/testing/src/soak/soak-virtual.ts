@@ -1,7 +1,7 @@
 // A soak in virtual time: one process, its conversations through listeners. Every half hour all come to rest, and the
 // process's holdings are counted. With SQLite, sessions live for the whole soak and their logs are on disk; with the
 // memory store, each session ends with its half hour and is removed, so nothing of it may remain.
-import type { EventCursor, Store } from '@baton/core'
+import type { EventCursor, Store } from '@baton/core/internal'
 import { createRandom } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment, openSqliteStore } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
@@ -20,7 +20,7 @@ import { createSoakAgent, ReadBook } from './soak-model.ts'
 import type { Soaked } from './soaked.ts'
 import { checkRead, countOpen, sumSaid } from './soaked.ts'
 
-export interface VirtualSoakInit {
+export interface VirtualSoakOptions {
   readonly hours: number
   readonly sessions: number
   readonly seed: number
@@ -37,7 +37,7 @@ const ROUND_MS = 30 * 60_000
 const REST_MS = 5 * 60_000
 const PACE = { gapMs: 2400, idleMs: 40 * 60_000 }
 
-export async function soakInVirtualTime(init: VirtualSoakInit): Promise<Soaked> {
+export async function soakInVirtualTime(init: VirtualSoakOptions): Promise<Soaked> {
   const { hours, sessions, store: kind } = init
   const world = await createWorld(init)
   const { time, gate, book, metrics } = world
@@ -76,7 +76,7 @@ export async function soakInVirtualTime(init: VirtualSoakInit): Promise<Soaked> 
   return { samples, book, said: sumSaid(said) }
 }
 
-async function createWorld({ seed, store: kind }: VirtualSoakInit) {
+async function createWorld({ seed, store: kind }: VirtualSoakOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-soak-'))
   const disk =
     kind === 'sqlite'

@@ -1,7 +1,7 @@
 // The agent of conversations whose workers are killed. Its model depends only on what it is shown, so it answers the
 // same after every restart; its tools write their effects to a file.
-import type { Agent, Message, Model, ModelAnswer, ModelPart } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { Agent, Message, Model, ModelAnswer, ModelPart } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 

@@ -1,5 +1,5 @@
 // Other failures around a session over Temporal: gateways, one of several workers, and the services themselves.
-import type { EventBatch } from '@baton/core'
+import type { EventBatch } from '@baton/core/internal'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Services } from '../services.ts'

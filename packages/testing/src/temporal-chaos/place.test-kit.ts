@@ -1,7 +1,7 @@
 // A session between real services: its log, its gateway, and workers and further gateways as processes that can be
 // killed.
 import type { SessionRecord } from '@baton/core/machine'
-import type { OwnedLogStore } from '@baton/core'
+import type { OwnedLogStore } from '@baton/core/internal'
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalHost } from '@baton/temporal'
 import type { TemporalHost } from '@baton/temporal'

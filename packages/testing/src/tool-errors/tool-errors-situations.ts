@@ -1,6 +1,6 @@
 // Ways in which a call fails, in all three layers, and what each means for the model, the user and the operator, for
 // any kind of tool.
-import type { ErrorCode, ErrorLayer } from '@baton/core'
+import type { ErrorCode, ErrorLayer } from '@baton/core/internal'
 
 export interface FailureExpected {
   readonly code: ErrorCode

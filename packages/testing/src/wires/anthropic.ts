@@ -1,6 +1,6 @@
 // Checks a request's body as Anthropic's Messages API does (version 2023-06-01).
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { type Report, type WireIssue, collectIssues, isBlank, isText, objectsIn, repeated, show } from './issue.ts'
 import { walkSchema } from './json-schema.ts'
 

@@ -1,7 +1,7 @@
 // Checks a request's body as Bedrock's Converse does. The documentation is stricter than the service: Nova's "only
 // type, properties, required" at the top of a schema is not checked, since recordings without it were accepted.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { Report, WireIssue } from './issue.ts'
 import { collectIssues, isBlank, objectsIn, repeated, show } from './issue.ts'
 

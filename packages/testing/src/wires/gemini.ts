@@ -1,6 +1,6 @@
 // Checks a request's body as Gemini's generateContent does. Like Google, it reads both spellings of a field.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { Report, WireIssue } from './issue.ts'
 import { collectIssues, isText, objectsIn, repeated, show } from './issue.ts'
 import { walkSchema } from './json-schema.ts'

@@ -1,7 +1,7 @@
 // The report of a wire validator, and small readers shared by all of them. Validators are pure and never throw: they
 // check a request's body like the provider and report what it would reject.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 
 export interface WireIssue {
   /** The rule that was broken, in snake_case. */

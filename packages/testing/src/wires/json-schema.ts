@@ -1,6 +1,6 @@
 // Walks a JSON Schema for the validators, since every provider has its own dialect.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { Report } from './issue.ts'
 import { show } from './issue.ts'
 

@@ -1,6 +1,6 @@
 // Checks a request's body as OpenAI's Chat Completions API does. Servers that speak its dialect are just as strict.
-import type { JsonObject } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import type { Report, WireIssue } from './issue.ts'
 import { collectIssues, isText, objectsIn, repeated, show } from './issue.ts'
 import { OPENAI_SCHEMA_SOURCES, checkOpenAiSchema } from './json-schema.ts'

@@ -1,8 +1,8 @@
 // A host whose sessions are workflows: an in-memory engine that behaves like one over a workflow service. Everything
 // that crosses a boundary is JSON, messages are late, and workers and activities may die. Shares only the runtime with
 // the local host.
-import type { Clock, Environment } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Clock, Environment } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import { createHistory, decideBatch, openSession } from '@baton/core/machine'
 import type { Catalog, Engine, SessionOpening, WorkEffect } from '@baton/runtime'
@@ -22,7 +22,7 @@ import {
 import type { Decided, WorkflowService } from './workflow.ts'
 import { SessionWorkflow } from './workflow.ts'
 
-export interface WorkflowEngineInit {
+export interface WorkflowEngineOptions {
   readonly environment: Environment
   readonly catalog: Catalog
   /** When the worker of this activity dies: before it did anything, or before it reports. Never by default. */
@@ -42,7 +42,7 @@ export interface WorkflowEngine extends Engine {
 /** An activity counts as lost after this many milliseconds without a heartbeat. */
 const HEARTBEAT_MS = 2000
 
-export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
+export function createWorkflowEngine(init: WorkflowEngineOptions): WorkflowEngine {
   const runs = new Map<string, WorkflowRun>()
   const open: Engine['open'] = async (session, opening) => {
     const run = runs.get(session) ?? new WorkflowRun(init, session, opening)
@@ -82,7 +82,7 @@ class WorkflowRun implements WorkflowService {
   readonly gateway: ReplicatedSession
   /** The recorded history as text, as a service would keep it. */
   readonly #log: string[] = []
-  readonly #init: WorkflowEngineInit
+  readonly #init: WorkflowEngineOptions
   /** The workflow's own time. */
   readonly #clock: Clock
   readonly #session: string
@@ -93,7 +93,7 @@ class WorkflowRun implements WorkflowService {
   #stopTimer = (): void => {}
   #closed = false
 
-  constructor(init: WorkflowEngineInit, session: string, opening: SessionOpening) {
+  constructor(init: WorkflowEngineOptions, session: string, opening: SessionOpening) {
     this.#init = init
     this.#clock = startSessionClock(init.environment.clock)
     this.#session = session

@@ -1,7 +1,7 @@
 // A session as a durable workflow: deterministic, it awaits messages and only folds. Decisions, model calls and tool
 // runs are activities elsewhere; their results arrive as messages and their records are its history. It knows no store,
 // system timers or host.
-import type { Accepted, Refused } from '@baton/core'
+import type { Accepted, Refused } from '@baton/core/internal'
 import type { AwaitedEffect, Input, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, effectKey, followRecord, initialState, outstanding } from '@baton/core/machine'
 

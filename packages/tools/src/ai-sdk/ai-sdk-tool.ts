@@ -1,5 +1,5 @@
 // Reads the fields of an AI SDK tool, version 4 to 7, once, from a value of any shape.
-import { BatonError, describeValue } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core/internal'
 
 /** A tool of any version; one with `parameters` is version 4. */
 export interface AiSdkTool {

@@ -1,6 +1,6 @@
 // Converts tools written for the AI SDK to Baton tools.
-import type { AskedCall, JsonValue, Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, tool } from '@baton/core'
+import type { AskedCall, JsonValue, Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue, isJsonObject, tool } from '@baton/core/internal'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
 import { checkSettings, settingsOf, TOOL_SETTINGS } from '../shared/tool-settings.ts'
 import { invalidOutput, readContent } from '../shared/content-parts.ts'

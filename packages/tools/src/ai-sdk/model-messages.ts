@@ -1,7 +1,7 @@
 // Converts the conversation to the format of a tool's AI SDK version. Omits citations and provider-specific state such
 // as signatures.
-import type { AssistantPart, ContentPart, Message, ResultPart } from '@baton/core'
-import { parseJson, readText } from '@baton/core'
+import type { AssistantPart, ContentPart, Message, ResultPart } from '@baton/core/internal'
+import { parseJson, readText } from '@baton/core/internal'
 
 export type AiSdkVersion = 4 | 5 | 6 | 7
 

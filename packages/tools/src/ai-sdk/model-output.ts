@@ -1,6 +1,6 @@
 // Converts the output of `toModelOutput` (AI SDK 5 to 7) and `experimental_toToolResultContent` (version 4) to a Baton
 // tool result.
-import { BatonError, describeValue, isJsonObject } from '@baton/core'
+import { BatonError, describeValue, isJsonObject } from '@baton/core/internal'
 import { invalidOutput, readContent } from '../shared/content-parts.ts'
 
 /**

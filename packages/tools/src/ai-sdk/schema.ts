@@ -1,7 +1,7 @@
 // Converts schemas of AI SDK tools to Baton schemas: Zod 3 and 4, jsonSchema() of each version, lazy schemas, and
 // Standard Schemas.
-import type { JsonObject, Schema, SchemaIssue, SchemaResult, StandardSchema } from '@baton/core'
-import { BatonError, describeValue, isJsonObject, isStandardSchema } from '@baton/core'
+import type { JsonObject, Schema, SchemaIssue, SchemaResult, StandardSchema } from '@baton/core/internal'
+import { BatonError, describeValue, isJsonObject, isStandardSchema } from '@baton/core/internal'
 import { toJSONSchema } from 'zod'
 import type { ZodType } from 'zod'
 import { zodToJsonSchema } from 'zod-to-json-schema'

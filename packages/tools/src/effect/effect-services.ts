@@ -8,7 +8,7 @@ import { describeEnding, describeFailure } from './failure.ts'
 /** Maximum characters of a cause in the log. */
 const CAUSE_CHARS = 4000
 
-export interface EffectServicesInit {
+export interface EffectServicesOptions {
   /** A runtime owned by the program, which `close` does not touch. */
   readonly runtime?: ManagedRuntime
   /** If both this and `runtime` are absent, there are no services. */
@@ -24,13 +24,13 @@ interface Running {
 
 export class EffectServices {
   readonly #module: EffectModule
-  readonly #init: EffectServicesInit
+  readonly #init: EffectServicesOptions
   readonly #running = new Set<Running>()
   #runtime: ManagedRuntime | undefined
   #building: Promise<ManagedRuntime> | undefined
   #closing: Promise<void> | undefined
 
-  constructor(module: EffectModule, init: EffectServicesInit) {
+  constructor(module: EffectModule, init: EffectServicesOptions) {
     this.#module = module
     this.#init = init
   }

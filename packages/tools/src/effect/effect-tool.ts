@@ -1,6 +1,6 @@
 // A tool whose work is an Effect: its definition, and the Baton tool it becomes.
-import type { StandardSchema, Tool, ToolContext, WaitingInit } from '@baton/core'
-import { BatonError, checkFields, checkKinds, tool } from '@baton/core'
+import type { StandardSchema, Tool, ToolContext, WaitingOptions } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, tool } from '@baton/core/internal'
 import type { SettingsOfTool, ToolSettings } from '../shared/tool-settings.ts'
 import { TOOL_SETTINGS } from '../shared/tool-settings.ts'
 import type { EffectServices } from './effect-services.ts'
@@ -8,7 +8,7 @@ import type { EffectSchema, RequiredBy, SuccessOf } from './effect-types.ts'
 import { describeFailure } from './failure.ts'
 import type { EffectModule, Opaque } from './library.ts'
 
-export interface EffectToolInit<Input extends EffectSchema, Output extends EffectSchema, Made> extends Omit<
+export interface EffectToolOptions<Input extends EffectSchema, Output extends EffectSchema, Made> extends Omit<
   ToolSettings,
   'approval' | 'waiting' | 'awayMs'
 > {
@@ -22,7 +22,7 @@ export interface EffectToolInit<Input extends EffectSchema, Output extends Effec
   /** Creates the Effect that does the work. A typed failure reaches the model with its tag and its message. */
   readonly execute: (input: Input['Type'], context: ToolContext) => Made & Fitting<SuccessOf<Made>, Output['Type']>
   readonly approval?: boolean | ((input: Input['Type']) => boolean | Promise<boolean>)
-  readonly waiting?: WaitingInit<Input['Type']>
+  readonly waiting?: WaitingOptions<Input['Type']>
 }
 
 /** Names the mismatched result in the compiler's message. */
@@ -33,13 +33,13 @@ type Fitting<Success, Output> = [Success] extends [Output]
 /** Created by `effectTool`; `Requires` are the services that its Effect needs. */
 export interface EffectTool<out Requires = never> {
   readonly name: string
-  readonly init: AnyEffectToolInit
+  readonly init: AnyEffectToolOptions
   /** For the compiler only: never set at runtime. */
   readonly types?: { readonly requires: Requires }
 }
 
 /** The untyped definition, after the compiler has checked it. */
-export interface AnyEffectToolInit extends Omit<SettingsOfTool, 'approval'> {
+export interface AnyEffectToolOptions extends Omit<SettingsOfTool, 'approval'> {
   readonly name: string
   readonly description: string
   readonly input: Opaque
@@ -52,7 +52,7 @@ const FIELDS: ReadonlySet<string> = new Set(['name', 'description', 'input', 'ou
 
 /** Defines a tool for `fromEffect`. */
 export function effectTool<const Input extends EffectSchema, Made, const Output extends EffectSchema = AnySchema>(
-  init: EffectToolInit<Input, Output, Made>,
+  init: EffectToolOptions<Input, Output, Made>,
 ): EffectTool<RequiredBy<Made>> {
   const what = typeof init?.name === 'string' ? `the Effect tool "${init.name.slice(0, 100)}"` : 'an Effect tool'
   checkFields(init, {
@@ -62,7 +62,7 @@ export function effectTool<const Input extends EffectSchema, Made, const Output 
     elsewhere: { parameters: 'input', success: 'output' },
   })
   checkKinds(init, { what, code: 'invalid_tool', kinds: { name: 'text', execute: 'a function' } })
-  return { name: init.name, init: init as AnyEffectToolInit } // its input type was only for the compiler
+  return { name: init.name, init: init as AnyEffectToolOptions } // its input type was only for the compiler
 }
 
 interface AnySchema extends EffectSchema {

@@ -1,6 +1,6 @@
 // Converts the failure of an Effect to the error that the model reads: a typed failure with tag and message, a defect
 // with its message.
-import { BatonError, isBatonError, readServiceFailure } from '@baton/core'
+import { BatonError, isBatonError, readServiceFailure } from '@baton/core/internal'
 import type { Opaque } from './library.ts'
 
 /** Maximum characters of a failure's fields. */

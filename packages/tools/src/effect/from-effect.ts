@@ -1,6 +1,6 @@
 // Converts Effect-based tools and Effect AI toolkits to Baton tools, which share one set of services.
-import type { Tool, ToolContext } from '@baton/core'
-import { BatonError, checkFields, checkKinds } from '@baton/core'
+import type { Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
 import { TOOL_SETTINGS } from '../shared/tool-settings.ts'
 import { EffectServices } from './effect-services.ts'
@@ -19,7 +19,7 @@ import type { ManagedRuntime } from './library.ts'
 import { readEffectModule } from './library.ts'
 import { readToolkit } from './toolkit.ts'
 
-export interface EffectToolsInit extends ToolsSettings {
+export interface EffectToolsOptions extends ToolsSettings {
   /** The services of the tools: a Layer without requirements. Built once, on the first call. */
   readonly layer?: unknown
   /** Instead of `layer`: your own ManagedRuntime, which `close` does not touch. */
@@ -74,10 +74,10 @@ const CLOSE_MS = 10_000
  * @param effect the module of Effect 3.22 or newer, or of Effect 4: `import * as effect from 'effect'`
  * @throws BatonError `invalid_tool`, `invalid_schema`
  */
-export function fromEffect<Init extends EffectToolsInit>(effect: object, init: Init & Complete<Init>): EffectTools {
+export function fromEffect<Init extends EffectToolsOptions>(effect: object, init: Init & Complete<Init>): EffectTools {
   checkFields(init, { what: 'fromEffect', code: 'invalid_tool', fields: FIELDS })
   checkKinds(init, { what: 'fromEffect', code: 'invalid_tool', kinds: { tools: 'an array', byName: 'an object' } })
-  const { layer, runtime, call, tools = [], toolkit, closeMs = CLOSE_MS, ...settings }: EffectToolsInit = init
+  const { layer, runtime, call, tools = [], toolkit, closeMs = CLOSE_MS, ...settings }: EffectToolsOptions = init
   if (layer !== undefined && runtime !== undefined)
     throw wrong('it has both a layer and a runtime', 'Pass only one of them.')
   if (!Number.isFinite(closeMs) || closeMs <= 0)

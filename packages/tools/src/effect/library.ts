@@ -1,7 +1,7 @@
 // The part of Effect that these tools need, taken from the module that the program passes: it may use Effect 3, Effect
 // 4 or both, which name some functions differently. Nothing is imported from Effect here.
-import type { JsonObject, SchemaResult, StandardSchema } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, SchemaResult, StandardSchema } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 
 /** An Effect, Layer, schema or tag, which only Effect itself inspects. */
 export type Opaque = unknown

@@ -1,7 +1,7 @@
 // The tools of an Effect AI toolkit, for Effect 3 (@effect/ai) or Effect 4 (effect/ai). Handlers come from the layer
 // created by `toolkit.toLayer`; the toolkit itself decodes, runs and encodes.
-import type { AskedCall, JsonObject, JsonValue, Schema, Tool, ToolContext } from '@baton/core'
-import { BatonError, tool, toJsonSchema } from '@baton/core'
+import type { AskedCall, JsonObject, JsonValue, Schema, Tool, ToolContext } from '@baton/core/internal'
+import { BatonError, tool, toJsonSchema } from '@baton/core/internal'
 import type { ToolsSettings } from '../shared/tool-settings.ts'
 import { checkSettings, settingsOf } from '../shared/tool-settings.ts'
 import { readContent } from '../shared/content-parts.ts'

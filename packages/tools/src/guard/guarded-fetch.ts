@@ -2,14 +2,14 @@
 // limits on everything. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts. undici is
 // loaded for the first request, and only here.
 import { lookup } from 'node:dns/promises'
-import type { Timers } from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import type { Agent, fetch as UndiciFetch, Response as UndiciResponse } from 'undici'
 import { parseAllowList } from './allow-list.ts'
 import { boundAnswer } from './bounded-answer.ts'
 import { parseDenyList } from './deny-list.ts'
 import { describeFetchFailure } from './fetch-failure.ts'
-import type { PinnedAgentInit, Resolve } from './pinned-agent.ts'
+import type { PinnedAgentOptions, Resolve } from './pinned-agent.ts'
 import { createPinnedAgent } from './pinned-agent.ts'
 import type { Asked } from './redirects.ts'
 import { isRedirect, nextRequest, readRequest } from './redirects.ts'
@@ -106,7 +106,7 @@ interface Undici {
 }
 
 /** The connections of one guard: opened for its first request, with undici, which is slow to load. */
-function createConnections(init: PinnedAgentInit) {
+function createConnections(init: PinnedAgentOptions) {
   let opening: Promise<Undici> | undefined
   let isClosed = false
   const load = async (): Promise<Undici> => {

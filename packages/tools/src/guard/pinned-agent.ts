@@ -12,7 +12,7 @@ import { refuseUrl } from './url-rules.ts'
 /** Resolves a name to all its addresses. It may reject; an empty list means that there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-export interface PinnedAgentInit {
+export interface PinnedAgentOptions {
   readonly allow: AllowList
   readonly deny: DenyList
   readonly resolve: Resolve
@@ -27,7 +27,7 @@ const CONNECT_MS = 10_000
 
 export function createPinnedAgent(
   { Agent, buildConnector }: Pick<typeof Undici, 'Agent' | 'buildConnector'>,
-  { allow, deny, resolve, maxHeaderBytes }: PinnedAgentInit,
+  { allow, deny, resolve, maxHeaderBytes }: PinnedAgentOptions,
 ): Undici.Agent {
   const common = { allowH2: false, timeout: CONNECT_MS }
   const findDenial = (address: string): string | undefined =>

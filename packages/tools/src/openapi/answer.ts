@@ -1,6 +1,6 @@
 // Converts an operation's response to a tool result.
-import type { JsonValue, ToolContent } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonValue, ToolContent } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { bareType, isJsonType, isTextType } from '../shared/media-types.ts'
 import type { Reading } from '../shared/service-answer.ts'
 import { decode, malformed, quoteStart, readBody, readJson } from '../shared/service-answer.ts'

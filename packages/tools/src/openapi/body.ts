@@ -1,6 +1,6 @@
 // The body of an operation: the media type to send, the schema a model writes it with, and its bytes.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import { bareType, isJsonType, isTextType } from '../shared/media-types.ts'
 import { entriesOf, entryOf, textOf, wrongDocument } from './document-parts.ts'
 import { readFields, readMultipart, replaceFile } from './fields.ts'

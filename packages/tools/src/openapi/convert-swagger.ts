@@ -1,8 +1,8 @@
 // Converts Swagger 2.0 to OpenAPI 3.0 with Scalar's converter, loaded only for such documents. Constructs that the
 // converter does not read (form and body parameters by reference, or for a whole path) are rewritten first.
 import { createRequire } from 'node:module'
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { entriesOf, entryOf, wrongDocument } from './document-parts.ts'
 
 /** @throws BatonError `invalid_option` if the document cannot be converted */

@@ -1,7 +1,7 @@
 // Reads an OpenAPI document, 3.0 to 3.2, or Swagger 2.0: its references, and its operations one by one. Creates no
 // schemas and no requests.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { describeValue, isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { describeValue, isJsonObject } from '@baton/core/internal'
 import { bareType } from '../shared/media-types.ts'
 import type { RequestBody } from './body.ts'
 import { readRequestBody } from './body.ts'

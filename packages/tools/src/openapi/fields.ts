@@ -1,6 +1,6 @@
 // Reads how form properties are encoded: their `encoding`, and which of them are files according to their schemas.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { isJsonObject } from '@baton/core/internal'
 import { bareType, isJsonType, isTextType } from '../shared/media-types.ts'
 import { entriesOf, entryOf } from './document-parts.ts'
 import { FILE_SCHEMA } from './file-schema.ts'

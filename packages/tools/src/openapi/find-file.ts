@@ -1,7 +1,7 @@
 // Finds the file that an argument names or contains: from the conversation, from the program, or as text or base64 in
 // the argument.
-import type { JsonValue, ToolContext } from '@baton/core'
-import { BatonError, isJsonObject, readDataAddress } from '@baton/core'
+import type { JsonValue, ToolContext } from '@baton/core/internal'
+import { BatonError, isJsonObject, readDataAddress } from '@baton/core/internal'
 import type { DocumentFetcher } from '../shared/pages/fetch-document.ts'
 import { bareType } from '../shared/media-types.ts'
 import type { MediaPart } from '../shared/session-media.ts'

@@ -10,8 +10,8 @@ import type {
   ToolKind,
   ToolRetry,
   Trust,
-} from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue, isBatonError, tool } from '@baton/core'
+} from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue, isBatonError, tool } from '@baton/core/internal'
 import { createGuardedFetch } from '../guard/index.ts'
 import { DocumentFetcher } from '../shared/pages/fetch-document.ts'
 import { readServerAddress } from '../shared/server-address.ts'

@@ -1,7 +1,7 @@
 // Builds one JSON Schema for the input of an operation: a property per parameter, and `body`. Referenced schemas go
 // into `$defs`, so schemas may be recursive.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { OpenApiDocument, Operation } from './document.ts'
 import { entriesOf } from './document-parts.ts'
 import type { Parameter } from './parameter.ts'

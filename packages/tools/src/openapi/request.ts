@@ -1,7 +1,7 @@
 // Turns a call's arguments into a request: address and headers in the document's styles. Writes no body and sends
 // nothing.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import { bareType, isJsonType } from '../shared/media-types.ts'
 import type { Operation } from './document.ts'
 import type { OperationInput } from './input-schema.ts'

@@ -1,7 +1,7 @@
 // Writes values in the styles of parameters and forms: RFC 6570 as used by OpenAPI, and `deepObject` brackets as read
 // by Rails, PHP, `qs` and Stripe.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, isJsonObject } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 
 export type Style =
   'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'cookie'

@@ -1,7 +1,7 @@
 // Converts texts, images and files that tools of other libraries return for the model to Baton content. Versions of the
 // AI SDK and Effect AI use different names for the same things.
-import type { ContentPart, ToolContent } from '@baton/core'
-import { BatonError, describeValue, readDataAddress } from '@baton/core'
+import type { ContentPart, ToolContent } from '@baton/core/internal'
+import { BatonError, describeValue, readDataAddress } from '@baton/core/internal'
 
 /** @throws BatonError `result_invalid` */
 export function readContent(name: string, parts: readonly unknown[]): ToolContent {

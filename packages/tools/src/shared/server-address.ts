@@ -1,5 +1,5 @@
 // Parses a service's address from a program's option.
-import { BatonError, describeValue } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core/internal'
 
 /**
  * @param option prefix of the error, such as `fromOpenApi: server`

@@ -1,6 +1,13 @@
 // Reads a service's response within limits, and turns failures into errors that a model can act on.
-import type { JsonObject, JsonValue } from '@baton/core'
-import { BatonError, hasNeverConnected, isBatonError, isJsonObject, parseJson, readStatusCode } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core/internal'
+import {
+  BatonError,
+  hasNeverConnected,
+  isBatonError,
+  isJsonObject,
+  parseJson,
+  readStatusCode,
+} from '@baton/core/internal'
 import { bareType, isJsonType, isTextType } from './media-types.ts'
 
 export interface Reading {

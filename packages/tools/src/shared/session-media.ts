@@ -1,6 +1,6 @@
 // Finds pictures and files of a conversation by name, for tools.
 import { createHash } from 'node:crypto'
-import type { FilePart, ImagePart, ToolContext } from '@baton/core'
+import type { FilePart, ImagePart, ToolContext } from '@baton/core/internal'
 
 export type MediaPart = ImagePart | FilePart
 

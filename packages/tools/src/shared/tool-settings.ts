@@ -1,7 +1,15 @@
 // A program's settings for tools of another library: for all tools, and for individual ones by name. Independent of the
 // library.
-import type { EffectClass, InterruptPolicy, JsonObject, ToolKind, ToolRetry, Trust, WaitingInit } from '@baton/core'
-import { BatonError, checkFields, findNearName } from '@baton/core'
+import type {
+  EffectClass,
+  InterruptPolicy,
+  JsonObject,
+  ToolKind,
+  ToolRetry,
+  Trust,
+  WaitingOptions,
+} from '@baton/core/internal'
+import { BatonError, checkFields, findNearName } from '@baton/core/internal'
 
 /** Fields of `tool()`, with the same defaults. */
 export interface ToolSettings {
@@ -24,7 +32,7 @@ export interface ToolSettings {
    */
   readonly approval?: boolean | Asks
   readonly onInterrupt?: InterruptPolicy
-  readonly waiting?: WaitingInit<JsonObject>
+  readonly waiting?: WaitingOptions<JsonObject>
   /**
    * Retries after transient failures. Effects are retried only after defects: use `Effect.retry` for typed errors. On a
    * whole set, it applies to tools that run here and may run twice; in `byName`, it is rejected for a `once` tool.
@@ -64,7 +72,7 @@ export const TOOL_SETTINGS: readonly (keyof ToolSettings)[] = [
 /** Fields of `tool()` other than name, description, schemas and function. */
 export interface SettingsOfTool extends Omit<ToolSettings, 'approval' | 'waiting'> {
   readonly approval?: boolean | ((input: unknown) => boolean | Promise<boolean>)
-  readonly waiting?: WaitingInit
+  readonly waiting?: WaitingOptions
 }
 
 /** @throws BatonError `invalid_tool` if `byName` names an unknown tool or field */

@@ -1,6 +1,6 @@
 // The budget of one tool call: time and entries. Counts entries, reports progress, and decides when to stop.
-import type { AbortSignalLike, Clock, ToolContext } from '@baton/core'
-import { readMonotonicMs } from '@baton/core'
+import type { AbortSignalLike, Clock, ToolContext } from '@baton/core/internal'
+import { readMonotonicMs } from '@baton/core/internal'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { refused } from './refused.ts'
 

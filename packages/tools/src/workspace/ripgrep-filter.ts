@@ -22,7 +22,7 @@ export function findRipgrep(root: string, path?: string): string | undefined {
   return findProgram(process.platform === 'win32' ? 'rg.exe' : 'rg', root, path)
 }
 
-export interface RipgrepFilterInit {
+export interface RipgrepFilterOptions {
   readonly program: string
   /** The workspace; `paths` are relative to it. */
   readonly root: string
@@ -35,16 +35,16 @@ export interface RipgrepFilterInit {
 }
 
 export class RipgrepFilter {
-  readonly #init: RipgrepFilterInit
+  readonly #init: RipgrepFilterOptions
   readonly #pattern: string
 
-  private constructor(init: RipgrepFilterInit, pattern: string) {
+  private constructor(init: RipgrepFilterOptions, pattern: string) {
     this.#init = init
     this.#pattern = pattern
   }
 
   /** Returns `undefined` if ripgrep does not support the pattern or does not run. */
-  static open(init: RipgrepFilterInit): RipgrepFilter | undefined {
+  static open(init: RipgrepFilterOptions): RipgrepFilter | undefined {
     const pattern = toRipgrepPattern(init.pattern)
     if (pattern === undefined) return undefined
     const args = [...FLAGS, '--crlf', '-e', pattern, '-']

@@ -1,5 +1,5 @@
 // The limits of the workspace tools. A result that reached one says so, and where to continue.
-import { BatonError, checkFields } from '@baton/core'
+import { BatonError, checkFields } from '@baton/core/internal'
 import * as z from 'zod'
 
 /** A path as a model writes it; no system allows longer ones. */

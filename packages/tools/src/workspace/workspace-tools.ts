@@ -1,8 +1,8 @@
 // The kit that lets a model explore one folder: list, read lines and search, and write if its owner allows it.
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { Clock, ToolContext, Trust } from '@baton/core'
-import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core'
+import type { Clock, ToolContext, Trust } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import type { KitTool } from '../shared/kit-tool.ts'
 import { CallBudget } from './call-budget.ts'
 import { getSpanTool } from './get-span.ts'

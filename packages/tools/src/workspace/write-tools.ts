@@ -1,7 +1,7 @@
 // `fs.write`, `fs.edit`, `fs.move` and `fs.delete` change one folder. The user approves each change unless the owner
 // turns that off.
-import type { ToolContext } from '@baton/core'
-import { checkFields, checkKinds, tool } from '@baton/core'
+import type { ToolContext } from '@baton/core/internal'
+import { checkFields, checkKinds, tool } from '@baton/core/internal'
 import * as z from 'zod'
 import { deleteEntry, moveEntry, readVersion, replaceFile } from './change-files.ts'
 import { WORKSPACE_ERRORS, hiddenContent, refused } from './refused.ts'

@@ -15,7 +15,7 @@ const RETRY_AFTER_MS: readonly number[] = [0, 50, 200, 500, 1000, 2000]
 /** Milliseconds after the first attempt when retries stop. */
 const RETRY_MS = 10_000
 
-export interface ConnectionsInit {
+export interface ConnectionsOptions {
   readonly url: string
   readonly schema: string
   readonly connections: number
@@ -30,7 +30,7 @@ export class PostgresConnections {
   readonly #pool: Pool
   #closing: Promise<void> | undefined
 
-  constructor({ Pool: ClientPool }: Pick<typeof Postgres, 'Pool'>, init: ConnectionsInit) {
+  constructor({ Pool: ClientPool }: Pick<typeof Postgres, 'Pool'>, init: ConnectionsOptions) {
     const { url, schema, connections, readOnly } = init
     this.schema = schema
     this.#pool = new ClientPool({

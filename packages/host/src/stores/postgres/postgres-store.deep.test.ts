@@ -1,6 +1,6 @@
 // The PostgreSQL store over a real server: the contract of all stores, plus several processes and a crashing server.
 import { storeContract } from '@baton/core/testing'
-import type { Acquired, Clock, Store } from '@baton/core'
+import type { Acquired, Clock, Store } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import type { PostgresServer } from '@baton/testing/postgres'
 import { findPostgres, startPostgres } from '@baton/testing/postgres'

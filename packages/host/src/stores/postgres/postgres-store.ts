@@ -1,6 +1,6 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
-import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core'
-import { BatonError, checkName, importPeer } from '@baton/core'
+import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
+import { BatonError, checkName, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkLeft } from '../lease-book.ts'
@@ -10,7 +10,7 @@ import { createHeldError } from '../session-held.ts'
 import type { RecordRow } from './append-queue.ts'
 import { AppendQueue, buildRows } from './append-queue.ts'
 import type { Query } from './connections.ts'
-import type { ConnectionsInit } from './connections.ts'
+import type { ConnectionsOptions } from './connections.ts'
 import { PostgresConnections } from './connections.ts'
 import { migrate, readVersion, STORE_VERSION } from './migrations.ts'
 import { toStoreError } from './postgres-errors.ts'
@@ -151,12 +151,12 @@ function openLogs(connections: PostgresConnections): Logs {
 
 type Ownership = Pick<OwnedLogStore, 'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
 
-interface OwnershipInit {
+interface OwnershipOptions {
   readonly appends: AppendQueue
   readonly leaseMs: number
 }
 
-function openOwnership(connections: PostgresConnections, { appends, leaseMs }: OwnershipInit): Ownership {
+function openOwnership(connections: PostgresConnections, { appends, leaseMs }: OwnershipOptions): Ownership {
   const { schema } = connections
   return {
     leaseMs,
@@ -290,13 +290,13 @@ async function lockSession(query: Query, schema: string, session: string): Promi
   return { key: row?.key ?? '', pos: Number(row?.pos ?? -1) }
 }
 
-interface PutInit {
+interface PutOptions {
   readonly schema: string
   readonly session: string
   readonly records: readonly SessionRecord[]
 }
 
-async function putRecords(query: Query, { schema, session, records }: PutInit): Promise<void> {
+async function putRecords(query: Query, { schema, session, records }: PutOptions): Promise<void> {
   if (records.length === 0) return
   const rows = buildRows(session, records)
   const positions = records.map(({ pos }) => pos)
@@ -319,7 +319,7 @@ async function putRecords(query: Query, { schema, session, records }: PutInit): 
   await insertRecords(query, { schema, key: row.key, pos: row.pos, rows: added, epoch: records.at(-1)?.epoch ?? 0 })
 }
 
-interface InsertInit {
+interface InsertOptions {
   readonly schema: string
   readonly key: string
   /** Position of the last stored record. */
@@ -329,7 +329,7 @@ interface InsertInit {
   readonly epoch: number
 }
 
-async function insertRecords(query: Query, { schema, key, pos, rows, epoch }: InsertInit): Promise<void> {
+async function insertRecords(query: Query, { schema, key, pos, rows, epoch }: InsertOptions): Promise<void> {
   await query(
     `INSERT INTO ${schema}.records (session, pos, ms, input, facts, body)
      SELECT $1, $2 + ord, ms, input, facts, body::json
@@ -367,7 +367,7 @@ function checkOptions(schema: string, leaseMs: number, connections: number): voi
  * @throws BatonError `invalid_option` for an invalid address, which the error omits because it may contain a password, or
  * if `pg` is not installed
  */
-async function createConnections(init: ConnectionsInit): Promise<PostgresConnections> {
+async function createConnections(init: ConnectionsOptions): Promise<PostgresConnections> {
   if (!URL.canParse(init.url) || !/^postgres(ql)?:$/.test(new URL(init.url).protocol))
     throw new BatonError({
       code: 'invalid_option',

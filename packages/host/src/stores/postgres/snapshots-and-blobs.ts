@@ -1,6 +1,6 @@
 // Snapshots and blobs of a PostgreSQL store.
-import type { BlobStore, SnapshotStore } from '@baton/core'
-import { checkName } from '@baton/core'
+import type { BlobStore, SnapshotStore } from '@baton/core/internal'
+import { checkName } from '@baton/core/internal'
 import type { Snapshot } from '@baton/core/machine'
 import { checkText } from '../legal-text.ts'
 import { encodeJson } from '../memory-store.ts'

@@ -1,6 +1,6 @@
 // A store held by another process: each method asks the current holder. Calls in progress when a holder ends are sent
 // to the next one, and are not performed twice.
-import type { BatonError, ListOptions, StoredSession, StoreHealth } from '@baton/core'
+import type { BatonError, ListOptions, StoredSession, StoreHealth } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
 import type { Outcome, StoreAccess, Value } from './store-access.ts'

@@ -1,6 +1,6 @@
 // A store in one SQLite file for several processes of one user: the first opens the file, the others reach it through
 // that process, and one of them takes over when it ends.
-import { BatonError, describeValue } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core/internal'
 import { checkPath } from '../sqlite/store-file.ts'
 import type { SqliteStore, SqliteStoreOptions } from '../sqlite/sqlite-store.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'

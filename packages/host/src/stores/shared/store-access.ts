@@ -23,7 +23,7 @@ export type Seat =
   | { readonly type: 'holder'; readonly file: SqliteFile; readonly server: StoreServer }
   | { readonly type: 'guest'; readonly connection: StoreConnection }
 
-export interface StoreAccessInit {
+export interface StoreAccessOptions {
   readonly path: string
   readonly place: string
   readonly options: SqliteStoreOptions
@@ -41,7 +41,7 @@ type Method = keyof StoreMethods
 export type Value<Name extends Method> = Awaited<ReturnType<StoreMethods[Name]>>
 
 export class StoreAccess {
-  readonly #init: StoreAccessInit
+  readonly #init: StoreAccessOptions
   readonly #self: StoreProcess = { id: randomUUID(), pid: process.pid }
   /** Leases of this process. The holder keeps guests' leases in memory only, so the next holder must be given them. */
   readonly #held = new Map<string, FormerLease>()
@@ -51,7 +51,7 @@ export class StoreAccess {
   #leaseMs = 0
   #closing: Promise<void> | undefined
 
-  constructor(init: StoreAccessInit) {
+  constructor(init: StoreAccessOptions) {
     this.#init = init
   }
 

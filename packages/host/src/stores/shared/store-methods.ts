@@ -1,7 +1,7 @@
 // Store methods as plain data, for requests to a store that another process holds: one name per method, with lists and
 // logs in pages. The holder performs them on its store, also for itself.
-import type { OwnedLogStore, StoredSession } from '@baton/core'
-import { BatonError, isBatonError, isErrorCode } from '@baton/core'
+import type { OwnedLogStore, StoredSession } from '@baton/core/internal'
+import { BatonError, isBatonError, isErrorCode } from '@baton/core/internal'
 
 /** Records or sessions per page. */
 const PAGE_ROWS = 256
@@ -21,7 +21,7 @@ export interface SessionPage {
   readonly isEnd: boolean
 }
 
-export interface StoreMethodsInit {
+export interface StoreMethodsOptions {
   readonly store: OwnedLogStore
   /**
    * `undefined` once all former guests have reconnected. Until then, nothing that may be theirs is granted or changed.
@@ -31,7 +31,7 @@ export interface StoreMethodsInit {
 
 export type StoreMethods = ReturnType<typeof createStoreMethods>
 
-export function createStoreMethods({ store, untilBack }: StoreMethodsInit) {
+export function createStoreMethods({ store, untilBack }: StoreMethodsOptions) {
   const settled =
     <Given extends readonly unknown[], Value>(act: (...given: Given) => Promise<Value>) =>
     async (...given: Given): Promise<Value> => {

@@ -19,7 +19,7 @@ const AT_ONCE = 64
 /** Milliseconds for a guest to read its last answers. */
 const FLUSH_MS = 1000
 
-export interface StoreServerInit {
+export interface StoreServerOptions {
   /** The path of the file, with links resolved. */
   readonly path: string
   readonly place: string
@@ -32,7 +32,7 @@ export interface StoreServerInit {
 
 export class StoreServer {
   readonly methods: StoreMethods
-  readonly #init: StoreServerInit
+  readonly #init: StoreServerOptions
   readonly #server: Server
   readonly #returning: Returning
   readonly #guests: Map<string, StoreProcess>
@@ -41,7 +41,7 @@ export class StoreServer {
   readonly #dropped = Promise.withResolvers<void>()
   #isStopping = false
 
-  constructor(init: StoreServerInit) {
+  constructor(init: StoreServerOptions) {
     this.#init = init
     this.#returning = new Returning(init.expected)
     this.#guests = new Map(init.expected.map((one) => [one.id, one]))

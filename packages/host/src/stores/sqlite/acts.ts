@@ -1,5 +1,5 @@
 // Writes to a SQLite store as plain data, committed on the caller's thread or sent to the worker.
-import type { LeftBehind } from '@baton/core'
+import type { LeftBehind } from '@baton/core/internal'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
 

@@ -6,7 +6,7 @@ import type { Worker } from 'node:worker_threads'
 import type { CheckpointReply, CheckpointRequest } from './protocol.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-export interface CheckpointsInit {
+export interface CheckpointsOptions {
   readonly path: string
   readonly thread: Worker
   readonly queue: WriteQueue
@@ -29,7 +29,7 @@ const TOLD_AT = 4
 const NOTHING: CheckpointReply = { restBytes: 0, logBytes: 0 }
 
 export class Checkpoints {
-  readonly #init: CheckpointsInit
+  readonly #init: CheckpointsOptions
   #chars = 0
   #timer: NodeJS.Timeout | undefined
   /** Resolvers of the open requests, in order: the thread answers them one after another. */
@@ -42,7 +42,7 @@ export class Checkpoints {
   /** Set when the thread has ended. */
   #hasEnded = false
 
-  constructor(init: CheckpointsInit) {
+  constructor(init: CheckpointsOptions) {
     this.#init = init
     const ended = (): void => {
       this.#hasEnded = true

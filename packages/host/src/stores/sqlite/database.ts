@@ -15,7 +15,7 @@ import type { OpenedFile } from './store-file.ts'
 import type { FoundSnapshot } from './text-rows.ts'
 import { prepareTextRows } from './text-rows.ts'
 
-export interface DatabaseInit {
+export interface DatabaseOptions {
   readonly path: string
   /** Maximum bytes of the file. */
   readonly maxBytes: number | undefined
@@ -52,7 +52,7 @@ export interface Database {
 /**
  * @throws BatonError, or SQLite's Error (`code` ERR_SQLITE_ERROR), when the file cannot be opened or has another format
  */
-export function openDatabase(init: DatabaseInit): Database {
+export function openDatabase(init: DatabaseOptions): Database {
   const db = new DatabaseSync(init.path, { readOnly: init.owner === undefined })
   db.exec(`PRAGMA busy_timeout=${init.busyMs}`)
   if (init.owner) setUpWriting(db, init.maxBytes)

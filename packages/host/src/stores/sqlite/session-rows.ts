@@ -1,7 +1,7 @@
 // The row of each session: where its log ends, who owns it, and a checksum that reveals changes to the row.
 import type { DatabaseSync } from 'node:sqlite'
-import type { LeftBehind } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { LeftBehind } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
 import { prepareStatements } from './statements.ts'

@@ -1,7 +1,7 @@
 // A store in one SQLite file: durable, for one process. All writes go through one queue; a worker thread reads.
 import { resolve } from 'node:path'
-import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core'
-import { BatonError, checkName } from '@baton/core'
+import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core/internal'
+import { BatonError, checkName } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import type { LeaseOptions } from '../lease-book.ts'
@@ -88,7 +88,7 @@ export async function openSqliteFile(path: string, options: SqliteStoreOptions =
   return createSqliteFile(thread, { path, readOnly, warn, leases })
 }
 
-export interface SqliteFileInit {
+export interface SqliteFileOptions {
   readonly path: string
   readonly readOnly: boolean
   readonly warn: (message: string) => void
@@ -96,7 +96,7 @@ export interface SqliteFileInit {
 }
 
 /** Creates the store of an open file. */
-export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, leases }: SqliteFileInit): SqliteFile {
+export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, leases }: SqliteFileOptions): SqliteFile {
   const { write, read } = thread
   const store: SqliteStore = {
     ...openLogs(thread, path, leases),

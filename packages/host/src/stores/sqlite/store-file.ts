@@ -3,7 +3,7 @@
 import { chmodSync, closeSync, existsSync, lstatSync, openSync, realpathSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { BatonError, describeValue } from '@baton/core'
+import { BatonError, describeValue } from '@baton/core/internal'
 
 /** Mode bits that grant access to other users. */
 const OTHERS = 0o077

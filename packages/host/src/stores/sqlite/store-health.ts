@@ -2,8 +2,8 @@
 // of the write-ahead log, and commits a probe.
 import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
-import type { StoreHealth } from '@baton/core'
-import { BatonError, ERROR_CODES, isBatonError } from '@baton/core'
+import type { StoreHealth } from '@baton/core/internal'
+import { BatonError, ERROR_CODES, isBatonError } from '@baton/core/internal'
 import { measureLog } from './checkpoints.ts'
 import { createLinkError } from './store-file.ts'
 import type { StoreThread } from './store-thread.ts'

@@ -15,7 +15,7 @@ import { isBusy } from './sqlite-errors.ts'
 import { OpenedFile } from './store-file.ts'
 import { WriteQueue } from './write-queue.ts'
 
-export interface StoreThreadInit extends WorkerData {
+export interface StoreThreadOptions extends WorkerData {
   /** Bytes of the write-ahead log above which commits wait for a checkpoint. */
   readonly logBytes: number
   readonly warn: (message: string) => void
@@ -35,7 +35,7 @@ export interface StoreThread {
 }
 
 /** @throws BatonError `store_locked`, `store_failed`, `log_damaged` when the file cannot be opened */
-export async function startStoreThread(init: StoreThreadInit): Promise<StoreThread> {
+export async function startStoreThread(init: StoreThreadOptions): Promise<StoreThread> {
   const { logBytes, warn, maxBytes, readOnly } = init
   const worker = startThread('worker', { path: init.path, readOnly, maxBytes })
   worker.on('message', (reply: StoreReply) => reply.type === 'warning' && warn(reply.message))

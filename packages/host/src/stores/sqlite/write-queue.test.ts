@@ -5,14 +5,14 @@ import type { Act, ActOutcome } from './acts.ts'
 import { CommitPace } from './commit-pace.ts'
 import { WriteQueue } from './write-queue.ts'
 
-interface DiskInit {
+interface DiskOptions {
   /** Milliseconds of the nth commit. */
   readonly takesMs: (commit: number) => number
   readonly firstMs?: number
 }
 
 /** A disk whose commits take the given time, by a clock that only commits move. */
-function createDisk({ takesMs, firstMs = takesMs(0) }: DiskInit) {
+function createDisk({ takesMs, firstMs = takesMs(0) }: DiskOptions) {
   let nowMs = 0
   const commits: { readonly acts: number; readonly isHere: boolean; readonly tookMs: number }[] = []
   let isCommitting = false

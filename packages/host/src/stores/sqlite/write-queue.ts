@@ -6,7 +6,7 @@ import { measureAct } from './acts.ts'
 import type { Batch, CommitPace } from './commit-pace.ts'
 import type { Committed } from './protocol.ts'
 
-export interface WriteQueueInit {
+export interface WriteQueueOptions {
   /** Commits on the caller's thread; `undefined` while another program briefly holds the file. */
   readonly commitHere: (acts: readonly Act[]) => readonly ActOutcome[] | undefined
   /** Rejects only when the thread has ended. */
@@ -30,14 +30,14 @@ const BATCH_ACTS = 256
 const BATCH_CHARS = 4_194_304
 
 export class WriteQueue {
-  readonly #init: WriteQueueInit
+  readonly #init: WriteQueueOptions
   #waiting: Waiting[] = []
   /** Work that must not run during a commit. */
   readonly #alone: (() => Promise<void>)[] = []
   #running: Promise<void> | undefined
   #committing: Promise<void> | undefined
 
-  constructor(init: WriteQueueInit) {
+  constructor(init: WriteQueueOptions) {
     this.#init = init
   }
 

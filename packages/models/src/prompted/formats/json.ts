@@ -1,5 +1,5 @@
 // Formats whose calls are JSON objects with a name and arguments, between marks or bare.
-import { isJsonObject, parseJson } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { PromptedFormat, WrittenCall } from '../format.ts'
 import { JSON_CALLS, JSON_CALLS_OR_DATA } from '../json-calls.ts'
 import { CODER_CALLS, GLM_ARGUMENT_CALLS } from './tagged.ts'

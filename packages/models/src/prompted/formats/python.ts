@@ -1,6 +1,6 @@
 // Formats whose calls look like Python, with named arguments and literal values.
-import type { JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonValue } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { Body, PromptedFormat, Reading, ReadCall, WrittenCall } from '../format.ts'
 import { anyBegins } from '../format.ts'
 import { JSON_CALLS_OR_DATA, readJsonCalls } from '../json-calls.ts'

@@ -1,5 +1,5 @@
 // Formats with a tag for each argument.
-import { isJsonObject, parseJson } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { Body, PromptedFormat, WrittenCall } from '../format.ts'
 import { anyBegins, beginsWith } from '../format.ts'
 import { JSON_CALLS } from '../json-calls.ts'

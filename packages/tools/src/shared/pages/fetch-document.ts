@@ -1,7 +1,7 @@
 // Fetches a page, text or JSON through the guard, decoded according to its headers, its byte order mark or the page
 // itself.
-import type { Clock, ToolContext } from '@baton/core'
-import { BatonError, describeValue } from '@baton/core'
+import type { Clock, ToolContext } from '@baton/core/internal'
+import { BatonError, describeValue } from '@baton/core/internal'
 import type { GuardOptions } from '../../guard/index.ts'
 import { parseDenyList } from '../../guard/deny-list.ts'
 import { createGuardedFetch } from '../../guard/index.ts'
