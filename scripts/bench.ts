@@ -6,7 +6,7 @@ import { REPOSITORY } from './source-files.ts'
 
 const words = process.argv.slice(2)
 const isHelp = words.some((word) => word === '--help' || word === '-h')
-if (!isHelp) buildPackages()
+if (!isHelp) await buildPackages()
 const options = isHelp ? ['--conditions=@baton/source'] : []
 const program = [...options, join(REPOSITORY, 'bench/bench.ts'), ...words]
 process.exitCode = spawnSync(process.execPath, program, { stdio: 'inherit' }).status ?? 1

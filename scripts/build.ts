@@ -1,8 +1,10 @@
 // Builds every package into its dist/: `npm run build`. Packages import each other through dist, as they do for users,
-// so they are built in dependency order. Packages without source are skipped.
+// so they are built in dependency order. tsc checks and writes the types, rolldown bundles. Packages without source are
+// skipped.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { bundlePackage } from './bundle.ts'
 import { writePackedPages } from './docs-pages.ts'
 import { NOT_PACKED } from './packed-files.ts'
 import type { Package } from './packages.ts'
@@ -16,13 +18,13 @@ const CONFIG = 'tsconfig.build.json'
 const WITH_PAGES = 'host'
 
 /** @throws Error with the compiler's output when a package does not compile, or when an entry is missing afterwards */
-export function buildPackages(): readonly Package[] {
+export async function buildPackages(): Promise<readonly Package[]> {
   const built = packagesInOrder().filter(({ entries }) => entries.length > 0)
-  for (const one of built) buildPackage(one)
+  for (const one of built) await buildPackage(one)
   return built
 }
 
-function buildPackage(one: Package): void {
+async function buildPackage(one: Package): Promise<void> {
   const config = join(one.path, CONFIG)
   // A pack contains only files from its own folder.
   copyFileSync(join(REPOSITORY, 'LICENSE'), join(one.path, 'LICENSE'))
@@ -37,6 +39,7 @@ function buildPackage(one: Package): void {
   } finally {
     rmSync(config)
   }
+  await bundlePackage(one)
   for (const { subpath, built } of one.entries)
     if (!existsSync(join(one.path, built)))
       throw new Error(`${one.name}: the entry "${subpath}" should be at ${built}, but is missing`)
@@ -62,7 +65,7 @@ function readConfig(one: Package): object {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const built = buildPackages()
+  const built = await buildPackages()
   const entries = built.flatMap((one) => one.entries)
   console.log(
     `build: ${built.length} packages with ${entries.length} entries: ${built.map(({ folder }) => folder).join(', ')}`,

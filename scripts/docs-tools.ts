@@ -14,12 +14,12 @@ export function toolsPage(): string {
 
 <!-- Generated from the definitions of the kits in packages/tools by \`npm run docs\`. Do not edit. -->
 
-\`@baton/tools\` has ${count} tools in ${kits.length} kits. Give an agent a kit, or some of its tools; [\`permissions\`](security.md#what-an-agent-may-do-at-all) remove single tools.
+\`@baton/tools\` and \`@baton/kits\` have ${count} tools in ${kits.length} kits. Give an agent a kit, or some of its tools; [\`permissions\`](security.md#what-an-agent-may-do-at-all) remove single tools.
 How to write your own: [writing-tools.md](writing-tools.md). Tools of others: [MCP servers](mcp.md), [OpenAPI documents](openapi-tools.md), [the AI SDK](ai-sdk-tools.md), [Effect](effect.md),
 [another agent](other-agents.md).
 
 \`\`\`sh
-npm install @baton/host @baton/tools
+npm install @baton/host @baton/tools @baton/kits
 \`\`\`
 
 ${row(['Kit', 'Tools'])}

@@ -8,6 +8,7 @@ import { logPage } from './docs-log.ts'
 import { protocolPage } from './docs-protocol.ts'
 import { SCHEMA_FILES } from './docs-schemas.ts'
 import { modelsPage } from './docs-models.ts'
+import { listedModels } from './listed-models.ts'
 import { toolsPage } from './docs-tools.ts'
 import { drawReconnect } from './docs-reconnect.ts'
 import { drawTrace } from './docs-trace.ts'
@@ -38,6 +39,7 @@ export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/models.md', generate: modelsPage },
   { path: 'docs/comparison.md', generate: comparisonPage },
   { path: 'docs/promises.md', generate: () => promisesPage() },
+  { path: 'packages/models/src/listed-models-extract.ts', generate: listedModels },
   { path: 'docs/trace.svg', generate: drawTrace },
   { path: 'docs/reconnect.svg', generate: drawReconnect },
 ]

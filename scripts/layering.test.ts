@@ -14,13 +14,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   models: ['core'],
   runtime: ['core'],
   tools: ['core'],
+  kits: ['core', 'tools'],
   mcp: ['core', 'runtime', 'tools'],
   client: ['core', 'protocol'],
   host: ['core', 'models', 'runtime'],
   server: ['core', 'protocol', 'runtime'],
   temporal: ['core', 'runtime'],
-  testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools'],
-  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools', 'mcp'],
+  testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools', 'kits'],
+  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools', 'kits', 'mcp'],
 }
 
 /** Exceptions where a package that runs without Node may still use it: the file is loaded only on Node. */

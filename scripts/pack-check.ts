@@ -32,13 +32,13 @@ const OTHERS = /from '(ai|effect4?|bash-tool|@effect\/|@ai-sdk\/|@exalabs\/|effe
 
 const place = mkdtempSync(join(tmpdir(), 'baton-packs-'))
 try {
-  checkPacks(place)
+  await checkPacks(place)
 } finally {
   rmSync(place, { recursive: true, force: true })
 }
 
-function checkPacks(folder: string): void {
-  const isComplete = new Set(buildPackages().map(({ name }) => name))
+async function checkPacks(folder: string): Promise<void> {
+  const isComplete = new Set((await buildPackages()).map(({ name }) => name))
   // A bin without its source cannot be installed, and neither can a package whose dependency does not exist yet.
   const packed = packagesInOrder().filter(
     ({ name, needs }) => isComplete.has(name) && needs.every((other) => isComplete.has(other)),

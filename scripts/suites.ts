@@ -177,7 +177,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   {
     name: 'tools',
     files: [
-      'packages/tools/src/acp-agent/*',
+      'packages/kits/src/acp-agent/*',
       'packages/tools/src/workspace/shell-tool.*',
       'packages/tools/src/workspace/git-guards.*',
     ],
@@ -202,7 +202,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   },
   {
     name: 'a large session file',
-    files: ['packages/tools/src/coding-sessions/*'],
+    files: ['packages/kits/src/coding-sessions/*'],
     tier: 'nightly',
     seconds: 60,
     needs: [],

@@ -1,15 +1,15 @@
-// The kits of @baton/tools whose tools docs/tools.md lists, each opened with all its options, as a program would open
+// The kits of @baton/tools and @baton/kits whose tools docs/tools.md lists, each opened with all its options, as a program would open
 // it.
 import type { Tool } from '@baton/core'
-import { acpAgent } from '@baton/tools/acp-agent'
-import { codingSessionTools } from '@baton/tools/coding-sessions'
-import { contentTools } from '@baton/tools/content'
-import { cursorAgentTools } from '@baton/tools/cursor-agents'
-import { createExplorer } from '@baton/tools/explorer'
-import { githubTools } from '@baton/tools/github'
-import { moderationTools } from '@baton/tools/moderation'
-import { visionTools } from '@baton/tools/vision'
-import { searxngSearch, webTools } from '@baton/tools/web'
+import { acpAgent } from '@baton/kits/acp-agent'
+import { codingSessionTools } from '@baton/kits/coding-sessions'
+import { contentTools } from '@baton/kits/content'
+import { cursorAgentTools } from '@baton/kits/cursor-agents'
+import { createExplorer } from '@baton/kits/explorer'
+import { githubTools } from '@baton/kits/github'
+import { moderationTools } from '@baton/kits/moderation'
+import { visionTools } from '@baton/kits/vision'
+import { searxngSearch, webTools } from '@baton/kits/web'
 import { workspaceTools } from '@baton/tools/workspace'
 import { REPOSITORY } from './source-files.ts'
 
@@ -36,7 +36,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => workspaceTools({ root: REPOSITORY, write: true, shell: true }),
   },
   {
-    subpath: '@baton/tools/coding-sessions',
+    subpath: '@baton/kits/coding-sessions',
     title: 'Coding sessions',
     about: 'Reads what Claude Code, Codex, Gemini CLI and OpenCode did in this workspace, from their stored sessions.',
     call: "codingSessionTools({ root: '.' })",
@@ -44,7 +44,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => codingSessionTools({ root: REPOSITORY }),
   },
   {
-    subpath: '@baton/tools/github',
+    subpath: '@baton/kits/github',
     title: 'GitHub',
     about: 'Issues, comments, labels, files, branches, pull requests and reviews, with the token of each principal.',
     call: 'githubTools({ token, currentIssue })',
@@ -52,7 +52,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => githubTools({ token: 'token' }),
   },
   {
-    subpath: '@baton/tools/cursor-agents',
+    subpath: '@baton/kits/cursor-agents',
     title: 'Cursor agents',
     about: "Hands coding work to Cursor's cloud agents.",
     call: 'cursorAgentTools({ apiKey })',
@@ -60,7 +60,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => cursorAgentTools({ apiKey: 'key' }),
   },
   {
-    subpath: '@baton/tools/moderation',
+    subpath: '@baton/kits/moderation',
     title: 'Moderation',
     about:
       'Scans text from strangers for hidden text, look-alikes, deceptive links, instructions to a model, phishing and secrets.',
@@ -69,7 +69,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => moderationTools(),
   },
   {
-    subpath: '@baton/tools/content',
+    subpath: '@baton/kits/content',
     title: 'Content',
     about: 'Reads posts, comments and users of Reddit, items and users of Hacker News, and web pages.',
     call: 'contentTools()',
@@ -77,7 +77,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => contentTools(),
   },
   {
-    subpath: '@baton/tools/web',
+    subpath: '@baton/kits/web',
     title: 'Web',
     about: 'Reads pages, texts and JSON of the web, and searches it.',
     call: 'webTools({ search })',
@@ -85,7 +85,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => webTools({ search: searxngSearch({ server: 'https://search.example' }) }),
   },
   {
-    subpath: '@baton/tools/vision',
+    subpath: '@baton/kits/vision',
     title: 'Vision',
     about: 'Judges pictures against requirements; measurable requirements are measured.',
     call: 'visionTools()',
@@ -93,7 +93,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => visionTools(),
   },
   {
-    subpath: '@baton/tools/explorer',
+    subpath: '@baton/kits/explorer',
     title: 'Explorer',
     about:
       'The two tools of an agent that explores a folder, in addition to the tools that read the workspace and the coding sessions.',
@@ -102,7 +102,7 @@ export const TOOL_KITS: readonly ToolKit[] = [
     open: () => createExplorer({ root: REPOSITORY }).tools.filter(({ name }) => EXPLORER_TOOLS.has(name)),
   },
   {
-    subpath: '@baton/tools/acp-agent',
+    subpath: '@baton/kits/acp-agent',
     title: 'Other agents',
     about: 'Hands a task to another agent, such as OpenCode, Gemini CLI or another Baton agent.',
     call: "acpAgent({ command: 'opencode', args: ['acp'] })",

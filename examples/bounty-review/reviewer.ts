@@ -3,11 +3,11 @@
 // decides if the confidence is low.
 import type { AnsweredCall, AnswerVerdict, Model } from '@baton/host'
 import { defineAgent } from '@baton/host'
-import type { ContentOptions } from '@baton/tools/content'
-import { contentTools, createContentReader } from '@baton/tools/content'
-import { moderationTools } from '@baton/tools/moderation'
-import type { VisionOptions } from '@baton/tools/vision'
-import { visionTools } from '@baton/tools/vision'
+import type { ContentOptions } from '@baton/kits/content'
+import { contentTools, createContentReader } from '@baton/kits/content'
+import { moderationTools } from '@baton/kits/moderation'
+import type { VisionOptions } from '@baton/kits/vision'
+import { visionTools } from '@baton/kits/vision'
 import { z } from 'zod'
 
 /** Below this confidence a person decides. */

@@ -44,7 +44,7 @@ afterEach(async () => {
 
 beforeAll(async () => {
   if (!hasNext) return
-  buildPackages()
+  await buildPackages()
   const env = { ...process.env, ...OFFLINE, NODE_ENV: 'production' }
   await promisify(execFile)(process.execPath, [NEXT, 'build'], { cwd: NEXT_FOLDER, env, timeout: 240_000 })
 }, 300_000)

@@ -1,7 +1,7 @@
 // An agent reads a web page: what a reader sees, and what the page hides. A function replaces the network here.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
-import { contentTools } from '@baton/tools/content'
+import { contentTools } from '@baton/kits/content'
 
 const page = `<!doctype html><html><head><title>A lamp</title><meta name="author" content="Ann"></head><body>
 <h1>A lamp</h1><p>It is bright, and it <a href="/care">lasts</a>.</p>

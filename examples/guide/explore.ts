@@ -3,7 +3,7 @@
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost } from '@baton/host'
 import { loadGgufModel } from '@baton/models/gguf'
-import { createExplorer, readExploration } from '@baton/tools/explorer'
+import { createExplorer, readExploration } from '@baton/kits/explorer'
 
 const [file] = process.argv.slice(2)
 const root = import.meta.dirname

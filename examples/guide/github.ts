@@ -2,7 +2,7 @@
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { startFakeGithub } from '@baton/testing/fake-github'
-import { githubTools } from '@baton/tools/github'
+import { githubTools } from '@baton/kits/github'
 
 const github = await startFakeGithub({
   tokens: { 'token-of-ann': { login: 'ann' } },

@@ -2,7 +2,7 @@
 // same way.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
-import { acpAgent } from '@baton/tools/acp-agent'
+import { acpAgent } from '@baton/kits/acp-agent'
 
 const explorer = acpAgent({
   command: 'npx',

@@ -1,6 +1,6 @@
 // Reports what coding agents did in this folder: `node sessions.ts "Which files were edited most?"`.
 import { createHost, createOfflineModel, defineAgent } from '@baton/host'
-import { codingSessionTools } from '@baton/tools/coding-sessions'
+import { codingSessionTools } from '@baton/kits/coding-sessions'
 
 const agent = defineAgent({
   name: 'historian',

@@ -1,7 +1,7 @@
 // An agent searches the web and reads what it finds. Functions replace the search and the network here.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
-import { webTools } from '@baton/tools/web'
+import { webTools } from '@baton/kits/web'
 
 const url = 'https://trains.example/night'
 const tools = webTools({

@@ -2,7 +2,7 @@
 import type { Model } from '@baton/host'
 import type { FakeGithub } from '@baton/testing/fake-github'
 import { startFakeGithub } from '@baton/testing/fake-github'
-import type { IssueReference } from '@baton/tools/github'
+import type { IssueReference } from '@baton/kits/github'
 import { startChat } from '../chat-web/server.ts'
 import type { Services } from './agent.ts'
 import { createSolver } from './agent.ts'

@@ -7,7 +7,7 @@ import { startCommand } from '@baton/testing/start-command'
 import type { V1App } from '@baton/testing/v1-app'
 import { connectV1App } from '@baton/testing/v1-app'
 import { fileURLToPath } from 'node:url'
-import { startCursorServer } from '../../packages/tools/src/cursor-agents/cursor-server.test-kit.ts'
+import { startCursorServer } from '../../packages/kits/src/cursor-agents/cursor-server.test-kit.ts'
 import { afterEach, expect, test } from 'vitest'
 
 const BATON = fileURLToPath(new URL('../../packages/cli/bin/baton.mjs', import.meta.url))

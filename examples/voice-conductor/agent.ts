@@ -1,7 +1,7 @@
 // The voice conductor: a voice app that hands work to Cursor's coding agents. Without CURSOR_API_KEY, every tool
 // belongs to the app and runs in a connected app; with the key, the tools run in this server.
 import { defineAgent, voice } from '@baton/host'
-import { CURSOR_AGENT_INSTRUCTIONS, cursorAgentClientTools, cursorAgentTools } from '@baton/tools/cursor-agents'
+import { CURSOR_AGENT_INSTRUCTIONS, cursorAgentClientTools, cursorAgentTools } from '@baton/kits/cursor-agents'
 
 const { CURSOR_API_KEY: apiKey, CURSOR_API_URL: server } = process.env
 

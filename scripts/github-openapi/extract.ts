@@ -1,4 +1,4 @@
-// Extracts the operations that @baton/tools/github uses from GitHub's API description, with schemas and examples, for
+// Extracts the operations that @baton/kits/github uses from GitHub's API description, with schemas and examples, for
 // the local GitHub of the tests: `npm ci --prefix scripts/github-openapi --ignore-scripts`, then `node
 // scripts/github-openapi/extract.ts`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

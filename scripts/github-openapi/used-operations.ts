@@ -1,4 +1,4 @@
-// The GitHub API operations that @baton/tools/github uses.
+// The GitHub API operations that @baton/kits/github uses.
 export const USED_OPERATIONS: readonly string[] = [
   'GET /repos/{owner}/{repo}',
   'GET /repos/{owner}/{repo}/issues',

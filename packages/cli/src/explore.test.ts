@@ -1,7 +1,7 @@
 // `baton explore` with a fake provider: its output, its permissions, and what later explorations remember.
 import type { FakeRequest, FakeScript } from '@baton/testing/fake-server'
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
-import type { ExplorationSummary } from '@baton/tools/explorer'
+import type { ExplorationSummary } from '@baton/kits/explorer'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -2,8 +2,8 @@
 // support them.
 import type { Model, Session, TurnStop } from '@baton/core'
 import { withPromptedTools } from '@baton/models/prompted'
-import type { ExplorationSummary } from '@baton/tools/explorer'
-import { createExplorer, readExploration } from '@baton/tools/explorer'
+import type { ExplorationSummary } from '@baton/kits/explorer'
+import { createExplorer, readExploration } from '@baton/kits/explorer'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { wantsColor } from './console.ts'

@@ -10,7 +10,6 @@ import type { ToolVerdict } from '@baton/models/internal'
 import { createSchemaWarnings } from '@baton/models/internal'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { Console } from './console.ts'
-import { createDefaultAgent } from './default-agent.ts'
 import { loadAgent } from './load-agent.ts'
 import { isLocalModel, loadLocalModel } from './local-model.ts'
 import { addMcpServers, openMcpServers } from './mcp-option.ts'
@@ -61,8 +60,7 @@ export interface PreparedAgent {
 export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
   const { folder } = init.terminal
   const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
-  const { createAgent = (place: string): Agent => createDefaultAgent(place, init.profile) } = init
-  const found = init.agent === undefined ? createAgent(folder) : await loadAgent(init.agent, folder)
+  const found = init.agent === undefined ? await createUnnamed(init) : await loadAgent(init.agent, folder)
   const { agent: loaded, permissions: may } = restrict(found, init.permissions)
   const { permissions = [] } = loaded
   const [named = loaded.models[0]] = model === undefined ? [] : [model]
@@ -98,6 +96,13 @@ export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
     await servers?.close()
   }
   return { agent, permissions: may, choice, environment, modelOf, fit, variables, close }
+}
+
+/** Loads the default agent only when it is needed: its tools are the largest part of a start. */
+async function createUnnamed({ createAgent, profile, terminal }: AgentWords): Promise<Agent> {
+  if (createAgent) return createAgent(terminal.folder)
+  const { createDefaultAgent } = await import('./default-agent.ts')
+  return createDefaultAgent(terminal.folder, profile)
 }
 
 /** Working tool support is not worth a note. */

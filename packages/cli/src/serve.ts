@@ -6,8 +6,7 @@ import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { isLoopback } from '@baton/server/internal'
-import { createAcpSocket } from '@baton/server/acp'
-import type { AcpOptions } from '@baton/server/acp'
+import type { AcpOptions, createAcpSocket } from '@baton/server/acp'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { secretsIn } from '@baton/models/internal'
 import { describeThrown } from '@baton/runtime'
@@ -20,7 +19,6 @@ import type { EmbeddedHostOptions } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeControls } from './escape-controls.ts'
 import type { GatewayHost } from './gateway-host.ts'
-import { openGatewayHost } from './gateway-host.ts'
 import { namePortOption } from './port-in-use.ts'
 import { createAccess } from './serve-access.ts'
 import { SERVE_HELP } from './serve-help.ts'
@@ -70,7 +68,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     allow: options.allow,
     clientModels: listClientModels(embedded.agent),
     chats: createChatSocket(embedded.host, chatOptions),
-    ...(options.acp && { editors: createAcpSocket(embedded.host, describeEditors(options, embedded, log)) }),
+    ...(await openEditors(options, embedded, log)),
     requests: createNodeListener(createHandler(embedded.host, { ...chatOptions, ...access.handler }), server),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
@@ -143,6 +141,17 @@ function describeEditors(
   }
 }
 
+/** Loads the protocol of editors only if they may connect. */
+async function openEditors(
+  options: ServeOptions,
+  embedded: EmbeddedHost | GatewayHost,
+  log: Logger,
+): Promise<{ readonly editors?: ReturnType<typeof createAcpSocket> }> {
+  if (!options.acp) return {}
+  const acp = await import('@baton/server/acp')
+  return { editors: acp.createAcpSocket(embedded.host, describeEditors(options, embedded, log)) }
+}
+
 /** Without the file, a chat has to name the server. */
 function tellAddress(store: StoreLocation, address: ServerAddress, log: Logger): () => void {
   try {
@@ -171,7 +180,10 @@ async function openHost(
   terminal: Console,
   log: Logger,
 ): Promise<EmbeddedHost | GatewayHost> {
-  if (options.temporal) return await openGatewayHost({ ...options, profile: voice, terminal, log }, options.temporal)
+  if (options.temporal) {
+    const { openGatewayHost } = await import('./gateway-host.ts')
+    return await openGatewayHost({ ...options, profile: voice, terminal, log }, options.temporal)
+  }
   const address = options.server.peers?.address
   // The fronts do their own waiting.
   return await openEmbeddedHost({ ...options, profile: voice, address, heldMs: 0, terminal, log })

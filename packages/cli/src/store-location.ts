@@ -2,7 +2,7 @@
 import type { LogStore, Store } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { createMemoryStore, openSharedSqliteStore, openSqliteStore } from '@baton/host'
-import { openPostgresStore } from '@baton/host/postgres'
+import type { openPostgresStore } from '@baton/host/postgres'
 import envPaths from 'env-paths'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -52,7 +52,7 @@ function defaultFile(folder: string): string {
  */
 export async function openStore(location: StoreLocation, onWarning?: (message: string) => void): Promise<Store> {
   if (location.type === 'memory') return createMemoryStore()
-  if (location.type === 'postgres') return await openPostgresStore(location.url)
+  if (location.type === 'postgres') return await openDatabase(location.url)
   try {
     // Conversations are private.
     makeFolders(dirname(location.path), 0o700)
@@ -70,10 +70,16 @@ export async function openStore(location: StoreLocation, onWarning?: (message: s
  */
 export async function openStoreToRead(location: StoreLocation): Promise<LogStore> {
   if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file with --store sqlite:FILE')
-  if (location.type === 'postgres') return await openPostgresStore(location.url, { readOnly: true })
+  if (location.type === 'postgres') return await openDatabase(location.url, { readOnly: true })
   if (existsSync(location.path)) return await openSqliteStore(location.path, { readOnly: true })
   const message = `there is no store at ${location.path}; use --store sqlite:FILE for another one`
   throw new BatonError({ code: 'store_failed', message })
+}
+
+/** Loads the client of the database only for those who name one. */
+async function openDatabase(...given: Parameters<typeof openPostgresStore>): ReturnType<typeof openPostgresStore> {
+  const postgres = await import('@baton/host/postgres')
+  return await postgres.openPostgresStore(...given)
 }
 
 /** The store's name for people, without the user and password of a database. */

@@ -58,3 +58,25 @@ test.each([
   expect(text).not.toMatch(/to\\?"ken|key-1|x-[123]/)
   expect(text.match(/\[redacted\]/g)).toHaveLength(6)
 })
+
+test('a secret field is hidden however deep it stands, in lists too', () => {
+  const { lines, log } = setUp()
+  log.info('asked', { servers: [{ request: { password: 'x-1', port: 80 } }] })
+  expect(lines).toEqual([
+    '{"level":"info","time":"<time>","servers":[{"request":{"password":"[redacted]","port":80}}],"msg":"asked"}\n',
+  ])
+})
+
+test('data replaces neither the level, the time nor the message of its line', () => {
+  const { lines, log } = setUp()
+  log.warn('a result was ignored', { level: 'info', time: 'yesterday', msg: 'all is well', callId: 'c1' })
+  expect(lines).toEqual(['{"level":"warn","time":"<time>","msg":"a result was ignored","callId":"c1"}\n'])
+})
+
+test('data that is not JSON leaves the message of its line', () => {
+  const { lines, log } = setUp()
+  const circular: Record<string, unknown> = {}
+  circular['self'] = circular
+  log.info('asked', circular as Parameters<typeof log.info>[1]) // as an untyped caller passes it
+  expect(lines).toEqual(['{"level":"info","time":"<time>","data":"not JSON","msg":"asked"}\n'])
+})

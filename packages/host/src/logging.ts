@@ -1,7 +1,6 @@
-// A server's log, over pino: one line per event, as JSON for programs or formatted by the caller for people. Secrets
-// are never logged. The rest of Baton only knows the Logger interface.
-import type { Logger } from '@baton/core'
-import { pino } from 'pino'
+// A server's log: one line per event, as JSON for programs or formatted by the caller for people, in the fields that
+// pino writes. Secrets are never logged. The rest of Baton only knows the Logger interface.
+import type { JsonObject, Logger } from '@baton/core'
 
 export interface LoggerOptions {
   /** Default: `info`. `silent` writes nothing. */
@@ -16,8 +15,15 @@ export interface LoggerOptions {
 
 export type LogLevel = 'info' | 'warn' | 'silent'
 
-/** Fields whose value is never logged, at the top level and one level below. */
-const SECRET_FIELDS = ['token', 'apiKey', 'api_key', 'authorization', 'password', 'secret']
+/** Fields whose value is never logged, however deep. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  'token',
+  'apiKey',
+  'api_key',
+  'authorization',
+  'password',
+  'secret',
+])
 const REDACTED = '[redacted]'
 
 export function createLogger(options: LoggerOptions = {}): Logger {
@@ -25,22 +31,28 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
   // Escaped as they appear in JSON. An empty secret would match everywhere.
   const hidden = secrets.filter((secret) => secret !== '').map((secret) => JSON.stringify(secret).slice(1, -1))
-  const take = (json: string): void => {
-    const safe = hidden.reduce((line, secret) => line.replaceAll(secret, REDACTED), json)
-    write(readable?.(safe) ?? safe)
+  const log =
+    (label: 'info' | 'warn'): Logger['info'] =>
+    (message, data = {}) => {
+      const json = toLine(label, message, data)
+      const safe = hidden.reduce((line, secret) => line.replaceAll(secret, REDACTED), json)
+      write(readable?.(safe) ?? safe)
+    }
+  const ignore = (): void => {}
+  return { info: level === 'info' ? log('info') : ignore, warn: level === 'silent' ? ignore : log('warn') }
+}
+
+function toLine(level: string, message: string, data: JsonObject): string {
+  // Data cannot replace the line's own fields.
+  const own = { level, time: new Date().toISOString() }
+  try {
+    return `${JSON.stringify({ ...own, ...data, ...own, msg: message }, hideSecretFields)}\n`
+  } catch {
+    // Untyped callers pass circular objects, for example.
+    return `${JSON.stringify({ ...own, data: 'not JSON', msg: message })}\n`
   }
-  const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: REDACTED },
-    },
-    { write: take },
-  )
-  return {
-    info: (message, data = {}) => log.info(data, message),
-    warn: (message, data = {}) => log.warn(data, message),
-  }
+}
+
+function hideSecretFields(name: string, value: unknown): unknown {
+  return SECRET_FIELDS.has(name) ? REDACTED : value
 }

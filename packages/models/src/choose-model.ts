@@ -11,13 +11,13 @@ import { createOpenAiChatModel } from './openai-chat/index.ts'
 import { listModels } from './openai-chat/list-models.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
 import { withModelSettings } from './model-settings.ts'
+import { findListedWindow } from './listed-models.ts'
 import { findMeantModel, withMeantName } from './near-name.ts'
 import { findServer, listOwnServers, listServerNames } from './own-servers.ts'
 import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/tool-probe.ts'
 import { withPromptedTools } from './prompted/index.ts'
 import { withToolProbe } from './prompted/with-tool-probe.ts'
-import { findListedWindow } from './traits/windows.ts'
 import type { ToolsWay, Variables } from './provider-settings.ts'
 import {
   ANTHROPIC,
@@ -269,10 +269,7 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfOptions['o
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
 }
 
-/**
- * Adds the context window from the price list if the traits table has none. The list is large, so adapters do not
- * import it.
- */
+/** Adds the context window from the price list if the traits table has none. */
 function withListedWindow(model: Model, { provider }: ModelName): Model {
   const { contextTokens, assumedTraits } = model.capabilities
   const isKnown = contextTokens !== undefined || assumedTraits !== undefined

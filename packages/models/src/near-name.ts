@@ -2,8 +2,7 @@
 // models. Versions are numbers and never corrected, so models newer than the list are left alone.
 import type { Model } from '@baton/core/internal'
 import { BatonError, findNearName, isBatonError } from '@baton/core/internal'
-import { findProvider } from '@pydantic/genai-prices'
-import { LISTED_PROVIDERS } from './listed-providers.ts'
+import { findListedWords } from './listed-models.ts'
 
 /** Minimum letters of a compared word; shorter ones resemble too many others. */
 const WORD_LETTERS = 4
@@ -12,10 +11,8 @@ const WORD_LETTERS = 4
  * Returns `claude-sonnet-5` for Anthropic's `claude-sonet-5`; `undefined` if every word is known or none is similar.
  */
 export function findMeantModel(provider: string, model: string): string | undefined {
-  const providerId = Object.hasOwn(LISTED_PROVIDERS, provider) ? LISTED_PROVIDERS[provider] : undefined
-  const listed = providerId === undefined ? undefined : findProvider({ providerId })?.models
-  if (!listed) return undefined
-  const words = new Set(listed.flatMap(({ id }) => id.toLowerCase().match(/[a-z]+/g) ?? []))
+  const words = findListedWords(provider)
+  if (!words) return undefined
   const long = [...words].filter((word) => word.length >= WORD_LETTERS)
   const meant = model.replaceAll(/[a-z]+/g, (word) => {
     if (words.has(word) || word.length < WORD_LETTERS - 1) return word

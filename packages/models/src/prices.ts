@@ -2,7 +2,7 @@
 // no cost: unknown is better than wrong. Nothing is fetched.
 import type { Usage } from '@baton/core'
 import { calcPrice } from '@pydantic/genai-prices'
-import { LISTED_PROVIDERS } from './listed-providers.ts'
+import { LISTED_PROVIDERS } from './listed-models.ts'
 
 /** US dollars per million tokens. */
 export interface Price {

@@ -49,6 +49,9 @@ test('a thousand turns with tools that answer, throw and hang leave no timer and
   expect(frontOf(session).phase).toBe('idle')
 })
 
+const validator = createArgumentValidator()
+await validator.load()
+
 function createPerformer(world: { readonly execute?: () => unknown; readonly run?: Model['run'] }) {
   const { environment, settle } = createManualTime()
   const reports: Input[] = []
@@ -66,7 +69,7 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
     modelOf: () => model,
     priceOf: undefined,
     services: {},
-    validator: createArgumentValidator(),
+    validator,
     validated: new ValidatedArguments(),
     requestMessages: new RequestMessages(),
     output: undefined,

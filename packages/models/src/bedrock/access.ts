@@ -69,7 +69,8 @@ async function loadChain(): Promise<AwsCredentialProvider> {
   } catch (cause) {
     throw new BatonError({
       code: 'model_not_configured',
-      message: 'AWS profiles and roles need the package @aws-sdk/credential-provider-node; install it alongside Baton',
+      message:
+        'AWS profiles and roles need a package that is not installed: npm install @aws-sdk/credential-provider-node',
       cause,
     })
   }

@@ -69,6 +69,7 @@ function sample(schema: JsonObject, seeds: number): readonly JsonObject[] {
 }
 
 const validator = createArgumentValidator()
+await validator.load()
 
 function findRefused([name, schema]: Named, more: readonly JsonObject[] = []): readonly unknown[] {
   counts.schemas += 1

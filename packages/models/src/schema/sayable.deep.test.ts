@@ -175,6 +175,7 @@ function sample(schema: JsonObject, validate: Case['validate']): readonly JsonVa
 
 test('the schemas of published MCP servers are read whole, and arguments made from each are accepted', async () => {
   const validator = createArgumentValidator()
+  await validator.load()
   let called = 0
   for (const [name, input] of await listMcpTools()) {
     const { schema, faults } = readSchema(input)

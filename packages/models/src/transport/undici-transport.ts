@@ -1,9 +1,9 @@
 // The transport for Node: undici's `dispatch`, which costs half of `fetch` per streamed piece. Only this file uses
-// undici. HTTP/1.1 only, because aborting then closes the socket, which stops a provider from generating and billing.
+// undici, and loads it for the first request, because it is the largest part of a start. HTTP/1.1 only, because aborting
+// then closes the socket, which stops a provider from generating and billing.
 import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { Dispatcher } from 'undici'
-import { Agent, EnvHttpProxyAgent } from 'undici'
 import type { Time } from './deadlines.ts'
 import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.ts'
 import type { CheckRequest } from './transport-errors.ts'
@@ -29,17 +29,33 @@ export interface UndiciTransport extends Transport {
  * @throws BatonError `invalid_option` if HTTP_PROXY or HTTPS_PROXY is not a proxy address, or `keepAliveMs` is below 1
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
-  const dispatcher = openDispatcher(options)
+  const settings = readSettings(options)
   const time = options.time ?? SYSTEM_TIME
   const check = createRequestCheck()
   const findPlace = createPlaces()
+  let dispatcher: Dispatcher | undefined
+  let opening: Promise<Dispatcher> | undefined
+  let isClosed = false
+  const open = async (): Promise<Dispatcher> => (dispatcher = await openDispatcher(settings))
   return {
-    post: (request, signal, onBytes) => runPost({ dispatcher, time, check, findPlace, request, signal }, onBytes),
-    close: () => dispatcher.close(),
+    post: (request, signal, onBytes) => {
+      const run = (opened: Dispatcher): Promise<HttpHead> =>
+        runPost({ dispatcher: opened, time, check, findPlace, request, signal }, onBytes)
+      if (dispatcher) return run(dispatcher)
+      if (isClosed) return Promise.reject(networkError(request, new Error('the transport is closed')))
+      return (opening ??= open()).then(run)
+    },
+    close: async () => {
+      isClosed = true
+      await (await opening)?.close()
+    },
   }
 }
 
-function openDispatcher(options: UndiciTransportOptions): Dispatcher {
+type Settings = ReturnType<typeof readSettings>
+
+/** @throws BatonError `invalid_option` */
+function readSettings(options: UndiciTransportOptions) {
   const variables = options.variables ?? process.env
   const httpProxy = findProxy(variables, 'HTTP_PROXY')
   const httpsProxy = findProxy(variables, 'HTTPS_PROXY')
@@ -49,7 +65,7 @@ function openDispatcher(options: UndiciTransportOptions): Dispatcher {
     throw new BatonError({ code: 'invalid_option', message })
   }
   // Our own deadlines apply; undici's are coarse (one second) and would interfere.
-  const settings = {
+  const connection = {
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -57,14 +73,15 @@ function openDispatcher(options: UndiciTransportOptions): Dispatcher {
     // Otherwise a server's own `Keep-Alive` could hold a connection for ten minutes.
     keepAliveMaxTimeout: keepAliveMs,
   }
-  if (!httpProxy && !httpsProxy) return new Agent(settings)
+  if (!httpProxy && !httpsProxy) return { connection }
   // Empty strings rather than `undefined`, because the agent would read absent values from the process's environment.
-  return new EnvHttpProxyAgent({
-    ...settings,
-    httpProxy: httpProxy ?? '',
-    httpsProxy: httpsProxy ?? '',
-    noProxy: variables[nameIn(variables, 'NO_PROXY')] ?? '',
-  })
+  const noProxy = variables[nameIn(variables, 'NO_PROXY')] ?? ''
+  return { connection, proxies: { httpProxy: httpProxy ?? '', httpsProxy: httpsProxy ?? '', noProxy } }
+}
+
+async function openDispatcher({ connection, proxies }: Settings): Promise<Dispatcher> {
+  const { Agent, EnvHttpProxyAgent } = await import('undici')
+  return proxies ? new EnvHttpProxyAgent({ ...connection, ...proxies }) : new Agent(connection)
 }
 
 type Variables = NonNullable<UndiciTransportOptions['variables']>

@@ -200,6 +200,7 @@ class SharedCatalog implements Catalog {
       return permitted?.model(model) ?? model
     }
     const modelOf = isLimited ? findChosen : found
+    await this.#validator.load()
     const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
     const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })

@@ -3,8 +3,11 @@ import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createArgumentValidator } from './arguments.ts'
 
+const validator = createArgumentValidator()
+await validator.load()
+
 function validate(input: JsonObject, argumentsText: string) {
-  return createArgumentValidator().validate({ input }, argumentsText)
+  return validator.validate({ input }, argumentsText)
 }
 
 function twice(levels: number, keyword: string): JsonObject {
@@ -101,8 +104,16 @@ test.each(['$ref', 'allOf', 'anyOf'])(
   },
 )
 
+test('a check before anything is loaded waits for it, and the next one does not', async () => {
+  const fresh = createArgumentValidator()
+  const shape = { input: { type: 'object', properties: { n: { type: 'number' } } } }
+  const first = fresh.validate(shape, '{"n":"x"}')
+  expect(first).toBeInstanceOf(Promise)
+  expect(await first).toEqual({ ok: false, issues: '/n must be number' })
+  expect(fresh.validate(shape, '{"n":1}')).toEqual({ ok: true, value: { n: 1 } })
+})
+
 test('two schemas with one address do not get into each other’s way', () => {
-  const validator = createArgumentValidator()
   const shape = (type: string) => ({
     input: { $id: 'urn:x', type: 'object', properties: { a: { $id: 'urn:y', type } } },
   })

@@ -1,4 +1,5 @@
-// Validates a call's arguments against its tool's schema, with messages that a model can act on.
+// Validates a call's arguments against its tool's schema, with messages that a model can act on. Ajv is loaded when it is
+// first needed, because importing it is a tenth of a start.
 import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
 import {
   countJoints,
@@ -14,8 +15,8 @@ import {
   toJsonSchema,
   withoutForcedNulls,
 } from '@baton/core/internal'
-import type { ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
-import { _, Ajv2020 } from 'ajv/dist/2020.js'
+import type * as AjvExports from 'ajv/dist/2020.js'
+import type { Ajv2020, ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
 import { isMultipleOf } from './decimal-multiple.ts'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
@@ -27,7 +28,9 @@ export interface ValidatedShape extends Pick<Tool, 'input'> {
 }
 
 export interface ArgumentValidator {
-  /** Synchronous for plain JSON Schema; a library's schema may take longer, or throw. */
+  /** Loads the validator of plain JSON Schema, so that `validate` need not. */
+  load(): Promise<void>
+  /** Synchronous for plain JSON Schema after `load`; a library's schema may take longer, or throw. */
   validate(shape: ValidatedShape, argumentsText: string): Validated | Promise<Validated>
 }
 
@@ -67,12 +70,14 @@ function createBudget(): Budget {
   return budget
 }
 
-function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
+type AjvModule = Pick<typeof AjvExports, 'Ajv2020' | '_'>
+
+function createAjv({ Ajv2020: Ajv, _ }: AjvModule, budget: Budget, allErrors: boolean): Ajv2020 {
   // Unbounded patterns were reported when the schema was read, and are not checked.
   const createPattern = (pattern: string): Pick<RegExp, 'test'> =>
     findUnbounded(pattern) === undefined ? createLinearPattern(pattern, budget.spend) : { test: () => true }
   const regExp = Object.assign(createPattern, { code: '' })
-  const ajv = new Ajv2020({
+  const ajv = new Ajv({
     strict: false,
     allErrors,
     logger: false,
@@ -144,24 +149,50 @@ interface Compiled {
 /** Compiles JSON Schemas and caches them while their schema object lives. Each is read in its own dialect. */
 export function createArgumentValidator(): ArgumentValidator {
   const budget = createBudget()
-  const ajv = createAjv(budget, true)
+  let loaded: { readonly module: AjvModule; readonly ajv: Ajv2020 } | undefined
+  const load = async () => {
+    const module: AjvModule = await import('ajv/dist/2020.js')
+    return (loaded ??= { module, ajv: createAjv(module, budget, true) })
+  }
   const compiled = new WeakMap<object, Compiled>()
   // Created for the first long arguments.
   let quickAjv: Ajv2020 | undefined
   const quickCompiled = new WeakMap<object, ValidateFunction>()
-  const findQuickCheck = ({ schema, check: usual }: Compiled): ValidateFunction => {
+  const findQuickCheck = ({ schema, check: usual }: Compiled, module: AjvModule): ValidateFunction => {
     const known = quickCompiled.get(schema)
     if (known) return known
     let check = usual
     try {
-      check = compileOnce((quickAjv ??= createAjv(budget, false)), schema)
+      check = compileOnce((quickAjv ??= createAjv(module, budget, false)), schema)
     } catch {
       // Without `allErrors` Ajv nests checks instead of chaining them, and thousands of properties are too deep.
     }
     quickCompiled.set(schema, check)
     return check
   }
+  const validateJson = (
+    schema: JsonObject,
+    { value, chars }: { readonly value: JsonValue; readonly chars: number },
+    { module, ajv }: NonNullable<typeof loaded>,
+  ): Validated => {
+    const known = compiled.get(schema)
+    const usual = known ?? compileSchema(ajv, schema)
+    if (!known) compiled.set(schema, usual)
+    const check = chars > ALL_ISSUES_CHARS ? findQuickCheck(usual, module) : usual.check
+    budget.left = STEPS + chars * STEPS_PER_CHAR
+    try {
+      if (check(value)) return { ok: true, value }
+      const complaints = check.errors ?? []
+      const meant = withoutForcedNulls(usual.schema, value)
+      if (check(meant)) return { ok: true, value: meant }
+      return { ok: false, issues: joinIssues(complaints.map(describeError)) }
+    } catch (thrown) {
+      if (thrown instanceof TooManySteps) return { ok: false, issues: TOO_MANY_STEPS }
+      throw thrown
+    }
+  }
   return {
+    load: async () => void (loaded ?? (await load())),
     validate: ({ input: schema, subject = 'the arguments are' }, argumentsText) => {
       const parsed = parseJson(argumentsText)
       if (!parsed.ok) {
@@ -171,22 +202,10 @@ export function createArgumentValidator(): ArgumentValidator {
       const { value } = parsed
       if (PROTO.test(argumentsText) && holdsProto(value))
         return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
-      const known = compiled.get(schema)
-      if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
-      const usual = known ?? compileSchema(ajv, schema as JsonObject) // not a library's schema
-      if (!known) compiled.set(schema, usual)
-      const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(usual) : usual.check
-      budget.left = STEPS + argumentsText.length * STEPS_PER_CHAR
-      try {
-        if (check(value)) return { ok: true, value }
-        const complaints = check.errors ?? []
-        const meant = withoutForcedNulls(usual.schema, value)
-        if (check(meant)) return { ok: true, value: meant }
-        return { ok: false, issues: joinIssues(complaints.map(describeError)) }
-      } catch (thrown) {
-        if (thrown instanceof TooManySteps) return { ok: false, issues: TOO_MANY_STEPS }
-        throw thrown
-      }
+      if (!compiled.has(schema) && isStandardSchema(schema)) return validateStandard(schema, value)
+      const given = { value, chars: argumentsText.length }
+      const plain = schema as JsonObject // not a library's schema
+      return loaded ? validateJson(plain, given, loaded) : load().then((now) => validateJson(plain, given, now))
     },
   }
 }

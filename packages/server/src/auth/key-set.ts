@@ -4,7 +4,6 @@ import type { Clock, JsonObject, Logger, Timers } from '@baton/core/internal'
 import { BatonError, isJsonObject, parseJson, readMonotonicMs } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose'
-import { createLocalJWKSet } from 'jose'
 
 export interface KeySetOptions {
   readonly issuer: string
@@ -52,7 +51,9 @@ export function createKeySet(init: KeySetOptions): KeySet {
     askedMs = readMonotonicMs(clock)
     try {
       const address = jwks ?? (await findKeys(init))
-      kept = { keys: createLocalJWKSet(readKeys(await fetchJson(init, address))), atMs: readMonotonicMs(clock) }
+      const found = readKeys(await fetchJson(init, address))
+      const { createLocalJWKSet } = await import('jose')
+      kept = { keys: createLocalJWKSet(found), atMs: readMonotonicMs(clock) }
       if (failure) log.info('the keys of a token issuer are available again', { issuer })
       failure = undefined
     } catch (cause) {

@@ -1,9 +1,9 @@
 // Identifies the principal of a request by a JWT (RFC 7519) signed by another service: an OpenID Connect provider, or
-// any issuer whose keys or secret are known. No part of a token appears in an error or a log.
+// any issuer whose keys or secret are known. No part of a token appears in an error or a log. jose is loaded for the first
+// token.
 import type { Principal } from '@baton/core/internal'
 import { BatonError, isBatonError, isLegalName } from '@baton/core/internal'
-import type { errors, JWTPayload, JWTVerifyGetKey } from 'jose'
-import { jwtVerify } from 'jose'
+import type { errors, JWTPayload, jwtVerify, JWTVerifyGetKey } from 'jose'
 import { readBearerToken } from '../shared/bearer-token.ts'
 import type { Identity } from '../shared/identity.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
@@ -76,7 +76,7 @@ export function createTokenVerifier(init: TokenVerifierOptions): TokenVerifier {
   }
   const read = async (token: string): Promise<JWTPayload> => {
     const now = { ...options, currentDate: new Date(world.clock.nowMs()) }
-    if (!keySet) return (await jwtVerify(token, secret, now)).payload
+    if (!keySet) return (await (await import('jose')).jwtVerify(token, secret, now)).payload
     const keys = await keySet.load()
     try {
       return await verifyByKeys(token, keys, now)
@@ -117,6 +117,7 @@ type VerifyOptions = NonNullable<Parameters<typeof jwtVerify>[2]>
 
 /** A token that does not name its key may be signed by any of several. */
 async function verifyByKeys(token: string, keys: JWTVerifyGetKey, options: VerifyOptions): Promise<JWTPayload> {
+  const { jwtVerify } = await import('jose')
   try {
     return (await jwtVerify(token, keys, options)).payload
   } catch (cause) {

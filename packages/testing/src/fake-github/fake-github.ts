@@ -1,4 +1,4 @@
-// A local GitHub: in-memory repositories behind the part of GitHub's API that @baton/tools/github uses. Validates each
+// A local GitHub: in-memory repositories behind the part of GitHub's API that @baton/kits/github uses. Validates each
 // request, and each of its answers, against GitHub's published description.
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

@@ -33,6 +33,7 @@ test.each(DOCUMENTS)(
       },
     })
     const validator = createArgumentValidator()
+    await validator.load()
     for (const { name, inputSchema, schemaWarnings = [], input, execute } of tools) {
       // Includes optional fields, if they do not nest endlessly.
       const made = [0, 0.5].map((optionalsProbability) =>

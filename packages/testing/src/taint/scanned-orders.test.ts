@@ -1,6 +1,6 @@
 // Findings of the moderation rules in the instructions that attack the taint policy: the rules recognize forms, which
 // an instruction does not need. So a scan informs people, and the policy protects.
-import { scanText } from '@baton/tools/moderation'
+import { scanText } from '@baton/kits/moderation'
 import { expect, test } from 'vitest'
 import { ORDERS } from './orders.test-kit.ts'
 

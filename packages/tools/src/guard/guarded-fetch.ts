@@ -1,15 +1,15 @@
 // A fetch for addresses named by a model, a server or a document: public places only, a check of each redirect, and
-// limits on everything. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts.
+// limits on everything. The rules are in url-rules.ts and address-rules.ts, the connections in pinned-agent.ts. undici is
+// loaded for the first request, and only here.
 import { lookup } from 'node:dns/promises'
 import type { Timers } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
-import type { Agent, Response as UndiciResponse } from 'undici'
-import { fetch as undiciFetch } from 'undici'
+import type { Agent, fetch as UndiciFetch, Response as UndiciResponse } from 'undici'
 import { parseAllowList } from './allow-list.ts'
 import { boundAnswer } from './bounded-answer.ts'
 import { parseDenyList } from './deny-list.ts'
 import { describeFetchFailure } from './fetch-failure.ts'
-import type { Resolve } from './pinned-agent.ts'
+import type { PinnedAgentOptions, Resolve } from './pinned-agent.ts'
 import { createPinnedAgent } from './pinned-agent.ts'
 import type { Asked } from './redirects.ts'
 import { isRedirect, nextRequest, readRequest } from './redirects.ts'
@@ -90,14 +90,39 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
       throw describeFetchFailure(thrown, deadline)
     }
   }
-  return Object.assign(run, { close: () => (guard.isPinned ? guard.agent.destroy() : Promise.resolve()) })
+  return Object.assign(run, { close: guard.connections.close })
 }
 
 interface Guard extends UrlRules, Required<Pick<GuardOptions, keyof typeof NUMBERS | 'streams'>> {
+  readonly connections: ReturnType<typeof createConnections>
+  readonly timers: Timers
+}
+
+interface Undici {
   readonly agent: Agent
+  readonly fetch: typeof UndiciFetch
   /** False if the runtime replaces undici, as Bun does, and connects on its own. */
   readonly isPinned: boolean
-  readonly timers: Timers
+}
+
+/** The connections of one guard: opened for its first request, with undici, which is slow to load. */
+function createConnections(init: PinnedAgentOptions) {
+  let opening: Promise<Undici> | undefined
+  let isClosed = false
+  const load = async (): Promise<Undici> => {
+    if (isClosed) throw new Error('this fetch is closed')
+    const undici = await import('undici')
+    const agent = createPinnedAgent(undici, init)
+    return { agent, fetch: undici.fetch, isPinned: typeof agent.destroy === 'function' }
+  }
+  return {
+    open: () => (opening ??= load()),
+    close: async (): Promise<void> => {
+      isClosed = true
+      const opened = await opening
+      if (opened?.isPinned) await opened.agent.destroy()
+    },
+  }
 }
 
 function openGuard(options: GuardOptions): Guard {
@@ -126,7 +151,6 @@ function openGuard(options: GuardOptions): Guard {
   if (unknown !== undefined) throw wrong(`schemes may contain "https" and "http", not ${describeValue(unknown)}`)
   const allow = parseAllowList(entries)
   const deny = parseDenyList(options.deny ?? [])
-  const agent = createPinnedAgent({ allow, deny, resolve, maxHeaderBytes: numbers.maxHeaderBytes })
   return {
     ...numbers,
     allow,
@@ -134,8 +158,7 @@ function openGuard(options: GuardOptions): Guard {
     onlyAllowed,
     streams,
     schemes: new Set(schemes.map((scheme) => `${scheme}:`)),
-    agent,
-    isPinned: typeof agent.destroy === 'function',
+    connections: createConnections({ allow, deny, resolve, maxHeaderBytes: numbers.maxHeaderBytes }),
     timers: options.timers ?? PLATFORM_TIMERS,
   }
 }
@@ -169,11 +192,12 @@ async function follow(guard: Guard, first: Asked, deadline: Deadline): Promise<R
 }
 
 /** @throws BatonError `url_refused` if the connection cannot be pinned to checked addresses */
-function ask(guard: Guard, { url, method, headers, body }: Asked, signal: AbortSignal): Promise<UndiciResponse> {
-  const { agent, isPinned, allow, deny } = guard
+async function ask(guard: Guard, { url, method, headers, body }: Asked, signal: AbortSignal): Promise<UndiciResponse> {
+  const { connections, allow, deny } = guard
+  const { agent, fetch, isPinned } = await connections.open()
   if (!isPinned && (!allow.allowsPlace(url) || deny.hasAddresses))
     throw refuseUrl(url, 'this runtime cannot pin a connection to the checked address: run it in Node or Deno')
-  return undiciFetch(url.href, {
+  return await fetch(url.href, {
     method,
     headers: [...headers],
     ...(body && { body }),

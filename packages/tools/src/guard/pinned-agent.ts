@@ -1,9 +1,9 @@
 // Connects only to checked addresses: each connection resolves its name once, checks all the name's addresses, and
-// passes the socket nothing else. Only this file and guarded-fetch.ts use undici.
+// passes the socket nothing else.
 import type { LookupFunction, Socket } from 'node:net'
 import { isIP } from 'node:net'
 import { BatonError } from '@baton/core'
-import { Agent, buildConnector } from 'undici'
+import type * as Undici from 'undici'
 import { findAddressIssue } from './address-rules.ts'
 import type { AllowList } from './allow-list.ts'
 import type { DenyList } from './deny-list.ts'
@@ -25,7 +25,10 @@ const ADDRESSES = 64
 /** Milliseconds to resolve a name and connect. */
 const CONNECT_MS = 10_000
 
-export function createPinnedAgent({ allow, deny, resolve, maxHeaderBytes }: PinnedAgentOptions): Agent {
+export function createPinnedAgent(
+  { Agent, buildConnector }: Pick<typeof Undici, 'Agent' | 'buildConnector'>,
+  { allow, deny, resolve, maxHeaderBytes }: PinnedAgentOptions,
+): Undici.Agent {
   const common = { allowH2: false, timeout: CONNECT_MS }
   const findDenial = (address: string): string | undefined =>
     deny.deniesAddress(address) ? 'one that this program denies' : undefined

@@ -3,8 +3,8 @@
 import { userInfo } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { BatonError } from '@baton/core'
-import type { PoolClient, QueryResultRow } from 'pg'
-import { Pool } from 'pg'
+import type * as Postgres from 'pg'
+import type { Pool, PoolClient, QueryResultRow } from 'pg'
 import { isPassing, toStoreError } from './postgres-errors.ts'
 
 /** Milliseconds to connect, and to answer a statement. */
@@ -30,9 +30,10 @@ export class PostgresConnections {
   readonly #pool: Pool
   #closing: Promise<void> | undefined
 
-  constructor({ url, schema, connections, readOnly }: ConnectionsOptions) {
+  constructor({ Pool: ClientPool }: Pick<typeof Postgres, 'Pool'>, init: ConnectionsOptions) {
+    const { url, schema, connections, readOnly } = init
     this.schema = schema
-    this.#pool = new Pool({
+    this.#pool = new ClientPool({
       connectionString: nameUser(url, process.env),
       max: connections,
       application_name: 'baton',

@@ -1,6 +1,6 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
 import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
-import { BatonError, checkName } from '@baton/core/internal'
+import { BatonError, checkName, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkLeft } from '../lease-book.ts'
@@ -10,6 +10,7 @@ import { createHeldError } from '../session-held.ts'
 import type { RecordRow } from './append-queue.ts'
 import { AppendQueue, buildRows } from './append-queue.ts'
 import type { Query } from './connections.ts'
+import type { ConnectionsOptions } from './connections.ts'
 import { PostgresConnections } from './connections.ts'
 import { migrate, readVersion, STORE_VERSION } from './migrations.ts'
 import { toStoreError } from './postgres-errors.ts'
@@ -44,7 +45,7 @@ const ROWS = 256
 export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<OwnedLogStore> {
   const { schema = 'baton', leaseMs = LEASE_MS, connections: count = 5, readOnly = false } = options
   checkOptions(schema, leaseMs, count)
-  const connections = createConnections({ url, schema, connections: count, readOnly })
+  const connections = await createConnections({ url, schema, connections: count, readOnly })
   try {
     await connections.use(async (client) => {
       if (!readOnly) await migrate(client, schema)
@@ -362,15 +363,18 @@ function checkOptions(schema: string, leaseMs: number, connections: number): voi
   if (wrong !== undefined) throw new BatonError({ code: 'invalid_option', message: wrong })
 }
 
-/** @throws BatonError `invalid_option` for an invalid address; the error omits it, because it may contain a password */
-function createConnections(init: ConstructorParameters<typeof PostgresConnections>[0]): PostgresConnections {
+/**
+ * @throws BatonError `invalid_option` for an invalid address, which the error omits because it may contain a password, or
+ * if `pg` is not installed
+ */
+async function createConnections(init: ConnectionsOptions): Promise<PostgresConnections> {
   if (!URL.canParse(init.url) || !/^postgres(ql)?:$/.test(new URL(init.url).protocol))
     throw new BatonError({
       code: 'invalid_option',
       message: 'the address of the store is not a PostgreSQL URL',
       hint: 'Write it as postgres://user:password@host:5432/database.',
     })
-  return new PostgresConnections(init)
+  return new PostgresConnections(await importPeer('pg', 'a PostgreSQL store', () => import('pg')), init)
 }
 
 /** @throws BatonError `store_failed` */

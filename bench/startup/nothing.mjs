@@ -1,0 +1,2 @@
+// A program that does nothing: the cost of Node.
+export {}

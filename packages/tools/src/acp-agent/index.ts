@@ -1,3 +1,0 @@
-// Exports of @baton/tools/acp-agent.
-export { acpAgent } from './acp-agent.ts'
-export type { AcpAgent, AcpAgentOptions } from './acp-agent.ts'

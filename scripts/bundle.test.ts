@@ -1,0 +1,68 @@
+// Bundles of a package: entries share what they import, and files that are found by their path stay there.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bundlePackage } from './bundle.ts'
+
+const BUILT: Readonly<Record<string, string>> = {
+  'a.js':
+    "import { Kept } from './shared/kept.js'\nexport { place } from './deep/placed.js'\nexport const made = new Kept()\n",
+  'b.js': "import { basename } from 'node:path'\nimport { Kept } from './shared/kept.js'\nexport { Kept, basename }\n",
+  'shared/kept.js': 'export class Kept {}\n//# sourceMappingURL=kept.js.map\n',
+  'shared/kept.js.map': JSON.stringify({
+    version: 3,
+    sources: ['../../src/shared/kept.ts'],
+    names: [],
+    mappings: 'AAAA',
+  }),
+  'deep/placed.js': 'export const place = import.meta.url\n',
+}
+
+const path = mkdtempSync(join(tmpdir(), 'baton-bundle-'))
+const dist = join(path, 'dist')
+
+beforeAll(async () => {
+  for (const [name, code] of Object.entries(BUILT)) {
+    mkdirSync(dirname(join(dist, name)), { recursive: true })
+    writeFileSync(join(dist, name), code)
+  }
+  writeFileSync(join(path, 'package.json'), '{ "type": "module" }')
+  const entries = ['a', 'b'].map((name) => ({
+    subpath: `./${name}`,
+    source: `src/${name}.ts`,
+    built: `dist/${name}.js`,
+  }))
+  await bundlePackage({ path, folder: 'tried', name: 'tried', entries, needs: [], bins: {} })
+})
+afterAll(() => rmSync(path, { recursive: true, force: true }))
+
+interface Built {
+  readonly made: object
+  readonly place: string
+  readonly Kept: new () => object
+}
+
+/** Imports by Node itself. */
+async function load(name: string): Promise<Built> {
+  return (await import(/* @vite-ignore */ pathToFileURL(join(dist, name)).href)) as Built // as written above
+}
+
+test('two entries have one copy of a class that both import', async () => {
+  const [{ made }, { Kept }] = await Promise.all([load('a.js'), load('b.js')])
+  expect(made).toBeInstanceOf(Kept)
+  expect(existsSync(join(dist, 'shared/kept.js'))).toBe(false)
+})
+
+test('a module that asks where it is stays where it was', async () => {
+  const { place } = await load('a.js')
+  expect(place).toMatch(/\/dist\/deep\/placed\.js$/)
+})
+
+test('an entry exports its own names alone, and maps lead to the source', async () => {
+  expect(Object.keys(await load('b.js')).toSorted()).toEqual(['Kept', 'basename'])
+  const chunk = /from "\.\/(chunks\/[^"]+)"/.exec(readFileSync(join(dist, 'b.js'), 'utf8'))?.[1] ?? 'no chunk'
+  const { sources } = JSON.parse(readFileSync(join(dist, `${chunk}.map`), 'utf8')) as { readonly sources: string[] }
+  expect(sources).toEqual(['../../src/shared/kept.ts'])
+})
