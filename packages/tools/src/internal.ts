@@ -1,4 +1,4 @@
-// Parts that @baton/kits shares with the tools here. No promise: names and behaviour change without notice.
+// Parts that @baton/kits shares with the tools here. @internal: names may change in any version.
 export { parseAllowList, plainHost } from './guard/allow-list.ts'
 export { parseDenyList } from './guard/deny-list.ts'
 export type { KitTool } from './shared/kit-tool.ts'

@@ -159,11 +159,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     await engine.stop({ drainMs })
     if (!options.store) await disk.close()
   }
-  const host = createHostOver({
-    engine: { ...engine, stop },
-    newId: environment.newId,
-    findAgent: (name) => catalog.find(name),
-  })
+  const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId, catalog })
   const { recover, stop: stopRecovering } = createRecovery({
     store,
     log,

@@ -1,13 +1,5 @@
 // A host as programs and fronts see it, over any engine. It checks who may open which session.
-import type {
-  Agent,
-  Host,
-  MessageId,
-  Principal,
-  Session,
-  SessionDescription,
-  SessionOptions,
-} from '@baton/core/internal'
+import type { Host, MessageId, Principal, Session, SessionDescription, SessionOptions } from '@baton/core/internal'
 import {
   BatonError,
   checkFields,
@@ -16,6 +8,7 @@ import {
   decodeDescription,
   describeValue,
 } from '@baton/core/internal'
+import type { Catalog } from '../catalog/catalog.ts'
 import { checkAgent } from '../catalog/catalog-refusals.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
@@ -26,13 +19,13 @@ import { createSession } from './session.ts'
 export interface HostOverOptions {
   readonly engine: Engine
   readonly newId: () => string
-  /** Finds the agent of a name. @throws BatonError `invalid_agent` */
-  readonly findAgent: (name: string) => Agent
+  /** Finds agents by their names. */
+  readonly catalog: Pick<Catalog, 'find'>
 }
 
 const ANONYMOUS: Principal = { id: 'anonymous' }
 
-export function createHostOver({ engine, newId, findAgent }: HostOverOptions): Host {
+export function createHostOver({ engine, newId, catalog }: HostOverOptions): Host {
   let stopping: Promise<void> | undefined
   const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile checks it too
 
@@ -40,7 +33,7 @@ export function createHostOver({ engine, newId, findAgent }: HostOverOptions): H
     if (isStopping()) throw createStoppedError()
     checkFields(options, SESSION_FIELDS)
     const { principal = ANONYMOUS } = options
-    const agent = typeof options.agent === 'string' ? findAgent(options.agent) : options.agent
+    const agent = typeof options.agent === 'string' ? catalog.find(options.agent) : options.agent
     if (id !== undefined && typeof id !== 'string') throw createIdError(id)
     if (id !== undefined) checkSessionId(id)
     if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)

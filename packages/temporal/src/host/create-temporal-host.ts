@@ -84,7 +84,7 @@ export async function createTemporalHost<A extends Agent = Agent>(
   const tuning = { ...(idleMs !== undefined && { idleMs }), ...(updatesMax !== undefined && { updatesMax }) }
   const calls = new ServiceCalls(client)
   const engine = new TemporalEngine({ client, calls, taskQueue, catalog, store, bus, log, tuning, leaseMs })
-  const host = createHostOver({ engine, newId, findAgent: (name) => catalog.find(name) })
+  const host = createHostOver({ engine, newId, catalog })
   const directory = new TemporalDirectory({ store, bus, log })
   const endHost = async (how: Parameters<Host['stop']>[0]): Promise<void> => {
     directory.close()

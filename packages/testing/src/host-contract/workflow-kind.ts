@@ -25,7 +25,7 @@ export function createWorkflowKind(name: string, deaths: WorkflowKindOptions = {
       const digestMedia = (base64: string): string => createHash('sha256').update(base64, 'base64').digest('hex')
       const catalog = createCatalog({ agent, environment, blobs, log, digest, digestMedia, ...init.catalog })
       const engine = createWorkflowEngine({ environment, catalog, ...deaths })
-      const host = createHostOver({ engine, newId: environment.newId, findAgent: (name) => catalog.find(name) })
+      const host = createHostOver({ engine, newId: environment.newId, catalog })
       const session = 'tested'
       return assembleWorld(parts, { host, session, records: async (of = session) => engine.records(of) })
     },

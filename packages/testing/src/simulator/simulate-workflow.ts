@@ -65,7 +65,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
     process,
     crash: () => void (dies = 1 + random.below(4)),
     stops: false,
-    host: createHostOver({ engine, newId: environment.newId, findAgent: () => agent }),
+    host: createHostOver({ engine, newId: environment.newId, catalog: { find: () => agent } }),
   }
   tell(world, 'a workflow begins')
   world.session = await world.host?.session(SESSION, { principal: { id: 'ann' } })
