@@ -7,13 +7,13 @@ import type { Plugin } from 'rolldown'
 import { rolldown } from 'rolldown'
 import type { Package } from './packages.ts'
 
-/** Files that are started by their path, besides the entries of the manifest: threads, and the command. */
+/** Files that a path starts, in addition to the entries of the manifest: threads, and the command. */
 const STARTED: Readonly<Record<string, readonly string[]>> = {
   cli: ['main.js'],
   host: ['stores/sqlite/worker.js', 'stores/sqlite/checkpointer.js'],
   kits: ['shared/pages/html-worker.js'],
 }
-/** Packages whose programs find each other by path throughout; nobody waits for their start. */
+/** Packages whose programs find each other by path, and whose start time does not matter. */
 const WHOLE: ReadonlySet<string> = new Set(['testing'])
 /**
  * Replaces the JavaScript in `dist`. A module that asks where it is still gets the path where tsc wrote it, because files

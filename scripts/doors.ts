@@ -1,6 +1,6 @@
-// Who each entry point is for. Users' doors have everything that the guide and the library pages need; adapters and kits
-// are added one by one. An entry that stands in neither list is for builders of hosts, fronts, stores and test kits: its
-// source says `@internal`, and its names may change in any version.
+// Readers of each entry point. Users' doors have everything that the guide and the library pages need; programs add
+// adapters and kits one by one. Entries in neither list are for builders of hosts, fronts, stores and test kits: their
+// source says `@internal`, and their names may change in any version.
 
 /** The names of all these together are at most `USER_NAMES_MAX`. */
 export const USER_DOORS: readonly string[] = [

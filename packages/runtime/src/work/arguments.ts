@@ -170,16 +170,23 @@ export function createArgumentValidator(): ArgumentValidator {
     quickCompiled.set(schema, check)
     return check
   }
-  const validateJson = (
-    schema: JsonObject,
-    { value, chars }: { readonly value: JsonValue; readonly chars: number },
-    { module, ajv }: NonNullable<typeof loaded>,
-  ): Validated => {
+  const validate: ArgumentValidator['validate'] = (shape, argumentsText) => {
+    const { input: schema, subject = 'the arguments are' } = shape
+    const parsed = parseJson(argumentsText)
+    if (!parsed.ok) {
+      const issues = parsed.tooDeep ? `${subject} deeper than ${JSON_DEPTH_MAX} levels` : `${subject} not JSON`
+      return { ok: false, issues }
+    }
+    const { value } = parsed
+    if (PROTO.test(argumentsText) && holdsProto(value))
+      return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
     const known = compiled.get(schema)
-    const usual = known ?? compileSchema(ajv, schema)
+    if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
+    if (!loaded) return load().then(() => validate(shape, argumentsText))
+    const usual = known ?? compileSchema(loaded.ajv, schema as JsonObject) // not a library's schema
     if (!known) compiled.set(schema, usual)
-    const check = chars > ALL_ISSUES_CHARS ? findQuickCheck(usual, module) : usual.check
-    budget.left = STEPS + chars * STEPS_PER_CHAR
+    const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(usual, loaded.module) : usual.check
+    budget.left = STEPS + argumentsText.length * STEPS_PER_CHAR
     try {
       if (check(value)) return { ok: true, value }
       const complaints = check.errors ?? []
@@ -191,23 +198,7 @@ export function createArgumentValidator(): ArgumentValidator {
       throw thrown
     }
   }
-  return {
-    load: async () => void (loaded ?? (await load())),
-    validate: ({ input: schema, subject = 'the arguments are' }, argumentsText) => {
-      const parsed = parseJson(argumentsText)
-      if (!parsed.ok) {
-        const issues = parsed.tooDeep ? `${subject} deeper than ${JSON_DEPTH_MAX} levels` : `${subject} not JSON`
-        return { ok: false, issues }
-      }
-      const { value } = parsed
-      if (PROTO.test(argumentsText) && holdsProto(value))
-        return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
-      if (!compiled.has(schema) && isStandardSchema(schema)) return validateStandard(schema, value)
-      const given = { value, chars: argumentsText.length }
-      const plain = schema as JsonObject // not a library's schema
-      return loaded ? validateJson(plain, given, loaded) : load().then((now) => validateJson(plain, given, now))
-    },
-  }
+  return { load: async () => void (loaded ?? (await load())), validate }
 }
 
 const TOO_MANY_STEPS =
