@@ -9,7 +9,7 @@ import type { FieldIsNamed } from './known-fields.ts'
 import { checkFields, checkKinds } from './known-fields.ts'
 import type { ReturnsJson } from './lost-result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
-import { isStandardSchema, readObjectSchema } from './schema.ts'
+import { readObjectSchema } from './schema.ts'
 import { listWarnings, warnOfSchema } from './schema-warnings.ts'
 import type { AskedCall, ToolContext } from './tool-context.ts'
 import type { ToolRetry, WaitingOptions } from './tool-options.ts'
@@ -167,10 +167,9 @@ export type Execute<Input, Result, Services> = {
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown> {
   readonly name: Name
   readonly description: string
+  /** As the author gave it. */
   readonly input: Schema
-  /**
-   * Draft 2020-12, whatever dialect the schema was written in. Calls are validated against it, and models receive it.
-   */
+  /** Draft 2020-12, whatever dialect `input` has. Calls are validated against it, and models receive it. */
   readonly inputSchema: JsonObject
   /** Parts of the input schema that are dropped or unchecked, at most 10; absent if there are none. */
   readonly schemaWarnings?: readonly string[]
@@ -368,7 +367,7 @@ export function makeTool(init: AnyToolOptions): Tool {
   return {
     name: init.name,
     description: init.description,
-    input: isStandardSchema(init.input) ? init.input : inputSchema,
+    input: init.input,
     inputSchema,
     ...(faults.length > 0 && { schemaWarnings: listWarnings(faults) }),
     ...(init.output && { output: init.output }),

@@ -106,7 +106,7 @@ const tools = (await source?.list()) ?? []
 const listed = tools.filter(({ name }) => !name.startsWith('server.'))
 const calls =
   context.toolCalls ??
-  listed.map(({ name, inputSchema }) => ({ name, arguments: fill(inputSchema, listed[0]?.inputSchema) }))
+  listed.map(({ name, inputSchema }) => ({ name, arguments: fill(inputSchema, listed[0]?.input as JsonObject) }))
 const steps = [...calls.map((call) => ({ calls: [call] })), { text: 'I called them all.' }]
 const agent = defineAgent({ name: 'conformance', model: createScriptedModel({ steps }), sources: servers.sources })
 const host = createHost({ agent })

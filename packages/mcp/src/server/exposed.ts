@@ -117,12 +117,20 @@ function describeTool(tool: Tool, name: string, isLong: boolean): McpTool {
     name,
     ...(tool.title !== undefined && { title: tool.title }),
     description: cutText(tool.description, DESCRIPTION_CHARS),
-    inputSchema: tool.inputSchema as McpTool['inputSchema'], // `tool()` has checked that its root is an object
+    inputSchema: chooseSchema(tool) as McpTool['inputSchema'], // `tool()` has checked that its root is an object
     ...(output && { outputSchema: output }),
     ...(Object.keys(annotations).length > 0 && { annotations }),
     ...(isLong && { execution: { taskSupport: 'optional' as const } }),
   }
 }
+
+/** An author's own JSON Schema goes out unchanged if it says that it has the dialect of MCP; others are translated. */
+function chooseSchema({ input, inputSchema }: Tool): JsonObject {
+  const dialect = '$schema' in input ? input.$schema : undefined
+  return dialect === DIALECT ? (input as JsonObject) : inputSchema // a library's schema names no dialect
+}
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 function describeEffect({ title, effect, kind }: Tool): ToolAnnotations {
   return {

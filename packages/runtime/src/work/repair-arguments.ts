@@ -1,7 +1,7 @@
 // Repairs arguments that are nearly right, in the one place that all adapters' calls pass. It only sees complete
 // arguments, and a validator has the last word on the repair.
 import type { JsonObject, JsonValue } from '@baton/core/internal'
-import { isJsonObject, parseJson, repairJson, toJsonSchema, withoutTextValues } from '@baton/core/internal'
+import { isJsonObject, parseJson, repairJson, withoutTextValues } from '@baton/core/internal'
 import type { CallCheck } from '@baton/core/machine'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
@@ -59,7 +59,7 @@ function readTexts(context: WorkContext, { name, clientTools }: CheckedCall, val
     const tool = context.tools.find((candidate) => candidate.name === name)
     const brought = tool ? undefined : clientTools.find((candidate) => candidate.name === name)
     // A client's tool was decoded: the root of its schema is an object.
-    const schema = tool ? toJsonSchema(tool.input) : (brought?.inputSchema as JsonObject | undefined)
+    const schema = (tool?.inputSchema ?? brought?.inputSchema) as JsonObject | undefined
     const meant = schema && JSON.stringify(withoutTextValues(schema, value))
     return meant === JSON.stringify(value) ? undefined : meant
   } catch {
