@@ -6,13 +6,10 @@
 export const USER_DOORS: readonly string[] = [
   '@baton/core', // its names are those of @baton/host
   '@baton/host',
-  '@baton/host/metrics',
-  '@baton/host/opentelemetry',
   '@baton/host/postgres',
   '@baton/host/testing',
   '@baton/client',
   '@baton/client/react',
-  '@baton/client/voice',
   '@baton/server/acp',
   '@baton/server/auth',
   '@baton/server/http',
@@ -23,6 +20,9 @@ export const USER_NAMES_MAX = 150
 
 /** Each of these has at most `ADDED_NAMES_MAX` names. */
 export const ADDED_DOORS: readonly string[] = [
+  '@baton/host/opentelemetry',
+  '@baton/host/metrics',
+  '@baton/client/voice',
   '@baton/cli',
   '@baton/kits/acp-agent',
   '@baton/kits/coding-sessions',

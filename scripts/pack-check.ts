@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildPackages } from './build.ts'
+import { declareResults } from './declare-results.ts'
 import type { Package } from './packages.ts'
 import { packagesInOrder } from './packages.ts'
 import { REPOSITORY } from './source-files.ts'
@@ -59,6 +60,7 @@ async function checkPacks(folder: string): Promise<void> {
   const entries = packed.flatMap(entryNames)
   const exported = importEntries(entries, consumer)
   compileAgainst(entries, consumer)
+  declareAgainst(consumer)
   const bins = packed.flatMap(({ bins: own }) => Object.keys(own))
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
   answerFromPacks(consumer)
@@ -240,6 +242,22 @@ function compileAgainst(entries: readonly string[], consumer: string): void {
   ]
   const types = ['--typeRoots', join(REPOSITORY, 'node_modules/@types'), '--types', 'node']
   run(join(REPOSITORY, 'node_modules/.bin/tsc'), [...options, ...types], consumer)
+}
+
+/** Fails if a result of a user's function has no public name, or only an internal one. */
+function declareAgainst(consumer: string): void {
+  writeFileSync(join(consumer, 'results.ts'), declareResults())
+  const options =
+    '--ignoreConfig --declaration --emitDeclarationOnly --outDir declared --strict --target es2023 --skipLibCheck'
+  const types = ['--lib', 'es2023,dom,esnext.disposable', '--typeRoots', join(REPOSITORY, 'node_modules/@types')]
+  for (const resolution of RESOLUTIONS) {
+    const words = [...options.split(' '), ...resolution.split(' '), ...types, '--types', 'node', 'results.ts']
+    run(join(REPOSITORY, 'node_modules/.bin/tsc'), words, consumer)
+    const hidden = readFileSync(join(consumer, 'declared', 'results.d.ts'), 'utf8').match(
+      /import\("[^"]*(?:internal|node_modules)[^"]*"\)\.\w+/g,
+    )
+    if (hidden) throw new Error(`results of users' functions have no public name: ${[...new Set(hidden)].join(', ')}`)
+  }
 }
 
 function run(command: string, args: readonly string[], cwd: string): string {

@@ -1,5 +1,5 @@
 // Options for the JWTs that `baton serve` accepts, checked from words and variables. Nothing is fetched here.
-import type { TokenVerifierOptions } from '@baton/server/auth'
+import type { TokenVerifierOptions } from '@baton/server/internal'
 import { createTokenVerifier } from '@baton/server/auth'
 import { UsageError } from './usage-error.ts'
 import type { Variables } from './words.ts'

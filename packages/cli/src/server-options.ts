@@ -1,6 +1,6 @@
 // Options of `baton serve` about the server itself: access, limits, transport and logging. Checked from words and
 // variables; no file is read here.
-import type { LoggerOptions } from '@baton/host'
+import type { createLogger } from '@baton/host'
 import type { HttpLimits } from '@baton/server/internal'
 import type { PeerOptions, ConnectionLimits } from '@baton/server/internal'
 import { checkPeers, isLoopback } from '@baton/server/internal'
@@ -15,7 +15,7 @@ export type LogFormat = 'json' | 'pretty'
 
 export interface LogOptions {
   readonly logFormat: LogFormat | undefined
-  readonly logLevel: NonNullable<LoggerOptions['level']>
+  readonly logLevel: NonNullable<NonNullable<Parameters<typeof createLogger>[0]>['level']>
 }
 
 /** @throws UsageError */

@@ -8,6 +8,7 @@ export type {
   SessionSnapshot,
 } from './session/session-client.ts'
 export { createContent } from './session/client-tools.ts'
+export type { ToolContent } from './session/client-tools.ts'
 export { openDirectory } from './session/directory.ts'
 export type { Directory, DirectoryOptions } from './session/directory.ts'
 export { ClientError } from './client-error.ts'

@@ -10,10 +10,13 @@ export type {
   AnswerVerdict,
   ApprovalPolicy,
   CallDescription,
+  ClientRunTool,
   EffectClass,
+  Execute,
   Permissions,
   PrepareStep,
   Schema,
+  ServerRunTool,
   Tool,
   ToolContext,
   ToolOptions,
@@ -29,7 +32,6 @@ export type {
   ModelEvent,
   ModelRequest,
   ModelSettings,
-  Transport,
   Usage,
 } from './internal.ts'
 
@@ -43,6 +45,7 @@ export type {
   Decision,
   Host,
   InterruptOptions,
+  OwnedLogStore,
   PendingApproval,
   PendingQuestion,
   Principal,
@@ -63,6 +66,7 @@ export type {
 // Read it.
 export { Conversation, SESSION_EVENT_SCHEMA } from './internal.ts'
 export type {
+  CallResult,
   CallView,
   EventsOptions,
   EventStream,
@@ -74,8 +78,9 @@ export type {
   SessionEvent,
   SessionInfo,
   SessionQuery,
+  StoredPart,
 } from './internal.ts'
 
 // Handle errors.
 export { BatonError, isBatonError, readErrorLayer } from './internal.ts'
-export type { ErrorCode, Logger } from './internal.ts'
+export type { ErrorCode, ErrorLayer, Logger } from './internal.ts'

@@ -1,6 +1,6 @@
 // The real environment for a host in Node: system clock, timers, randomness, digests, and HTTP over undici.
 import { hash, randomUUID } from 'node:crypto'
-import type { Environment, Transport } from '@baton/core'
+import type { Environment, Transport } from '@baton/core/internal'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 
 /** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */

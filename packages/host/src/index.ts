@@ -5,6 +5,7 @@ export * from '@baton/core'
 export { createOfflineModel } from '@baton/models/offline'
 export { createHost } from './local/create-host.ts'
 export type { HostOptions, LocalHost } from './local/create-host.ts'
+export type { Recovery } from './local/recover.ts'
 export { createNodeEnvironment } from './environment.ts'
 
 // Listen to a conversation.
@@ -13,7 +14,9 @@ export type { Listener, ListenerEvent, ListenerOptions } from '@baton/runtime'
 
 // Keep sessions.
 export { createMemoryStore } from './stores/memory-store.ts'
+export type { MemoryStore } from './stores/memory-store.ts'
 export { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
+export type { SqliteStore } from './stores/sqlite/sqlite-store.ts'
 export { openSharedSqliteStore } from './stores/shared/shared-sqlite-store.ts'
 export { checkStoreFile } from './stores/sqlite/check-file.ts'
 export type { StoreReport } from './stores/sqlite/check-file.ts'
@@ -22,5 +25,4 @@ export { exportSession, importSession } from './stores/transfer.ts'
 
 // Watch it.
 export { createLogger } from './logging.ts'
-export type { LoggerOptions } from './logging.ts'
 export type { SessionObserver } from './observer.ts'

@@ -1,5 +1,5 @@
 // Models by id: which are probed for tools, and the effect of BATON_TOOLS.
-import type { Transport } from '@baton/core'
+import type { Transport } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
 import type { Variables } from './provider-settings.ts'
 import { createModelOf } from './choose-model.ts'

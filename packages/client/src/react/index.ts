@@ -2,3 +2,4 @@
 export { useSession } from './use-session.ts'
 export type { UsedSession } from './use-session.ts'
 export { useDirectory } from './use-directory.ts'
+export type { UsedDirectory } from './use-directory.ts'

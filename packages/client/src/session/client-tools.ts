@@ -24,7 +24,7 @@ export interface BroughtTool extends Omit<BroughtClientTool, 'name'> {
 
 const CONTENT = Symbol('content')
 
-interface ToolContent {
+export interface ToolContent {
   readonly [CONTENT]: readonly ContentPart[]
 }
 

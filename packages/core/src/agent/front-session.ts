@@ -1,5 +1,6 @@
 // A session as fronts, listeners and test kits hold it, with clients that hold a lease and the facts as frames.
 import type { JsonObject, JsonValue } from '../json.ts'
+import { BatonError } from '../errors.ts'
 import type { Fact, IgnoreReason } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Outcome, UserCommand } from '../machine/input.ts'
@@ -52,9 +53,13 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
   readonly phase: Phase
 }
 
-/** The members of a session that fronts need. Every host's sessions have them. */
+/**
+ * The members of a session that fronts need. Every host's sessions have them.
+ * @throws BatonError `invalid_option` for another object, such as a copy of a session
+ */
 export function frontOf<A extends Agent>(session: Session<A>): FrontSession<A> {
-  return session as FrontSession<A> // hosts create sessions by createSession of the runtime, which has both
+  if ('connect' in session) return session as FrontSession<A> // hosts create sessions by createSession of the runtime
+  throw new BatonError({ code: 'invalid_option', message: 'frontOf needs a session of a host, not a copy of one' })
 }
 
 /** Frames one by one or in batches; use one way or the other, not both. */

@@ -37,7 +37,7 @@ export interface Host<A extends Agent = Agent> {
 export type { SessionChange, SessionDirectory, SessionInfo, SessionPage, SessionQuery } from './session-directory.ts'
 
 export interface SessionOptions<A extends Agent = Agent> {
-  /** The session's agent, or the name of one that the host lists. By default the host chooses it. */
+  /** The session's agent, or the name of one in `agent` or `agents` of a host without `agentOf`. By default the host chooses it. */
   readonly agent?: A | string
   /** The person or service that the session belongs to; `{ id: 'anonymous' }` by default. */
   readonly principal?: Principal

@@ -172,7 +172,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     return job && { session: job.session, callId: job.callId, tool: job.name }
   }
   const session: LocalHost['session'] = async (id, given) => {
-    if (models && typeof given?.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
+    if (models && given?.agent && typeof given.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
     return await host.session(id, given)
   }
   return {

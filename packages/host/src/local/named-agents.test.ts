@@ -45,3 +45,16 @@ test('the single agent of a host has its name too', async () => {
   const session = await host.session('s', { agent: 'writer' })
   expect((await session.send('Who are you?').answer).text).toBe('I am the writer.')
 })
+
+test('a name does not go past agentOf, which brings services of the session', async () => {
+  await using host = createHost({ agents, agentOf: () => ({ agent: agents[0]!, services: { db: 'ann' } }) })
+  await expect(host.session('s', { agent: 'writer' })).rejects.toMatchObject({
+    code: 'invalid_agent',
+    message: 'this host chooses agents with agentOf, so a session cannot name the agent "writer"',
+  })
+})
+
+test('an agent that is null is refused like one of another kind', async () => {
+  await using host = createHost({ agents, variables: {} })
+  await expect(host.session('s', { agent: null as never })).rejects.toMatchObject({ code: 'invalid_agent' })
+})

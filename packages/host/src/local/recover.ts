@@ -22,7 +22,7 @@ export interface RecoverOptions {
   readonly everyMs?: number
 }
 
-export interface RecoveryOptions {
+export interface RecoveryParts {
   readonly store: LimitedStore
   /** Whether a session of this agent can be opened here: another agent has other tools. */
   readonly knows: (agent: string) => boolean
@@ -53,7 +53,7 @@ const LASTING: ReadonlySet<string> = new Set([OTHER_AGENT, 'log_damaged', 'log_v
  * Looks once. `former` holds the sessions the last look left; `left` is filled with those of this one.
  * @throws BatonError `store_failed` when the sessions cannot be listed
  */
-async function recoverSessions(init: RecoveryOptions, former: LeftSessions, left: LeftSessions): Promise<Recovery> {
+async function recoverSessions(init: RecoveryParts, former: LeftSessions, left: LeftSessions): Promise<Recovery> {
   let recovered = 0
   let failed = 0
   const sessions = init.store.listRecoverable()[Symbol.asyncIterator]()
@@ -92,7 +92,7 @@ async function recoverSessions(init: RecoveryOptions, former: LeftSessions, left
 }
 
 /** Looks once, or repeatedly with `everyMs` until it is stopped. */
-export function createRecovery(init: RecoveryOptions & { readonly timers: Timers }) {
+export function createRecovery(init: RecoveryParts & { readonly timers: Timers }) {
   const { timers, log } = init
   let isStopped = false
   let former: LeftSessions = new Map()
@@ -131,7 +131,7 @@ export function createRecovery(init: RecoveryOptions & { readonly timers: Timers
 
 type Outcome = { readonly type: 'recovered' | 'gone' } | { readonly type: 'other-agent'; readonly agent: string }
 
-async function recover({ store, knows, open }: RecoveryOptions, name: string): Promise<Outcome> {
+async function recover({ store, knows, open }: RecoveryParts, name: string): Promise<Outcome> {
   const opening = await readOpening(store, name)
   if (!opening) return { type: 'gone' }
   if (!knows(opening.agent)) return { type: 'other-agent', agent: opening.agent }

@@ -16,11 +16,11 @@ export interface Served {
   readonly host: Host
   readonly agent: Agent
   readonly handler: McpHandler
-  readonly connect: (era: Era, client?: V1ClientOptions) => Promise<Client>
+  readonly connect: (era: Era, client?: TestClientOptions) => Promise<Client>
   readonly end: () => Promise<void>
 }
 
-export interface V1ClientOptions {
+export interface TestClientOptions {
   /** Sent as a bearer token. */
   readonly token?: string
   /** Answers the server's questions; without it the client cannot be asked. */
@@ -40,7 +40,7 @@ export function serveAgent(
 ): Served {
   const handler = createMcpHandler(host, { agent, ...options })
   const clients: Client[] = []
-  const connect = async (era: Era, init: V1ClientOptions = {}): Promise<Client> => {
+  const connect = async (era: Era, init: TestClientOptions = {}): Promise<Client> => {
     const client = await connectClient(handler, era, init)
     clients.push(client)
     return client
@@ -62,7 +62,7 @@ export const byToken: NonNullable<McpHttpOptions['authenticate']> = ({ headers }
 async function connectClient(
   handler: McpHandler,
   era: Era,
-  { token, elicit, fetch = handler }: V1ClientOptions,
+  { token, elicit, fetch = handler }: TestClientOptions,
 ): Promise<Client> {
   const isModern = era === '2026-07-28'
   const client = new Client(

@@ -13,6 +13,8 @@ import type {
 } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, decodeModelAnswer } from '@baton/core/internal'
 
+export type { ClientModel } from '@baton/core/internal'
+
 export interface ClientModelOptions {
   /** The name apps use, such as `device/gemma`. The part before the slash is the provider. */
   readonly id: string

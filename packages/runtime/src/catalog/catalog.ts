@@ -24,7 +24,7 @@ import { createToolSearch } from '../work/tool-search.ts'
 import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
-import { findAgent, indexAgents } from './named-agents.ts'
+import { createBypassError, findAgent, indexAgents } from './named-agents.ts'
 import { disposeParts } from './dispose-parts.ts'
 import { checkAgent, checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
 import { Permitted } from './permitted.ts'
@@ -94,7 +94,7 @@ export interface CatalogOptions extends AgentChoice {
 }
 
 export interface Catalog {
-  /** The agent of this name, of `agent` and `agents`. @throws BatonError `invalid_agent` if there is none */
+  /** The agent of this name, of `agent` and `agents`. @throws BatonError `invalid_agent` without one, or with `agentOf` */
   find(name: string): Agent
   /**
    * Opens the world of a session; `given` wins over the catalog's choice.
@@ -155,6 +155,7 @@ class SharedCatalog implements Catalog {
   }
 
   find(name: string): Agent {
+    if (this.#init.agentOf) throw createBypassError(name)
     return findAgent(this.#agents, name)
   }
 

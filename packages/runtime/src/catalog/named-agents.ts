@@ -33,3 +33,12 @@ export function findAgent(agents: ReadonlyMap<string, Agent>, name: string): Age
     hint: names.length === 0 ? 'List it: createHost({ agents: [writer] }).' : `It lists ${names.join(', ')}.`,
   })
 }
+
+/** A name would skip `agentOf`, and with it the session's own services, models and tools. */
+export function createBypassError(name: string): BatonError {
+  return new BatonError({
+    code: 'invalid_agent',
+    message: `this host chooses agents with agentOf, so a session cannot name the agent "${name.slice(0, 100)}"`,
+    hint: 'Let agentOf choose by id, principal or meta of the session, or pass the agent itself.',
+  })
+}

@@ -2,4 +2,6 @@
 // this process, `createAcpSocket(host, { agent })` for a server's WebSockets.
 export type { AcpOptions } from './options.ts'
 export { createAcpSocket } from './socket.ts'
+export type { AcpSocketConnection } from './socket.ts'
 export { serveAcpOverStdio } from './stdio.ts'
+export type { AcpStdioServer } from './stdio.ts'

@@ -114,7 +114,7 @@ export function openV2App(world: ContractWorld, { tool, phase, played }: Cell): 
 }
 
 /** Follows the server's speech requests but cannot report how much was heard. */
-export function openApp1(world: ContractWorld): BargeApp {
+export function openV1App(world: ContractWorld): BargeApp {
   const memory = connect(world, openV1Connection)
   const errors: string[] = []
   const spoken: string[] = []

@@ -1,7 +1,7 @@
 // Plays one interrupt, from the question to the second turn after it, and checks the outcome.
 import type { ContractWorld, HostKind } from '../host-contract/host-kind.ts'
 import type { BargeApp } from './apps.ts'
-import { openApp1, openV2App } from './apps.ts'
+import { openV1App, openV2App } from './apps.ts'
 import type { Cell } from './cells.ts'
 import { ANSWER, findMoment, findPlayed } from './cells.ts'
 import type { Asked, BargeStage } from './stage.ts'
@@ -31,7 +31,7 @@ const AFTER_MS = 8000
 export async function playCell(kind: HostKind, version: Version, cell: Cell): Promise<Played> {
   const stage = await createBargeStage(kind, cell)
   const { world } = stage
-  const app = version === 1 ? openApp1(world) : openV2App(world, cell)
+  const app = version === 1 ? openV1App(world) : openV2App(world, cell)
   await app.say('go')
   await until(world, () => world.model.requests.length > 0)
   await world.time.pass(findMoment(cell))
