@@ -55,6 +55,12 @@ export const ANSWER_SOURCES_MAX = 200
  * @throws BatonError `invalid_output` if there is none: the agent has no schema, or the turn was not answered
  */
 export function readOutput<Output>(agent: Agent<Output>, answer: Answer): Output {
+  if (typeof (answer as Answer | null | undefined)?.outcome !== 'string')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'readOutput needs an agent and an answer of it',
+      hint: 'Write readOutput(agent, answer). With send(text, { output: schema }), read answer.output.',
+    })
   // It was validated by this agent's schema before the turn was answered.
   if (answer.output !== undefined) return answer.output as Output
   const why = agent.output ? `the turn was ${answer.outcome}` : `agent "${agent.name}" has no output schema`

@@ -322,7 +322,7 @@ export type DecodedDecision = {
   readonly remember?: 'tool' | 'arguments'
 } & ({ readonly decision: 'approve' | 'deny' } | { readonly decision: 'edit'; readonly input: JsonObject })
 
-const readDecision: Read<DecodedDecision> = readVariant('decision', {
+const readKnownDecision: Read<DecodedDecision> = readVariant('decision', {
   approve: readFields('an approval', { ...PLAIN_DECISION, decision: readOneOf('approve') }),
   deny: readFields('a denial', { ...PLAIN_DECISION, decision: readOneOf('deny') }),
   edit: readFields('an edit', {
@@ -333,6 +333,15 @@ const readDecision: Read<DecodedDecision> = readVariant('decision', {
     input: readJsonObject,
   }),
 })
+
+const readDecision: Read<DecodedDecision> = (reader, value) => {
+  try {
+    return readKnownDecision(reader, value)
+  } catch (error) {
+    reader.explain("a decision is { approvalId, decision: 'approve' }")
+    throw error
+  }
+}
 
 /** Decodes a person's decision about a call; `input` is present exactly for an edit. Never throws. */
 export function decodeDecision(value: unknown): Decoded<DecodedDecision> {

@@ -8,6 +8,7 @@ import { findApproval, listClientTools, TEXT_SEPARATOR } from '@baton/core/machi
 import type { SessionEngine } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
+import { createPrincipalError } from './principal-error.ts'
 
 /** Open questions of tools. */
 export function listQuestions(engine: Pick<SessionEngine, 'history'>): readonly PendingQuestion[] {
@@ -37,7 +38,9 @@ export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>):
 
 /** The person on whose behalf a program decides. @throws BatonError `invalid_option` */
 export function readDecider(principal: Principal | undefined): Principal | undefined {
-  if (principal) checkName('principal.id', principal.id)
+  if (principal === undefined) return undefined
+  if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
+  checkName('principal.id', principal.id)
   return principal
 }
 

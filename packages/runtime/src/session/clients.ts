@@ -126,7 +126,8 @@ function checkHandlers(handlers: unknown): void {
   const message = wrong
     ? `the handler of "${wrong[0].slice(0, 100)}" must be a function, not ${typeof wrong[1]}`
     : `handlers must be an object of functions by tool name, not ${typeof handlers}`
-  throw new BatonError({ code: 'invalid_event', message })
+  const hint = "Write attach({ 'app.place': () => ({ city: 'Oslo' }) }), with the names of your client tools."
+  throw new BatonError({ code: 'invalid_event', message, hint })
 }
 
 export function createClosedError(): BatonError {

@@ -13,6 +13,7 @@ import { checkAgent } from '../catalog/catalog-refusals.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
 import { findMessage } from './find-message.ts'
+import { createPrincipalError } from './principal-error.ts'
 import { rewindSession } from './rewind.ts'
 import { createSession } from './session.ts'
 
@@ -92,14 +93,6 @@ function createIdError(given: unknown): BatonError {
     code: 'invalid_option',
     message: `a session’s id must be text, not ${describeValue(given)}`,
     hint: 'Write session("chat-1"), or session("chat-1", { principal: { id: userId } }).',
-  })
-}
-
-function createPrincipalError(given: unknown): BatonError {
-  return new BatonError({
-    code: 'invalid_option',
-    message: `principal must be an object with an id, not ${describeValue(given)}`,
-    hint: 'Write principal: { id: userId }.',
   })
 }
 
