@@ -1,5 +1,5 @@
-// What a line of the log shows of data that any caller passes: plain JSON of bounded size. A value that cannot be read
-// is replaced alone.
+// Values of a log line, read from the data that any caller passes: plain JSON of bounded size. A value that cannot be
+// read is replaced alone.
 
 /** Fields whose value is never logged, however deep. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
