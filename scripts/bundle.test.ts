@@ -29,6 +29,8 @@ beforeAll(async () => {
     writeFileSync(join(dist, name), code)
   }
   writeFileSync(join(path, 'package.json'), '{ "type": "module" }')
+  mkdirSync(join(path, 'dist-bundled'))
+  writeFileSync(join(path, 'dist-bundled/leftover.js'), 'export {}\n')
   const entries = ['a', 'b'].map((name) => ({
     subpath: `./${name}`,
     source: `src/${name}.ts`,
@@ -65,4 +67,34 @@ test('an entry exports its own names alone, and maps lead to the source', async 
   const chunk = /from "\.\/(chunks\/[^"]+)"/.exec(readFileSync(join(dist, 'b.js'), 'utf8'))?.[1] ?? 'no chunk'
   const { sources } = JSON.parse(readFileSync(join(dist, `${chunk}.map`), 'utf8')) as { readonly sources: string[] }
   expect(sources).toEqual(['../../src/shared/kept.ts'])
+})
+
+test('files of a build that crashed do not come into the next one', () => {
+  expect(existsSync(join(dist, 'leftover.js'))).toBe(false)
+})
+
+test.each([
+  ["new URL('./thread.js', import.meta.url)"],
+  ['new URL("./thread.js", import.meta.url)'],
+  ['new URL(`./th${name}.js`, import.meta.url)'],
+  ['new URL(`./thread${extname(import.meta.url)}`, import.meta.url)'],
+])('a build that would lose a file started by %s fails', async (starts) => {
+  const lost = mkdtempSync(join(tmpdir(), 'baton-bundle-'))
+  try {
+    mkdirSync(join(lost, 'dist'))
+    writeFileSync(join(lost, 'dist/a.js'), `export const started = () => ${starts}\n`)
+    writeFileSync(join(lost, 'dist/thread.js'), 'export {}\n')
+    const entries = [{ subpath: '.', source: 'src/a.ts', built: 'dist/a.js' }]
+    const built = bundlePackage({ path: lost, folder: 'tried', name: 'tried', entries, needs: [], bins: {} })
+    await expect(built).rejects.toThrow(/a\.js starts \.\/th.*, which STARTED lacks/)
+    expect(existsSync(join(lost, 'dist/thread.js'))).toBe(true)
+  } finally {
+    rmSync(lost, { recursive: true })
+  }
+})
+
+test('a file that is named as started and does not exist fails the build', async () => {
+  const entries = [{ subpath: './a', source: 'src/a.ts', built: 'dist/a.js' }]
+  const built = bundlePackage({ path, folder: 'kits', name: 'kits', entries, needs: [], bins: {} })
+  await expect(built).rejects.toThrow(/html-worker\.js: STARTED names a file that does not exist/)
 })

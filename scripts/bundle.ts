@@ -2,7 +2,7 @@
 // module and its state exist once. Fewer files load faster: a start read four hundred of them. Types stay as tsc wrote
 // them.
 import { cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, posix, relative } from 'node:path'
+import { dirname, join, posix, relative } from 'node:path'
 import type { Plugin } from 'rolldown'
 import { rolldown } from 'rolldown'
 import type { Package } from './packages.ts'
@@ -15,9 +15,10 @@ const STARTED: Readonly<Record<string, readonly string[]>> = {
 }
 /** Packages whose programs find each other by path, and whose start time does not matter. */
 const WHOLE: ReadonlySet<string> = new Set(['testing'])
+
 /**
  * Replaces the JavaScript in `dist`. A module that asks where it is still gets the path where tsc wrote it, because files
- * that it starts are there. @throws Error if an import cannot be resolved
+ * that it starts are there. @throws Error if an import cannot be resolved, or if a file that a path starts is missing
  */
 export async function bundlePackage({ path, folder, entries }: Package): Promise<void> {
   if (WHOLE.has(folder)) return
@@ -26,7 +27,11 @@ export async function bundlePackage({ path, folder, entries }: Package): Promise
   const nameOf = (file: string): string => relative(dist, file).replaceAll('\\', '/')
   const started = (STARTED[folder] ?? []).map((name) => join(dist, name))
   const inputs = [...entries.map(({ built }) => join(path, built)), ...started]
+  for (const file of started)
+    if (!existsSync(file)) throw new Error(`${file}: STARTED names a file that does not exist`)
   const scripts = listScripts(dist)
+  checkStarted(scripts, new Set(inputs))
+  rmSync(bundled, { recursive: true, force: true }) // of a build that crashed
   const build = await rolldown({
     input: Object.fromEntries(inputs.map((file) => [nameOf(file).replace(/\.js$/, ''), file])),
     external: (id) => !id.startsWith('.') && !id.startsWith(dist),
@@ -54,6 +59,34 @@ function listScripts(dist: string): readonly string[] {
     .map((name) => join(dist, name))
 }
 
+/**
+ * Compares the files that modules start by path with the kept ones. A path with parts to fill in needs one of those that
+ * it may mean. @throws Error if a file is not kept
+ */
+function checkStarted(scripts: readonly string[], kept: ReadonlySet<string>): void {
+  for (const script of scripts)
+    for (const path of findPaths(readFileSync(script, 'utf8'))) {
+      const named = scripts.filter((file) => fits(join(dirname(script), path), file))
+      const isLost = named.length > 0 ? !named.some((file) => kept.has(file)) : path.endsWith('.js')
+      if (isLost) throw new Error(`${script} starts ${path}, which STARTED lacks`)
+    }
+}
+
+/** Paths of `new URL('./x', import.meta.url)`; expressions in a template become `*`. */
+function findPaths(code: string): readonly string[] {
+  const found = code.matchAll(/new URL\((?:'([^']+)'|"([^"]+)"|`((?:\$\{[^`]*?\}|[^`])+)`), import\.meta\.url\)/g)
+  return [...found].flatMap(([, single, double, template]) => {
+    const path = single ?? double ?? template?.replaceAll(/\$\{[^}]*\}/g, '*') ?? ''
+    return path.startsWith('.') ? [path] : []
+  })
+}
+
+/** Whether a file is one that a path with `*` for parts of a name may mean. */
+function fits(path: string, file: string): boolean {
+  const [first = '', ...rest] = path.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${[first, ...rest].join('[^/\\\\]*')}$`).test(file)
+}
+
 /** Writes the places that modules ask for, relative to the file where their code ended up. */
 function placeIn(fileName: string, code: string): string {
   return code.replaceAll(/"place:([^"]+)"/g, (_, name: string) => {
@@ -62,7 +95,7 @@ function placeIn(fileName: string, code: string): string {
   })
 }
 
-/** Passes the maps of tsc on, so that those of the bundles lead to the source, and marks where a module asks its place. */
+/** Passes tsc's maps on, so that those of the bundles lead to the source, and marks the modules that ask for their place. */
 function createPlaces(nameOf: (file: string) => string): Plugin {
   return {
     name: 'places',

@@ -1,4 +1,4 @@
-// Writes the generated parts of docs/: `npm run docs`; with `--check` it only lists the outdated pages. To add a page,
+// Writes the generated parts of docs/ and of other pages: `npm run docs`; with `--check` it only lists the outdated pages. To add a page,
 // add one entry to GENERATORS.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,6 +9,7 @@ import { protocolPage } from './docs-protocol.ts'
 import { SCHEMA_FILES } from './docs-schemas.ts'
 import { modelsPage } from './docs-models.ts'
 import { listedModels } from './listed-models.ts'
+import { agentsPage } from './layers.ts'
 import { toolsPage } from './docs-tools.ts'
 import { drawReconnect } from './docs-reconnect.ts'
 import { drawTrace } from './docs-trace.ts'
@@ -26,6 +27,7 @@ export interface GeneratedPage {
 }
 
 export const GENERATORS: readonly GeneratedPage[] = [
+  { path: 'AGENTS.md', generate: agentsPage },
   { path: 'docs/tools.md', generate: toolsPage },
   { path: 'docs/errors.md', generate: errorsPage },
   { path: 'docs/log.md', generate: logPage },

@@ -4,25 +4,9 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join, posix } from 'node:path'
 import { expect, test } from 'vitest'
+import { MAY_IMPORT, agentsPage, writeLayers } from './layers.ts'
 import type { Imported, SourceFile } from './source-files.ts'
 import { REPOSITORY, isTest, parseSource, readSource, sourcePaths } from './source-files.ts'
-
-/** A package that is not listed must not exist; a listed package may not exist yet. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  core: [],
-  protocol: ['core'],
-  models: ['core'],
-  runtime: ['core'],
-  tools: ['core'],
-  kits: ['core', 'tools'],
-  mcp: ['core', 'runtime', 'tools'],
-  client: ['core', 'protocol'],
-  host: ['core', 'models', 'runtime'],
-  server: ['core', 'protocol', 'runtime'],
-  temporal: ['core', 'runtime'],
-  testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools', 'kits'],
-  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools', 'kits', 'mcp'],
-}
 
 /** Exceptions where a package that runs without Node may still use it: the file is loaded only on Node. */
 const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
@@ -164,4 +148,14 @@ test('a front may import its own files, the Session API and the wire; its tests 
   expect(violations(parseSource('packages/server/src/websocket/a.ts', text), declared)).toEqual([])
   const inTest = "import './b.ts'\nimport '@baton/host'"
   expect(violations(parseSource('packages/server/src/websocket/a.test.ts', inTest), declared)).toEqual([])
+})
+
+test('the table of packages in AGENTS.md says what the layers say', () => {
+  const page = agentsPage()
+  expect(readFileSync(join(REPOSITORY, 'AGENTS.md'), 'utf8')).toBe(page)
+  expect(page).toMatch(/^\| `packages\/client` .* \| core, protocol \|$/m)
+})
+
+test('a table that lacks a package is refused', () => {
+  expect(() => writeLayers('| `packages/core` | words | nothing |')).toThrow(/lists core, not cli, client, core/)
 })

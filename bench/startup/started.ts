@@ -17,14 +17,14 @@ export interface Start {
 export interface Started {
   /** Processor time of all threads, in milliseconds; of an import, without Node's own start. */
   readonly cpuMs: number
-  /** Memory that came in by the import; of a command, all of it. */
+  /** Resident memory that the import added; of a command, all of it. */
   readonly residentBytes: number
   /** Milliseconds from the start of the process to its report. */
   readonly waitMs: number
 }
 
 const ROOT = join(import.meta.dirname, '../..')
-/** As built: in the repository, the bin would take the source. */
+/** The built command: in the repository, the bin would take the source. */
 const BATON = join(ROOT, 'packages/cli/dist/main.js')
 const PROBE = join(import.meta.dirname, 'probe.mjs')
 const AGENT = join(import.meta.dirname, 'agent.ts')
@@ -95,5 +95,5 @@ export function countFiles({ imports }: Start): number {
   return Number(count)
 }
 
-/** Without the keys of providers and settings that the person at this machine has. */
+/** Variables of a process without this user's keys and settings. */
 const BARE = { PATH: process.env['PATH'] ?? '', HOME: join(tmpdir(), 'baton-start-home'), NO_COLOR: '1' }

@@ -1,10 +1,10 @@
 // The host run by `serve` and `chat`: the agent, its chosen model, and the connections to providers.
-import type { Environment, Model, Store } from '@baton/core'
+import type { Environment, Store } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { LocalHost, SessionObserver } from '@baton/host'
 import { createHost } from '@baton/host'
 import { secretsIn } from '@baton/models/internal'
-import type { PriceOf } from '@baton/models/prices'
+import { openLatePrices } from './late-prices.ts'
 import type { AgentWords, PreparedAgent } from './prepared-agent.ts'
 import { prepareAgent } from './prepared-agent.ts'
 import type { StoreLocation } from './store-location.ts'
@@ -46,8 +46,7 @@ const LOOK_MS = 250
 export async function openEmbeddedHost(init: EmbeddedHostOptions): Promise<EmbeddedHost> {
   const { close, modelOf, ...prepared } = await prepareAgent(init)
   const { agent, choice, environment, variables } = prepared
-  const prices = createLatePrices(modelOf)
-  if (agent.limits.turnCostMicros < Number.MAX_SAFE_INTEGER) await prices.load()
+  const prices = await openLatePrices({ agent, find: modelOf, log: init.log })
   const warn = init.log && ((cause: string): void => init.log?.warn('the store needs attention', { cause }))
   const store = await openStore(init.store ?? { type: 'memory' }, warn)
   const host = createHost({
@@ -70,28 +69,6 @@ export async function openEmbeddedHost(init: EmbeddedHostOptions): Promise<Embed
   }
   const { heldMs = init.store?.type === 'sqlite' ? HELD_MS : 0 } = init
   return { ...prepared, host: waitForHeld(host, { heldMs, environment }), store, stop }
-}
-
-/**
- * Prices that are loaded while a model of a provider answers for the first time, because the list is large and the model
- * "offline" needs none. A limit on costs needs them before.
- */
-function createLatePrices(find: (id: string) => Model) {
-  let known: PriceOf | undefined
-  const load = async (): Promise<void> => {
-    known ??= (await import('@baton/models/prices')).createPriceOf()
-  }
-  const priceOf: PriceOf = (model, usage) => known?.(model, usage)
-  const modelOf = (id: string): Model => {
-    const model = find(id)
-    if (known || model.provider === 'offline') return model
-    const run: Model['run'] = async (...given) => {
-      const [answer] = await Promise.all([model.run(...given), load()])
-      return answer
-    }
-    return { ...model, run }
-  }
-  return { load, priceOf, modelOf }
 }
 
 /** Each attempt asks the holder for the session again. */

@@ -1,14 +1,12 @@
 // The process of the `baton` command: its arguments, streams, variables and signals. The command itself is in `run.ts`.
-import envPaths from 'env-paths'
-import { enableCompileCache } from 'node:module'
+import { keepCompiledCode } from './compile-cache.ts'
 import { createNodeConsole } from './console.ts'
 import { run } from './run.ts'
 
 /** Milliseconds for leftover work after the output is written. */
 const EXIT_MS = 1000
 
-// Compiling takes a third of a start, so Node keeps the compiled code in the user's own cache folder.
-enableCompileCache(envPaths('baton', { suffix: '' }).cache)
+keepCompiledCode(process.env)
 // Keeps the process alive while the command waits, for example for a thread that does not do so itself.
 const alive = setInterval(() => {}, EXIT_MS)
 process.exitCode = await run(process.argv.slice(2), createNodeConsole())

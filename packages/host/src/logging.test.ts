@@ -73,10 +73,98 @@ test('data replaces neither the level, the time nor the message of its line', ()
   expect(lines).toEqual(['{"level":"warn","time":"<time>","msg":"a result was ignored","callId":"c1"}\n'])
 })
 
-test('data that is not JSON leaves the message of its line', () => {
+type Data = Parameters<ReturnType<typeof createLogger>['info']>[1]
+
+/** Data as an untyped caller passes it. */
+function untyped(data: unknown): Data {
+  return data as Data
+}
+
+const CIRCULAR: Record<string, unknown> = { list: [] }
+CIRCULAR['self'] = CIRCULAR
+const fail = (): never => {
+  throw new Error('no')
+}
+const THROWS = {
+  get bad() {
+    return fail()
+  },
+  callId: 'c1',
+}
+
+test.each<[string, unknown, string]>([
+  ['a cycle', CIRCULAR, '"list":[],"self":"[circular]"'],
+  ['a deeper cycle', { a: { b: CIRCULAR } }, '"a":{"b":{"list":[],"self":"[circular]"}}'],
+  ['the same object twice', { a: CIRCULAR['list'], b: CIRCULAR['list'] }, '"a":[],"b":[]'],
+  ['a BigInt', { size: 12n, sizes: [1n] }, '"size":"12","sizes":["1"]'],
+  ['a getter that throws', THROWS, '"bad":"[unreadable]","callId":"c1"'],
+  ['an error', { cause: new TypeError('no such field') }, '"cause":"TypeError: no such field"'],
+  ['an error as the data', new RangeError('too much'), '"data":"RangeError: too much"'],
+  ['a list as the data', ['a'], '"data":["a"]'],
+  ['an address', { at: new URL('https://a.example/') }, '"at":"https://a.example/"'],
+  ['a toJSON that throws', { a: { toJSON: fail }, b: 1 }, '"a":"[unreadable]","b":1'],
+  ['a function', { f: () => {}, list: [() => {}] }, '"list":[null]'],
+  ['bytes', { body: new Uint8Array(3) }, '"body":"[3 bytes]"'],
+  ['a revoked proxy', { a: revoked() }, '"a":"[unreadable]"'],
+])('%s is shown in its own place, beside the rest', (_, data, shown) => {
   const { lines, log } = setUp()
-  const circular: Record<string, unknown> = {}
-  circular['self'] = circular
-  log.info('asked', circular as Parameters<typeof log.info>[1]) // as an untyped caller passes it
-  expect(lines).toEqual(['{"level":"info","time":"<time>","data":"not JSON","msg":"asked"}\n'])
+  log.info('asked', untyped(data))
+  expect(lines).toEqual([`{"level":"info","time":"<time>",${shown},"msg":"asked"}\n`])
+})
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+test.each<[string, unknown]>([
+  ['a field', { toJSON: () => ({ level: 'info', msg: 'all is well' }) }],
+  [
+    'a class',
+    new (class {
+      toJSON(): object {
+        return { level: 'info', msg: 'all is well' }
+      }
+    })(),
+  ],
+])('a toJSON that is %s does not replace the line', (_, data) => {
+  const { lines, log } = setUp()
+  log.warn('a result was ignored', untyped(data))
+  expect(lines).toEqual(['{"level":"warn","time":"<time>","msg":"a result was ignored"}\n'])
+})
+
+test.each(['debug', 'Info', null, 1, '__proto__'])('the level %s is refused', (level) => {
+  expect(() => createLogger({ level: level as 'info' })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_option',
+      message: `createLogger: level must be info, warn or silent, not "${level}"`,
+    }),
+  )
+})
+
+test('what a terminal obeys is escaped in texts and names', () => {
+  const { lines, log } = setUp()
+  log.info('a\u001b[2J\u009b1m', { 'b\u007f': 'c\n\u2028' })
+  expect(lines).toEqual(['{"level":"info","time":"<time>","b\\u007f":"c\\n\\u2028","msg":"a\\u001b[2J\\u009b1m"}\n'])
+})
+
+test('a line has an end, whatever is logged', () => {
+  const { lines, log } = setUp()
+  let deep: object = {}
+  for (let depth = 0; depth < 10_000; depth++) deep = { deep }
+  const wide = Array.from({ length: 300 }, () => Array.from({ length: 300 }, () => 'text'))
+  log.info('asked'.repeat(100_000), { deep: untyped(deep), wide, long: 'x'.repeat(1_000_000), after: 'kept' } as Data)
+  expect(lines[0]?.length).toBeLessThan(100_000)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info' })
+})
+
+test('a secret is redacted before its text is cut, and in a toJSON or an error', () => {
+  const { lines, log } = setUp({ secrets: ['secret-key'] })
+  const text = `${'x'.repeat(16_380)}secret-key`
+  log.info(
+    'asked',
+    untyped({ text, a: { toJSON: () => ({ token: 't-1', b: 'secret-key' }) }, e: new Error('secret-key') }),
+  )
+  expect(lines[0]).not.toMatch(/secr|t-1/)
 })

@@ -1,6 +1,8 @@
 // A server's log: one line per event, as JSON for programs or formatted by the caller for people, in the fields that
 // pino writes. Secrets are never logged. The rest of Baton only knows the Logger interface.
-import type { JsonObject, Logger } from '@baton/core'
+import type { Logger } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { LogValues, REDACTED } from './log-values.ts'
 
 export interface LoggerOptions {
   /** Default: `info`. `silent` writes nothing. */
@@ -15,44 +17,52 @@ export interface LoggerOptions {
 
 export type LogLevel = 'info' | 'warn' | 'silent'
 
-/** Fields whose value is never logged, however deep. */
-const SECRET_FIELDS: ReadonlySet<string> = new Set([
-  'token',
-  'apiKey',
-  'api_key',
-  'authorization',
-  'password',
-  'secret',
-])
-const REDACTED = '[redacted]'
+const LEVELS: ReadonlySet<unknown> = new Set<LogLevel>(['info', 'warn', 'silent'])
 
+/** @throws BatonError `invalid_option` for an unknown level */
 export function createLogger(options: LoggerOptions = {}): Logger {
-  const { level = 'info', readable, secrets = [] } = options
+  const { level = 'info', readable } = options
+  if (!LEVELS.has(level))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `createLogger: level must be info, warn or silent, not "${String(level).slice(0, 100)}"`,
+    })
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
-  // Escaped as they appear in JSON. An empty secret would match everywhere.
-  const hidden = secrets.filter((secret) => secret !== '').map((secret) => JSON.stringify(secret).slice(1, -1))
+  // An empty secret would match everywhere.
+  const secrets = (options.secrets ?? []).filter((secret) => secret !== '')
+  const escaped = secrets.map((secret) => escape(JSON.stringify(secret)).slice(1, -1))
   const log =
-    (label: 'info' | 'warn'): Logger['info'] =>
+    (label: LogLevel): Logger['info'] =>
     (message, data = {}) => {
-      const json = toLine(label, message, data)
-      const safe = hidden.reduce((line, secret) => line.replaceAll(secret, REDACTED), json)
+      // The whole line again: a secret may stand in pieces that were redacted apart.
+      const safe = redact(toLine(label, message, { data, hide: (text) => redact(text, secrets) }), escaped)
       write(readable?.(safe) ?? safe)
     }
   const ignore = (): void => {}
   return { info: level === 'info' ? log('info') : ignore, warn: level === 'silent' ? ignore : log('warn') }
 }
 
-function toLine(level: string, message: string, data: JsonObject): string {
-  // Data cannot replace the line's own fields.
-  const own = { level, time: new Date().toISOString() }
-  try {
-    return `${JSON.stringify({ ...own, ...data, ...own, msg: message }, hideSecretFields)}\n`
-  } catch {
-    // Untyped callers pass circular objects, for example.
-    return `${JSON.stringify({ ...own, data: 'not JSON', msg: message })}\n`
-  }
+interface LineParts {
+  readonly data: unknown
+  readonly hide: (text: string) => string
 }
 
-function hideSecretFields(name: string, value: unknown): unknown {
-  return SECRET_FIELDS.has(name) ? REDACTED : value
+function toLine(level: LogLevel, message: unknown, { data, hide }: LineParts): string {
+  // Data cannot replace the line's own fields.
+  const own = { level, time: new Date().toISOString() }
+  const values = new LogValues(hide)
+  const msg = values.value(message, 0)
+  return `${escape(JSON.stringify({ ...own, ...values.fields(data), ...own, msg }))}\n`
+}
+
+function redact(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+}
+
+/** Escapes what JSON leaves and a terminal or a reader of lines obeys. */
+function escape(json: string): string {
+  return json.replaceAll(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

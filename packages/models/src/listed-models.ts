@@ -29,7 +29,7 @@ export interface ListedProvider {
   readonly words: readonly string[]
   /** Providers whose models it offers too. */
   readonly also: readonly string[]
-  /** In the order of the list: the first match counts. A window is in tokens. */
+  /** Models in the order of the list: the first match counts. A window is in tokens. */
   readonly models: readonly (readonly [match: Match, window?: number])[]
 }
 
