@@ -11,7 +11,7 @@ import type {
   ToolSource,
   Usage,
 } from '@baton/core/internal'
-import { BatonError, createSpec } from '@baton/core/internal'
+import { BatonError, createSpec, isStandardSchema } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
@@ -98,7 +98,8 @@ export interface Catalog {
   find(name: string): Agent
   /**
    * Opens the world of a session; `given` wins over the catalog's choice.
-   * @throws BatonError `invalid_agent` (there is none, or `agentOf` timed out), `unknown_model`
+   * @throws BatonError `invalid_agent` (there is none, or `agentOf` timed out), `unknown_model`, `internal` (Ajv could not
+   *   be loaded, and the agent has plain JSON Schemas)
    */
   open(session: SessionIdentity, given?: Agent): Promise<SessionWorld>
   /** Whether a session of this agent can be opened without passing the agent. */
@@ -200,11 +201,12 @@ class SharedCatalog implements Catalog {
       return permitted?.model(model) ?? model
     }
     const modelOf = isLimited ? findChosen : found
-    await this.#validator.load()
     const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
     const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })
     const facts = examine()
+    // `validate` loads on demand too, but then a call waits for it.
+    if (sources || hasPlainSchema(agent)) await this.#validator.load()
     let tell = (): void => {}
     const world: Changing<SessionWorld> = {
       agent,
@@ -315,6 +317,14 @@ class SharedCatalog implements Catalog {
     if (isShared) this.#known.set(agent, facts)
     return facts
   }
+}
+
+/** Whether the agent's tools or output need the validator of plain JSON Schema. */
+function hasPlainSchema({ tools, output }: Agent): boolean {
+  if (output && !isStandardSchema(output)) return true
+  for (const { input, output } of tools)
+    if (!isStandardSchema(input) || (output && !isStandardSchema(output))) return true
+  return false
 }
 
 /** A cheap check that most agents pass: `createToolSearch` inspects every tool. */
