@@ -11,11 +11,11 @@ import type {
   ToolSource,
   Usage,
 } from '@baton/core/internal'
-import { BatonError, createSpec, isStandardSchema } from '@baton/core/internal'
+import { BatonError, createSpec } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
-import { createArgumentValidator, ValidatedArguments } from '../work/arguments.ts'
+import { createArgumentValidator, hasPlainSchema, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
 import { RequestMessages } from '../work/request.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
@@ -317,14 +317,6 @@ class SharedCatalog implements Catalog {
     if (isShared) this.#known.set(agent, facts)
     return facts
   }
-}
-
-/** Whether the agent's tools or output need the validator of plain JSON Schema. */
-function hasPlainSchema({ tools, output }: Agent): boolean {
-  if (output && !isStandardSchema(output)) return true
-  for (const { input, output } of tools)
-    if (!isStandardSchema(input) || (output && !isStandardSchema(output))) return true
-  return false
 }
 
 /** A cheap check that most agents pass: `createToolSearch` inspects every tool. */

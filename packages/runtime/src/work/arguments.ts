@@ -1,6 +1,6 @@
 // Validates a call's arguments against its tool's schema, with messages that a model can act on. Ajv is loaded when it is
 // first needed, because importing it is a tenth of a start.
-import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
+import type { Agent, JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
 import {
   BatonError,
   countJoints,
@@ -149,6 +149,14 @@ interface Compiled {
   /** Translated to draft 2020-12. */
   readonly schema: JsonObject
   readonly check: ValidateFunction
+}
+
+/** Whether the agent's tools or output need the validator of plain JSON Schema. */
+export function hasPlainSchema({ tools, output }: Pick<Agent, 'tools' | 'output'>): boolean {
+  if (output && !isStandardSchema(output)) return true
+  for (const { input, output } of tools)
+    if (!isStandardSchema(input) || (output && !isStandardSchema(output))) return true
+  return false
 }
 
 /** Compiles JSON Schemas and caches them while their schema object lives. Each is read in its own dialect. */
