@@ -20,7 +20,9 @@ test('an agent that names a model is refused at once where no name can be resolv
 })
 
 const AJV = 'ajv/dist/2020.js'
-afterEach(() => void vi.doUnmock(AJV))
+afterEach(() => {
+  vi.doUnmock(AJV)
+})
 
 const session = { id: 's', agent: '', principal: 'ann', meta: {} }
 const modelOf = (id: string) => ({ id, capabilities: {} }) as Model // it is not called
