@@ -1,5 +1,5 @@
 // The options of commands that use a Temporal service.
-import { BatonError } from '@baton/core'
+import { importPeer } from '@baton/core/internal'
 import type * as Temporal from '@baton/temporal'
 import type { StoreLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
@@ -61,11 +61,5 @@ export function readTemporalPlace(
 
 /** @throws BatonError `invalid_option` if it is not installed */
 export async function importTemporal(): Promise<typeof Temporal> {
-  try {
-    return await import('@baton/temporal')
-  } catch (cause) {
-    if ((cause as { readonly code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    const message = 'the package @baton/temporal is not installed; run "npm install @baton/temporal"'
-    throw new BatonError({ code: 'invalid_option', message, cause })
-  }
+  return await importPeer('@baton/temporal', '--temporal', () => import('@baton/temporal'))
 }

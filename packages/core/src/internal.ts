@@ -2,7 +2,7 @@
 export * from './errors.ts'
 export * from './error-layers.ts'
 export * from './service-failure.ts'
-export { importPeer } from './import-peer.ts'
+export { importPeer, loadOnce } from './import-peer.ts'
 export * from './json.ts'
 export * from './repair-json.ts'
 export * from './partial-json.ts'

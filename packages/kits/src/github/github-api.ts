@@ -1,6 +1,6 @@
 // Client of GitHub's REST API with a principal's token: typed by octokit, with answers validated by schemas.
 import type { ToolContext } from '@baton/core/internal'
-import { BatonError, importPeer, isBatonError } from '@baton/core/internal'
+import { BatonError, importPeer, isBatonError, loadOnce } from '@baton/core/internal'
 import type { endpoint } from '@octokit/endpoint'
 import type { Endpoints, RequestParameters } from '@octokit/types'
 import type * as z from 'zod'
@@ -26,21 +26,20 @@ export interface Page<One> {
 export class GithubApi {
   readonly #service: ServiceClient
   /** Loaded with the first request. */
-  #endpoint: Promise<typeof endpoint> | undefined
+  readonly #loadEndpoint: () => Promise<typeof endpoint>
 
   constructor(service: ServiceClient) {
     this.#service = service
-  }
-
-  async #loadEndpoint(): Promise<typeof endpoint> {
-    const octokit = await importPeer('@octokit/endpoint', 'githubTools', () => import('@octokit/endpoint'))
-    return octokit.endpoint.defaults({
-      baseUrl: this.#service.server,
-      headers: {
-        accept: 'application/vnd.github+json',
-        'user-agent': 'baton-tools',
-        'x-github-api-version': VERSION,
-      },
+    this.#loadEndpoint = loadOnce(async () => {
+      const octokit = await importPeer('@octokit/endpoint', 'githubTools', () => import('@octokit/endpoint'))
+      return octokit.endpoint.defaults({
+        baseUrl: service.server,
+        headers: {
+          accept: 'application/vnd.github+json',
+          'user-agent': 'baton-tools',
+          'x-github-api-version': VERSION,
+        },
+      })
     })
   }
 
@@ -79,7 +78,7 @@ export class GithubApi {
   }
 
   async #send(route: keyof Endpoints, parameters: RequestParameters, { token, signal }: Asking) {
-    const write = await (this.#endpoint ??= this.#loadEndpoint())
+    const write = await this.#loadEndpoint()
     const { method, url, headers, body } = write(route as string, parameters)
     try {
       return await this.#service.ask({

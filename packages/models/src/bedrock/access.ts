@@ -1,6 +1,6 @@
 // Resolves Bedrock credentials and region from AWS variables. Variables are passed in and the environment is never read
 // here, except by AWS's own credential provider chain, which is used if one of its variables is set.
-import { BatonError } from '@baton/core'
+import { BatonError, importPeer, loadOnce } from '@baton/core/internal'
 import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -55,23 +55,14 @@ export function findBedrockAccess(id: string, variables: Variables): BedrockAcce
 
 /** AWS's credential chain, loaded on first use so that only its users have to install it. */
 function createChain(): AwsCredentialProvider {
-  let chain: Promise<AwsCredentialProvider> | undefined
-  return async () => {
-    chain ??= loadChain()
-    return (await chain)()
-  }
-}
-
-async function loadChain(): Promise<AwsCredentialProvider> {
-  try {
-    const { defaultProvider } = await import('@aws-sdk/credential-provider-node')
+  const load = loadOnce(async () => {
+    const { defaultProvider } = await importPeer(
+      '@aws-sdk/credential-provider-node',
+      'an AWS profile or role',
+      () => import('@aws-sdk/credential-provider-node'),
+      'model_not_configured',
+    )
     return defaultProvider()
-  } catch (cause) {
-    throw new BatonError({
-      code: 'model_not_configured',
-      message:
-        'AWS profiles and roles need a package that is not installed: npm install @aws-sdk/credential-provider-node',
-      cause,
-    })
-  }
+  })
+  return async () => (await load())()
 }

@@ -1,7 +1,7 @@
 // The subset of node-llama-cpp 3 that the adapter uses, redeclared here because the package is an optional peer, loaded
 // together with a file.
 import type { AbortSignalLike, JsonObject, JsonValue } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { importPeer } from '@baton/core/internal'
 
 export interface LlamaPackage {
   getLlama(options: {
@@ -92,13 +92,11 @@ export interface Generated {
   readonly metadata: { readonly stopReason: string }
 }
 
-/** @throws BatonError `model_not_configured` if the package is not installed */
-export async function loadLlamaPackage(): Promise<LlamaPackage> {
-  const name = 'node-llama-cpp'
-  try {
-    return (await import(name)) as LlamaPackage // of version 3
-  } catch (cause) {
-    const message = 'GGUF models need a package that is not installed: npm install node-llama-cpp'
-    throw new BatonError({ code: 'model_not_configured', message, cause })
-  }
+const PACKAGE = 'node-llama-cpp'
+
+/** @throws BatonError `model_not_configured` if the package is not installed; what it throws if it is broken */
+export async function loadLlamaPackage(
+  load = async (): Promise<unknown> => await import(PACKAGE),
+): Promise<LlamaPackage> {
+  return (await importPeer(PACKAGE, 'a GGUF model', load, 'model_not_configured')) as LlamaPackage // of version 3
 }

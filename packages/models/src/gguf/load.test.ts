@@ -5,6 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { GgufModelOptions } from './index.ts'
 import { loadGgufModel } from './index.ts'
 import type { GenerateOptions } from './llama.ts'
+import { loadLlamaPackage } from './llama.ts'
 
 const PACKAGE = 'node-llama-cpp'
 const FILE = import.meta.filename
@@ -20,6 +21,19 @@ test('a package that has no binary for this machine is one clear line', async ()
     code: 'model_not_configured',
     message: 'node-llama-cpp cannot start on this machine: no prebuilt binary was found',
   })
+})
+
+test('a package that is missing is named, with the command that installs it', async () => {
+  const missing = Object.assign(new Error(`Cannot find package "${PACKAGE}"`), { code: 'ERR_MODULE_NOT_FOUND' })
+  await expect(loadLlamaPackage(() => Promise.reject(missing))).rejects.toMatchObject({
+    code: 'model_not_configured',
+    message: 'a GGUF model needs the package node-llama-cpp, which is not installed: npm install node-llama-cpp',
+  })
+})
+
+test('a package that is installed but broken is reported as it failed', async () => {
+  const broken = new Error('the binary is for another machine')
+  await expect(loadLlamaPackage(() => Promise.reject(broken))).rejects.toBe(broken)
 })
 
 test('a file that is no model is named, and what was begun is given back', async () => {

@@ -19,6 +19,22 @@ export function networkError(request: HttpRequest, cause: unknown): BatonError {
   })
 }
 
+/** Error for a package of the transport that could not be loaded, which may succeed later. */
+export function loadError(name: string, cause: unknown): BatonError {
+  return new BatonError({
+    code: 'model_network_failed',
+    message: `the package ${name} could not be loaded: ${describeReason(cause)}`,
+    hint: 'Send the input again; if it fails again, install the packages of your program again.',
+    cause,
+  })
+}
+
+/** Error for a request to a transport that its program has closed. */
+export function closedError(): BatonError {
+  const hint = 'Close a transport only after its last request, or create a new one.'
+  return new BatonError({ code: 'model_network_failed', message: 'the transport is closed', hint, retryable: false })
+}
+
 /**
  * Whether the text has only visible ASCII, tab, space and Latin-1: the characters allowed in a header value (RFC 9110,
  * 5.5).

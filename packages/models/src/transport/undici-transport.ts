@@ -2,12 +2,12 @@
 // undici, and loads it for the first request, because it is the largest part of a start. HTTP/1.1 only, because aborting
 // then closes the socket, which stops a provider from generating and billing.
 import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, loadOnce } from '@baton/core/internal'
 import type { Dispatcher } from 'undici'
 import type { Time } from './deadlines.ts'
 import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.ts'
 import type { CheckRequest } from './transport-errors.ts'
-import { cancelledError, createRequestCheck, networkError } from './transport-errors.ts'
+import { cancelledError, closedError, createRequestCheck, loadError, networkError } from './transport-errors.ts'
 
 export interface UndiciTransportOptions {
   readonly time?: Time
@@ -21,7 +21,7 @@ export interface UndiciTransportOptions {
 }
 
 export interface UndiciTransport extends Transport {
-  /** Waits for running requests, then closes all connections. */
+  /** Waits for running requests, then closes all connections. Later requests fail; closing again waits for the same end. */
   close(): Promise<void>
 }
 
@@ -35,20 +35,23 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
   const findPlace = createPlaces()
   let dispatcher: Dispatcher | undefined
   let opening: Promise<Dispatcher> | undefined
-  let isClosed = false
-  const open = async (): Promise<Dispatcher> => (dispatcher = await openDispatcher(settings))
+  let closing: Promise<void> | undefined
+  const open = loadOnce(async () => (dispatcher = await openDispatcher(settings)))
+  const close = async (): Promise<void> => {
+    // Who asked for a connection has the reason why it could not be opened.
+    const opened = await opening?.catch(() => undefined)
+    await opened?.close()
+  }
   return {
     post: (request, signal, onBytes) => {
       const run = (opened: Dispatcher): Promise<HttpHead> =>
         runPost({ dispatcher: opened, time, check, findPlace, request, signal }, onBytes)
+      if (closing) return Promise.reject(closedError())
       if (dispatcher) return run(dispatcher)
-      if (isClosed) return Promise.reject(networkError(request, new Error('the transport is closed')))
-      return (opening ??= open()).then(run)
+      opening = open()
+      return opening.then(run)
     },
-    close: async () => {
-      isClosed = true
-      await (await opening)?.close()
-    },
+    close: () => (closing ??= close()),
   }
 }
 
@@ -79,8 +82,11 @@ function readSettings(options: UndiciTransportOptions) {
   return { connection, proxies: { httpProxy: httpProxy ?? '', httpsProxy: httpsProxy ?? '', noProxy } }
 }
 
+/** @throws BatonError `model_network_failed` if undici cannot be loaded */
 async function openDispatcher({ connection, proxies }: Settings): Promise<Dispatcher> {
-  const { Agent, EnvHttpProxyAgent } = await import('undici')
+  const { Agent, EnvHttpProxyAgent } = await import('undici').catch((cause: unknown) => {
+    throw loadError('undici', cause)
+  })
   return proxies ? new EnvHttpProxyAgent({ ...connection, ...proxies }) : new Agent(connection)
 }
 

@@ -15,7 +15,7 @@ import { BatonError, createSpec } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
-import { createArgumentValidator, ValidatedArguments } from '../work/arguments.ts'
+import { createArgumentValidator, hasPlainSchema, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
 import { RequestMessages } from '../work/request.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
@@ -98,7 +98,8 @@ export interface Catalog {
   find(name: string): Agent
   /**
    * Opens the world of a session; `given` wins over the catalog's choice.
-   * @throws BatonError `invalid_agent` (there is none, or `agentOf` timed out), `unknown_model`
+   * @throws BatonError `invalid_agent` (there is none, or `agentOf` timed out), `unknown_model`, `internal` (Ajv could not
+   *   be loaded, and the agent has plain JSON Schemas)
    */
   open(session: SessionIdentity, given?: Agent): Promise<SessionWorld>
   /** Whether a session of this agent can be opened without passing the agent. */
@@ -201,11 +202,12 @@ class SharedCatalog implements Catalog {
       return permitted?.model(model) ?? model
     }
     const modelOf = isLimited ? findChosen : found
-    await this.#validator.load()
     const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
     const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })
     const facts = examine()
+    // `validate` loads on demand too, but then a call waits for it.
+    if (sources || hasPlainSchema(agent)) await this.#validator.load()
     let tell = (): void => {}
     const world: Changing<SessionWorld> = {
       agent,

@@ -1,7 +1,8 @@
 // Validates a call's arguments against its tool's schema, with messages that a model can act on. Ajv is loaded when it is
 // first needed, because importing it is a tenth of a start.
-import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
+import type { Agent, JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
 import {
+  BatonError,
   countJoints,
   createLinearPattern,
   findUnbounded,
@@ -17,6 +18,7 @@ import {
 } from '@baton/core/internal'
 import type * as AjvExports from 'ajv/dist/2020.js'
 import type { Ajv2020, ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
+import { describeThrown } from '../describe-thrown.ts'
 import { isMultipleOf } from './decimal-multiple.ts'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
@@ -28,9 +30,12 @@ export interface ValidatedShape extends Pick<Tool, 'input'> {
 }
 
 export interface ArgumentValidator {
-  /** Loads the validator of plain JSON Schema, so that `validate` need not. */
+  /** Loads the validator of plain JSON Schema, so that `validate` need not. @throws BatonError `internal` */
   load(): Promise<void>
-  /** Synchronous for plain JSON Schema after `load`; a library's schema may take longer, or throw. */
+  /**
+   * Synchronous for plain JSON Schema after `load`; a library's schema may take longer, or throw.
+   * @throws BatonError `internal` as a rejection, if the validator is not loaded and cannot be
+   */
   validate(shape: ValidatedShape, argumentsText: string): Validated | Promise<Validated>
 }
 
@@ -146,12 +151,27 @@ interface Compiled {
   readonly check: ValidateFunction
 }
 
+/** Whether the agent's tools or output need the validator of plain JSON Schema. */
+export function hasPlainSchema({ tools, output }: Pick<Agent, 'tools' | 'output'>): boolean {
+  if (output && !isStandardSchema(output)) return true
+  for (const { input, output } of tools)
+    if (!isStandardSchema(input) || (output && !isStandardSchema(output))) return true
+  return false
+}
+
 /** Compiles JSON Schemas and caches them while their schema object lives. Each is read in its own dialect. */
 export function createArgumentValidator(): ArgumentValidator {
   const budget = createBudget()
   let loaded: { readonly module: AjvModule; readonly ajv: Ajv2020 } | undefined
   const load = async () => {
-    const module: AjvModule = await import('ajv/dist/2020.js')
+    const module: AjvModule = await import('ajv/dist/2020.js').catch((cause: unknown) => {
+      throw new BatonError({
+        code: 'internal',
+        message: `the package ajv, which validates arguments, could not be loaded: ${describeThrown(cause)}`,
+        hint: 'Try again; if it fails again, install the packages of your program again.',
+        cause,
+      })
+    })
     return (loaded ??= { module, ajv: createAjv(module, budget, true) })
   }
   const compiled = new WeakMap<object, Compiled>()

@@ -3,13 +3,14 @@ import { isBatonError } from '@baton/core'
 import type { JWTPayload } from 'jose'
 import type { CryptoKey as CryptoKeyOfJose } from 'jose'
 import { base64url, exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createSigningKey, createStoppedClock, NOW_MS, startIssuer } from './issuer.test-kit.ts'
 import type { TokenVerifierOptions } from './verify-tokens.ts'
 import { createTokenVerifier } from './verify-tokens.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
+  vi.doUnmock('jose')
   for (const close of closers.splice(0)) await close()
 })
 
@@ -247,4 +248,20 @@ test.each<[Partial<TokenVerifierOptions>, string]>([
   [{ secret: 'x'.repeat(32), algorithms: ['RS256'] }, 'algorithms may be HS256, HS384, HS512, not "RS256"'],
 ])('%j is a clear error', (wrong, words) => {
   expect(() => createTokenVerifier({ issuer: 'https://login.example', audience: 'shop', ...wrong })).toThrow(words)
+})
+
+test.each([
+  ['of an issuer with keys', {}],
+  ['of an issuer with a secret', { secret: 's'.repeat(32) }],
+])('a token %s is not refused because jose cannot be loaded', async (_, more) => {
+  const { key, issuer, ask, logged } = await start(more)
+  const signing = new SignJWT(issuer.claims).setProtectedHeader({ alg: 'HS256' })
+  const token = await ('secret' in more ? signing.sign(new TextEncoder().encode(more.secret)) : key.sign(issuer.claims))
+  vi.doMock('jose', () => {
+    throw new Error('too many open files')
+  })
+  expect(await ask(token)).toMatch(/^internal: the package jose could not be loaded: /)
+  expect(logged).toEqual([expect.stringMatching(/^no token can be verified: /)])
+  vi.doUnmock('jose')
+  expect(await ask(token)).toBe('ann')
 })

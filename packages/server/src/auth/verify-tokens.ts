@@ -4,6 +4,7 @@
 import type { Principal } from '@baton/core/internal'
 import { BatonError, isBatonError, isLegalName } from '@baton/core/internal'
 import type { errors, JWTPayload, jwtVerify, JWTVerifyGetKey } from 'jose'
+import { describeThrown } from '@baton/runtime'
 import { readBearerToken } from '../shared/bearer-token.ts'
 import type { Identity } from '../shared/identity.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
@@ -40,7 +41,7 @@ export interface TokenRequest {
 }
 
 export interface TokenVerifier {
-  /** @throws BatonError `unauthorized` with what is wrong with the token; `keys_unavailable` */
+  /** @throws BatonError `unauthorized` with what is wrong with the token; `keys_unavailable`; `internal` if jose cannot be loaded */
   verify(token: string): Promise<Identity>
   /**
    * For `authenticate` of a handler or a WebSocket front: reads `Authorization: Bearer`, or else `?token=`.
@@ -76,14 +77,15 @@ export function createTokenVerifier(init: TokenVerifierOptions): TokenVerifier {
   }
   const read = async (token: string): Promise<JWTPayload> => {
     const now = { ...options, currentDate: new Date(world.clock.nowMs()) }
-    if (!keySet) return (await (await import('jose')).jwtVerify(token, secret, now)).payload
+    const { jwtVerify } = await loadJose(world.log)
+    if (!keySet) return (await jwtVerify(token, secret, now)).payload
     const keys = await keySet.load()
     try {
-      return await verifyByKeys(token, keys, now)
+      return await verifyByKeys(jwtVerify, token, keys, now)
     } catch (cause) {
       if (readCode(cause) !== UNKNOWN_KEY) throw cause
       // The issuer may have added a key since.
-      return await verifyByKeys(token, await keySet.load({ isMissing: true }), now)
+      return await verifyByKeys(jwtVerify, token, await keySet.load({ isMissing: true }), now)
     }
   }
   const verify = async (token: string): Promise<Identity> => {
@@ -115,18 +117,38 @@ const NO_TOKEN = 'a token is required: Authorization: Bearer <token>, or ?token=
 
 type VerifyOptions = NonNullable<Parameters<typeof jwtVerify>[2]>
 
-/** A token that does not name its key may be signed by any of several. */
-async function verifyByKeys(token: string, keys: JWTVerifyGetKey, options: VerifyOptions): Promise<JWTPayload> {
-  const { jwtVerify } = await import('jose')
+/** A failure to load is ours, and says nothing about the token. @throws BatonError `internal` */
+async function loadJose(log: ServerWorld['log']): Promise<{ readonly jwtVerify: typeof jwtVerify }> {
   try {
-    return (await jwtVerify(token, keys, options)).payload
+    return await import('jose')
+  } catch (cause) {
+    const why = describeThrown(cause)
+    log.warn('no token can be verified: the package jose could not be loaded', { cause: why })
+    throw new BatonError({
+      code: 'internal',
+      message: `the package jose could not be loaded: ${why}`,
+      hint: 'Try again; if it fails again, install the packages of your program again.',
+      cause,
+    })
+  }
+}
+
+/** A token that does not name its key may be signed by any of several. */
+async function verifyByKeys(
+  verify: typeof jwtVerify,
+  token: string,
+  keys: JWTVerifyGetKey,
+  options: VerifyOptions,
+): Promise<JWTPayload> {
+  try {
+    return (await verify(token, keys, options)).payload
   } catch (cause) {
     if (readCode(cause) !== 'ERR_JWKS_MULTIPLE_MATCHING_KEYS') throw cause
     let wrong: unknown = cause
     for await (const key of cause as errors.JWKSMultipleMatchingKeys)
       // as its code says
       try {
-        return (await jwtVerify(token, key, options)).payload
+        return (await verify(token, key, options)).payload
       } catch (failed) {
         wrong = failed
         if (readCode(failed) !== 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED') break

@@ -3,7 +3,8 @@
 // loaded for the first request, and only here.
 import { lookup } from 'node:dns/promises'
 import type { Timers } from '@baton/core/internal'
-import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue, loadOnce } from '@baton/core/internal'
+import type * as UndiciExports from 'undici'
 import type { Agent, fetch as UndiciFetch, Response as UndiciResponse } from 'undici'
 import { parseAllowList } from './allow-list.ts'
 import { boundAnswer } from './bounded-answer.ts'
@@ -55,11 +56,11 @@ export interface GuardedFetch {
    * Like `fetch`. Uses no proxy, because a proxy resolves names itself. On a runtime that replaces undici (Bun), it
    * reaches only places that `allow` names.
    * @throws BatonError `url_refused` (nothing was sent to that place), `api_unavailable` (no connection, cut off, too
-   * slow), `api_malformed` (not HTTP, or over a limit); the reason of an aborted signal. A body fails with the same
-   * errors.
+   * slow), `api_malformed` (not HTTP, or over a limit), `illegal_input` (after `close`), `internal` (undici could not be
+   * loaded; the next fetch tries again); the reason of an aborted signal. A body fails with the same errors.
    */
   (input: string | URL | Request, init?: RequestInit): Promise<Response>
-  /** Closes all its connections and fails their requests. */
+  /** Closes all its connections and fails their requests. Closing again waits for the same end. */
   close(): Promise<void>
 }
 
@@ -80,6 +81,7 @@ const TIMER_MS = 2_147_483_647
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   const guard = openGuard(options)
   const run = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    guard.connections.check()
     const caller = init.signal ?? (input instanceof Request ? input.signal : undefined)
     const deadline = startDeadline(guard, caller ?? undefined)
     try {
@@ -108,20 +110,47 @@ interface Undici {
 /** The connections of one guard: opened for its first request, with undici, which is slow to load. */
 function createConnections(init: PinnedAgentOptions) {
   let opening: Promise<Undici> | undefined
-  let isClosed = false
-  const load = async (): Promise<Undici> => {
-    if (isClosed) throw new Error('this fetch is closed')
-    const undici = await import('undici')
+  let closing: Promise<void> | undefined
+  const check = (): void => {
+    if (closing) throw new BatonError({ code: 'illegal_input', message: 'this fetch is closed', hint: OPEN_ANOTHER })
+  }
+  const load = loadOnce(async (): Promise<Undici> => {
+    const undici = await importUndici()
     const agent = createPinnedAgent(undici, init)
     return { agent, fetch: undici.fetch, isPinned: typeof agent.destroy === 'function' }
+  })
+  const close = async (): Promise<void> => {
+    // Who fetched has the reason why undici could not be loaded.
+    const opened = await opening?.catch(() => undefined)
+    if (opened?.isPinned) await opened.agent.destroy()
   }
   return {
-    open: () => (opening ??= load()),
-    close: async (): Promise<void> => {
-      isClosed = true
-      const opened = await opening
-      if (opened?.isPinned) await opened.agent.destroy()
+    /** @throws BatonError `illegal_input` after `close` */
+    check,
+    /** @throws BatonError `illegal_input` after `close`, `internal` if undici cannot be loaded */
+    open: async (): Promise<Undici> => {
+      check()
+      opening = load()
+      return await opening
     },
+    close: (): Promise<void> => (closing ??= close()),
+  }
+}
+
+const OPEN_ANOTHER = 'Close a fetch only after its last request, or create a new one.'
+
+/** @throws BatonError `internal` */
+async function importUndici(): Promise<typeof UndiciExports> {
+  try {
+    return await import('undici')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({
+      code: 'internal',
+      message: `the package undici could not be loaded: ${why}`,
+      hint: 'Try again; if it fails again, install the packages of your program again.',
+      cause,
+    })
   }
 }
 

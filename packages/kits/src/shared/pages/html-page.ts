@@ -21,7 +21,7 @@ export interface HtmlPage {
   readonly openGraph: OpenGraph
   /** Visible text, with headings, lists, links and tables in Markdown style. */
   readonly text: string
-  /** `article`: the part that Readability considered the main one. */
+  /** `article`: the part that Readability considered the main one. Without the optional peers, always `whole-page`. */
   readonly part: 'article' | 'whole-page'
   /** Text hidden by styles, up to a limit. Not part of `text`. */
   readonly hiddenText: string

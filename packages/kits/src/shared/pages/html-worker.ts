@@ -7,15 +7,8 @@ async function read(request: HtmlRequest): Promise<HtmlReply> {
   try {
     return { ok: true, page: await readHtml(request) }
   } catch (thrown) {
-    return { ok: false, why: thrown instanceof Error ? describe(thrown) : 'unknown' }
+    return { ok: false, why: thrown instanceof Error ? thrown.message.slice(0, 200) : 'unknown' }
   }
-}
-
-/** Names the optional peer that is missing, with the command that installs it. */
-function describe({ message }: Error): string {
-  const [, missing] = /^Cannot find package '([^']+)'/.exec(message) ?? []
-  if (missing === undefined) return message.slice(0, 200)
-  return `its main part needs the package ${missing}, which is not installed: npm install ${missing}`
 }
 
 parentPort?.postMessage(await read(workerData as HtmlRequest)) // from html-thread.ts

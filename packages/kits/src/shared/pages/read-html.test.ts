@@ -1,8 +1,13 @@
 // Pages as text: the output, hidden content, and pages that try to block their reader.
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { HtmlPage } from './html-page.ts'
 import { PageThreads, readHtmlInThread } from './html-thread.ts'
 import { readHtml } from './read-html.ts'
+
+const PEERS = ['@mozilla/readability', 'linkedom']
+afterEach(() => {
+  for (const peer of PEERS) vi.doUnmock(peer)
+})
 
 const URL_OF_PAGE = 'https://a.example/page'
 const read = async (html: string, part: HtmlPage['part'] = 'article') =>
@@ -105,4 +110,14 @@ test('pages wait for a free thread, and one that waits too long or is given up n
   await expect(left).rejects.toThrow('given up')
   await expect(late).rejects.toMatchObject({ code: 'api_unavailable' })
   expect((await Promise.all(all)).map(({ text }) => text)).toEqual(['Hello', 'Hello', 'Hello'])
+})
+
+test.each(PEERS)('a long page without %s is read whole', async (peer) => {
+  vi.doMock(peer, () => {
+    throw Object.assign(new Error(`Cannot find package '${peer}'`), { code: 'ERR_MODULE_NOT_FOUND' })
+  })
+  const words = '<p>A lease ends by itself when its owner dies, and a lock does not. </p>'.repeat(8)
+  const { part, text } = await read(`<nav>Home</nav><article>${words}</article>`)
+  expect(part).toBe('whole-page')
+  expect(text).toMatch(/^Home\n\nA lease ends by itself/)
 })

@@ -33,11 +33,16 @@ export async function readHtml({ html, url, part }: HtmlRequest): Promise<HtmlPa
   }
 }
 
-/** The main part of the cleaned page according to Readability; `undefined` if it finds none. */
+/**
+ * The main part of the cleaned page according to Readability; `undefined` if it finds none, or if it or linkedom, which
+ * are optional peers, cannot be loaded.
+ */
 async function findArticle(document: DefaultTreeAdapterTypes.Document, base: string, title: string) {
   const markup = `<!doctype html><html><head><title>${title.replaceAll(/[&<>]/g, ' ')}</title></head>${bodyOf(document)}</html>`
   // Loaded lazily: many pages need neither, and both take time to load.
-  const [{ Readability }, { parseHTML }] = await Promise.all([import('@mozilla/readability'), import('linkedom')])
+  const loaded = await Promise.all([import('@mozilla/readability'), import('linkedom')]).catch(() => undefined)
+  if (!loaded) return undefined
+  const [{ Readability }, { parseHTML }] = loaded
   const { document: copy } = parseHTML(markup)
   // linkedom's document is compatible, but its types are those of the DOM library, which this package does not use.
   const article = new Readability(copy as never, { disableJSONLD: true }).parse()
