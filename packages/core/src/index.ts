@@ -25,15 +25,7 @@ export type {
 } from './internal.ts'
 
 // Bring a model.
-export type {
-  Environment,
-  Model,
-  ModelAnswer,
-  ModelEvent,
-  ModelRequest,
-  ModelSettings,
-  Usage,
-} from './internal.ts'
+export type { Environment, Model, ModelAnswer, ModelEvent, ModelRequest, ModelSettings, Usage } from './internal.ts'
 
 // Talk to a session.
 export { readOutput } from './internal.ts'

@@ -36,8 +36,8 @@ test.each([
 )
 
 test.each([
-  ['baseURL', 'http://127.0.0.1:1/v1', 'Use baseUrl instead.'],
-  ['fetch', () => {}, 'Use transport: createFetchTransport({ fetch })'],
+  ['baseURL', 'http://127.0.0.1:1/v1', 'Write "baseUrl" instead.'],
+  ['fetch', () => {}, 'Write transport: createFetchTransport({ fetch })'],
 ])('an option by the name that other libraries have, %s, is refused', (name, value, hint) => {
   const { transport, clock } = answerWith({})
   for (const create of [createAnthropicModel, createOpenAiChatModel, createOpenAiResponsesModel])

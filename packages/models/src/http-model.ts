@@ -12,7 +12,7 @@ import type {
   Timers,
   Transport,
 } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, findNearName } from '@baton/core/internal'
 import type { RequestMemory } from './request-memory.ts'
 import { createRequestMemory } from './request-memory.ts'
 import { chooseToolNames } from './tool-names.ts'
@@ -96,7 +96,6 @@ export function createHttpModel<
   Body extends { readonly [key in List]: readonly object[] },
   Wire extends object,
 >(options: HttpModelOptions, init: HttpModelAdapter<List, Body, Wire>): Model {
-  refuseOtherNames(options, init.label)
   const { id, provider, label, requestIdHeaders, readError, decodeWhole } = init
   const { model, transport = createFetchTransport(), clock = SYSTEM_TIME.clock, answerLengthMax } = options
   const { timers = SYSTEM_TIME.timers, keepAliveTimeoutMs = KEEP_ALIVE_TIMEOUT_MS } = options
@@ -170,21 +169,46 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   base_url: 'baseUrl',
   defaultHeaders: 'headers',
   timeout: 'firstByteTimeoutMs',
-  fetch: 'transport: createFetchTransport({ fetch }), of @baton/models/transport',
+  url: 'baseUrl',
+  fetch: 'write transport: createFetchTransport({ fetch }), of @baton/models',
+  temperature: 'it is a setting: defineAgent({ settings: { temperature } })',
+  maxTokens: 'it is a setting: defineAgent({ settings: { maxOutputTokens } })',
+  maxOutputTokens: 'it is a setting: defineAgent({ settings: { maxOutputTokens } })',
+}
+
+/** Names of options, for `refuseOtherNames`; the compiler compares them with the options' type. */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>
+
+export const HTTP_OPTIONS: OptionNames<HttpModelOptions> = {
+  model: true,
+  transport: true,
+  clock: true,
+  timers: true,
+  headers: true,
+  firstByteTimeoutMs: true,
+  betweenBytesTimeoutMs: true,
+  keepAliveTimeoutMs: true,
+  requestBytesMax: true,
+  answerLengthMax: true,
 }
 
 /**
- * Silently ignoring a misspelled base address would send the requests and the key to the provider's default one.
+ * Refuses misspelt options and names of other libraries: a misspelt base address would send the requests and the key to
+ * the provider's default one. Other fields pass, so that programs can spread a larger object.
  * @throws BatonError `invalid_option`
  */
-function refuseOtherNames(options: object, label: string): void {
-  const name = Object.keys(options).find((one) => Object.hasOwn(OTHER_NAMES, one))
-  if (name === undefined) return
-  throw new BatonError({
-    code: 'invalid_option',
-    message: `${label} models have no option "${name}"`,
-    hint: `Use ${OTHER_NAMES[name]} instead.`,
-  })
+export function refuseOtherNames(creator: string, options: object, names: object): void {
+  const known = Object.keys(names)
+  for (const name of Object.keys(options)) {
+    const elsewhere = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined
+    const meant = Object.hasOwn(names, name) ? undefined : (elsewhere ?? findNearName(known, name))
+    if (meant === undefined) continue
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${creator} has no option "${name}"`,
+      hint: meant.includes(' ') ? `${meant.charAt(0).toUpperCase()}${meant.slice(1)}.` : `Write "${meant}" instead.`,
+    })
+  }
 }
 
 /** @throws BatonError `model_not_configured` for the first field that is blank or, in a JavaScript program, missing */

@@ -10,7 +10,7 @@ import { createOpenAiResponsesModel } from './openai-responses/index.ts'
 type Create = (options: never) => unknown
 
 test.each<[Create, object, string]>([
-  [createAnthropicModel, { modle: 'm', apiKey: 'k' }, 'createAnthropicModel: model is missing'],
+  [createAnthropicModel, { apiKey: 'k' }, 'createAnthropicModel: model is missing'],
   [createAnthropicModel, { model: 'm' }, 'createAnthropicModel: apiKey is missing'],
   [createOpenAiChatModel, {}, 'createOpenAiChatModel: model is missing'],
   [createOpenAiResponsesModel, { model: 'm' }, 'createOpenAiResponsesModel: apiKey is missing'],
@@ -32,3 +32,29 @@ test('a model file that is no path', async () => {
     message: 'loadGgufModel takes a file path, not an object',
   })
 })
+
+const KEYED = { model: 'm', apiKey: 'k' }
+
+test.each<[Create, object, string, string]>([
+  [createAnthropicModel, { ...KEYED, baseurl: 'http://x' }, 'no option "baseurl"', 'Write "baseUrl" instead.'],
+  [createOpenAiChatModel, { ...KEYED, url: 'http://x' }, 'no option "url"', 'Write "baseUrl" instead.'],
+  [createOpenAiResponsesModel, { ...KEYED, temperature: 0 }, 'no option "temperature"', 'defineAgent({ settings'],
+  [
+    createGeminiModel,
+    { model: 'm', access: {}, fetch },
+    'no option "fetch"',
+    'createFetchTransport({ fetch }), of @baton/models',
+  ],
+  [createBedrockModel, { ...KEYED, region: 'r', baseURL: 'http://x' }, 'no option "baseURL"', 'Write "baseUrl"'],
+])(
+  'an option that does not exist is refused, since its key would go to another address: %o of %j',
+  (create, options, message, hint) => {
+    expect(() => create(options as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringContaining(message) as string,
+        hint: expect.stringContaining(hint) as string,
+      }),
+    )
+  },
+)

@@ -1,8 +1,8 @@
 // Anthropic Messages: `createAnthropicModel` connects the pure encoder (encode-request) and decoder (decode-stream) to
 // a transport.
 import type { Model } from '@baton/core'
-import type { HttpModelOptions } from '../http-model.ts'
-import { assertConfigured, createHttpModel } from '../http-model.ts'
+import type { HttpModelOptions, OptionNames } from '../http-model.ts'
+import { assertConfigured, refuseOtherNames, createHttpModel, HTTP_OPTIONS } from '../http-model.ts'
 import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities } from '../traits/find-traits.ts'
 import { readSseInto } from '../transport/answer-reader.ts'
@@ -25,6 +25,7 @@ const REQUEST_BYTES_MAX = 32_000_000
 
 /** @throws BatonError `model_not_configured` if the key or the model is missing */
 export function createAnthropicModel(options: AnthropicModelOptions): Model {
+  refuseOtherNames('createAnthropicModel', options, OPTIONS)
   const { apiKey, model } = options
   assertConfigured('createAnthropicModel', { apiKey, model })
   return createHttpModel(options, {
@@ -58,4 +59,14 @@ function betaHeader(options: AnthropicModelOptions): Readonly<Record<string, str
   const given = Object.entries(options.headers ?? {})
   const own = given.find(([name]) => name.toLowerCase() === 'anthropic-beta')?.[1]
   return { 'anthropic-beta': own === undefined ? THINKING_BINDING_BETA : `${own},${THINKING_BINDING_BETA}` }
+}
+
+const OPTIONS: OptionNames<AnthropicModelOptions> = {
+  ...HTTP_OPTIONS,
+  apiKey: true,
+  baseUrl: true,
+  cache: true,
+  traits: true,
+  thinkingMismatch: true,
+  serverTools: true,
 }

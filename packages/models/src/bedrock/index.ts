@@ -2,8 +2,8 @@
 // transport and to AWS authentication.
 import type { Model } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { HttpModelOptions, Prove } from '../http-model.ts'
-import { assertConfigured, createHttpModel } from '../http-model.ts'
+import type { HttpModelOptions, Prove, OptionNames } from '../http-model.ts'
+import { assertConfigured, createHttpModel, HTTP_OPTIONS, refuseOtherNames } from '../http-model.ts'
 import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
 import { joinReader } from '../transport/answer-reader.ts'
@@ -37,6 +37,7 @@ const REQUEST_BYTES_MAX = 20_000_000
 
 /** @throws BatonError `model_not_configured` without a model, a region, or a key or credentials */
 export function createBedrockModel(options: BedrockModelOptions): Model {
+  refuseOtherNames('createBedrockModel', options, OPTIONS)
   checkOptions(options)
   const query = findQuery(options)
   const { family } = findTraits(query)
@@ -92,4 +93,15 @@ function signWith({ credentials, region, clock = SYSTEM_TIME.clock }: BedrockMod
     const taken = typeof credentials === 'function' ? await takeCredentials(credentials, signal) : credentials
     return await signRequest(request, { region, credentials: taken, nowMs: clock.nowMs() })
   }
+}
+
+const OPTIONS: OptionNames<BedrockModelOptions> = {
+  ...HTTP_OPTIONS,
+  region: true,
+  apiKey: true,
+  credentials: true,
+  baseUrl: true,
+  family: true,
+  traits: true,
+  cache: true,
 }

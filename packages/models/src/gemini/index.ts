@@ -2,8 +2,8 @@
 // decoder (decode-stream) to a transport.
 import type { BatonError, HttpHead, HttpRequest, Model, ModelAnswer, ModelRequest } from '@baton/core/internal'
 import { isBatonError, parseJson } from '@baton/core/internal'
-import type { Prove, HttpModelOptions } from '../http-model.ts'
-import { assertConfigured, createHttpModel } from '../http-model.ts'
+import type { Prove, HttpModelOptions, OptionNames } from '../http-model.ts'
+import { assertConfigured, refuseOtherNames, createHttpModel, HTTP_OPTIONS } from '../http-model.ts'
 import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities } from '../traits/find-traits.ts'
 import type { TraitsOverride } from '../traits/model-traits.ts'
@@ -44,6 +44,7 @@ const TAIL_LENGTH = 64 * 1024
  * @throws BatonError `model_not_configured` without a model, a key, a project or a token
  */
 export function createGeminiModel(options: GeminiModelOptions): Model {
+  refuseOtherNames('createGeminiModel', options, OPTIONS)
   const { model, access } = options
   assertConfigured('createGeminiModel', { model, access })
   const { type } = access
@@ -147,4 +148,11 @@ function bareErrorIn(tail: string): string | undefined {
       .at(-1) ?? ''
   const parsed = /^[[{]/.test(last) && last.includes('"error"') ? parseJson(last) : undefined
   return parsed?.ok === true ? last : undefined
+}
+
+const OPTIONS: OptionNames<GeminiModelOptions> = {
+  ...HTTP_OPTIONS,
+  access: true,
+  baseUrl: true,
+  traits: true,
 }

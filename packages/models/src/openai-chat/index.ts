@@ -1,8 +1,8 @@
 // Chat Completions, for OpenAI and compatible servers: `createOpenAiChatModel` connects the pure encoder
 // (encode-request) and decoder (decode-stream) to a transport.
 import type { Model } from '@baton/core'
-import type { HttpModelOptions } from '../http-model.ts'
-import { assertConfigured, createHttpModel } from '../http-model.ts'
+import type { HttpModelOptions, OptionNames } from '../http-model.ts'
+import { assertConfigured, refuseOtherNames, createHttpModel, HTTP_OPTIONS } from '../http-model.ts'
 import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
 import type { TraitsOverride } from '../traits/model-traits.ts'
@@ -47,6 +47,7 @@ const THINKING_TIMEOUT_MS = 300_000
  * @throws BatonError `model_not_configured` without a model
  */
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
+  refuseOtherNames('createOpenAiChatModel', options, OPTIONS)
   const { model, provider = PROVIDER, baseUrl = OPENAI_BASE_URL } = options
   const isOther = !isOpenAi(baseUrl)
   const { label = isOther ? readHost(baseUrl) : 'OpenAI', quirks = { ...OPENAI_QUIRKS, thinkTags: isOther } } = options
@@ -90,4 +91,15 @@ function thinksInSilence(
   if (quirks.reasoning !== 'openai' || thinking.kind === 'none') return false
   if (body.reasoning_effort === undefined && thinking.off !== 'never') return false
   return body.reasoning_effort !== 'none' && body.reasoning_effort !== 'minimal'
+}
+
+const OPTIONS: OptionNames<OpenAiChatModelOptions> = {
+  ...HTTP_OPTIONS,
+  apiKey: true,
+  baseUrl: true,
+  provider: true,
+  id: true,
+  label: true,
+  quirks: true,
+  traits: true,
 }

@@ -1,8 +1,8 @@
 // OpenAI's Responses API: `createOpenAiResponsesModel` connects the pure encoder (encode-request) and decoder
 // (decode-stream) to a transport. OpenAI stores nothing; every request has the whole history.
 import type { Model } from '@baton/core'
-import type { HttpModelOptions } from '../http-model.ts'
-import { assertConfigured, createHttpModel } from '../http-model.ts'
+import type { HttpModelOptions, OptionNames } from '../http-model.ts'
+import { assertConfigured, refuseOtherNames, createHttpModel, HTTP_OPTIONS } from '../http-model.ts'
 import { OPENAI_BASE_URL, apiUrl, authorization } from '../openai-chat/address.ts'
 import { OPENAI_QUIRKS } from '../openai-chat/quirks.ts'
 import type { RequestMemory } from '../request-memory.ts'
@@ -32,6 +32,7 @@ const THINKING_TIMEOUT_MS = 300_000
  * @throws BatonError `model_not_configured` without a key or a model
  */
 export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions): Model {
+  refuseOtherNames('createOpenAiResponsesModel', options, OPTIONS)
   const { apiKey, model, label = 'OpenAI', traits: override } = options
   assertConfigured('createOpenAiResponsesModel', { apiKey, model })
   return createHttpModel(options, {
@@ -60,4 +61,15 @@ function thinksInSilence(
   const { thinking } = findTraits({ model, override }).traits
   const mayThink = thinking.kind !== 'none' && (reasoning !== undefined || thinking.off === 'never')
   return mayThink && reasoning?.effort !== 'none' && reasoning?.effort !== 'minimal'
+}
+
+const OPTIONS: OptionNames<OpenAiResponsesModelOptions> = {
+  ...HTTP_OPTIONS,
+  apiKey: true,
+  baseUrl: true,
+  label: true,
+  reasoningSummary: true,
+  serverTools: true,
+  traits: true,
+  promptCacheKey: true,
 }
