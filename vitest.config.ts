@@ -38,7 +38,9 @@ export default defineConfig(({ mode }) => {
       isolate: name !== 'fast' && name !== 'property',
       include: [...include],
       exclude: [...INSTALLED, ...exclude],
-      setupFiles: [join(import.meta.dirname, 'scripts/expected-warnings.ts')],
+      setupFiles: ['expected-warnings.ts', 'loaded-libraries.ts'].map((name) =>
+        join(import.meta.dirname, 'scripts', name),
+      ),
       // A hang, and nothing that a slow machine could reach.
       testTimeout,
       hookTimeout: 120_000,
