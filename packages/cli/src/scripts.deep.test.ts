@@ -151,6 +151,6 @@ test.each([['--version'], ['--help']])('%s loads the command itself and no more'
     folder,
   })
   expect(await command.ended).toEqual({ code: 0, signal: null })
-  // The bin, main, console, run, usage-error and version modules.
-  expect(command.errors()).toBe('modules 6')
+  // The bin, main, compile-cache, make-folders, console, run, usage-error and version modules.
+  expect(command.errors()).toBe('modules 8')
 })
