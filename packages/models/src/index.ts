@@ -2,3 +2,4 @@
 export { withModelSettings } from './model-settings.ts'
 export { createFetchTransport } from './transport/fetch-transport.ts'
 export type { TraitsOverride } from './traits/model-traits.ts'
+export type { Transport } from '@baton/core/internal'
