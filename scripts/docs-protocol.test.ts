@@ -88,6 +88,13 @@ test('the examples are frames that the schemas take', () => {
   }
 })
 
+test('every field of a device has its meaning, wherever its type is declared', () => {
+  const [, section = ''] = /### `device\.attach`\n([^]*?)\n### /.exec(page) ?? []
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  expect(rows.length).toBeGreaterThan(4)
+  expect(rows.filter((row) => row.endsWith('|  |'))).toEqual([])
+})
+
 test('the page of errors has every sentence with which a call ends', () => {
   const code = readFileSync(join(REPOSITORY, 'packages/core/src/machine/call-end.ts'), 'utf8')
   const sentences = [...code.matchAll(/^ {2}\['[\w-]+', '([^']+)'\],$/gm)].map(([, sentence = '']) => sentence)

@@ -157,7 +157,7 @@ function findMember(file: SourceFile, node: Node, name: string): Node | undefine
 /** Comments of fields, including the fields of named types. */
 function collectMeanings(file: SourceFile, given: Node): ReadonlyMap<string, string> {
   const meanings = new Map<string, string>()
-  const files = [file, readSource(`${AGENT}session-api.ts`)]
+  const files = [file, readSource(`${AGENT}session-api.ts`), readSource(`${AGENT}front-session.ts`)]
   const collect = (of: SourceFile, node: Node): void => {
     walkNodes(node, (inner) => {
       if (inner.type !== 'TSTypeLiteral' && inner.type !== 'TSInterfaceBody') return

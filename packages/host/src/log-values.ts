@@ -75,14 +75,18 @@ export class LogValues {
     const shown: unknown[] = []
     for (let index = 0; index < list.length && index < ENTRIES_MAX && this.#takes(); index++)
       shown.push(this.value(list[index], depth + 1) ?? null)
+    if (shown.length < list.length) shown.push(MORE)
     return shown
   }
 
   #object(object: object, depth: number): Readonly<Record<string, unknown>> {
     const shown: (readonly [string, unknown])[] = []
     this.#ancestors.add(object)
-    for (const name of Object.keys(object).slice(0, ENTRIES_MAX)) {
-      if (!this.#takes()) break
+    for (const name of Object.keys(object)) {
+      if (shown.length === ENTRIES_MAX || !this.#takes()) {
+        shown.push(['…', MORE])
+        break
+      }
       shown.push([this.#text(name), SECRET_FIELDS.has(name) ? REDACTED : this.#field(object, name, depth)])
     }
     // Not assigned one by one: a field may be named `__proto__`.
@@ -111,3 +115,5 @@ export class LogValues {
 }
 
 const UNREADABLE = '[unreadable]'
+/** Stands for the entries beyond a bound. */
+const MORE = '[more]'

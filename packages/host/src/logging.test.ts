@@ -168,3 +168,15 @@ test('a secret is redacted before its text is cut, and in a toJSON or an error',
   )
   expect(lines[0]).not.toMatch(/secr|t-1/)
 })
+
+test('a list and an object that are cut say so', () => {
+  const { lines, log } = setUp()
+  const names = Array.from({ length: 201 }, (_, index) => `n${index}`)
+  log.info('long', { list: names, object: Object.fromEntries(names.map((name) => [name, 1])) })
+  const { list, object } = JSON.parse(lines[0] ?? '') as { readonly list: readonly string[]; readonly object: object }
+  expect(list.slice(199)).toEqual(['n199', '[more]'])
+  expect(Object.entries(object).slice(199)).toEqual([
+    ['n199', 1],
+    ['…', '[more]'],
+  ])
+})

@@ -14,6 +14,7 @@ import type {
 import { BatonError, checkFields, describeValue, isBatonError } from '@baton/core/internal'
 import type { FactOf, SessionRecord, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
+import { createPrincipalError } from './principal-error.ts'
 
 export interface SessionDirectoryOptions {
   readonly store: Pick<LogStore, 'list' | 'read'>
@@ -218,11 +219,7 @@ function checkQuery(query: SessionQuery, method: 'sessions' | 'watch'): void {
   checkFields(query, { what: `the query of ${method}`, code: 'invalid_option', ...QUERY_FIELDS[method] })
   // A forgotten principal must not mean all principals.
   if ('principal' in query && typeof (query.principal as Principal | null | undefined)?.id !== 'string')
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `principal must be an object with an id, not ${describeValue(query.principal)}`,
-      hint: 'Write principal: { id: userId }.',
-    })
+    throw createPrincipalError(query.principal)
   for (const name of ['agent', 'cursor'] as const)
     if (query[name] !== undefined && typeof query[name] !== 'string')
       throw new BatonError({
