@@ -1,5 +1,5 @@
 // Five suites: `fast` (part of `npm run check`), `property` (random runs), `process` (starts real processes), and `deep` and `alone`,
-// which only `npm run test:deep` runs. There `property`, and what else knows of depth, tries more seeds (packages/testing/src/depth.ts).
+// which only `npm run test:deep` runs. There `property`, and what else knows of depth, tries more seeds (packages/testing/src/components/depth.ts).
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'

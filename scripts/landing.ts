@@ -60,7 +60,7 @@ function listStages({ suites, isPacking }: LandingPlan, variables: Variables): r
         ] as const)),
     {
       name: 'simulate',
-      words: [...node, 'packages/testing/src/simulate-command.ts', '--from', from, '--seeds', String(SEEDS)],
+      words: [...node, 'packages/testing/src/simulator/simulate-command.ts', '--from', from, '--seeds', String(SEEDS)],
       minutesMax: 10,
     },
     ...(isPacking ? [{ name: 'packs', words: ['npm', 'run', '--silent', 'pack:check'], minutesMax: 15 } as const] : []),

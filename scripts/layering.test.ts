@@ -110,6 +110,20 @@ test('every package has a place in the layers, and declares no package above it'
   expect(wrong).toEqual([])
 })
 
+test('no folder of the runtime imports one above it', () => {
+  const folders = ['work', 'catalog', 'speech', 'session', 'listener']
+  const rank = (path: string): number => folders.indexOf(path.split('/')[3] ?? '')
+  const upward = sourcePaths()
+    .filter((path) => path.startsWith('packages/runtime/src/') && !isTest(path) && rank(path) >= 0)
+    .flatMap((path) =>
+      readSource(path)
+        .imports.map(({ module }) => posix.join(posix.dirname(path), module))
+        .filter((to) => to.startsWith('packages/runtime/src/') && rank(to) > rank(path))
+        .map((to) => `${path} -> ${to}`),
+    )
+  expect(upward).toEqual([])
+})
+
 test.each([
   ['packages/core/src/agent/a.ts', 'node:fs', 'core runs without Node, so not "node:fs"'],
   ['packages/core/src/agent/a.ts', '@baton/host', 'core may not import host'],

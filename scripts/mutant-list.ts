@@ -319,7 +319,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a sentence without words counts as heard before it was played',
-    file: 'packages/runtime/src/speech/count-heard.ts',
+    file: 'packages/runtime/src/session/count-heard.ts',
     from: 'if (count > 0 && count >= wordEnds.length)',
     to: 'if (count >= wordEnds.length)',
     test: { file: `${LOCAL}/heard.test.ts` },
@@ -343,6 +343,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/models/src/cache-marks.ts',
     from: 'return [last, before]',
     to: 'return [last]',
-    test: { file: 'packages/testing/src/prompt-cache.test.ts' },
+    test: { file: 'packages/testing/src/fake-providers/prompt-cache.test.ts' },
   },
 ]

@@ -57,7 +57,7 @@ function runTest(folder: string, test: MutantTest): Outcome {
 }
 
 function runSeeds(folder: string, { seeds, processes = 1 }: Extract<MutantTest, { seeds: number }>): Outcome {
-  const command = join(folder, 'packages/testing/src/simulate-command.ts')
+  const command = join(folder, 'packages/testing/src/simulator/simulate-command.ts')
   const words = ['--seeds', String(seeds), '--processes', String(processes)]
   const { status, stdout } = run(folder, ['--conditions=@baton/source', command, ...words])
   if (status === 0) return 'passed'

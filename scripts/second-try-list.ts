@@ -129,20 +129,20 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: 'packages/mcp/src/client/forgotten-session.test.ts', name: 'asked a few times' },
   },
   {
-    file: 'packages/cli/src/embedded-host.ts',
+    file: 'packages/cli/src/places/embedded-host.ts',
     within: 'session',
     repeats: 'the opening of a session that another process holds',
     bound: '`heldMs`; then `session_held`',
     same: 'the session',
-    test: { file: 'packages/cli/src/look-after.test.ts', name: 'for so long, and no longer' },
+    test: { file: 'packages/cli/src/commands/look-after.test.ts', name: 'for so long, and no longer' },
   },
   {
-    file: 'packages/cli/src/talk.ts',
+    file: 'packages/cli/src/terminal/talk.ts',
     within: 'answerQuestion',
     repeats: 'a question whose answer the session refused',
     bound: 'until the person answers or declines, or the question is withdrawn',
     same: 'the question’s id',
-    test: { file: 'packages/cli/src/talk.test.ts', name: 'that the session refuses is requested again' },
+    test: { file: 'packages/cli/src/terminal/talk.test.ts', name: 'that the session refuses is requested again' },
   },
   {
     file: `${SESSION}/inputs.ts`,
@@ -240,7 +240,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
 ]
 
 export const NO_SECOND_TRIES: readonly NoSecondTry[] = [
-  { file: 'packages/cli/src/turn-display.ts', within: 'askedAgain', why: 'the words of a note' },
+  { file: 'packages/cli/src/terminal/turn-display.ts', within: 'askedAgain', why: 'the words of a note' },
   { file: 'packages/client/src/voice/acknowledgements.ts', within: 'send', why: 'each round sends a newer place' },
   { file: 'packages/core/src/agent/tool-options.ts', within: 'checkRetry', why: 'checks an option' },
   { file: `${MACHINE}/turn.ts`, within: 'enterAgain', why: 'a rewind with `again`: a person asks for another answer' },

@@ -83,7 +83,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a tool waits for an answer after its session has left',
-    `${SESSION}/tool-questions.ts`,
+    'packages/runtime/src/work/tool-questions.ts',
     '    for (const { resolve } of this.#waiting) resolve(undefined)\n',
     '',
     `${LOCAL}/handles.test.ts`,
@@ -160,7 +160,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a listener acts on two things at once',
-    `${SESSION}/listener.ts`,
+    'packages/runtime/src/listener/listener.ts',
     'const acted = this.#acting.then(act)',
     'const acted = act()',
     `${LOCAL}/listener.test.ts`,

@@ -75,10 +75,10 @@ export const SITUATION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a call takes back its newest question alone',
-    file: 'packages/cli/src/questions.ts',
+    file: 'packages/cli/src/terminal/questions.ts',
     from: 'byCall.set(callId, [...(byCall.get(callId) ?? []), id])',
     to: 'byCall.set(callId, [id])',
-    test: { file: 'packages/cli/src/questions.test.ts' },
+    test: { file: 'packages/cli/src/terminal/questions.test.ts' },
   },
   {
     name: 'a connection forgets its session with the first call that ends',

@@ -27,7 +27,7 @@ describe('a change of', () => {
   })
 
   test('the command asks for the suites of the command, and of the examples, which stand on it', () => {
-    const { asked } = play('packages/cli/src/serve.ts')
+    const { asked } = play('packages/cli/src/commands/serve.ts')
     expect(asked).toEqual(expect.arrayContaining(['commands', 'commands over Temporal', 'the chat page']))
     expect(asked).not.toEqual(expect.arrayContaining(['sqlite']))
   })

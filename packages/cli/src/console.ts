@@ -49,7 +49,7 @@ export function createNodeConsole(): Console {
     },
     // Not loaded for the version and the help, which need almost nothing.
     loadKeys: async () => {
-      const { addKeptKeys } = await import('./kept-keys.ts')
+      const { addKeptKeys } = await import('./places/kept-keys.ts')
       variables = addKeptKeys(process.env, (line) => void process.stderr.write(`${line}\n`))
     },
     folder: process.cwd(),

@@ -2,4 +2,4 @@
 export { run } from './run.ts'
 export { createNodeConsole } from './console.ts'
 export type { Console } from './console.ts'
-export { createDefaultAgent } from './default-agent.ts'
+export { createDefaultAgent } from './places/default-agent.ts'

@@ -1,5 +1,5 @@
 // The process of the `baton` command: its arguments, streams, variables and signals. The command itself is in `run.ts`.
-import { keepCompiledCode } from './compile-cache.ts'
+import { keepCompiledCode } from './places/compile-cache.ts'
 import { createNodeConsole } from './console.ts'
 import { run } from './run.ts'
 

@@ -1,7 +1,7 @@
 // The `baton` command: finds the requested command, and turns errors into one line and an exit code.
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './words/usage-error.ts'
 import { VERSION } from './version.ts'
 
 interface Entry {
@@ -14,60 +14,60 @@ interface Entry {
 const COMMANDS: Readonly<Record<string, Entry>> = {
   chat: {
     summary: 'chat with an agent in the terminal, here or on a running server',
-    load: async () => (await import('./chat.ts')).chatCommand,
+    load: async () => (await import('./commands/chat.ts')).chatCommand,
   },
   init: {
     summary: 'create an agent, its test and a package in this folder',
-    load: async () => (await import('./init.ts')).initCommand,
+    load: async () => (await import('./commands/init.ts')).initCommand,
   },
   run: {
     summary: 'give an agent one goal, for scripts',
-    load: async () => (await import('./run-command.ts')).runCommand,
+    load: async () => (await import('./commands/run-command.ts')).runCommand,
   },
   explore: {
     summary: 'explore a folder with a small model and report what it contains',
-    load: async () => (await import('./explore.ts')).exploreCommand,
+    load: async () => (await import('./commands/explore.ts')).exploreCommand,
   },
   serve: {
     summary: 'serve chat pages (HTTP) and apps (WebSocket)',
-    load: async () => (await import('./serve.ts')).serveCommand,
+    load: async () => (await import('./commands/serve.ts')).serveCommand,
   },
   mcp: {
     summary: 'serve an agent and its tools to MCP clients, over standard input and output or HTTP',
-    load: async () => (await import('./mcp.ts')).mcpCommand,
+    load: async () => (await import('./commands/mcp.ts')).mcpCommand,
   },
   acp: {
     summary: 'serve an agent to editors such as Zed, over the Agent Client Protocol',
-    load: async () => (await import('./acp.ts')).acpCommand,
+    load: async () => (await import('./commands/acp.ts')).acpCommand,
   },
   login: {
     summary: 'save the key of a provider',
-    load: async () => (await import('./login.ts')).loginCommand,
+    load: async () => (await import('./commands/login.ts')).loginCommand,
   },
   worker: {
     summary: 'run a worker for sessions and goals of a Temporal service',
-    load: async () => (await import('./worker.ts')).workerCommand,
+    load: async () => (await import('./commands/worker.ts')).workerCommand,
   },
   models: {
     summary: 'list providers and the models they offer',
-    load: async () => (await import('./models.ts')).modelsCommand,
+    load: async () => (await import('./commands/models.ts')).modelsCommand,
   },
   sessions: {
     summary: 'list, delete, export or import sessions',
-    load: async () => (await import('./sessions.ts')).sessionsCommand,
+    load: async () => (await import('./commands/sessions.ts')).sessionsCommand,
   },
   store: {
     summary: "check, back up or restore a store's file",
-    load: async () => (await import('./store.ts')).storeCommand,
+    load: async () => (await import('./commands/store.ts')).storeCommand,
   },
-  log: { summary: 'show what happened in a session', load: async () => (await import('./log.ts')).logCommand },
+  log: { summary: 'show what happened in a session', load: async () => (await import('./commands/log.ts')).logCommand },
   replay: {
     summary: 'replay an exported session with the current agent',
-    load: async () => (await import('./replay.ts')).replayCommand,
+    load: async () => (await import('./commands/replay.ts')).replayCommand,
   },
   doctor: {
     summary: 'check what is configured, reachable or missing',
-    load: async () => (await import('./doctor.ts')).doctorCommand,
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
   },
 }
 
@@ -79,7 +79,7 @@ export async function run(words: readonly string[], terminal: Console): Promise<
   try {
     return await runCommand(rest, terminal)
   } catch (cause) {
-    const { errorLine, errorStack } = await import('./error-line.ts')
+    const { errorLine, errorStack } = await import('./words/error-line.ts')
     terminal.note(`baton: ${errorLine(cause, terminal.variables)}`)
     if (isVerbose) terminal.note(errorStack(cause, terminal.variables))
     return cause instanceof UsageError ? USAGE_EXIT : 1
@@ -119,7 +119,7 @@ async function runCommand([name, ...rest]: readonly string[], terminal: Console)
 async function findCommand(name: string): Promise<Command> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (entry) return await entry.load()
-  const { suggestion } = await import('./words.ts')
+  const { suggestion } = await import('./words/words.ts')
   const options = ['--version', '--help', VERBOSE]
   const near =
     suggestion(name, Object.keys(COMMANDS)) ||

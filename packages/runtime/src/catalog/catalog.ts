@@ -27,7 +27,7 @@ import { createCircuitBreakers } from './circuit-breaker.ts'
 import { createBypassError, findAgent, indexAgents } from './named-agents.ts'
 import { disposeParts } from './dispose-parts.ts'
 import { checkAgent, checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
-import { Permitted } from './permitted.ts'
+import { Permitted } from '../work/permitted.ts'
 import { createSchemaTeller } from './schema-teller.ts'
 import { SourceTools } from './source-tools.ts'
 

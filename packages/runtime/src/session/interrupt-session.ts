@@ -4,7 +4,7 @@ import { BatonError, readTurnOf } from '@baton/core/internal'
 import type { Input } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER } from '../engine.ts'
-import { countHeard, isInWords } from '../speech/count-heard.ts'
+import { countHeard, isInWords } from './count-heard.ts'
 
 /** @throws BatonError the refusal; `invalid_event` for a `turn` that the session does not have */
 export async function interruptSession(engine: SessionEngine, options: InterruptOptions): Promise<Interrupted> {

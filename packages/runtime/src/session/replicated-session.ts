@@ -7,7 +7,7 @@ import type { OpenWorld } from '../catalog/open-world.ts'
 import type { SessionEngine } from '../engine.ts'
 import { SessionFeed } from './feed.ts'
 import { FoldedReplica } from './folded-replica.ts'
-import { ToolQuestions } from './tool-questions.ts'
+import { ToolQuestions } from '../work/tool-questions.ts'
 import type { FrameReader } from './frame-reader.ts'
 
 export interface ReplicatedSessionOptions {

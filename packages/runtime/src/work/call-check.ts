@@ -13,7 +13,7 @@ import type {
 } from '@baton/core/internal'
 import { BatonError, describeValue } from '@baton/core/internal'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
-import { findClientToolRefusal } from '../catalog/permitted.ts'
+import { findClientToolRefusal } from './permitted.ts'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'

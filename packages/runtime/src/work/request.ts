@@ -16,7 +16,7 @@ import type {
   ToolDeclaration,
 } from '@baton/core/internal'
 import { outputTokensFor } from '@baton/core/internal'
-import { findClientToolRefusal, permitSettings } from '../catalog/permitted.ts'
+import { findClientToolRefusal, permitSettings } from './permitted.ts'
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { inTime, mapSome, nameMediaBlob } from './media.ts'

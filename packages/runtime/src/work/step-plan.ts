@@ -9,7 +9,7 @@ import {
   isBatonError,
   isJsonObject,
 } from '@baton/core/internal'
-import { permitSettings } from '../catalog/permitted.ts'
+import { permitSettings } from './permitted.ts'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { copyMessage } from './conversation.ts'

@@ -24,7 +24,7 @@ import {
 } from '@baton/core/internal'
 import type { History, HostReport, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
-import type { ToolQuestions } from '../session/tool-questions.ts'
+import type { ToolQuestions } from './tool-questions.ts'
 import { generate } from './generate.ts'
 import { guardSignal } from './guard-signal.ts'
 import { readConversation } from './conversation.ts'

@@ -1,9 +1,9 @@
 // The same interrupts over SQLite, and a rotating subset over a real Temporal service.
 import { afterAll, describe, expect, test } from 'vitest'
-import { chooseRotating, describeRotation } from '../depth.ts'
+import { chooseRotating, describeRotation } from '../components/depth.ts'
 import { createSqliteKind } from '../host-contract/local-kind.ts'
 import { createTemporalKind } from '../host-contract/temporal-kind.test-kit.ts'
-import { findTemporal, startTemporal } from '../temporal.ts'
+import { findTemporal, startTemporal } from '../components/temporal.ts'
 import { listCells, nameCell } from './cells.ts'
 import { checkCells, checkCellOfService } from './check-cells.test-kit.ts'
 import { suits } from './play.ts'

@@ -9,7 +9,7 @@ import { createOpenAiResponsesDecoder, decodeOpenAiResponse } from '@baton/model
 import { createToolNames } from '@baton/models/internal'
 import type { SseEvent } from '@baton/models/internal'
 import { createSseReader } from '@baton/models/internal'
-import type { RecordedExchange } from '../recordings.ts'
+import type { RecordedExchange } from '../fake-providers/recordings.ts'
 
 /** Returns `undefined` if the provider answered with an error. */
 export function decodeRecordedAnswer(

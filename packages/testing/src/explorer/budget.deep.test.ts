@@ -10,7 +10,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findGguf } from '../gguf.ts'
+import { findGguf } from '../components/gguf.ts'
 
 const path = findGguf('the budget of the explorer', console.warn)
 const WINDOW = 4096

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { findPython } from '../python.ts'
+import { findPython } from '../components/python.ts'
 
 const PLAYS = join(import.meta.dirname, 'fresh_plays.py')
 const SERVER = join(import.meta.dirname, 'fresh-server.test-kit.ts')

@@ -3,12 +3,12 @@ import type { JsonObject, Model } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
 import { createModelOf } from '@baton/models/choose-model'
 import { createUndiciTransport } from '@baton/models/transport/undici'
-import { startFakeAnthropic } from '../fake-anthropic.ts'
-import { FAKE_BEDROCK_KEYS, startFakeBedrock } from '../fake-bedrock.ts'
-import { startFakeGemini } from '../fake-gemini.ts'
-import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
-import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
-import type { FakeRequest, FakeSaid, FakeScript, FakeServer } from '../fake-server.ts'
+import { startFakeAnthropic } from '../fake-providers/fake-anthropic.ts'
+import { FAKE_BEDROCK_KEYS, startFakeBedrock } from '../fake-providers/fake-bedrock.ts'
+import { startFakeGemini } from '../fake-providers/fake-gemini.ts'
+import { startFakeOpenAiChat } from '../fake-providers/fake-openai-chat.ts'
+import { startFakeOpenAiResponses } from '../fake-providers/fake-openai-responses.ts'
+import type { FakeRequest, FakeSaid, FakeScript, FakeServer } from '../fake-providers/fake-server.ts'
 
 /** A provider-neutral answer. */
 export interface Said {

@@ -2,8 +2,8 @@
 import type { SessionEvent } from '@baton/core'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { findPython } from '../python.ts'
-import { HOME_TEXT } from '../home-agent.ts'
+import { findPython } from '../components/python.ts'
+import { HOME_TEXT } from './home-agent.ts'
 import type { ClientProgram, PlayedTurn, TwoDevices } from './play-home.ts'
 
 const HOME = 'packages/testing/src/home-clients/home.test-kit.ts'

@@ -3,7 +3,7 @@ import { createNodeEnvironment } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { createTemporalHost } from '@baton/temporal'
-import { createHomeAgent } from '../home-agent.ts'
+import { createHomeAgent } from './home-agent.ts'
 import { MANY_FRAMES } from './play-home.ts'
 
 export interface GatewayWords {

@@ -1,8 +1,8 @@
 // Version 2 clients as separate programs, in two languages: with any frame lost and the server killed anywhere, they
 // receive the turn once, exactly as logged, and each effect happens as often as its tool allows.
 import { describe, expect, test } from 'vitest'
-import { chooseRotating, chooseSample, describeRotation } from '../depth.ts'
-import { HOME_TEXT } from '../home-agent.ts'
+import { chooseRotating, chooseSample, describeRotation } from '../components/depth.ts'
+import { HOME_TEXT } from './home-agent.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
 import { checkEffects, checkTold, checkTwoDevices, findClients, inGroups } from './check-home.test-kit.ts'
 import type { PlayedTurn } from './play-home.ts'

@@ -12,11 +12,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { startCuttingProxy } from '../cutting-proxy.ts'
-import { findFreePort } from '../free-port.ts'
-import { createHomeAgent } from '../home-agent.ts'
+import { startCuttingProxy } from '../v1-app/cutting-proxy.ts'
+import { findFreePort } from '../components/free-port.ts'
+import { createHomeAgent } from './home-agent.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
-import { startCommand } from '../start-command.ts'
+import { startCommand } from '../components/start-command.ts'
 
 /** The command and its arguments before the address. */
 export type ClientProgram = readonly [command: string, ...words: readonly string[]]

@@ -11,7 +11,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { findPython } from '../python.ts'
+import { findPython } from '../components/python.ts'
 
 const VOICE = fileURLToPath(new URL('../../../../examples/client-python/voice.py', import.meta.url))
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })

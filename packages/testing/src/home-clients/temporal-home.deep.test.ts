@@ -2,9 +2,9 @@
 // they switch gateways, and the gateway ended anywhere, they receive the turn once, exactly as logged, and each effect
 // happens once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chooseRotating, describeRotation, isEveryPlaceTried } from '../depth.ts'
-import { HOME_TEXT } from '../home-agent.ts'
-import { startServices } from '../services.ts'
+import { chooseRotating, describeRotation, isEveryPlaceTried } from '../components/depth.ts'
+import { HOME_TEXT } from './home-agent.ts'
+import { startServices } from '../components/services.ts'
 import { checkTold, checkTwoDevices, findClients, inGroups } from './check-home.test-kit.ts'
 import type { PlayedTurn } from './play-home.ts'
 import type { TemporalHome } from './play-temporal.test-kit.ts'

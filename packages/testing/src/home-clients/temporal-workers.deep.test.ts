@@ -2,8 +2,8 @@
 // any record of the log, or after an unreported effect, alone or with the gateway, they receive the turn once, exactly
 // as logged, and no effect happens twice.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chooseRotating, describeRotation } from '../depth.ts'
-import { startServices } from '../services.ts'
+import { chooseRotating, describeRotation } from '../components/depth.ts'
+import { startServices } from '../components/services.ts'
 import { checkEffects, checkTold, findClients, inGroups } from './check-home.test-kit.ts'
 import type { KilledWorkers, WorkerKill } from './play-killed-worker.test-kit.ts'
 import { openKilledWorkers } from './play-killed-worker.test-kit.ts'

@@ -2,11 +2,11 @@
 // reconnects to the other server, which forwards to the session's holder, or takes the session over if the holder was
 // killed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chooseRotating, describeRotation } from '../depth.ts'
-import { HOME_TEXT } from '../home-agent.ts'
+import { chooseRotating, describeRotation } from '../components/depth.ts'
+import { HOME_TEXT } from './home-agent.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
-import type { PostgresServer } from '../postgres.ts'
-import { findPostgres, startPostgres } from '../postgres.ts'
+import type { PostgresServer } from '../components/postgres.ts'
+import { findPostgres, startPostgres } from '../components/postgres.ts'
 import { checkEffects, checkTold, findClients, inGroups } from './check-home.test-kit.ts'
 import type { MovedTurn } from './play-two-servers.ts'
 import { openTwoServers } from './play-two-servers.ts'

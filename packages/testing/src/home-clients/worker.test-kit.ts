@@ -4,7 +4,7 @@ import { openPostgresStore } from '@baton/host/postgres'
 import type { TemporalWorkerOptions } from '@baton/temporal'
 import { createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
 import { appendFileSync, readFileSync } from 'node:fs'
-import { createHomeAgent } from '../home-agent.ts'
+import { createHomeAgent } from './home-agent.ts'
 import { die, killingAt } from '../kill-loop/killing-store.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
 

@@ -1,5 +1,5 @@
 // Every situation that any kind of host plays.
-import { isEveryPlaceTried } from '../depth.ts'
+import { isEveryPlaceTried } from '../components/depth.ts'
 import { ANSWER_CHECK_SITUATIONS } from './answer-check-situations.ts'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'

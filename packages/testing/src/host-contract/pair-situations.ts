@@ -5,7 +5,7 @@ import type { Client, EventCursor, LeaseClient, FrontSession, Tool } from '@bato
 import { tool } from '@baton/core/internal'
 import { validateHistory } from '@baton/core/testing'
 import { expect } from 'vitest'
-import { chooseRotating } from '../depth.ts'
+import { chooseRotating } from '../components/depth.ts'
 import type { ContractWorld, ContractWorldOptions } from './host-kind.ts'
 import type { RowOf } from './pairs.ts'
 import { coverPairs } from './pairs.ts'

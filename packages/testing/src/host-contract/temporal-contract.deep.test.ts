@@ -2,8 +2,8 @@
 // canonical logs.
 import type { Fact } from '@baton/core/machine'
 import { afterAll, describe, expect, test } from 'vitest'
-import { chooseRotating, describeRotation } from '../depth.ts'
-import { findTemporal, startTemporal } from '../temporal.ts'
+import { chooseRotating, describeRotation } from '../components/depth.ts'
+import { findTemporal, startTemporal } from '../components/temporal.ts'
 import { SITUATIONS } from './all-situations.ts'
 import { createMemoryKind } from './local-kind.ts'
 import { listHostCases } from './situation.ts'

@@ -7,7 +7,7 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { VirtualTime } from '../simulator/virtual-time.ts'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
-import { skipTime } from '../skip-time.ts'
+import { skipTime } from '../components/skip-time.ts'
 
 /** A situation needs more time than passes here. */
 export class NeedsTime extends Error {}

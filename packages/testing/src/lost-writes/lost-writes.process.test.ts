@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { leaveOut } from '../left-out.ts'
+import { leaveOut } from '../components/left-out.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const STORES = fileURLToPath(new URL('../../../host/src/stores/', import.meta.url))

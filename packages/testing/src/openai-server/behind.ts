@@ -1,11 +1,11 @@
 // Servers behind a third-party proxy: our fakes of four protocols, scripted in a common format. They know nothing of
 // the proxy and check its requests as strictly as ever.
 import type { JsonObject } from '@baton/core'
-import { startFakeAnthropic } from '../fake-anthropic.ts'
-import { startFakeGemini } from '../fake-gemini.ts'
-import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
-import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
-import type { FakeError, FakeRequest, FakeScript } from '../fake-server.ts'
+import { startFakeAnthropic } from '../fake-providers/fake-anthropic.ts'
+import { startFakeGemini } from '../fake-providers/fake-gemini.ts'
+import { startFakeOpenAiChat } from '../fake-providers/fake-openai-chat.ts'
+import { startFakeOpenAiResponses } from '../fake-providers/fake-openai-responses.ts'
+import type { FakeError, FakeRequest, FakeScript } from '../fake-providers/fake-server.ts'
 import type { LiteLlmModel } from './litellm.ts'
 
 export interface Said {

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { findFreePort } from '../free-port.ts'
-import { findProgram } from '../program.ts'
-import { startCommand } from '../start-command.ts'
+import { findFreePort } from '../components/free-port.ts'
+import { findProgram } from '../components/program.ts'
+import { startCommand } from '../components/start-command.ts'
 
 /** A name that the proxy offers, and the server behind it. */
 export interface LiteLlmModel {

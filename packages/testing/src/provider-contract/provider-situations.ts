@@ -4,7 +4,7 @@ import { defineAgent, isBatonError, tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { expect } from 'vitest'
-import type { FakeAnswer, FakeRequest, FakeSaid, FakeScript, FakeServer } from '../fake-server.ts'
+import type { FakeAnswer, FakeRequest, FakeSaid, FakeScript, FakeServer } from '../fake-providers/fake-server.ts'
 import type { ModelPlace, ProviderKind } from './provider-kinds.test-kit.ts'
 
 /** The stage of a situation. */

@@ -9,11 +9,11 @@ import { createBedrockModel } from '@baton/models/bedrock'
 import { createGeminiModel } from '@baton/models/gemini'
 import { createOpenAiChatModel } from '@baton/models/openai-chat'
 import { afterEach, expect, test } from 'vitest'
-import { startFakeAnthropic } from '../fake-anthropic.ts'
-import { FAKE_BEDROCK_KEYS, startFakeBedrock } from '../fake-bedrock.ts'
-import { startFakeGemini } from '../fake-gemini.ts'
-import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
-import type { FakeServer } from '../fake-server.ts'
+import { startFakeAnthropic } from '../fake-providers/fake-anthropic.ts'
+import { FAKE_BEDROCK_KEYS, startFakeBedrock } from '../fake-providers/fake-bedrock.ts'
+import { startFakeGemini } from '../fake-providers/fake-gemini.ts'
+import { startFakeOpenAiChat } from '../fake-providers/fake-openai-chat.ts'
+import type { FakeServer } from '../fake-providers/fake-server.ts'
 
 const open: FakeServer[] = []
 afterEach(async () => {

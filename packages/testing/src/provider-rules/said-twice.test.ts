@@ -5,9 +5,9 @@ import { createHost } from '@baton/host'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { createOpenAiChatModel } from '@baton/models/openai-chat'
 import { afterEach, expect, test } from 'vitest'
-import { startFakeAnthropic } from '../fake-anthropic.ts'
-import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
-import type { FakeServer } from '../fake-server.ts'
+import { startFakeAnthropic } from '../fake-providers/fake-anthropic.ts'
+import { startFakeOpenAiChat } from '../fake-providers/fake-openai-chat.ts'
+import type { FakeServer } from '../fake-providers/fake-server.ts'
 
 const open: FakeServer[] = []
 afterEach(async () => {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { leaveOut } from '../left-out.ts'
-import { startCommand } from '../start-command.ts'
+import { leaveOut } from '../components/left-out.ts'
+import { startCommand } from '../components/start-command.ts'
 
 const GUIDE = fileURLToPath(new URL('../../../../examples/guide', import.meta.url))
 const CONDITIONS = '--conditions=@baton/source'

@@ -1,7 +1,7 @@
 // Both ends in simulated worlds: the real front and host, and pages with the real version 2 client, whose networks
 // break, whose servers die, and which are reloaded. At rest, each page shows the contents of the log.
 import { expect, test } from 'vitest'
-import { chooseCount } from '../depth.ts'
+import { chooseCount } from '../components/depth.ts'
 import { createSimulationCoverage } from './coverage.ts'
 import { simulateTwoProcesses } from './simulate-two-processes.ts'
 import { simulate } from './simulate.ts'

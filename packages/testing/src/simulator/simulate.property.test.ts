@@ -2,7 +2,7 @@
 // lost and repeated results.
 import { CALL_STATES } from '@baton/core/machine'
 import { expect, test } from 'vitest'
-import { chooseCount, isDeep } from '../depth.ts'
+import { chooseCount, isDeep } from '../components/depth.ts'
 import { createSimulationCoverage, reportCoverage } from './coverage.ts'
 import { CRASH_POINTS } from './process.ts'
 import { simulate } from './simulate.ts'

@@ -1,7 +1,7 @@
 // Two real hosts over one store in simulated worlds: kills, stops, partitions and separate clocks, while the session
 // moves between them.
 import { expect, test } from 'vitest'
-import { chooseCount } from '../depth.ts'
+import { chooseCount } from '../components/depth.ts'
 import { createSimulationCoverage, reportCoverage, reportOwnership } from './coverage.ts'
 import { simulateTwoProcesses } from './simulate-two-processes.ts'
 

@@ -3,7 +3,7 @@
 // all.
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, test } from 'vitest'
-import { startServices } from '../services.ts'
+import { startServices } from '../components/services.ts'
 import { checkConversation, converse, readTwice } from './conversation.test-kit.ts'
 import { createPlace } from './place.test-kit.ts'
 

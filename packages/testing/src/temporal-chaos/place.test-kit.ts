@@ -10,9 +10,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Services } from '../services.ts'
-import type { StartedCommand } from '../start-command.ts'
-import { startCommand } from '../start-command.ts'
+import type { Services } from '../components/services.ts'
+import type { StartedCommand } from '../components/start-command.ts'
+import { startCommand } from '../components/start-command.ts'
 import { createChaosAgent } from './chaos-agent.ts'
 
 export interface Place {

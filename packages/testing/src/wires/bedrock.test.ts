@@ -1,5 +1,5 @@
 // The validator of Bedrock requests, on accepted recorded requests and rejected handwritten ones.
-import { countLine, openRecordings } from '../recordings.ts'
+import { countLine, openRecordings } from '../fake-providers/recordings.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { validateBedrockRequest } from './bedrock.ts'
 

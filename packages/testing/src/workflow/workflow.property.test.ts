@@ -1,7 +1,7 @@
 // The workflow-like engine in simulated worlds: workers that die and replay, model calls and tools that are lost before
 // they started or before they reported, in addition to all actions of users and clients.
 import { expect, test } from 'vitest'
-import { chooseCount, isDeep } from '../depth.ts'
+import { chooseCount, isDeep } from '../components/depth.ts'
 import { createSimulationCoverage, reportCoverage } from '../simulator/coverage.ts'
 import { simulateWorkflow } from '../simulator/simulate-workflow.ts'
 

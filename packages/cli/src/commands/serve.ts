@@ -1,0 +1,267 @@
+// `baton serve`: runs the local host behind the WebSocket front until a signal ends it.
+import type { Agent, Logger } from '@baton/core/internal'
+import { listClientModels, readMonotonicMs, voice } from '@baton/core/internal'
+import type { LocalHost } from '@baton/host'
+import { createMetrics } from '@baton/host/metrics'
+import type { WebSocketFront } from '@baton/server/websocket'
+import { createWebSocketFront } from '@baton/server/websocket'
+import { isLoopback } from '@baton/server/internal'
+import type { AcpOptions, createAcpSocket } from '@baton/server/acp'
+import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
+import { secretsIn } from '@baton/models/internal'
+import { describeThrown } from '@baton/runtime'
+import { randomUUID } from 'node:crypto'
+import type { Command } from '../command.ts'
+import type { Console } from '../console.ts'
+import { develop } from './develop.ts'
+import type { EmbeddedHost } from '../places/embedded-host.ts'
+import type { EmbeddedHostOptions } from '../places/embedded-host.ts'
+import { openEmbeddedHost } from '../places/embedded-host.ts'
+import { escapeControls } from '../terminal/escape-controls.ts'
+import type { GatewayHost } from '../places/gateway-host.ts'
+import { namePortOption } from './port-in-use.ts'
+import { createAccess } from './serve-access.ts'
+import { SERVE_HELP } from './serve-help.ts'
+import type { ServeOptions } from './serve-options.ts'
+import { serveOptions } from './serve-options.ts'
+import { readTls } from '../words/read-tls.ts'
+import { createServerLog } from './server-log.ts'
+import { permissionLine } from '../words/permission-options.ts'
+import { createReadiness } from './readiness.ts'
+import type { ServerAddress } from '../places/server-address.ts'
+import { publishAddress } from '../places/server-address.ts'
+import type { StoreLocation } from '../places/store-location.ts'
+import { hasRecords, nameOfStore, storeLocation } from '../places/store-location.ts'
+import { VERSION } from '../version.ts'
+
+export const serveCommand: Command = {
+  help: SERVE_HELP,
+  run: (words, terminal) => serve(serveOptions(words, terminal), terminal),
+}
+
+async function serve(options: ServeOptions, terminal: Console): Promise<number> {
+  if (options.dev) return await develop(options.dev, terminal)
+  const { server } = options
+  /** For chats of the same user on this machine, which find it next to the store. */
+  const localToken = randomUUID()
+  const secrets = [...listSecrets(options, terminal), localToken]
+  const log = await createServerLog(server, terminal, secrets)
+  const tls = server.tls && readTls(server.tls, terminal.folder)
+  const access = createAccess(options, localToken, log)
+  const metrics = createMetrics()
+  const embedded = await openHost({ ...options, secrets, observers: [metrics] }, terminal, log)
+  const local = 'strayCall' in embedded.host ? (embedded.host as LocalHost) : undefined // it has its methods
+  let isListening = false
+  let isDraining = false
+  const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
+  const peers = server.peers && { peers: server.peers }
+  const chatOptions = { log, allow: options.allow, isDraining: () => isDraining, limits: server.httpLimits, ...peers }
+  const front = createWebSocketFront(embedded.host, {
+    ...embedded.environment,
+    log,
+    address: options.host,
+    port: options.port,
+    limits: server.limits,
+    trustedProxies: server.trustedProxies,
+    hasSession: (session) => hasRecords(embedded.store, session),
+    metrics: metrics.prometheus,
+    allow: options.allow,
+    clientModels: listClientModels(embedded.agent),
+    chats: createChatSocket(embedded.host, chatOptions),
+    ...(await openEditors(options, embedded, log)),
+    requests: createNodeListener(createHandler(embedded.host, { ...chatOptions, ...access.handler }), server),
+    unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
+    ...(options.origins && { origins: options.origins }),
+    ...access.front,
+    ...(tls && { tls }),
+    ...peers,
+  })
+  const stopped = untilStopped(terminal)
+  const stray = watchStray(terminal, local, log)
+  let withdrawAddress = (): void => {}
+  const prepared = access.prepare()
+  try {
+    const { url } = await listen(front, options)
+    await prepared
+    // Over Temporal, nothing ends with this process, so there is nothing to recover.
+    const { recovered } = (await local?.recover({ everyMs: RECOVER_EVERY_MS })) ?? { recovered: 0 }
+    if (recovered > 0) log.info('resuming interrupted sessions', { sessions: recovered })
+    isListening = true
+    const isOpen = server.token === undefined && server.jwt === undefined
+    withdrawAddress = tellAddress(options.store, { url, ...(!isOpen && { token: localToken }) }, log)
+    if (isOpen && !isLoopback(options.host))
+      log.warn('anyone who can reach this address can talk to the agent, because no token is required', {
+        host: options.host,
+      })
+    terminal.write(
+      options.json
+        ? `${JSON.stringify({ event: 'listening', url })}\n`
+        : escapeControls(greeting(url, embedded, { store: options.store, folder: terminal.folder })),
+    )
+  } catch (cause) {
+    await embedded.stop(0)
+    throw cause
+  }
+  const code = await Promise.race([stopped.then(() => 0), stray.then(() => STRAY_EXIT)])
+  withdrawAddress()
+  isDraining = true
+  await end(server.drainMs, { front, embedded, log })
+  return code
+}
+
+/** @throws BatonError `invalid_option` */
+async function listen(
+  front: { listen(): Promise<{ readonly url: string }> },
+  place: { readonly host: string; readonly port: number },
+): Promise<{ readonly url: string }> {
+  try {
+    return await front.listen()
+  } catch (cause) {
+    throw namePortOption(cause, place)
+  }
+}
+
+/**
+ * Options for editors on other machines: the agent works in the server's folder, and connects to no servers that they
+ * request.
+ */
+function describeEditors(
+  { acpV2, allow }: ServeOptions,
+  { agent }: Pick<EmbeddedHost, 'agent'>,
+  log: Logger,
+): AcpOptions {
+  return {
+    agent,
+    name: 'baton',
+    title: 'Baton',
+    version: VERSION,
+    experimentalV2: acpV2,
+    models: allow.models ?? [],
+    log,
+  }
+}
+
+/** Loads the protocol of editors only if they may connect. */
+async function openEditors(
+  options: ServeOptions,
+  embedded: EmbeddedHost | GatewayHost,
+  log: Logger,
+): Promise<{ readonly editors?: ReturnType<typeof createAcpSocket> }> {
+  if (!options.acp) return {}
+  const acp = await import('@baton/server/acp')
+  return { editors: acp.createAcpSocket(embedded.host, describeEditors(options, embedded, log)) }
+}
+
+/** Without the file, a chat has to name the server. */
+function tellAddress(store: StoreLocation, address: ServerAddress, log: Logger): () => void {
+  try {
+    return publishAddress(store, address)
+  } catch (cause) {
+    log.warn('the address of the server could not be written next to its store', { cause: describeThrown(cause) })
+    return () => {}
+  }
+}
+
+/** Milliseconds between looks for sessions of a server over the same store that died. */
+const RECOVER_EVERY_MS = 5000
+
+/** Lists secrets. An option counts like its variable. */
+function listSecrets({ server, store }: ServeOptions, { variables }: Console): readonly string[] {
+  return secretsIn({
+    ...variables,
+    ...(server.token !== undefined && { BATON_TOKEN: server.token }),
+    ...(store.type === 'postgres' && { BATON_STORE: store.url }),
+  })
+}
+
+/** @throws BatonError as openEmbeddedHost does */
+async function openHost(
+  options: ServeOptions & Pick<EmbeddedHostOptions, 'secrets' | 'observers'>,
+  terminal: Console,
+  log: Logger,
+): Promise<EmbeddedHost | GatewayHost> {
+  if (options.temporal) {
+    const { openGatewayHost } = await import('../places/gateway-host.ts')
+    return await openGatewayHost({ ...options, profile: voice, terminal, log }, options.temporal)
+  }
+  const address = options.server.peers?.address
+  // The fronts do their own waiting.
+  return await openEmbeddedHost({ ...options, profile: voice, address, heldMs: 0, terminal, log })
+}
+
+/**
+ * EX_SOFTWARE of sysexits.h, an internal software error: a supervisor restarts the server, which recovers its sessions.
+ */
+const STRAY_EXIT = 70
+
+/**
+ * Handles uncaught errors, as from a tool's timer. It is unknown what they left half done, so the process should not
+ * run much longer: running turns may end, then it exits. Resolves at the first one; each is logged.
+ */
+function watchStray(terminal: Console, host: LocalHost | undefined, log: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    terminal.onStray((cause) => {
+      const why = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+      log.warn('an uncaught error occurred; the server exits when running turns have ended', {
+        ...host?.strayCall(),
+        cause: why,
+      })
+      resolve()
+    })
+  })
+}
+
+interface Running {
+  readonly front: WebSocketFront
+  readonly embedded: EmbeddedHost | GatewayHost
+  readonly log: Logger
+}
+
+/** Turns that apps wait for are delivered completely first; turns without a reader get the remaining time. */
+async function end(drainMs: number, { front, embedded, log }: Running): Promise<void> {
+  const { clock } = embedded.environment
+  const untilMs = readMonotonicMs(clock) + drainMs
+  log.info('the server is stopping; running turns may end', { withinMs: drainMs })
+  await front.drain({ withinMs: drainMs })
+  await embedded.stop(Math.max(0, untilMs - readMonotonicMs(clock)))
+  await front.close()
+}
+
+function untilStopped(terminal: Console): Promise<void> {
+  return new Promise((resolve) => void terminal.onStop(resolve))
+}
+
+/** There is no one to ask behind an app of version 1, so a call that needs an approval is denied. */
+function warnOfApprovals({ tools, approvalPolicy }: Agent): string {
+  const asked = tools.filter(({ approval }) => approval !== false).map(({ name }) => name)
+  if (asked.length === 0 && !approvalPolicy) return ''
+  const what = asked.length > 0 ? `calls of ${asked.join(', ')}` : 'calls that the agent’s policy asks about'
+  return `\n  note   apps of version 1 cannot approve calls: ${what} are denied at once`
+}
+
+interface ServedFrom {
+  readonly store: StoreLocation
+  readonly folder: string
+}
+
+function greeting(
+  url: string,
+  { agent, choice, permissions }: Pick<EmbeddedHost, 'agent' | 'choice' | 'permissions'>,
+  { store, folder }: ServedFrom,
+): string {
+  const tools = agent.tools.map((tool) => tool.name).join(', ')
+  return `Baton listens on ${url}
+  agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}${permissionLine({ permissions })}
+  model  ${choice.id}, ${choice.reason}
+  store  ${nameOfStore(store)}${warnOfApprovals(agent)}
+  try    useChat at ${url.replace(/^ws(.*)\/ws$/, 'http$1/api/chat')} (docs/chat.md), @baton/client (docs/client.md), or in another terminal:
+         npx baton chat${chatOption(url, { store, folder })}
+  end    Ctrl+C
+`
+}
+
+/** A chat in the same folder finds the server by itself. */
+function chatOption(url: string, { store, folder }: ServedFrom): string {
+  const own = storeLocation(undefined, {}, folder)
+  return store.type === 'sqlite' && own.type === 'sqlite' && own.path === store.path ? '' : ` --url ${url}`
+}

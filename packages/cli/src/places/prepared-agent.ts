@@ -1,0 +1,134 @@
+// Preparation shared by commands that run an agent: the agent, its chosen model, and the connections to providers.
+import type { Agent, AgentProfile, Environment, Logger, Model, Permissions } from '@baton/core/internal'
+import { mayUseExternalModels, mayUseNetwork } from '@baton/core/internal'
+import { createNodeEnvironment } from '@baton/host'
+import type { ModelChoice } from '@baton/models/choose-model'
+import type { Variables } from '@baton/models/internal'
+import { chooseModel, createModelOf, readMaxOutputTokens } from '@baton/models/choose-model'
+import { describeToolVerdict } from '@baton/models/internal'
+import type { ToolVerdict } from '@baton/models/internal'
+import { createSchemaWarnings } from '@baton/models/internal'
+import { createUndiciTransport } from '@baton/models/transport/undici'
+import type { Console } from '../console.ts'
+import { loadAgent } from './load-agent.ts'
+import { isLocalModel, loadLocalModel } from './local-model.ts'
+import { addMcpServers, openMcpServers } from '../words/mcp-option.ts'
+import { withAddress } from '../words/model-options.ts'
+import { restrict } from '../words/permission-options.ts'
+import { choosePermittedModel } from './permitted-model.ts'
+
+export interface AgentWords {
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly baseUrl: string | undefined
+  readonly exchanges: number | undefined
+  /** Creates the agent if none is named. Default: an agent that answers questions about the folder. */
+  readonly createAgent?: (folder: string) => Agent
+  /** Wraps each model. */
+  readonly wrapModel?: (model: Model) => Model
+  /** Profile of the default agent. */
+  readonly profile?: AgentProfile
+  /** Servers named by `--mcp`. Default: none. */
+  readonly mcp?: readonly string[]
+  /** Restrictions set by options. */
+  readonly permissions?: Permissions | undefined
+  readonly terminal: Console
+  readonly log?: Logger
+  /** Called with sentences that a person should see, for example that a server does not support tools. */
+  readonly onNews?: (line: string) => void
+}
+
+export interface PreparedAgent {
+  readonly agent: Agent
+  /** Its permissions, in one line; `undefined` if unrestricted. */
+  readonly permissions: string | undefined
+  readonly choice: ModelChoice
+  readonly environment: Environment
+  readonly modelOf: (id: string) => Model
+  /** Applies the same options to another agent: model, permissions and MCP servers. */
+  readonly fit: (agent: Agent) => Agent
+  /** The variables, including the address of `--base-url`. */
+  readonly variables: Variables
+  /** Ends the connections to providers. */
+  close(): Promise<void>
+}
+
+/**
+ * @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`; for `--mcp`,
+ * `invalid_mcp_server`, `api_unavailable` and other connection errors
+ */
+export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
+  const { folder } = init.terminal
+  const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
+  const found = init.agent === undefined ? await createUnnamed(init) : await loadAgent(init.agent, folder)
+  const { agent: loaded, permissions: may } = restrict(found, init.permissions)
+  const { permissions = [] } = loaded
+  const [named = loaded.models[0]] = model === undefined ? [] : [model]
+  const local = isLocalModel(named) ? await loadLocalModel(named, folder) : undefined
+  const isOpen = mayUseExternalModels(permissions)
+  // A proxy would send requests for a model on this machine elsewhere.
+  const transport = createUndiciTransport({ variables: isOpen ? variables : {} })
+  const environment = createNodeEnvironment(transport)
+  const onToolVerdict = toldTo(init)
+  const remote = createModelOf({ variables, transport, clock: environment.clock, onToolVerdict })
+  const choosing = { variables, agentModels: loaded.models, ...(model !== undefined && { flag: model }) }
+  const choice = local
+    ? { id: local.id, reason: `because the ${model === undefined ? 'agent' : 'option --model'} names it` }
+    : isOpen
+      ? chooseModel(choosing)
+      : choosePermittedModel(choosing, remote)
+  const maxOutputTokens = readMaxOutputTokens(variables)
+  const { mcp = [] } = init
+  const network = mayUseNetwork(permissions)
+  const servers = mcp.length > 0 ? await openMcpServers({ ...init, mcp, network }) : undefined
+  const adapt = (given: Agent): Agent => {
+    const joined = servers ? addMcpServers(given, servers) : given
+    return adapted(joined, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
+  }
+  const agent = adapt(loaded)
+  const fit = (given: Agent): Agent => adapt(restrict(given, init.permissions).agent)
+  const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
+  const { wrapModel = (model: Model): Model => model } = init
+  const modelOf = (id: string): Model => warned(wrapModel(local && id === local.id ? local : remote(id)))
+  const close = async (): Promise<void> => {
+    await transport.close()
+    await local?.close()
+    await servers?.close()
+  }
+  return { agent, permissions: may, choice, environment, modelOf, fit, variables, close }
+}
+
+/** Loads the default agent only when it is needed: its tools are the largest part of a start. */
+async function createUnnamed({ createAgent, profile, terminal }: AgentWords): Promise<Agent> {
+  if (createAgent) return createAgent(terminal.folder)
+  const { createDefaultAgent } = await import('./default-agent.ts')
+  return createDefaultAgent(terminal.folder, profile)
+}
+
+/** Working tool support is not worth a note. */
+function toldTo({ log, onNews }: AgentWords): (verdict: ToolVerdict, model: string) => void {
+  return (verdict, model) => {
+    const line = describeToolVerdict(model, verdict)
+    if (verdict.type === 'native') {
+      log?.info(line, { model })
+      return
+    }
+    log?.warn(line, { model, reason: verdict.reason, format: verdict.format })
+    onNews?.(line)
+  }
+}
+
+interface Adapting extends Pick<AgentWords, 'model' | 'exchanges'> {
+  readonly maxOutputTokens: number | undefined
+}
+
+/** The options of the person who starts the program override the file. */
+function adapted(agent: Agent, init: Adapting, choice: ModelChoice): Agent {
+  const { maxOutputTokens } = init
+  return {
+    ...agent,
+    ...(init.model !== undefined && { models: [choice.id] }),
+    ...(maxOutputTokens !== undefined && { settings: { ...agent.settings, maxOutputTokens } }),
+    ...(init.exchanges !== undefined && { window: { ...agent.window, exchanges: init.exchanges } }),
+  }
+}
