@@ -69,3 +69,29 @@ test('an answer that failed says why', () => {
   conversation.take({ type: 'turn-finished', message: 't1', turn: 1, stop: 'failed', text: '', usage: {}, error })
   expect(conversation.messages()).toMatchObject([{ id: 't1', stop: 'failed', error }])
 })
+
+test('queued messages come last, also beside an answer, in a page, and after one is withdrawn', () => {
+  const queue = (id: string): EventBody => ({
+    type: 'message-added',
+    message: { role: 'user', id, from: 'user', parts: [], atMs: 0 },
+  })
+  const ids = (conversation: Conversation): readonly string[] => conversation.messages().map(({ id }) => id)
+  const events = [
+    ...said('one', 1).slice(0, 2),
+    queue('two'),
+    queue('three'),
+    queue('four'),
+    ...said('one', 1).slice(2),
+  ]
+  const conversation = fold(events)
+  expect(ids(conversation)).toEqual(['one', 't1', 'two', 'three', 'four'])
+  const resumed = fold([], conversation.messages())
+  for (const one of [conversation, resumed]) {
+    one.take({ type: 'message-withdrawn', message: 'three' })
+    one.take({ type: 'message-entered', message: 'four', exchange: 2 })
+    expect(ids(one)).toEqual(['one', 't1', 'four', 'two'])
+    one.addOlder([{ role: 'user', id: 'zero', from: 'user', parts: [], atMs: 0, waits: false, exchange: 0 }])
+    one.take({ type: 'messages-removed', fromExchange: 1, keep: [], keepSteps: [] })
+    expect(ids(one)).toEqual(['zero', 'two'])
+  }
+})

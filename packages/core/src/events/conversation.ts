@@ -48,7 +48,7 @@ export interface StepView {
 
 type Writable<View> = { -readonly [Field in keyof View]: View[Field] }
 type WritableStep = Writable<Omit<StepView, 'calls'>> & { calls: CallView[] }
-type WritableAnswer = Writable<Omit<AssistantChatMessage, 'steps'>> & { steps: WritableStep[] }
+type WritableAnswer = Writable<Omit<AssistantChatMessage, 'steps'>> & { steps: WritableStep[]; waits?: never }
 
 type WritableMessage = Writable<UserChatMessage> | WritableAnswer
 
@@ -134,7 +134,7 @@ export class Conversation {
     if (!('step' in event) || !('message' in event) || typeof event.message !== 'string') return
     const answer = this.#findAnswer(event.message)
     if (!answer) return
-    const known = answer.steps.find(({ step }) => step === event.step)
+    const known = answer.steps.findLast(({ step }) => step === event.step)
     const step = known ?? createStep(event.step)
     if (!known) answer.steps.push(step)
     this.#touch(answer)
@@ -197,13 +197,14 @@ export class Conversation {
     message.exchange = exchange
     message.waits = false
     this.#touch(message)
-    this.#messages = this.#messages.filter((other) => other !== message)
+    // Searched from the end, where messages wait: the cost does not grow with the conversation.
+    this.#messages.splice(this.#messages.lastIndexOf(message), 1)
     this.#place(message)
   }
 
   #place(message: WritableMessage): void {
-    const waiting = this.#messages.findIndex((other) => other.role === 'user' && other.waits)
-    this.#messages.splice(waiting < 0 ? Infinity : waiting, 0, message)
+    const last = this.#messages.findLastIndex(({ waits }) => !waits)
+    this.#messages.splice(last + 1, 0, message)
   }
 
   #takeBack({ fromExchange, keep, keepSteps }: Extract<EventBody, { readonly type: 'messages-removed' }>): void {
