@@ -477,3 +477,12 @@ test('the window of a named model is known', () => {
   const windows = names.map((id) => modelOf(id).capabilities.contextTokens)
   expect(windows).toEqual([200_000, 400_000, 131_072, undefined])
 })
+
+test('a misspelt option is refused, so that no other model is chosen silently', () => {
+  expect(() => chooseModel({ variables: {}, model: 'ollama/qwen3' } as never)).toThrow(
+    'chooseModel has no field "model"',
+  )
+  expect(() => chooseModel({ variables: {}, agentModel: ['ollama/qwen3'] } as never)).toThrow(
+    'chooseModel has no field "agentModel"; it is called "agentModels" here',
+  )
+})

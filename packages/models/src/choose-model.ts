@@ -1,7 +1,7 @@
 // Chooses the model that answers: model names, the order of preference, and models by name. Variables are passed in;
 // the environment is never read here.
 import type { Clock, Model, Transport } from '@baton/core/internal'
-import { BatonError, findNearName } from '@baton/core/internal'
+import { BatonError, checkFields, findNearName } from '@baton/core/internal'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createBedrockModel } from './bedrock/index.ts'
 import { createGeminiModel } from './gemini/index.ts'
@@ -51,13 +51,16 @@ export interface ChooseModelOptions {
   readonly variables: Variables
 }
 
+const FIELDS = new Set(['flag', 'agentModels', 'variables'])
 const USABLE = `use "<provider>/<model>" or "offline"; providers: ${NETWORK_PROVIDERS.join(', ')}`
 
 /**
  * Tries the flag, the agent, MODEL_PROVIDER, any key that is set, and finally the offline model, in this order.
  * @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` if the named model cannot be used
  */
-export function chooseModel({ flag, agentModels = [], variables }: ChooseModelOptions): ModelChoice {
+export function chooseModel(options: ChooseModelOptions): ModelChoice {
+  checkFields(options, { what: 'chooseModel', code: 'invalid_option', fields: FIELDS })
+  const { flag, agentModels = [], variables } = options
   if (flag !== undefined) return { id: usable(flag, variables), reason: 'because the option --model names it' }
   const [own] = agentModels
   if (typeof own === 'string') return { id: usable(own, variables), reason: 'because the agent names it' }

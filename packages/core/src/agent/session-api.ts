@@ -30,7 +30,10 @@ export interface Host<A extends Agent = Agent> {
    * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
    */
   session<B extends Agent = A>(id?: string, options?: SessionOptions<B>): Promise<Session<B>>
-  /** Lets running turns and detached tools finish for `drainMs` (0 by default), then closes every session. */
+  /**
+   * Lets running turns and detached tools finish for `drainMs` (0 by default), then closes every session.
+   * @throws BatonError `invalid_option`
+   */
   stop(options?: { readonly drainMs?: number }): Promise<void>
 }
 

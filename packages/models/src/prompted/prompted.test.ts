@@ -333,3 +333,9 @@ test('what was written of a message is the same object in the next request', asy
   const [first, second] = seen
   expect(first?.map((message, index) => message === second?.[index])).toEqual([true, true, true])
 })
+
+test('a misspelt option of prompted tools is refused', () => {
+  expect(() => withPromptedTools({ id: 'm' } as never, { formats: 'hermes' } as never)).toThrow(
+    'withPromptedTools has no field "formats"; it is called "format" here',
+  )
+})

@@ -12,6 +12,7 @@ import type {
 } from '@baton/core/internal'
 import type { AnswerParserOptions, ParsedCall } from './answer-parser.ts'
 import { AnswerParser } from './answer-parser.ts'
+import { checkFields } from '@baton/core/internal'
 import { encodePromptedRequest } from './encode-request.ts'
 import type { PromptedFormatName } from './formats.ts'
 import { chooseFormat, findOwnFormat, PROMPTED_FORMATS, promptedFormat, withHabits } from './formats.ts'
@@ -27,6 +28,8 @@ export interface PromptedToolsOptions {
   readonly template?: string
 }
 
+const FIELDS = new Set(['format', 'template'])
+
 /**
  * Adds prompted tools to a model, whatever it supports natively. Requests without tools and calls pass through
  * unchanged.
@@ -34,9 +37,10 @@ export interface PromptedToolsOptions {
  * Calls in the model's habitual format are read along with the requested one. Text in code or in a thought is never a
  * call. A call with small mistakes is repaired, and its part lists the `repairs`; an unreadable one becomes a call that
  * never runs (`unreadable`), so that the model learns of it. A truncated call never runs.
- * @throws BatonError `invalid_option` for an unknown format
+ * @throws BatonError `invalid_option` for an unknown format or option
  */
 export function withPromptedTools(model: Model, options: PromptedToolsOptions = {}): Model {
+  checkFields(options, { what: 'withPromptedTools', code: 'invalid_option', fields: FIELDS })
   const known = { ...options, id: model.id }
   const own = findOwnFormat(known)
   const format = withHabits(promptedFormat(options.format ?? chooseFormat(known)), own && PROMPTED_FORMATS[own])

@@ -337,6 +337,12 @@ test('a model is wrapped as its capability says', async () => {
   const make = (tools: 'native' | 'none' | 'unknown') =>
     createScriptedModel({ capabilities: { tools }, steps: () => ({ text: 'No.' }) })
   const native = make('native')
+  expect(() => withToolsIfNeeded(native, { deadline: 1 } as never)).toThrow('it is called "deadlineMs" here')
+  for (const tools of ['none', 'unknown'] as const)
+    withToolsIfNeeded(
+      { ...native, capabilities: { ...native.capabilities, tools } },
+      { deadlineMs: 1000, template: '' },
+    )
   expect(withToolsIfNeeded(native)).toBe(native)
   const counts = await Promise.all(
     (['none', 'unknown'] as const).map(async (tools) => {

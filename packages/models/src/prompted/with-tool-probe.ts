@@ -1,7 +1,7 @@
 // Handles models whose server may or may not support tools: before the first request with tools, a small one finds out
 // for all sessions. If the server does not support them, later requests prompt for calls.
 import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, checkFields } from '@baton/core/internal'
 import { cancelledError } from '../transport/transport-errors.ts'
 import type { PromptedFormatName } from './formats.ts'
 import { chooseFormat, promptedFormat } from './formats.ts'
@@ -21,6 +21,7 @@ export interface ToolProbeOptions {
   readonly onVerdict?: (verdict: ToolVerdict) => void
 }
 
+const FIELDS = new Set(['format', 'deadlineMs', 'onVerdict'])
 const DEADLINE_MS = 180_000
 /** Maximum delay of a timer: 24 days. */
 const DEADLINE_MS_MAX = 2 ** 31 - 1
@@ -51,7 +52,9 @@ export function withToolProbe(model: Model, options: ToolProbeOptions = {}): Mod
   }
 }
 
-function checkOptions({ format, deadlineMs = DEADLINE_MS }: ToolProbeOptions): void {
+function checkOptions(options: ToolProbeOptions): void {
+  checkFields(options, { what: 'withToolProbe', code: 'invalid_option', fields: FIELDS })
+  const { format, deadlineMs = DEADLINE_MS } = options
   if (format !== undefined) promptedFormat(format)
   if (Number.isInteger(deadlineMs) && deadlineMs >= 1 && deadlineMs <= DEADLINE_MS_MAX) return
   const message = `withToolProbe: deadlineMs must be a whole number from 1 to ${DEADLINE_MS_MAX}, not ${String(deadlineMs)}`

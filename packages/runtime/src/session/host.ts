@@ -68,9 +68,25 @@ export function createHostOver({ engine, newId, catalog }: HostOverOptions): Hos
   }
   return {
     session: session as Host['session'], // the same session, with its agent's types
-    stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })),
+    stop: async (given = {}) => {
+      checkFields(given, STOP_FIELDS)
+      const { drainMs = 0 } = given
+      if (typeof drainMs !== 'number' || !(drainMs >= 0))
+        throw new BatonError({
+          code: 'invalid_option',
+          message: `drainMs must be a number of milliseconds, not ${describeValue(drainMs)}`,
+        })
+      await (stopping ??= engine.stop({ drainMs }))
+    },
   }
 }
+
+const STOP_FIELDS = {
+  what: 'the argument of stop',
+  code: 'invalid_option',
+  fields: new Set(['drainMs']),
+  elsewhere: { timeout: 'drainMs', timeoutMs: 'drainMs' },
+} as const
 
 const SESSION_FIELDS = {
   what: 'the second argument of session',

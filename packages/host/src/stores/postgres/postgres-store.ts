@@ -1,6 +1,6 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
 import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
-import { BatonError, checkName, importPeer } from '@baton/core/internal'
+import { BatonError, checkFields, checkName, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkLeft } from '../lease-book.ts'
@@ -34,6 +34,7 @@ interface PostgresStoreOptions {
 }
 
 const LEASE_MS = 10_000
+const FIELDS = new Set(['schema', 'leaseMs', 'connections', 'readOnly'])
 /** Records, or listed sessions, per query. */
 const ROWS = 256
 
@@ -43,6 +44,7 @@ const ROWS = 256
  * @throws BatonError `store_failed` (no connection, no permission, tables of a newer version), `invalid_option`
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<OwnedLogStore> {
+  checkFields(options, { what: 'openPostgresStore', code: 'invalid_option', fields: FIELDS })
   const { schema = 'baton', leaseMs = LEASE_MS, connections: count = 5, readOnly = false } = options
   checkOptions(schema, leaseMs, count)
   const connections = await createConnections({ url, schema, connections: count, readOnly })

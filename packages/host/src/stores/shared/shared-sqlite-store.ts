@@ -1,6 +1,6 @@
 // A store in one SQLite file for several processes of one user: the first opens the file, the others reach it through
 // that process, and one of them takes over when it ends.
-import { BatonError, describeValue } from '@baton/core/internal'
+import { BatonError, checkFields, describeValue } from '@baton/core/internal'
 import { checkPath } from '../sqlite/store-file.ts'
 import type { SqliteStore, SqliteStoreOptions } from '../sqlite/sqlite-store.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
@@ -19,6 +19,8 @@ export interface SharedSqliteStoreOptions extends Omit<SqliteStoreOptions, 'read
    */
   readonly waitMs?: number
 }
+
+const FIELDS = new Set(['waitMs', 'maxBytes', 'logBytes', 'onWarning', 'leaseMs', 'clock'])
 
 /**
  * Opens or creates the file, or shares it with the process of this user that has it open. Each process runs its own
@@ -42,6 +44,7 @@ export async function openSharedSqliteStore(
   path: string,
   options: SharedSqliteStoreOptions = {},
 ): Promise<SqliteStore> {
+  checkFields(options, { what: 'openSharedSqliteStore', code: 'invalid_option', fields: FIELDS })
   if (options.leaseMs === Infinity)
     throw new BatonError({
       code: 'invalid_option',

@@ -1,7 +1,7 @@
 // A store in one SQLite file: durable, for one process. All writes go through one queue; a worker thread reads.
 import { resolve } from 'node:path'
 import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core/internal'
-import { BatonError, checkName } from '@baton/core/internal'
+import { BatonError, checkFields, checkName } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import type { LeaseOptions } from '../lease-book.ts'
@@ -47,6 +47,7 @@ export interface SqliteStore extends OwnedLogStore, AsyncDisposable {}
 /** Records, or listed sessions, per request to the worker. */
 const ROWS = 256
 const LOG_BYTES = 33_554_432
+const FIELDS = new Set(['readOnly', 'maxBytes', 'logBytes', 'onWarning', 'leaseMs', 'clock'])
 
 /**
  * Opens or creates the file. Its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`) are created next to it; all
@@ -57,6 +58,7 @@ const LOG_BYTES = 33_554_432
  * damaged), `invalid_option`
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
+  checkFields(options, { what: 'openSqliteStore', code: 'invalid_option', fields: FIELDS })
   const { store } = await openSqliteFile(path, options)
   return store
 }
