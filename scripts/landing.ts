@@ -6,7 +6,7 @@ import type { Variables } from './components.ts'
 import { provideComponents } from './components.ts'
 import { REPOSITORY } from './source-files.ts'
 import type { Stage } from './stages.ts'
-import { countTests, describeResults, hasPassed, openReport, runStages } from './stages.ts'
+import { countTests, describeFailures, describeResults, hasPassed, openReport, runStages } from './stages.ts'
 import type { LandingPlan } from './suites.ts'
 import { listFiles, planLanding } from './suites.ts'
 
@@ -32,6 +32,7 @@ async function land(chosen: LandingPlan): Promise<number> {
   const report = openReport('landing')
   await runStages(listStages(chosen, provideComponents(needs)), { report, isShown: true })
   const { results } = report
+  console.log(describeFailures(report))
   console.log(describeResults(results))
   const minutes = results.reduce((sum, one) => sum + one.minutes, 0)
   if (minutes > MINUTES_MAX)

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import type { ComponentName } from './components.ts'
 import { provideComponents } from './components.ts'
 import type { Stage } from './stages.ts'
-import { countTests, describeResults, hasPassed, openReport, runStages } from './stages.ts'
+import { countTests, describeFailures, describeResults, hasPassed, openReport, runStages } from './stages.ts'
 import { isTest, sourcePaths } from './source-files.ts'
 import { DEEP_SUITES } from './suites.ts'
 
@@ -122,6 +122,7 @@ async function runNight(stages: readonly NightlyStage[]): Promise<number> {
     )
   await Promise.all([run('tests'), run('one core')])
   await run('alone')
+  console.log(describeFailures(book))
   console.log(describeResults(book.results))
   console.log(countTests(book.results))
   return hasPassed(book.results) ? 0 : 1

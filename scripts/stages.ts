@@ -2,7 +2,7 @@
 // table: stage, minutes, passed, failed; the same is written as JSON to `reports`.
 import { execFileSync, spawn } from 'node:child_process'
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { REPOSITORY } from './source-files.ts'
 
 export interface Stage {
@@ -95,8 +95,7 @@ export function hasPassed(results: readonly StageResult[]): boolean {
 
 async function runStage(stage: Stage, { report: { label }, isShown }: RunOptions): Promise<StageResult> {
   const { name, minutesMax, isVitest = false } = stage
-  const slug = name.replaceAll(/[^a-z0-9]+/gi, '-')
-  const report = join(REPORTS, label, `${slug}.json`)
+  const report = reportPath(label, name)
   rmSync(report, { force: true })
   const [program, ...words] = stage.words
   if (isVitest) words.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`)
@@ -108,7 +107,7 @@ async function runStage(stage: Stage, { report: { label }, isShown }: RunOptions
     detached: true, // its own process group, which is stopped as a whole
   })
   if (!isShown) {
-    const kept = createWriteStream(join(REPORTS, label, `${slug}.log`))
+    const kept = createWriteStream(join(REPORTS, label, `${toSlug(name)}.log`))
     child.stdout?.pipe(kept, { end: false })
     child.stderr?.pipe(kept, { end: false })
     child.once('close', () => kept.end())
@@ -138,6 +137,52 @@ function readCounts(report: string): Pick<StageResult, 'passed' | 'failed' | 'sk
     readonly numPendingTests: number
   }
   return { passed: read.numPassedTests, failed: read.numFailedTests, skipped: read.numPendingTests }
+}
+
+/**
+ * The failed tests of a run's Vitest stages, each with its file and the first lines of its error: whoever sees only the
+ * end of the output still learns what failed.
+ */
+export function describeFailures({ label, results }: Report): string {
+  return results
+    .flatMap(({ name }) => {
+      const path = reportPath(label, name)
+      return existsSync(path) ? listFailures(JSON.parse(readFileSync(path, 'utf8')) as VitestReport) : []
+    })
+    .join('\n')
+}
+
+interface VitestReport {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly message: string
+    readonly assertionResults: readonly {
+      readonly fullName: string
+      readonly status: string
+      readonly failureMessages: readonly string[]
+    }[]
+  }[]
+}
+
+const MESSAGE_LINES = 12
+
+function listFailures({ testResults }: VitestReport): readonly string[] {
+  const shorten = (message: string): string => message.split('\n').slice(0, MESSAGE_LINES).join('\n    ')
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(REPOSITORY, name)
+    const failed = assertionResults.filter((one) => one.status === 'failed')
+    if (failed.length === 0) return status === 'failed' ? [`FAILED ${file}\n    ${shorten(message)}`] : []
+    return failed.map((one) => `FAILED ${file} > ${one.fullName}\n    ${shorten(one.failureMessages.join('\n'))}`)
+  })
+}
+
+function reportPath(label: string, stage: string): string {
+  return join(REPORTS, label, `${toSlug(stage)}.json`)
+}
+
+function toSlug(stage: string): string {
+  return stage.replaceAll(/[^a-z0-9]+/gi, '-')
 }
 
 /** A one-line summary: how many tests passed and failed. */

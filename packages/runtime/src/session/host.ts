@@ -68,17 +68,26 @@ export function createHostOver({ engine, newId, catalog }: HostOverOptions): Hos
   }
   return {
     session: session as Host['session'], // the same session, with its agent's types
-    stop: async (given = {}) => {
-      checkFields(given, STOP_FIELDS)
-      const { drainMs = 0 } = given
-      if (typeof drainMs !== 'number' || !(drainMs >= 0))
-        throw new BatonError({
-          code: 'invalid_option',
-          message: `drainMs must be a number of milliseconds, not ${describeValue(drainMs)}`,
-        })
-      await (stopping ??= engine.stop({ drainMs }))
+    // Every call returns the same promise, so it is no async function; a mistake in the options rejects all the same.
+    stop: (options = {}) => {
+      try {
+        const drainMs = readDrainMs(options)
+        return (stopping ??= engine.stop({ drainMs }))
+      } catch (mistake) {
+        return Promise.reject(mistake)
+      }
     },
   }
+}
+
+function readDrainMs(options: { readonly drainMs?: number }): number {
+  checkFields(options, STOP_FIELDS)
+  const { drainMs = 0 } = options
+  if (typeof drainMs === 'number' && drainMs >= 0) return drainMs
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `drainMs must be a number of milliseconds, not ${describeValue(drainMs)}`,
+  })
 }
 
 const STOP_FIELDS = {
