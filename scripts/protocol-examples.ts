@@ -23,7 +23,7 @@ const callId = 'call_k3_1_0'
 const info: SessionDetails = {
   id: 'hall',
   agent: 'home',
-  principal: 'ann',
+  principal: { id: 'ann' },
   meta: {},
   activity: 'waiting',
   model: 'example/model',
@@ -101,7 +101,7 @@ export const REQUEST_EXAMPLES: RequestExamples = {
         {
           id: 'hall',
           agent: 'home',
-          principal: 'ann',
+          principal: { id: 'ann' },
           title: 'The door',
           meta: { room: 7 },
           activity: 'idle',
@@ -206,7 +206,7 @@ export const FRAME_EXAMPLES: FrameExamples = {
   },
   'model.cancel': { type: 'model.cancel', run: 'r-5' },
   'session.closed': { type: 'session.closed', session: 'hall' },
-  'session.changed': { type: 'session.changed', change: { type: 'removed', id: 'hall', principal: 'ann' } },
+  'session.changed': { type: 'session.changed', change: { type: 'removed', id: 'hall', principal: { id: 'ann' } } },
 }
 
 export const EVENT_EXAMPLES: EventExamples = {
@@ -245,7 +245,7 @@ export const EVENT_EXAMPLES: EventExamples = {
     approvalId,
     callId: payment.callId,
     decision: 'approve',
-    principal: 'ann',
+    principal: { id: 'ann' },
     remember: 'arguments',
   },
   'question-asked': {

@@ -32,7 +32,8 @@ const reviewer = defineAgent({
   checkAnswer: ({ output: { verdict, confidence, evidence } }, { calls }) => {
     const missing = evidence.filter((cited) => !calls.some(({ name, ok }) => name === cited && ok))
     if (missing.length > 0) return { again: `"evidence" names what has no result: ${missing.join(', ')}` }
-    if (confidence < 0.7) return { ask: `its confidence is ${confidence}`, title: `Confirm "${verdict}"`, by: ['mod'] }
+    if (confidence < 0.7)
+      return { ask: `its confidence is ${confidence}`, title: `Confirm "${verdict}"`, by: [{ id: 'mod' }] }
     return 'accept'
   },
 })

@@ -1,25 +1,25 @@
 // Notes about a user that outlive the window and the session: a tool writes them, and each step reads them in its
 // instructions.
 import { createScriptedModel } from '@baton/host/testing'
-import { createHost, defineAgent, tool } from '@baton/host'
+import { createHost, defineAgent, type Principal, tool } from '@baton/host'
 import { z } from 'zod'
 
 /** Here: your database. */
 function createNotes() {
   const texts = new Map<string, string>()
   return {
-    read: (principal: string) => texts.get(principal) ?? 'none yet',
-    write: (principal: string, text: string) => void texts.set(principal, text),
+    read: (principalId: string) => texts.get(principalId) ?? 'none yet',
+    write: (principalId: string, text: string) => void texts.set(principalId, text),
   }
 }
 
-function createWaiter(principal: string, notes: ReturnType<typeof createNotes>) {
+function createWaiter({ id }: Principal, notes: ReturnType<typeof createNotes>) {
   const write = tool({
     name: 'notes.write',
     description: 'Replaces your notes about the user. Keep names, wishes and decisions in them',
     input: z.object({ notes: z.string().max(2000) }),
     effect: 'idempotent',
-    execute: ({ notes: text }) => notes.write(principal, text),
+    execute: ({ notes: text }) => notes.write(id, text),
   })
   const model = createScriptedModel({
     steps: ({ messages, instructions }) => {
@@ -36,7 +36,7 @@ function createWaiter(principal: string, notes: ReturnType<typeof createNotes>) 
     tools: [write],
     window: { exchanges: 20, summarise: false },
     prepareStep: () => ({
-      instructions: `${instructions}\n\nYour notes about the user:\n${notes.read(principal)}`,
+      instructions: `${instructions}\n\nYour notes about the user:\n${notes.read(id)}`,
     }),
   })
 }

@@ -27,7 +27,7 @@ const host = createHost({
     defineAgent({
       name: 'cities',
       model: createOfflineModel(),
-      instructions: `You help ${principal}.`,
+      instructions: `You help ${principal.id}.`,
       sources: [shelf.source],
     }),
 })

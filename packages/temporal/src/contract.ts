@@ -1,5 +1,14 @@
 // Messages between a session's workflow, its activities and its callers: plain data under stable names.
-import type { Accepted, CallView, JsonObject, JsonValue, Refused, TurnStop, Usage } from '@baton/core/internal'
+import type {
+  Accepted,
+  CallView,
+  JsonObject,
+  JsonValue,
+  Principal,
+  Refused,
+  TurnStop,
+  Usage,
+} from '@baton/core/internal'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import type { PackedState } from './workflow/pack-state.ts'
 
@@ -71,7 +80,7 @@ export interface GoalStart extends GoalTerms {
   /** The task: something to do or to judge. */
   readonly goal: string
   /** Owner of the session. Default: `anonymous`. */
-  readonly principal?: string
+  readonly principal?: Principal
   readonly tuning?: Tuning
   readonly carried?: Carried
 }
@@ -233,7 +242,7 @@ export interface BatonActivities {
 export interface SessionStateView {
   readonly session: string
   readonly agent: string
-  readonly principal: string
+  readonly principal: Principal
   readonly title: string | null
   readonly pos: number
   readonly phase: State['phase']

@@ -279,7 +279,8 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
     [{ Goal: 'x', Agent: 'tested' }, 'invalid_goal', 'no field "Goal"; did you mean "goal"?'],
     [{ goal: 'x', deadline: 3 }, 'invalid_goal', 'no field "deadline"'],
     [{ goal: 'x', agent: 7 }, 'invalid_goal', 'agent must be the name of an agent'],
-    [{ goal: 'x', principal: 7 }, 'invalid_goal', 'principal must be a string'],
+    [{ goal: 'x', principal: 7 }, 'invalid_goal', 'principal must be { "id": text }'],
+    [{ goal: 'x', principal: 'ann' }, 'invalid_goal', 'principal must be { "id": text }'],
     [['x'], 'invalid_goal', 'its argument is not an object'],
   ])('%j fails with %s', async (start, type, words) => {
     await withWorld({ steps: [], tools: [add] }, async (world) => {

@@ -18,7 +18,7 @@ const info = (id: string, title: string, lastMs: number): JsonObject => ({
   id,
   title,
   agent: 'a',
-  principal: 'p',
+  principal: { id: 'p' },
   meta: {},
   activity: 'idle',
   model: 'm',

@@ -73,7 +73,7 @@ test('an approval is replaced by the next one of its call, and goes when it is d
   take(approval('a1', 'c1'), approval('b1', 'c2'), approval('a2', 'c1'))
   const open = (): unknown => view.state.approvals.map(({ approvalId }) => approvalId)
   expect(open()).toEqual(['a2', 'b1'])
-  take({ type: 'approval-decided', approvalId: 'b1', callId: 'c2', decision: 'deny', principal: 'p' })
+  take({ type: 'approval-decided', approvalId: 'b1', callId: 'c2', decision: 'deny', principal: { id: 'p' } })
   expect(open()).toEqual(['a2'])
   // It is running: the decision was made elsewhere.
   take(call('c1', { status: 'running' }))

@@ -319,7 +319,7 @@ test('requests are asked over the next connection, but for what is done meanwhil
   server.begin()
   server.accept(server.asked('session.open')[0], { session: 's', info: INFO, next: { pos: 0 } })
   server.tell(
-    { type: 'approval-decided', approvalId: 'p1', callId: 'c1', decision: 'approve', principal: 'p' },
+    { type: 'approval-decided', approvalId: 'p1', callId: 'c1', decision: 'approve', principal: { id: 'p' } },
     { type: 'question-answered', questionId: 'q1', callId: 'c1' },
     { type: 'live' },
   )

@@ -17,7 +17,7 @@ afterEach(() => {
 const INFO = {
   id: 's',
   agent: 'a',
-  principal: 'p',
+  principal: { id: 'p' },
   meta: {},
   activity: 'idle',
   model: 'm',

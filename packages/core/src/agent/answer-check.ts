@@ -43,4 +43,4 @@ export interface AnswerContext<Services = unknown> {
 export type AnswerVerdict =
   | 'accept'
   | { readonly again: string }
-  | { readonly ask: string; readonly title?: string; readonly by?: readonly string[] }
+  | { readonly ask: string; readonly title?: string; readonly by?: readonly Principal[] }

@@ -62,7 +62,7 @@ export interface AskedFor {
   readonly untrusted?: readonly string[]
   readonly copied?: readonly CopiedText[]
   /** Principals who may approve an answer; the session's own by default. */
-  readonly by?: readonly string[]
+  readonly by?: readonly Principal[]
 }
 
 /**

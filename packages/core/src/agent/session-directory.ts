@@ -44,8 +44,7 @@ export interface SessionInfo {
   readonly id: string
   /** Name of the agent. */
   readonly agent: string
-  /** Id of the principal. */
-  readonly principal: string
+  readonly principal: Principal
   readonly title?: string
   readonly meta: JsonObject
   /** `running`: a turn is in progress. Read from the log if the session is not open. */
@@ -57,4 +56,4 @@ export interface SessionInfo {
 
 export type SessionChange =
   | { readonly type: 'changed'; readonly session: SessionInfo }
-  | { readonly type: 'removed'; readonly id: string; readonly principal: string }
+  | { readonly type: 'removed'; readonly id: string; readonly principal: Principal }

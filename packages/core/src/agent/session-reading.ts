@@ -13,6 +13,7 @@ import type { Delivery } from '../machine/input.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { PendingApproval, PendingQuestion } from './session-api.ts'
+import type { Principal } from './tool.ts'
 
 /** The first event to read: after a cursor, from the first record, from the newest turn, or only new ones. */
 export interface EventsOptions {
@@ -60,7 +61,7 @@ export interface MessagesPage {
 export interface SessionDetails {
   readonly id: string
   readonly agent: string
-  readonly principal: string
+  readonly principal: Principal
   readonly title?: string
   readonly meta: JsonObject
   readonly activity: SessionActivity

@@ -1,5 +1,5 @@
 // The calls of a turn as complete views: each fact about a call produces a new view of it.
-import type { JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/call-end.ts'
 import type { CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
@@ -151,6 +151,16 @@ const CALL_FACTS: ReadonlySet<string> = new Set<CallFact['type']>([
   'call-settled',
 ])
 
+type CallAbout = Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'>
+
+/** Reads a call's description from a record, which names those who may decide by their ids. */
+export function readAbout(about: JsonObject): CallAbout {
+  const shown = about as CallAbout // bounded when the tool described it
+  const ids = isJsonObject(about['asked']) ? about['asked']['by'] : undefined
+  if (!shown.asked || !Array.isArray(ids)) return shown
+  return { ...shown, asked: { ...shown.asked, by: ids.map((id) => ({ id: String(id) })) } }
+}
+
 function createView(message: MessageId, step: number, proposal: CallProposal, text: string): CallView {
   const { callId, name, runs, effect, provenance, about } = proposal
   return {
@@ -158,8 +168,7 @@ function createView(message: MessageId, step: number, proposal: CallProposal, te
     message,
     step,
     name,
-    ...(about as
-      Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'> | undefined), // bounded when the tool described it
+    ...(about && readAbout(about)),
     input: readInput(text),
     runs,
     effect,

@@ -21,6 +21,8 @@ function object(fields: Readonly<Record<string, JsonValue>>): JsonObject {
   return { type: 'object', properties, required: Object.keys(fields).filter((name) => !name.endsWith('?')) }
 }
 
+const PRINCIPAL = object({ id: TEXT })
+
 const USAGE = object({
   'inputTokens?': NUMBER,
   'cacheReadTokens?': NUMBER,
@@ -55,7 +57,7 @@ const CALL = object({
     'each?': FLAG,
     'untrusted?': listOf(TEXT),
     'copied?': listOf(object({ path: TEXT, from: COUNT, to: COUNT, tool: TEXT })),
-    'by?': listOf(TEXT),
+    'by?': listOf(PRINCIPAL),
   }),
   'waiting?': object({ afterMs: COUNT, say: TEXT }),
   input: ANY,
@@ -144,7 +146,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
     approvalId: TEXT,
     callId: TEXT,
     decision: oneOf('approve', 'deny', 'edit'),
-    principal: TEXT,
+    principal: PRINCIPAL,
     'reason?': TEXT,
     'remember?': oneOf('tool', 'arguments'),
   },

@@ -297,7 +297,7 @@ export class SessionProjection {
     if (fact.type === 'approval-decided') {
       const { approvalId, callId, decision, principal, reason, remember } = fact
       const how = { ...(reason !== undefined && { reason }), ...(remember && { remember }) }
-      this.#tell({ type: fact.type, approvalId, callId, decision, principal, ...how })
+      this.#tell({ type: fact.type, approvalId, callId, decision, principal: { id: principal }, ...how })
     }
     this.#calls.note(fact, nowMs)
     const call = this.#calls.find(fact.callId)

@@ -4,7 +4,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
-import type { EffectClass, ToolKind, WaitingWords } from '../agent/tool.ts'
+import type { EffectClass, Principal, ToolKind, WaitingWords } from '../agent/tool.ts'
 import type { AnswerRefuser, SupersedeReason } from '../machine/fact.ts'
 import type { AskedFor } from '../agent/policy.ts'
 import type { ModelSettings } from '../agent/model.ts'
@@ -273,7 +273,7 @@ export type EventBody<Call extends CallView = CallView> =
       /** `edit`: approved with a different input, which the `call` event has. */
       readonly decision: 'approve' | 'deny' | 'edit'
       /** Principal who decided. */
-      readonly principal: string
+      readonly principal: Principal
       readonly reason?: string
       readonly remember?: 'tool' | 'arguments'
     }

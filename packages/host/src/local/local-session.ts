@@ -283,7 +283,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       const identity = {
         id: this.session,
         agent,
-        principal: principal || this.#init.principal.id,
+        principal: principal === '' ? this.#init.principal : { id: principal },
         meta: isNew ? this.#init.meta : meta,
       }
       const isForeign = principal !== '' && principal !== this.#init.principal.id

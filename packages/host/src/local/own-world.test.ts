@@ -33,7 +33,7 @@ test('each session gets its agent by what is known of it, also when it is opened
       store,
       agentOf: (session) => {
         asked.push(session)
-        const agent = createAgent('tenant', `hello ${session.principal}`)
+        const agent = createAgent('tenant', `hello ${session.principal.id}`)
         return { agent, dispose: () => void disposed.push(session.id) }
       },
     })
@@ -46,8 +46,8 @@ test('each session gets its agent by what is known of it, also when it is opened
   const again = await time.until(open().session('s1', { principal: { id: 'ann' } }))
   expect((await time.until(again.send('hi').answer)).text).toBe('hello ann')
   expect(asked).toEqual([
-    { id: 's1', agent: '', principal: 'ann', meta: {} },
-    { id: 's1', agent: 'tenant', principal: 'ann', meta: { repository: 'a/b' } },
+    { id: 's1', agent: '', principal: { id: 'ann' }, meta: {} },
+    { id: 's1', agent: 'tenant', principal: { id: 'ann' }, meta: { repository: 'a/b' } },
   ])
 })
 

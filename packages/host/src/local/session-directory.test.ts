@@ -37,8 +37,15 @@ test('sessions are listed with what is known of them, whether they are open or n
   const listed = await host.sessions()
   expect(listed).toMatchObject({
     sessions: [
-      { id: 'trip', agent: 'shop', principal: 'ann', title: 'A trip', meta: { place: 'Oslo' }, activity: 'idle' },
-      { id: 'work', agent: 'desk', principal: 'bob', meta: {}, activity: 'idle' },
+      {
+        id: 'trip',
+        agent: 'shop',
+        principal: { id: 'ann' },
+        title: 'A trip',
+        meta: { place: 'Oslo' },
+        activity: 'idle',
+      },
+      { id: 'work', agent: 'desk', principal: { id: 'bob' }, meta: {}, activity: 'idle' },
     ],
   })
   await time.until(host.stop())
@@ -138,7 +145,7 @@ test('watchers learn which sessions of their principal begin, end, are described
   await session.close()
   await time.until(host.remove('trip', { id: 'ann' }))
   await time.settle()
-  expect(told.at(-1)).toEqual({ type: 'removed', id: 'trip', principal: 'ann' })
+  expect(told.at(-1)).toEqual({ type: 'removed', id: 'trip', principal: { id: 'ann' } })
   expect(told).toContainEqual({ type: 'changed', session: expect.objectContaining({ title: 'A trip' }) })
   expect(told.filter((change) => change.type === 'changed').every(({ session: info }) => info.id === 'trip')).toBe(true)
   await time.until(host.stop())

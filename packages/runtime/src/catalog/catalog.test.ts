@@ -24,7 +24,7 @@ afterEach(() => {
   vi.doUnmock(AJV)
 })
 
-const session = { id: 's', agent: '', principal: 'ann', meta: {} }
+const session = { id: 's', agent: '', principal: { id: 'ann' }, meta: {} }
 const modelOf = (id: string) => ({ id, capabilities: {} }) as Model // it is not called
 const look = { name: 'look', description: 'Looks.', effect: 'pure', execute: () => 'seen' } as const
 const ofLibrary = tool({ ...look, input: z.object({ at: z.string() }), output: z.string() })

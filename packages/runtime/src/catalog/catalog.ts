@@ -7,6 +7,7 @@ import type {
   JsonObject,
   Logger,
   Model,
+  Principal,
   Tool,
   ToolSource,
   Usage,
@@ -36,7 +37,7 @@ export interface SessionIdentity {
   readonly id: string
   /** Name of the session's current agent; empty for a new session. */
   readonly agent: string
-  readonly principal: string
+  readonly principal: Principal
   /** Metadata set by `describe`. */
   readonly meta: JsonObject
 }

@@ -47,7 +47,7 @@ export class OpenWorld {
     const before = this.current
     if (agent === before.agent || this.#init.isClosed()) return
     const { session: id, agent: name, principal, meta } = state()
-    const world = await this.#init.catalog.open({ id, agent: name, principal, meta }, agent)
+    const world = await this.#init.catalog.open({ id, agent: name, principal: { id: principal }, meta }, agent)
     if (this.#init.isClosed()) return await world.dispose()
     this.#set(world)
     // The machine sees no change in a redefined but equal agent; its functions may still differ.

@@ -1,7 +1,7 @@
 // Approvals and questions as people see them, and decisions as the machine takes them. Edited input and answers are
 // validated here, where their schemas are known.
 import type { PendingApproval, PendingQuestion, Principal } from '@baton/core/internal'
-import { checkName, isJsonObject, parseJson } from '@baton/core/internal'
+import { checkName, isJsonObject, parseJson, readAbout } from '@baton/core/internal'
 import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core/internal'
 import type { Call, History, Input } from '@baton/core/machine'
 import { findApproval, listClientTools, TEXT_SEPARATOR } from '@baton/core/machine'
@@ -32,7 +32,7 @@ export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>):
     const parsed = parseJson(call?.arguments ?? '{}')
     const input = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
     const { id: approvalId, deadline } = approval
-    return [{ ...call?.about, approvalId, callId, name, input, expiresAtMs: deadline.atMs }]
+    return [{ ...(call?.about && readAbout(call.about)), approvalId, callId, name, input, expiresAtMs: deadline.atMs }]
   })
 }
 

@@ -117,7 +117,7 @@ export function readDetails(engine: ReadEngine): SessionDetails {
   return {
     id: engine.session,
     agent: state.agent,
-    principal: state.principal,
+    principal: { id: state.principal },
     ...(state.title !== null && { title: state.title }),
     meta: state.meta,
     activity,

@@ -121,24 +121,24 @@ export class Directory {
   async noteChange(session: string): Promise<void> {
     try {
       const info = await this.find(session)
-      if (info) this.#tell(info.principal, { type: 'changed', session: info })
+      if (info) this.#tell(info.principal.id, { type: 'changed', session: info })
     } catch (cause) {
       this.#init.log.warn('a change could not be reported', { session, cause: describeThrown(cause) })
     }
   }
 
-  noteRemoval(id: string, principal: string): void {
+  noteRemoval(id: string, principalId: string): void {
     this.#known.delete(id)
     this.#leftOut.delete(id)
-    this.#tell(principal, { type: 'removed', id, principal })
+    this.#tell(principalId, { type: 'removed', id, principal: { id: principalId } })
   }
 
   close(): void {
     for (const watcher of this.#watchers) watcher.end()
   }
 
-  #tell(principal: string, change: SessionChange): void {
-    for (const watcher of this.#watchers) watcher.push(principal, change)
+  #tell(principalId: string, change: SessionChange): void {
+    for (const watcher of this.#watchers) watcher.push(principalId, change)
   }
 
   /** Folds from a snapshot if there is one. A log that cannot be folded is omitted from lists. */
@@ -194,7 +194,8 @@ function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): 
 }
 
 function describeState(state: State, createdMs: number): SessionInfo {
-  const { session: id, agent, principal, title, meta, nowMs } = state
+  const { session: id, agent, title, meta, nowMs } = state
+  const principal = { id: state.principal }
   const activity = readActivity(state)
   return { id, agent, principal, ...(title !== null && { title }), meta, activity, createdMs, lastMs: nowMs }
 }
@@ -237,7 +238,7 @@ const QUERY_FIELDS = {
 } as const
 
 function isWanted(info: SessionInfo, { principal, agent, meta }: SessionQuery): boolean {
-  if (principal !== undefined && info.principal !== principal.id) return false
+  if (principal !== undefined && info.principal.id !== principal.id) return false
   if (agent !== undefined && info.agent !== agent) return false
   return Object.entries(meta ?? {}).every(([key, value]) => isSame(info.meta[key], value))
 }
@@ -247,15 +248,15 @@ function isSame(one: JsonValue | undefined, other: JsonValue): boolean {
 }
 
 class Watcher implements AsyncIterable<SessionChange>, AsyncIterator<SessionChange, undefined> {
-  readonly #principal: string | undefined
+  readonly #principalId: string | undefined
   readonly #onEnd: () => void
   /** The newest change of each session. */
   readonly #unread = new Map<string, SessionChange>()
   #wake: PromiseWithResolvers<void> | undefined
   #ended = false
 
-  constructor(principal: string | undefined, onEnd: () => void) {
-    this.#principal = principal
+  constructor(principalId: string | undefined, onEnd: () => void) {
+    this.#principalId = principalId
     this.#onEnd = onEnd
   }
 
@@ -263,8 +264,8 @@ class Watcher implements AsyncIterable<SessionChange>, AsyncIterator<SessionChan
     return this
   }
 
-  push(principal: string, change: SessionChange): void {
-    if (this.#principal !== undefined && principal !== this.#principal) return
+  push(principalId: string, change: SessionChange): void {
+    if (this.#principalId !== undefined && principalId !== this.#principalId) return
     const id = change.type === 'changed' ? change.session.id : change.id
     this.#unread.delete(id)
     const [oldest] = this.#unread.keys()

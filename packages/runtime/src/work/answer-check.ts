@@ -1,6 +1,14 @@
 // Checks an answer before the machine sees it: the agent's `checkAnswer` accepts it or not. That is foreign code, which
 // may throw or hang; then the answer is not accepted, and the turn ends.
-import type { AnsweredCall, AnswerVerdict, FinishReason, JsonValue, Message, ModelRequest } from '@baton/core/internal'
+import type {
+  AnsweredCall,
+  AnswerVerdict,
+  FinishReason,
+  JsonValue,
+  Message,
+  ModelRequest,
+  Principal,
+} from '@baton/core/internal'
 import { BatonError, describeValue, isJsonObject, isLegalName, parseJson } from '@baton/core/internal'
 import type { AnswerCheck, OutputCheck } from '@baton/core/machine'
 import { findMissing, TEXT_SEPARATOR } from '@baton/core/machine'
@@ -109,12 +117,12 @@ function readVerdict(given: unknown): AnswerCheck {
         verdict: 'ask',
         reason: asks.slice(0, REASON_CHARS).toWellFormed(),
         ...(title !== undefined && { title: title.slice(0, TITLE_CHARS).toWellFormed() }),
-        ...(by && { by: [...by] }),
+        ...(by && { by: by.map(({ id }) => id) }),
       }
   }
   throw new BatonError({
     code: 'invalid_agent',
-    message: `it returned ${describeValue(given)}, which is not a verdict; use 'accept', { again: 'why' } or { ask: 'why', title, by: ['who'] }`,
+    message: `it returned ${describeValue(given)}, which is not a verdict; use 'accept', { again: 'why' } or { ask: 'why', title, by: [{ id: 'who' }] }`,
   })
 }
 
@@ -126,7 +134,8 @@ function isTitle(value: unknown): value is string | undefined {
   return value === undefined || isReason(value)
 }
 
-function isPeople(value: unknown): value is readonly string[] | undefined {
+function isPeople(value: unknown): value is readonly Principal[] | undefined {
   if (value === undefined) return true
-  return Array.isArray(value) && value.length > 0 && value.length <= PEOPLE_MAX && value.every(isLegalName)
+  const isPrincipal = (one: unknown): boolean => isJsonObject(one) && isLegalName(one['id'])
+  return Array.isArray(value) && value.length > 0 && value.length <= PEOPLE_MAX && value.every(isPrincipal)
 }

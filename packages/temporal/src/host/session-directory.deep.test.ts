@@ -56,7 +56,7 @@ describe.skipIf(!server)('the sessions of a Temporal service', { timeout: 90_000
       await session.send('hello').answer
       const page = await other.sessions({ principal: { id: 'ann' }, agent: agent.name, limit: 2 })
       expect(page.sessions).toMatchObject([
-        { id: 'a', agent: 'tested', principal: 'ann', title: 'trip a', meta: { place: 'a' }, activity: 'idle' },
+        { id: 'a', agent: 'tested', principal: { id: 'ann' }, title: 'trip a', meta: { place: 'a' }, activity: 'idle' },
         { id: 'c', title: 'trip c' },
       ])
       expect(page.cursor).toBe('c')
@@ -83,7 +83,7 @@ describe.skipIf(!server)('the sessions of a Temporal service', { timeout: 90_000
       await until(() => isTold({ title: 'A trip', activity: 'idle' }))
       await one.remove('watched', ann)
       await until(() => told.some(({ type }) => type === 'removed'))
-      expect(told.at(-1)).toEqual({ type: 'removed', id: 'watched', principal: 'ann' })
+      expect(told.at(-1)).toEqual({ type: 'removed', id: 'watched', principal: { id: 'ann' } })
       expect(JSON.stringify(told)).not.toContain('hidden')
       await other.stop()
       await watching

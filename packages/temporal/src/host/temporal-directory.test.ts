@@ -87,7 +87,7 @@ test('a removal is reported to the owners of the session', async () => {
   )
   bus.publish(EVERY_SESSION, { type: 'removed', session: 'nobody knows whose' })
   bus.publish(EVERY_SESSION, { type: 'removed', session: 'trip', principal: 'ann' })
-  expect((await own?.next())?.value).toEqual({ type: 'removed', id: 'trip', principal: 'ann' })
+  expect((await own?.next())?.value).toEqual({ type: 'removed', id: 'trip', principal: { id: 'ann' } })
   directory.close()
   expect(await others?.next()).toMatchObject({ done: true })
 })

@@ -143,7 +143,7 @@ export class TemporalEngine implements Engine {
       const isNew = view.replica.state().pos < 0
       const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
       const identity = { session, principal: principal.id, agent: name, meta }
-      await world.open({ id: session, agent: name, principal: principal.id, meta }, isNew ? agent : undefined)
+      await world.open({ id: session, agent: name, principal, meta }, isNew ? agent : undefined)
       this.#known.set(session, { identity: { ...identity, agent: world.current.agent.name }, view })
       if (isNew) {
         await this.#start(session)

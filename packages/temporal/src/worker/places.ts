@@ -147,7 +147,7 @@ export class Places {
     const open = async (): Promise<void> => {
       if (goal) this.#terms.set(session, goal)
       try {
-        await world.open({ id: session, agent, principal, meta })
+        await world.open({ id: session, agent, principal: { id: principal }, meta })
       } finally {
         this.#terms.delete(session)
       }

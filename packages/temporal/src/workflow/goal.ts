@@ -8,6 +8,7 @@ import {
   patched,
   workflowInfo,
 } from '@temporalio/workflow'
+import type { Principal } from '@baton/core/internal'
 import type { State } from '@baton/core/machine'
 import type { GoalResult, GoalStart, Identity } from '../contract.ts'
 import { GOAL_INPUT } from '../contract.ts'
@@ -64,9 +65,14 @@ async function readVerdict(identity: Identity): Promise<GoalResult> {
 }
 
 function identify(start: GoalStart, session: string): Identity {
-  const { agent = '', principal = 'anonymous', tools, outputSchema, limits } = start
+  const { agent = '', principal, tools, outputSchema, limits } = start
   const terms = { ...(tools && { tools }), ...(outputSchema && { outputSchema }), ...(limits && { limits }) }
-  return { session, principal, agent, meta: {}, goal: terms }
+  return { session, principal: readPrincipalId(principal), agent, meta: {}, goal: terms }
+}
+
+/** Goals of earlier versions have the id as text. */
+function readPrincipalId(given: Principal | string = 'anonymous'): string {
+  return typeof given === 'object' ? given.id : given
 }
 
 const FIELDS = ['agent', 'goal', 'principal', 'tools', 'outputSchema', 'limits', 'tuning', 'carried'] as const
@@ -75,7 +81,7 @@ const FIELDS = ['agent', 'goal', 'principal', 'tools', 'outputSchema', 'limits',
 function checkGoal(start: GoalStart): void {
   const wrong = findWrong(start)
   if (wrong === undefined) return
-  const message = `the goal cannot be judged: ${wrong}. Its argument must be { "agent": name, "goal": text, "tools"?: [names], "outputSchema"?: JSON Schema, "limits"?: {}, "principal"?: name }`
+  const message = `the goal cannot be judged: ${wrong}. Its argument must be { "agent": name, "goal": text, "tools"?: [names], "outputSchema"?: JSON Schema, "limits"?: {}, "principal"?: { "id": text } }`
   throw ApplicationFailure.nonRetryable(message, 'invalid_goal')
 }
 
@@ -88,14 +94,24 @@ function findWrong(start: unknown): string | undefined {
   if (unknown !== undefined && patched(STRICT_GOALS)) return describeUnknown(unknown)
   if (typeof goal !== 'string' || goal.trim() === '') return 'goal must be a non-empty string'
   if (agent !== undefined && typeof agent !== 'string') return 'agent must be the name of an agent'
-  if (principal !== undefined && typeof principal !== 'string' && patched(STRICT_GOALS))
-    return 'principal must be a string'
+  if (principal !== undefined && !isPrincipal(principal, carried !== undefined))
+    return 'principal must be { "id": text }'
   if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === 'string')))
     return 'tools must be a list of names'
   const parts = [outputSchema, limits].filter((part) => part !== undefined)
   if (parts.some((part) => typeof part !== 'object' || part === null)) return 'outputSchema and limits must be objects'
   return undefined
 }
+
+/** Earlier versions took an id as text, so goals they have started continue. */
+function isPrincipal(given: unknown, isCarried: boolean): boolean {
+  if (typeof given === 'string') return isCarried || !patched(PRINCIPAL_OBJECTS)
+  const isObject = typeof given === 'object' && given !== null && 'id' in given && typeof given.id === 'string'
+  return isObject || !patched(STRICT_GOALS)
+}
+
+/** Marks goals whose principal may not be text, since the version that takes an object. */
+const PRINCIPAL_OBJECTS = 'baton-goal-principals'
 
 /** Marks goals checked for unknown fields, since the version that refuses them. */
 const STRICT_GOALS = 'baton-strict-goals'

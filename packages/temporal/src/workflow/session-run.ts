@@ -122,7 +122,7 @@ export class SessionRun {
       const underWay = this.#work.keys()
       const unpublished = this.#publishing.waiting.length
       const waiting = this.#inbox.length + this.#deciding
-      const about = { session, agent, principal, title, pos, phase, turn: turn?.turn ?? null }
+      const about = { session, agent, principal: { id: principal }, title, pos, phase, turn: turn?.turn ?? null }
       return { ...about, openCalls, underWay, unpublished, waiting }
     })
     CancellationScope.current().cancelRequested.catch(() => {

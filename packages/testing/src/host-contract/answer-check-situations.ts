@@ -114,6 +114,7 @@ export const ANSWER_CHECK_SITUATIONS: Situations = {
       },
       () => undefined as never,
       () => Promise.resolve({ again: '' }),
+      () => ({ ask: 'look at it', by: ['mod'] }) as never,
     ]
     for (const checkAnswer of broken) {
       const { answer, session } = await begin(stage, [{ text: 'fine' }], { checkAnswer })
@@ -183,16 +184,22 @@ export const ANSWER_CHECK_SITUATIONS: Situations = {
     expect((await answer()).text).toBe('I scan it.\n\nIt is clean.')
   },
   'only those whom the check names decide, and only the program says who decides': async (stage) => {
-    const { checkAnswer } = checking([{ ask: 'a moderator must look', by: ['mod'] }])
+    const { checkAnswer } = checking([{ ask: 'a moderator must look', by: [{ id: 'mod' }] }])
     const { session, time, answer } = await begin(stage, [{ text: 'fine' }], { checkAnswer })
     await time.settle()
     const [asked] = await session.approvals()
-    expect(asked?.asked?.by).toEqual(['mod'])
+    expect(asked?.asked?.by).toEqual([{ id: 'mod' }])
     const decision = { approvalId: asked?.approvalId ?? '', decision: 'approve' } as const
     await expect(session.decide(decision)).rejects.toMatchObject({ code: 'approval_refused' })
     const forged = { ...decision, principal: { id: 'mod' } }
     await expect(session.decide(forged)).rejects.toMatchObject({ code: 'invalid_event' })
     await session.decide(decision, { principal: { id: 'mod' } })
+    expect((await session.info()).principal).toEqual({ id: 'anonymous' })
+    for await (const event of session.events({ from: 'start' })) {
+      if (event.type === 'live') break
+      if (event.type === 'call') expect(event.call.asked?.by).toEqual([{ id: 'mod' }])
+      if (event.type === 'approval-decided') expect(event.principal).toEqual({ id: 'mod' })
+    }
     expect((await answer()).text).toBe('fine')
   },
   'an answer that nobody approves in time fails the turn': async (stage) => {

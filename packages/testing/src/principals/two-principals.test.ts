@@ -191,9 +191,9 @@ async function play(
   const sources: { close(): Promise<void> }[] = []
   const host = createHost({
     agentOf: ({ principal }) => {
-      const source = kind.sourceOf?.(principal, gate, see)
+      const source = kind.sourceOf?.(principal.id, gate, see)
       if (source) sources.push(source)
-      return { agent, services: { key: keyOf(principal) }, ...(source && { sources: [source] }) }
+      return { agent, services: { key: keyOf(principal.id) }, ...(source && { sources: [source] }) }
     },
   })
   try {

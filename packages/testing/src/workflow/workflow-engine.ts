@@ -131,7 +131,7 @@ class WorkflowRun implements WorkflowService {
   }
 
   async #begin({ principal, agent, meta = {} }: SessionOpening): Promise<void> {
-    await this.#world.open({ id: this.#session, agent: '', principal: principal.id, meta }, agent)
+    await this.#world.open({ id: this.#session, agent: '', principal, meta }, agent)
     const birth = this.#init.environment.newId().replaceAll('-', '').slice(0, 8)
     const spec = this.#world.current.spec
     const opening = { session: this.#session, birth, principal: principal.id, spec, nowMs: this.nowMs(), epoch: 1 }
