@@ -180,7 +180,7 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['temporal', '7 days for a tool', 'temporal/src/worker/decide', 'TOOL_MS', 7 * DAY],
   ['temporal', '`heartbeatMs` | 10 s |', 'temporal/src/worker/decide', 'HEARTBEAT_MS', 10 * SECOND],
   ['temporal', '(`--drain-ms`) | 10 s |', 'temporal/src/worker/create-worker', 'DRAIN_MS', 10 * SECOND],
-  ['temporal', '`clientLeaseMs` | 90 s |', 'temporal/src/host/create-temporal-host', 'CLIENT_LEASE_MS', 90 * SECOND],
+  ['temporal', '`clientLeaseMs` | 90 s |', 'temporal/src/host/create-gateway', 'CLIENT_LEASE_MS', 90 * SECOND],
   ['vision', 'of up to 5 MiB (`maxBytes`)', 'kits/src/vision/image-tool', 'MAX_BYTES', 5 * MIB],
   ['voice-web', 'nothing follows for 2 s (`confirmMs`)', 'client/src/voice/voice', 'CONFIRM_MS', 2 * SECOND],
   ['voice-web', 'at most 2,147,483,647', 'client/src/voice/voice-options', 'TIMER_MS', 2_147_483_647],

@@ -1,5 +1,5 @@
-// An agent that delegates work to another one: a tool that runs a separate session. The call's key names that session,
-// so a repeated call finds the first one's answer; its signal ends the inner turn when the call is cancelled.
+// An agent that delegates work to another one: a tool opens a session of its host. The call's key names that session, so
+// a repeated call finds the first one's answer; its signal ends the inner turn when the call is cancelled.
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
@@ -8,20 +8,15 @@ const researcher = defineAgent({
   name: 'researcher',
   model: createScriptedModel({ steps: () => ({ text: 'Oslo has 717,710 people.' }) }),
 })
-const researchers = createHost({ agent: researcher })
 const research = tool({
   name: 'research',
   description: 'Asks a researcher',
   input: z.object({ question: z.string() }),
   effect: 'idempotent',
   timeoutMs: 120_000,
-  execute: async ({ question }, { idempotencyKey, signal }) => {
-    const session = await researchers.session(`research-${idempotencyKey}`)
-    try {
-      return (await session.send(question, { inputId: idempotencyKey, signal }).answer).text
-    } finally {
-      await session.close()
-    }
+  execute: async ({ question }, { openSession, idempotencyKey, signal }) => {
+    const session = await openSession(`research-${idempotencyKey}`, { agent: researcher })
+    return (await session.send(question, { inputId: idempotencyKey, signal }).answer).text
   },
 })
 const model = createScriptedModel({
@@ -35,4 +30,3 @@ const host = createHost({ agent: defineAgent({ name: 'writer', model, tools: [re
 const session = await host.session('article')
 console.log((await session.send('Write about Oslo.').answer).text)
 await host.stop()
-await researchers.stop()

@@ -4,6 +4,8 @@ import type { PlanEntry } from '../machine/spec.ts'
 import type { ContentPart, Message, Usage } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
 import type { OutputOf, Schema } from './schema.ts'
+import type { Agent } from './agent.ts'
+import type { Session, SessionOptions } from './session-api.ts'
 
 export interface Principal {
   /** Id of the person behind a session; `anonymous` without a login. */
@@ -87,6 +89,14 @@ export interface ToolContext<Services = unknown> {
    * (neither the answer nor a second one fits `output`), `cancelled`, or the code of the model's failure
    */
   generate<const Output extends Schema = Schema>(request: GenerateRequest<Output>): Promise<Generated<OutputOf<Output>>>
+  /**
+   * Opens another session of the same host, or creates one, as `host.session` does; it belongs to the call's principal
+   * unless `principal` says otherwise. Its turns have limits and costs of their own. The handle is closed when the
+   * tool's run ends, and a turn that still runs goes on. Pass `signal` to `send` to end that turn with the call.
+   * @throws BatonError `illegal_input` (it is the session of this call, whose turn would wait for itself), `cancelled` (the
+   * run has ended), and as `host.session` does
+   */
+  openSession<A extends Agent = Agent>(id?: string, options?: SessionOptions<A>): Promise<Session<A>>
 }
 
 /** The call that an `approval` function decides on. */

@@ -3,8 +3,8 @@ import type { ToolContext } from '../agent/tool.ts'
 import { BatonError } from '../errors.ts'
 
 /**
- * `ask` is declined, as if no user can be asked; `generate` has no model; `signal` never aborts, and the conversation
- * is empty. `change` overrides fields.
+ * `ask` is declined, as if no user can be asked; `generate` has no model, `openSession` no host; `signal` never aborts,
+ * and the conversation is empty. `change` overrides fields.
  */
 export function createToolContext(change: Partial<ToolContext> = {}): ToolContext {
   return {
@@ -23,6 +23,7 @@ export function createToolContext(change: Partial<ToolContext> = {}): ToolContex
     plan: () => {},
     ask: () => Promise.reject(new BatonError({ code: 'question_declined', message: 'no user can be asked here' })),
     generate: () => Promise.reject(new BatonError({ code: 'unknown_model', message: 'no model is available here' })),
+    openSession: () => Promise.reject(new BatonError({ code: 'illegal_input', message: 'there is no host here' })),
     ...change,
   }
 }

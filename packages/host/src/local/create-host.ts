@@ -130,7 +130,9 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const openSessions = new OpenSessions(environment)
   const blobs = guardBlobs(store.blobs, openSessions)
   const models = options.modelOf ? undefined : readNamedModels(options, environment, log)
-  const catalog = createCatalog({ ...options, ...models, environment, blobs, log, digest, digestMedia, runTool })
+  const openSession: Host['session'] = (id, given) => session(id, given)
+  const world = { environment, blobs, log, digest, digestMedia, runTool, openSession }
+  const catalog = createCatalog({ ...options, ...models, ...world })
   const leases = new SessionLeases({
     store,
     disk,
@@ -167,10 +169,6 @@ export function createHost(options: HostOptions = {}): LocalHost {
     knows: (agent) => catalog.knows(agent),
     open: (name, principal) => host.session(name, { principal: { id: principal } }),
   })
-  const strayCall: LocalHost['strayCall'] = () => {
-    const job = running.getStore()
-    return job && { session: job.session, callId: job.callId, tool: job.name }
-  }
   const session: LocalHost['session'] = async (id, given) => {
     if (models && given?.agent && typeof given.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
     return await host.session(id, given)
@@ -179,13 +177,17 @@ export function createHost(options: HostOptions = {}): LocalHost {
     session,
     stop: host.stop,
     recover,
-    strayCall,
+    strayCall: () => describeCall(running.getStore()),
     remove,
     sessions: directory.sessions,
     has: directory.has,
     watch: directory.watch,
     [Symbol.asyncDispose]: () => host.stop(),
   }
+}
+
+function describeCall(job: ToolJob | undefined): ReturnType<LocalHost['strayCall']> {
+  return job && { session: job.session, callId: job.callId, tool: job.name }
 }
 
 function createDirectory({

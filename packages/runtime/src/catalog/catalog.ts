@@ -22,7 +22,7 @@ import { RequestMessages } from '../work/request.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
 import type { ToolSearch } from '../work/tool-search.ts'
 import { createToolSearch } from '../work/tool-search.ts'
-import type { RunTool, WorkContext } from '../work/work.ts'
+import type { WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import { createBypassError, findAgent, indexAgents } from './named-agents.ts'
@@ -69,7 +69,8 @@ export interface AgentChoice {
   ) => Agent | SessionParts | undefined | Promise<Agent | SessionParts | undefined>
 }
 
-export interface CatalogOptions extends AgentChoice {
+export interface CatalogOptions
+  extends AgentChoice, Pick<WorkContext, 'runTool' | 'openSession' | 'digest' | 'digestMedia'> {
   /** Resolves a model id. @throws BatonError `unknown_model`, `model_not_configured` */
   readonly modelOf?: (id: string) => Model
   /** Model for agents that name none. */
@@ -86,12 +87,6 @@ export interface CatalogOptions extends AgentChoice {
   /** Store of long results, images and files. */
   readonly blobs: BlobStore
   readonly log: Logger
-  /** See `WorkContext.runTool`. */
-  readonly runTool?: RunTool
-  /** SHA-256 in base64url. */
-  readonly digest: (text: string) => string
-  /** SHA-256 in hex of the bytes that a base64 text encodes. */
-  readonly digestMedia: (base64: string) => string
 }
 
 export interface Catalog {
@@ -194,7 +189,8 @@ class SharedCatalog implements Catalog {
     const candidates = permitted?.candidates(listed, find) ?? listed
     const models = candidates.map(toId)
     const found = this.#createModelOf(candidates, find)
-    const { priceOf, services, secrets, environment, blobs, log, digest, digestMedia, runTool } = this.#init
+    const { priceOf, services, secrets, environment, blobs, log, digest, digestMedia, runTool, openSession } =
+      this.#init
     for (const model of candidates) checkPriced(agent, model, { priceOf, modelOf: found })
     const isLimited = permitted !== undefined || agent.limits.turnCostMicros < Number.MAX_SAFE_INTEGER
     const findChosen: ModelOf = (chosen) => {
@@ -221,6 +217,7 @@ class SharedCatalog implements Catalog {
       digestMedia,
       priceOf,
       ...(runTool && { runTool }),
+      ...(openSession && { openSession }),
       ...facts,
       services: parts.services ?? services ?? {},
       secrets,

@@ -8,6 +8,8 @@ import type {
   OutputOf,
   Question,
   Schema,
+  Session,
+  SessionOptions,
   Tool,
   ToolContext,
 } from '@baton/core/internal'
@@ -32,6 +34,7 @@ import type { RunTool, ToolJob } from './jobs.ts'
 import { describeToolFailure, INLINE_CHARS, stringifyResult, toOutcome } from './tool-result.ts'
 import { ToolPlans } from './tool-plans.ts'
 import { runWithRetry } from './tool-retry.ts'
+import { ToolSessions } from './tool-sessions.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
 /** Maximum UTF-16 units of an error's message in the host's log. */
@@ -78,15 +81,17 @@ export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'atte
   }
 }
 
-/** Created on demand: most tools set no plan. */
-interface LazyPlans {
-  current?: ToolPlans
+/** Created on demand: most tools set no plan and open no session. */
+interface ToolRun {
+  plans?: ToolPlans
+  sessions?: ToolSessions
+  isOver: boolean
 }
 
 /** Reports `tool-finished`; undefined if the call ended before the tool began. Never rejects. */
 export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
   const { callId, attempt, session, name } = job
-  const plans: LazyPlans = {}
+  const run: ToolRun = { isOver: false }
   let outcome: Outcome
   try {
     const tool = context.tools.find((candidate) => candidate.name === name)
@@ -96,7 +101,7 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     const input = await validateInput(context, job, tool)
     // The call settled while its arguments were checked, or its session has another owner: it must not begin.
     if (io.cancellation.signal.aborted) return undefined
-    const given: Parameters<Execute> = [input, createContext(context, job, io, plans)]
+    const given: Parameters<Execute> = [input, createContext(context, job, io, run)]
     const value = await (tool.retry
       ? runWithRetry(tool, { ...context, ...job, cancellation: io.cancellation }, () =>
           start(context, job, execute, given),
@@ -113,8 +118,11 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
   } catch (thrown) {
     outcome = describeToolFailure(thrown, context.secrets)
     logFailure(context, job, outcome)
+  } finally {
+    run.isOver = true
+    run.sessions?.end()
   }
-  plans.current?.end()
+  run.plans?.end()
   return { type: 'tool-finished', callId, attempt, outcome }
 }
 
@@ -157,7 +165,7 @@ async function checkOutput(context: WorkContext, tool: Tool, value: unknown): Pr
     })
 }
 
-function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: LazyPlans): ToolContext {
+function createContext(context: WorkContext, job: ToolJob, io: ToolIo, run: ToolRun): ToolContext {
   let questions = 0
   let generations = 0
   const { callId, attempt, session, principal } = job
@@ -183,7 +191,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
         context.log.warn('a progress note is too long or not JSON', { callId, limit: NOTE_CHARS })
       else io.live({ type: 'tool-progress', callId, note: shown })
     },
-    plan: (entries) => (plans.current ??= new ToolPlans(context, job, io)).set(entries),
+    plan: (entries) => (run.plans ??= new ToolPlans(context, job, io)).set(entries),
     ask: async <Answer extends Schema>(question: Question<Answer>) => {
       const schema = describeAnswer(question)
       const answer = await io.ask({ ...question, schema, n: (questions += 1) })
@@ -191,6 +199,8 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
     },
     generate: async <Output extends Schema>(request: GenerateRequest<Output>) =>
       (await generate({ context, job, io, signal }, request, (generations += 1))) as Generated<OutputOf<Output>>, // by its own schema
+    openSession: async (id?: string, options?: SessionOptions) =>
+      (await (run.sessions ??= new ToolSessions(context, job, () => run.isOver)).open(id, options)) as Session<never>, // the same session, with its agent's types
   }
 }
 

@@ -4,6 +4,7 @@ import type {
   AbortSignalLike,
   Agent,
   BlobStore,
+  Host,
   JsonObject,
   JsonValue,
   LiveFrame,
@@ -52,6 +53,8 @@ export interface WorkContext {
    * `execute` is called directly.
    */
   readonly runTool?: RunTool
+  /** Opens a session of the host for a running tool. Absent where tools cannot open any. */
+  readonly openSession?: Host['session']
   /** SHA-256 of a call's arguments, in base64url. */
   readonly digest: (text: string) => string
   /** SHA-256 in hex of the bytes that a base64 text encodes. */

@@ -1,8 +1,6 @@
 // The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway can serve any
 // session.
 import type { Agent, Host, Logger, SessionDirectory } from '@baton/core/internal'
-import type { AgentChoice, CatalogOptions } from '@baton/runtime'
-import { createCatalog, createHostOver } from '@baton/runtime'
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import { randomUUID } from 'node:crypto'
@@ -12,16 +10,14 @@ import { TASK_QUEUE } from '../contract.ts'
 import { createDataConverter } from '../data-converter.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
-import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
 import { reachService } from '../reach-service.ts'
-import { ServiceCalls } from '../service-calls.ts'
 import type { SessionLog } from '../session-view.ts'
+import type { GatewayOptions } from './create-gateway.ts'
+import { createGateway } from './create-gateway.ts'
 import { removeSession } from './remove-session.ts'
 import { TemporalDirectory } from './temporal-directory.ts'
-import { TemporalEngine } from './temporal-engine.ts'
 
-export interface TemporalHostOptions<A extends Agent = Agent>
-  extends AgentChoice, Tuning, Pick<CatalogOptions, 'modelOf' | 'defaultModel'> {
+export interface TemporalHostOptions<A extends Agent = Agent> extends GatewayOptions, Tuning {
   readonly agent?: A
   /** Address of the service's frontend. Default: `localhost:7233`. */
   readonly address?: string
@@ -52,8 +48,6 @@ export interface TemporalHost<A extends Agent = Agent> extends Host<A>, SessionD
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }
-/** One renewal costs an Update for all clients of a session together. */
-const CLIENT_LEASE_MS = 90_000
 /**
  * Maximum milliseconds that stopping waits for the connection to close; calls to a hanging service take longer to end.
  */
@@ -68,7 +62,7 @@ export async function createTemporalHost<A extends Agent = Agent>(
   options: TemporalHostOptions<A>,
 ): Promise<TemporalHost<A>> {
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = SILENT } = options
-  const { idleMs, updatesMax, clientLeaseMs: leaseMs = CLIENT_LEASE_MS, newId = randomUUID } = options
+  const { idleMs, updatesMax, newId = randomUUID } = options
   const connection = options.connection ?? (await reachService({ address, namespace }, (to) => Connection.connect(to)))
   const bus = await openBus(options.redis, log)
   const client = new Client({
@@ -76,15 +70,9 @@ export async function createTemporalHost<A extends Agent = Agent>(
     namespace,
     dataConverter: createDataConverter(store.blobs, options.dataConverter),
   })
-  const world = { environment: NODE_WORLD, blobs: store.blobs, log, digest, digestMedia }
-  const { agent, agents, agentOf, modelOf, defaultModel } = options
-  const choice = { ...(agent && { agent }), ...(agents && { agents }), ...(agentOf && { agentOf }) }
-  const models = { ...(modelOf && { modelOf }), ...(defaultModel && { defaultModel }) }
-  const catalog = createCatalog({ ...choice, ...models, ...world })
   const tuning = { ...(idleMs !== undefined && { idleMs }), ...(updatesMax !== undefined && { updatesMax }) }
-  const calls = new ServiceCalls(client)
-  const engine = new TemporalEngine({ client, calls, taskQueue, catalog, store, bus, log, tuning, leaseMs })
-  const host = createHostOver({ engine, newId, catalog })
+  const place = { client, taskQueue, store, bus, log, tuning, leaseMs: options.clientLeaseMs, newId }
+  const { host, engine, calls } = createGateway(options, place)
   const directory = new TemporalDirectory({ store, bus, log })
   const endHost = async (how: Parameters<Host['stop']>[0]): Promise<void> => {
     directory.close()

@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import type { SearchField } from '../contract.ts'
 import { TASK_QUEUE } from '../contract.ts'
 import { createDataConverter } from '../data-converter.ts'
+import { createGateway } from '../host/create-gateway.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
 import { NODE_WORLD } from '../node-world.ts'
@@ -95,8 +96,11 @@ export async function createTemporalWorker<A extends Agent = Agent>(
   const dataConverter = createDataConverter(store.blobs, options.dataConverter)
   const client = new Client({ connection, namespace, dataConverter })
   const submitter = new Submitter({ client })
-  const places = new Places({ catalog: options, store, bus, log, submitter })
   const { timesOf, newId = randomUUID, clock = NODE_WORLD.clock } = options
+  // Tools open sessions as a program at a gateway does.
+  const gateway = createGateway(options, { client, taskQueue, store, bus, log, newId })
+  const { session: openSession } = gateway.host
+  const places = new Places({ catalog: options, store, bus, log, submitter, openSession })
   const wanted = options.searchAttributes
   const searchFields = await findSearchAttributes({ connection, namespace, wanted, log })
   const activities = createActivities({ places, store, bus, log, searchFields, timesOf, newId, clock })
@@ -111,7 +115,9 @@ export async function createTemporalWorker<A extends Agent = Agent>(
     ...options.temporal,
   })
   const close = async (): Promise<void> => {
+    await gateway.host.stop()
     await places.close()
+    await gateway.calls.end()
     if (typeof options.redis !== 'object') await bus.close()
     if (!options.connection) await connection.close()
   }

@@ -1,5 +1,5 @@
 // A worker's cache of sessions: their agents, and their folded logs. All of it can be dropped at any time.
-import type { Agent, Logger } from '@baton/core'
+import type { Agent, Host, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AgentChoice, Catalog, CatalogOptions, SessionIdentity, SessionParts, SessionWorld } from '@baton/runtime'
 import { createCatalog, OpenWorld } from '@baton/runtime'
@@ -20,6 +20,8 @@ export interface PlacesOptions {
   readonly bus: LiveBus
   readonly log: Logger
   readonly submitter: Submitter
+  /** Opens sessions for running tools. */
+  readonly openSession?: Host['session']
 }
 
 /** A session while work on it is done here. */
@@ -55,7 +57,7 @@ export class Places {
 
   constructor(init: PlacesOptions) {
     this.#init = init
-    const { store, log, catalog } = init
+    const { store, log, catalog, openSession } = init
     this.#catalog = createCatalog({
       interruptMs: INTERRUPT_MS,
       ...catalog,
@@ -65,6 +67,7 @@ export class Places {
       log,
       digest,
       digestMedia,
+      ...(openSession && { openSession }),
     })
   }
 

@@ -21,6 +21,7 @@ import { REWIND_SITUATIONS } from './rewind-situations.ts'
 import { LARGE_RESULT_SITUATIONS, RESULT_SITUATIONS } from './results-situations.ts'
 import { SESSION_SITUATIONS } from './sessions-situations.ts'
 import { TIME_SITUATIONS } from './time-situations.ts'
+import { TOOL_SESSION_SITUATIONS } from './tool-sessions-situations.ts'
 import { TOOL_SITUATIONS } from './tools-situations.ts'
 import { TRUST_SITUATIONS } from './trust-situations.ts'
 import { WORLD_SITUATIONS } from './worlds-situations.ts'
@@ -30,6 +31,7 @@ import { PAIR_SITUATIONS } from './pair-situations.ts'
 export const SITUATIONS = {
   ...CLIENT_RESULT_SITUATIONS,
   ...TOOL_SITUATIONS,
+  ...TOOL_SESSION_SITUATIONS,
   ...ARGUMENT_SITUATIONS,
   ...RESULT_SITUATIONS,
   ...(isEveryPlaceTried() && LARGE_RESULT_SITUATIONS),

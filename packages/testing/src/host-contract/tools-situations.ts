@@ -161,12 +161,12 @@ export const TOOL_SITUATIONS: Situations = {
   },
   'a tool gets its context: who, where, which call, services, and a signal of its own': async ({ createWorld }) => {
     const contexts: unknown[] = []
-    const look = act((_, { signal, log, progress, plan, ask, messages, generate, ...plain }) => {
+    const look = act((_, { signal, log, progress, plan, ask, messages, generate, openSession, ...plain }) => {
       contexts.push({
         ...plain,
         aborted: signal.aborted,
         log: typeof log.info,
-        acts: [progress, plan, ask, messages, generate].length,
+        acts: [progress, plan, ask, messages, generate, openSession].length,
       })
     })
     const services = { github: 'token of ann' }
@@ -189,7 +189,7 @@ export const TOOL_SITUATIONS: Situations = {
         aborted: false,
         services,
         log: 'function',
-        acts: 5,
+        acts: 6,
       },
     ])
   },

@@ -1,6 +1,6 @@
 // The workflow-like engine in the contract: without failures, and with a worker that dies at every record.
 import { createHostOver, createCatalog } from '@baton/runtime'
-import type { BlobStore } from '@baton/core/internal'
+import type { BlobStore, Host } from '@baton/core/internal'
 import { createHash } from 'node:crypto'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
 import type { WorkflowEngineOptions } from '../workflow/workflow-engine.ts'
@@ -23,7 +23,9 @@ export function createWorkflowKind(name: string, deaths: WorkflowKindOptions = {
       const blobs: BlobStore = { ...createBlobs(), ...init.blobs }
       const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
       const digestMedia = (base64: string): string => createHash('sha256').update(base64, 'base64').digest('hex')
-      const catalog = createCatalog({ agent, environment, blobs, log, digest, digestMedia, ...init.catalog })
+      const openSession: Host['session'] = (id, options) => host.session(id, options)
+      const world = { environment, blobs, log, digest, digestMedia, openSession }
+      const catalog = createCatalog({ agent, ...world, ...init.catalog })
       const engine = createWorkflowEngine({ environment, catalog, ...deaths })
       const host = createHostOver({ engine, newId: environment.newId, catalog })
       const session = 'tested'
