@@ -202,8 +202,8 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   {
     name: 'a device that was released is renewed',
     file: 'packages/server/src/websocket/v2-device.ts',
-    from: '    this.leave()\n    await this.#client.release()',
-    to: '    await this.#client.release()',
+    from: '    this.leave()\n    await this.#client.detach()',
+    to: '    await this.#client.detach()',
     test: { file: 'packages/server/src/websocket/v2-ends.test.ts' },
   },
   {

@@ -37,7 +37,7 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['cli', '`--timeout-ms` (5000)', 'cli/src/commands/doctor', 'TIMEOUT_MS', 5000],
   ['cli', 'busy for 12 seconds', 'cli/src/places/embedded-host', 'HELD_MS', 12 * SECOND],
   ['client-models', '`waitMs` (30 s by default)', 'models/src/client/index', 'WAIT_MS', 30 * SECOND],
-  ['client-tools', 'a lease of 30 seconds (`leaseMs`)', 'runtime/src/session/lease-client', 'LEASE_MS', 30 * SECOND],
+  ['client-tools', 'a lease of 30 seconds (`leaseMs`)', 'runtime/src/session/session-client', 'LEASE_MS', 30 * SECOND],
   ['coding-sessions', 'lines of more than 8 MiB', 'kits/src/coding-sessions/session-lines', 'LINE_BYTES_MAX', 8 * MIB],
   ['coding-sessions', '| time of a call | 20 s;', 'kits/src/coding-sessions/session-kit', 'timeMs', 20 * SECOND],
   ['coding-sessions', '`session.analyze` the newest 20', 'kits/src/coding-sessions/analyze-sessions', 'NEWEST', 20],

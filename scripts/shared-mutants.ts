@@ -46,13 +46,6 @@ const ROWS: readonly Row[] = [
     `${LOCAL}/handles.test.ts`,
   ],
   [
-    'a program that answers one call takes all',
-    `${SESSION}/clients.ts`,
-    'await this.#attachFor({}, [call.name])',
-    'await this.#attachFor({})',
-    `${LOCAL}/handles.test.ts`,
-  ],
-  [
     'a signal interrupts a later turn',
     `${SESSION}/abort-turn.ts`,
     '  if (isRunning) await submitAlone',
@@ -97,7 +90,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'the tools of an earlier copy of an app stay',
-    `${SESSION}/lease-client.ts`,
+    `${SESSION}/session-client.ts`,
     'const tools = init.tools ?? (brings ? [] : undefined)',
     'const tools = init.tools',
     `${LOCAL}/clients.test.ts`,
@@ -111,21 +104,21 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a result of another client’s call renews a lease',
-    `${SESSION}/lease-client.ts`,
+    `${SESSION}/session-client.ts`,
     'if (!isForeign || this.#parts.init.onlyResults) await this.renew()',
     'await this.renew()',
     `${LOCAL}/clients.test.ts`,
   ],
   [
     'a lease lasts twice as long',
-    `${SESSION}/lease-client.ts`,
+    `${SESSION}/session-client.ts`,
     'init.leaseMs ?? LEASE_MS',
     'init.leaseMs ?? 60_000',
     `${LOCAL}/clients.test.ts`,
   ],
   [
     'a client with a lease runs every tool',
-    `${SESSION}/lease-client.ts`,
+    `${SESSION}/session-client.ts`,
     '      ...(runs && { tools: runs }),\n    })',
     '    })',
     `${LOCAL}/clients.test.ts`,
@@ -133,8 +126,8 @@ const ROWS: readonly Row[] = [
   [
     'a result attaches its detached client',
     `${SESSION}/program-client.ts`,
-    '  if (!state.detached) await register(state)\n  await submitAlone(engine, result)',
-    '  await register(state)\n  await submitAlone(engine, result)',
+    '  if (!state.detached) await client.renew()\n  await submitAlone(engine, result)',
+    '  await client.renew()\n  await submitAlone(engine, result)',
     `${LOCAL}/clients.test.ts`,
   ],
   [

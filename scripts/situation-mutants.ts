@@ -89,8 +89,8 @@ export const SITUATION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a client that lets go leaves its tools',
-    file: 'packages/runtime/src/session/lease-client.ts',
-    from: "if (this.#parts.init.tools) await this.#report({ type: 'client-tools', connection: this.client, tools: [] })\n",
+    file: 'packages/runtime/src/session/session-client.ts',
+    from: "if (this.#parts.init.tools) await this.#report({ type: 'client-tools', connection: this.connection, tools: [] })\n",
     to: '',
     test: { file: 'packages/host/src/local/clients.test.ts' },
   },

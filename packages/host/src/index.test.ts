@@ -32,7 +32,7 @@ test('every method of a host, a session and a turn works without what it belongs
   const methods = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(session) as object))
   const names = methods.flatMap(([name, { value }]) => (typeof value === 'function' ? name : []))
   expect(names.filter((name) => name !== 'constructor' && !Object.hasOwn(session, name))).toEqual([])
-  const { send, turn, events, messages, info, submit, interrupt, attach, client, toolResult } = frontOf(session)
+  const { send, turn, events, messages, info, submit, interrupt, attach, client } = frontOf(session)
   const { approvals, decide, questions, answer, describe, frames, openCall, lastTurn, close } = frontOf(session)
   const sent = send('Hi')
   expect((await sent.answer).text).toBe('Hello.')
@@ -47,13 +47,16 @@ test('every method of a host, a session and a turn works without what it belongs
   const refused = await Promise.allSettled([
     decide({ approvalId: 'none', decision: 'approve' }),
     answer({ questionId: 'none', decline: true }),
-    toolResult('none', { type: 'ok', content: [] }),
   ])
-  expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(await submit({ type: 'describe', title: 'A greeting' })).toMatchObject({ type: 'accepted' })
   expect(await describe({ title: 'Hello' })).toMatchObject({ type: 'accepted' })
-  await (await attach()).detach()
-  await (await client({ client: 'c' })).release()
+  const { calls, claim, result, detach } = await attach()
+  expect(calls()).toEqual([])
+  await expect(claim('none')).rejects.toMatchObject({ code: 'call_over' })
+  expect(await result('none', { type: 'ok', content: [] })).toMatchObject({ ignored: 'unknown' })
+  await detach()
+  await (await client({ client: 'c' })).detach()
   await interrupt()
   await close()
   watch()

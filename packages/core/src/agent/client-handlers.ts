@@ -1,5 +1,6 @@
 // Handlers with which a program runs an agent's client tools, typed by those tools.
 import type { JsonValue } from '../json.ts'
+import type { IgnoreReason } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { Outcome } from '../machine/input.ts'
 import type { Accepted } from '../machine/refusal.ts'
@@ -29,9 +30,32 @@ type HandlerOf<Types> =
     ? ClientHandler<unknown extends Input ? JsonValue : Input, Output>
     : never
 
+/** A client of a session: it runs calls of client tools and brings their results. */
 export interface Client {
+  /** Its name in `call.holder` of events. */
   readonly connection: string
-  /** Settles a call that has no handler. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted>
+  /** Calls that were offered to it and that it has not claimed. */
+  calls(): readonly OpenCall[]
+  /**
+   * Claims a call before the client acts on it. Returns what it needs to run it.
+   * @throws BatonError `call_over`, `call_not_offered` (another client was asked)
+   */
+  claim(callId: string): Promise<ClaimedCall>
+  /** Brings the result of a call; `ignored` if it changes nothing. @throws BatonError `invalid_event`, `store_failed` */
+  result(callId: string, outcome: Outcome): Promise<TakenResult>
+  /** Leaves the session; calls that it has not claimed may move to another client. */
   detach(): Promise<void>
+}
+
+export interface ClaimedCall extends OpenCall {
+  /** The client had claimed the call before: if it has started it, it must not start it again. */
+  readonly again?: true
+}
+
+export interface TakenResult extends Accepted {
+  /**
+   * Why the result changes nothing. `unknown`: the session has no such call, or had it long ago; `foreign`: another
+   * client was asked; `late`, `duplicate`: the call was already settled.
+   */
+  readonly ignored?: IgnoreReason
 }

@@ -1,12 +1,13 @@
 // A session as fronts, listeners and test kits hold it, with clients that hold a lease and the facts as frames.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
-import type { Fact, IgnoreReason } from '../machine/fact.ts'
+import type { Fact } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
-import type { ClientReport, Outcome, UserCommand } from '../machine/input.ts'
+import type { ClientReport, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
+import type { Client } from './client-handlers.ts'
 import type { ClientConnection, ConnectionOptions } from './client-connection.ts'
 import type { Session } from './session-api.ts'
 import type { SessionAction, TranscriptEntry } from './session-control.ts'
@@ -39,8 +40,6 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
   client(init: LeaseClientOptions): Promise<LeaseClient>
   /** Connects an app, for a front that passes on its messages. */
   connect(init: ConnectionOptions): ClientConnection
-  /** Settles a client tool's call by hand; attaches this program as that tool's client if necessary. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   /**
    * Every fact from `cursor` on (without one, only future facts), then new ones as they arrive, with live text between
    * them.
@@ -98,31 +97,10 @@ export interface ClientTool {
   readonly timeoutMs?: number
 }
 
-export interface TakenResult extends Accepted {
-  /**
-   * Why the result changes nothing. `unknown`: the session has no such call, or had it long ago; `foreign`: another
-   * client was asked; `late`, `duplicate`: the call was already settled.
-   */
-  readonly ignored?: IgnoreReason
-}
-
-export interface ClientClaim extends OpenCall {
-  /** The client had claimed the call before: if it has started it, it must not start it again. */
-  readonly again?: true
-}
-
-export interface LeaseClient {
-  readonly client: string
+/** A client that keeps its place by a lease. `detach` removes its tools too. */
+export interface LeaseClient extends Client {
   /** Extends the lease by its full length. @throws BatonError if the session no longer accepts it */
   renew(): Promise<void>
-  /** Calls that were offered to it and that it has not claimed. */
-  calls(): readonly OpenCall[]
-  /** Claims a call before the client acts on it. Returns what it needs to run it. */
-  claim(callId: string): Promise<ClientClaim>
-  /** Submits a result; `ignored` if it changes nothing. */
-  result(callId: string, outcome: Outcome): Promise<TakenResult>
-  /** Detaches the client and removes its tools; calls it has not claimed may move to another client. */
-  release(): Promise<void>
 }
 
 /** The next position to read. */

@@ -131,7 +131,7 @@ export interface Session<A extends Agent = Agent> {
   configure(patch: SessionConfiguration): Promise<Accepted>
   /**
    * Makes this program the client for the client tools that it has handlers for; without handlers, for all of them,
-   * through `toolResult`. A call that no attached client can run waits for `limits.awayMs` (10 minutes by default), which
+   * which it claims and answers with the returned client. A call that no attached client can run waits for `limits.awayMs` (10 minutes by default), which
    * the log and the call's event report at once.
    * @throws BatonError `rate_limited` if the session has too many clients, `invalid_option` for a handler of a tool that
    * the agent does not have, or that the host runs

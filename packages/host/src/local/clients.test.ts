@@ -41,7 +41,7 @@ test('a result with an invalid call id is refused, and the session and its runni
   const outcome = { type: 'ok', content: [{ type: 'text', text: 'here' }] } as const
   const before = (await records()).length
   for (const callId of [null, 5, undefined, '', 'a\nb', 'x'.repeat(100_000)] as readonly string[])
-    for (const bring of [leased.result.bind(leased), attached.toolResult])
+    for (const bring of [leased.result.bind(leased), attached.result])
       await expect(time.until(bring(callId, outcome))).rejects.toMatchObject({
         code: 'invalid_event',
         message: expect.stringMatching(/^callId must/),
@@ -103,7 +103,7 @@ test('a client that lets go takes its tools with it', async () => {
   const brought = { name: 'scan', description: 'Scans', inputSchema: { type: 'object' } } as const
   const client = await run.time.until(frontOf(session).client({ client: 'phone', tools: [brought] }))
   await run.time.until(session.send('one').answer)
-  await run.time.until(client.release())
+  await run.time.until(client.detach())
   await run.time.until(session.send('two').answer)
   const offered = run.model.requests.map(({ tools }) => tools.map(({ name }) => name))
   expect(offered).toEqual([['look', 'scan'], ['look']])
@@ -178,7 +178,7 @@ test('a program without a handler claims nothing, and answers by hand', async ()
   await run.time.settle()
   const [offered] = await run.facts('call-offered')
   expect(await run.facts('call-claimed')).toEqual([])
-  await client.toolResult(offered?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'by hand' }] })
+  await client.result(offered?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'by hand' }] })
   await run.time.until(turn.answer)
   expect(resultsTold(run.model)).toEqual([{ isError: false, text: 'by hand' }])
 })

@@ -250,17 +250,18 @@ test('one signal survives many reads, and ended ones leave nothing behind', asyn
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('a program that answers one call by hand takes no other call from its client', async () => {
-  const client = (name: string) => tool({ name, description: name, input: { type: 'object' }, effect: 'pure' })
+test('a client for one tool takes no other call from its client', async () => {
+  const look = (name: string) => tool({ name, description: name, input: { type: 'object' }, effect: 'pure' })
   const world = createTestWorld({
-    tools: [client('one'), client('two')],
+    tools: [look('one'), look('two')],
     steps: [listCalls('one', 'two'), { text: 'done' }],
   })
   const session = await world.open()
   const turn = session.send('go')
   await world.time.settle()
   const [call] = (await world.facts('step-finished'))[0]?.calls ?? []
-  await world.time.until(frontOf(session).toolResult(call?.callId ?? '', done))
+  const client = await world.time.until(frontOf(session).client({ client: 'first', runs: ['one'] }))
+  await world.time.until(client.result(call?.callId ?? '', done))
   const other = await world.open()
   await other.attach({ two: () => 'by its client' })
   await world.time.until(turn.answer)

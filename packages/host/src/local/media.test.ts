@@ -115,7 +115,7 @@ test.each([
   if (by !== 'handler') await world.time.settle()
   const { callId = '' } = (await world.facts('step-finished'))[0]?.calls[0] ?? {}
   const outcome = { type: 'ok', content } as const
-  if (by === 'hand') await frontOf(session).toolResult(callId, outcome)
+  if (by === 'hand') await (await session.attach()).result(callId, outcome)
   if (by === 'front') await frontOf(session).submit({ type: 'tool-result', connection: 'c', callId, outcome })
   await world.time.until(turn.answer)
   expect(lastTold(world)?.parts).toMatchObject([{ content }])
@@ -238,10 +238,11 @@ test('a result by hand whose picture cannot be stored is refused, and can be han
   const turn = session.send('go')
   await world.time.settle()
   const { callId = '' } = (await world.facts('step-finished'))[0]?.calls[0] ?? {}
-  await expect(frontOf(session).toolResult(callId, { type: 'ok', content: [picture(1)] })).rejects.toMatchObject({
+  const client = await session.attach()
+  await expect(client.result(callId, { type: 'ok', content: [picture(1)] })).rejects.toMatchObject({
     code: 'store_failed',
   })
-  expect(await frontOf(session).toolResult(callId, { type: 'ok', content: [look] })).toMatchObject({ type: 'accepted' })
+  expect(await client.result(callId, { type: 'ok', content: [look] })).toMatchObject({ type: 'accepted' })
   expect((await world.time.until(turn.answer)).text).toBe('oh')
 })
 
@@ -287,7 +288,7 @@ test('a late result is logged without its picture, and that is not stored', asyn
   const client = await world.time.until(session.attach({ look: () => 'nothing' }))
   await world.time.until(session.send('go').answer)
   const { callId = '' } = (await world.facts('step-finished'))[0]?.calls[0] ?? {}
-  expect(await client.toolResult(callId, { type: 'ok', content: [picture(1)] })).toMatchObject({ type: 'accepted' })
+  expect(await client.result(callId, { type: 'ok', content: [picture(1)] })).toMatchObject({ type: 'accepted' })
   expect(await world.facts('result-ignored')).toMatchObject([{ reason: 'duplicate', preview: '[image]' }])
   expect(await world.store.blobs.names(SESSION)).toEqual([])
 })

@@ -1,6 +1,5 @@
 // The JSON value of a result is kept along with its text, for tools and clients, even if the text is too long to be
 // shown.
-import { frontOf } from '@baton/core/internal'
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { TestWorld } from './test-world.test-kit.ts'
@@ -119,7 +118,7 @@ test('the value that a program hands in with a result is kept', async () => {
   await world.time.settle()
   const { callId = '' } = (await world.facts('step-finished'))[0]?.calls[0] ?? {}
   const content = [{ type: 'text', text: 'one' }] as const
-  await frontOf(session).toolResult(callId, { type: 'ok', content, value: { n: 1 } })
+  await (await session.attach()).result(callId, { type: 'ok', content, value: { n: 1 } })
   await world.time.until(turn.answer)
   expect(await readValue(world)).toEqual({ n: 1 })
 })

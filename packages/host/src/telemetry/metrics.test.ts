@@ -36,7 +36,7 @@ test('tokens, cost, times, open calls and the queue are exported for Prometheus'
   const client = await session.attach()
   await time.settle()
   const [step] = await world.facts('step-finished')
-  await client.toolResult(step?.calls[1]?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'seen' }] })
+  await client.result(step?.calls[1]?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'seen' }] })
   await time.until(answer)
   const text = metrics.prometheus()
   for (const line of [

@@ -1,7 +1,7 @@
-// The clients that one handle made of its program, and results submitted by hand.
+// The clients that one handle made of its program, and reports of clients that a front carries.
 import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core/internal'
 import { BatonError, findNearName } from '@baton/core/internal'
-import type { ClientReport, Outcome } from '@baton/core/machine'
+import type { ClientReport } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
@@ -36,18 +36,6 @@ export class SessionClients {
     const tools = Object.keys(handlers)
     checkClientTools(this.#init.engine.world, tools)
     return await this.#attachFor(handlers, tools)
-  }
-
-  async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
-    const { engine } = this.#init
-    const asked = engine.state().step?.calls.find((open) => open.callId === callId)?.offer?.connection
-    const holder = asked === undefined ? undefined : this.#clients?.get(asked)
-    if (holder) return await holder.toolResult(callId, outcome)
-    const call = engine.history().openCall(callId)
-    if (!call || call.settled) throw new BatonError({ code: 'illegal_input', message: 'there is no such open call' })
-    // Only for this tool: a program that answers one call by hand must not take other calls from their clients.
-    const client = await this.#attachFor({}, [call.name])
-    return await client.toolResult(callId, outcome)
   }
 
   /** Keeps reports in order, even behind a result that is still being validated. */

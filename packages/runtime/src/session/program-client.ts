@@ -1,13 +1,14 @@
-// This program as the client that runs the agent's client tools: claims a call, runs its handler, submits the result.
+// This program as the client that runs the agent's client tools: a client that serves its calls with handlers.
 import type { Client, ClientHandlers, Principal } from '@baton/core/internal'
 import { parseJson } from '@baton/core/internal'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { insist, submitAlone } from '../engine.ts'
+import { submitAlone } from '../engine.ts'
 import { storeMediaOrSay } from '../work/media.ts'
 import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
 import type { FrameReader } from './frame-reader.ts'
-import { checkResult, readResult, submitResult } from './submit-media.ts'
+import { SessionClient } from './session-client.ts'
+import { checkResult } from './submit-media.ts'
 
 export interface ProgramClientOptions {
   readonly engine: SessionEngine
@@ -20,17 +21,19 @@ export interface ProgramClientOptions {
 }
 
 interface ClientState extends ProgramClientOptions {
+  readonly client: SessionClient
   reader: FrameReader
   detached: boolean
 }
 
 /** @throws BatonError if the session has too many clients */
 export async function attachProgramClient(init: ProgramClientOptions): Promise<Client> {
-  const { engine, connection } = init
+  const { engine, principal, connection, tools } = init
+  const client = new SessionClient({ engine, principal, init: { client: connection, ...(tools && { runs: tools }) } })
   // Opened before attaching, so that no offer is missed.
-  const state: ClientState = { ...init, reader: engine.follow(), detached: false }
+  const state: ClientState = { ...init, client, reader: engine.follow(), detached: false }
   try {
-    await register(state)
+    await client.renew()
   } catch (cause) {
     state.reader.leave()
     throw cause
@@ -39,31 +42,18 @@ export async function attachProgramClient(init: ProgramClientOptions): Promise<C
   serve(state).catch(() => {})
   return {
     connection,
-    toolResult: async (callId, outcome) => insist(await submitResult(engine, readResult(callId, connection, outcome))),
+    calls: () => client.calls(),
+    claim: (callId) => client.claim(callId),
+    result: (callId, outcome) => client.result(callId, outcome),
     detach: async () => {
       if (state.detached) return
       state.detached = true
       init.onDetach()
       state.reader.leave()
       // A closed session has no clients.
-      await submitAlone(engine, { type: 'client-detached', connection }).catch(() => {})
+      await client.detach().catch(() => {})
     },
   }
-}
-
-/** Does nothing if the client is already attached. @throws BatonError if the session has too many clients */
-async function register({ engine, connection, principal, tools }: ClientState): Promise<void> {
-  const attached = await submitAlone(engine, {
-    type: 'client-attached',
-    connection,
-    principal: principal.id,
-    sequential: false,
-    claims: true,
-    reportsPlayback: true,
-    asks: true,
-    ...(tools && { tools }),
-  })
-  insist(attached)
 }
 
 async function serve(state: ClientState): Promise<void> {
@@ -82,22 +72,22 @@ async function serve(state: ClientState): Promise<void> {
 
 async function serveFact(state: ClientState, fact: Fact): Promise<void> {
   // The session was reopened under this program, which is still running and still answers.
-  if (fact.type === 'host-restarted' && !state.detached) await register(state)
+  if (fact.type === 'host-restarted' && !state.detached) await state.client.renew()
   if (fact.type !== 'call-offered' || fact.connection !== state.connection) return
   // A handler's failure is a result. Only a closed session rejects, and it no longer needs the answer.
   handle(state, fact.callId, fact.offer).catch(() => {})
 }
 
 async function handle(state: ClientState, callId: string, offer: number): Promise<void> {
-  const { engine, connection } = state
+  const { client, engine, connection } = state
   const call = engine.history().openCall(callId)
   if (!call || call.settled || !Object.hasOwn(state.handlers, call.name)) return
-  const claimed = await submitAlone(engine, { type: 'call-claimed', callId, connection, offer })
-  if (claimed.type === 'refused') return
+  const claimed = await client.claim(callId, offer).catch(() => undefined) // another client was asked meanwhile
+  if (!claimed) return
   const outcome = await runHandler(state, call)
   const result = await checkResult(engine, { type: 'tool-result', callId, connection, outcome })
   // The session accepts results only from attached clients.
-  if (!state.detached) await register(state)
+  if (!state.detached) await client.renew()
   await submitAlone(engine, result)
 }
 

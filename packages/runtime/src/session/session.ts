@@ -50,7 +50,6 @@ import {
   decodeInterruptOptions,
   decodeLeaseClientOptions,
   decodeMessagesQuery,
-  decodeOutcome,
   decodeQuestionAnswer,
   decodeSendOptions,
   decodeTranscript,
@@ -58,7 +57,7 @@ import {
   decodeUrgent,
   decodeUserInput,
 } from '@baton/core/internal'
-import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
+import type { ClientReport, Input, OpenCall, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
@@ -67,7 +66,7 @@ import { endWithSignal } from './abort-turn.ts'
 import { createApproval, findAnswerIssues, listApprovals, readDecider, listQuestions } from './approvals.ts'
 import { openConnection } from './client-connection.ts'
 import { createClosedError, SessionClients } from './clients.ts'
-import { openLeaseClient } from './lease-client.ts'
+import { openLeaseClient } from './session-client.ts'
 import { demand, findRefusal, SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
@@ -285,10 +284,6 @@ class SessionHandle implements FrontSession {
 
   connect(init: ConnectionOptions): ClientConnection {
     return openConnection(this.submit, this.#init.principal, init)
-  }
-
-  async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
-    return await this.#clients.toolResult(callId, demand(decodeOutcome(outcome)))
   }
 
   async approvals(): Promise<readonly PendingApproval[]> {

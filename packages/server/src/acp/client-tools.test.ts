@@ -16,12 +16,12 @@ async function createWorld(callTool: (call: CallView, signal: AbortSignal) => Pr
   const timers: (() => void)[] = []
   const renewals: (() => void)[] = []
   const lease = {
-    client: 'editor',
+    connection: 'editor',
     renew: () => {
       asked.push('renew')
       return new Promise<void>((resolve) => void renewals.push(resolve))
     },
-    release: async () => void asked.push('release'),
+    detach: async () => void asked.push('detach'),
     claim: async () => void asked.push('claim'),
     result: async () => void asked.push('result'),
   } as unknown as LeaseClient
@@ -49,7 +49,7 @@ test('a renewal that is under way when the editor leaves is the last one', async
   for (const answer of renewals) answer()
   await left
   await settle()
-  expect([asked, timers]).toEqual([['renew', 'release'], []])
+  expect([asked, timers]).toEqual([['renew', 'detach'], []])
 })
 
 test.each([
@@ -66,5 +66,5 @@ test.each([
   await Promise.resolve(end(tools))
   resolve({ type: 'ok', content: [] } as never)
   await settle()
-  expect(asked.filter((what) => what !== 'release')).toEqual(['claim'])
+  expect(asked.filter((what) => what !== 'detach')).toEqual(['claim'])
 })

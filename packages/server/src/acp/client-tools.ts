@@ -47,7 +47,7 @@ export class ClientTools {
   }
 
   run(call: CallView): void {
-    const isOwn = call.runs === 'client' && call.holder === this.#lease.client && call.status === 'waiting'
+    const isOwn = call.runs === 'client' && call.holder === this.#lease.connection && call.status === 'waiting'
     if (!isOwn || this.#running.has(call.callId)) return
     const gone = new AbortController()
     this.#running.set(call.callId, gone)
@@ -65,7 +65,7 @@ export class ClientTools {
     this.#hasLeft = true
     this.#stopRenewal()
     for (const gone of this.#running.values()) gone.abort()
-    await this.#lease.release().catch(() => {}) // the session is closed; the lease will expire
+    await this.#lease.detach().catch(() => {}) // the session is closed; the lease will expire
   }
 
   async #run(call: CallView, signal: AbortSignal): Promise<void> {

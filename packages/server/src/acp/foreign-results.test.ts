@@ -125,7 +125,7 @@ const STRANGERS: Readonly<Record<string, (served: Served, id: string) => Promise
   'the program': async (served, id) => {
     const session = await openAs(served.host, id)
     const { callId = '' } = (await findCall(session)) ?? {}
-    await frontOf(session).toolResult(callId, FORGED)
+    expect(await (await session.attach()).result(callId, FORGED)).toMatchObject({ ignored: 'foreign' })
   },
 }
 
@@ -147,7 +147,7 @@ test('a repeatable call is offered again: the next editor’s result counts, and
   await load(next, id)
   const session = await openAs(served.host, id)
   const { holder = '' } = (await findCall(session)) ?? {}
-  await (await frontOf(session).client({ client: holder })).release() // as at the end of its lease
+  await (await frontOf(session).client({ client: holder })).detach() // as at the end of its lease
   await expect.poll(() => next.calls.length).toBe(1)
   editor.calls[0]?.('forged')
   expect(await findCall(session)).toMatchObject({ status: 'running' })

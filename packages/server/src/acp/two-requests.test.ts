@@ -243,7 +243,7 @@ test('all requests of a call to a person are withdrawn when it has ended, and no
 test('an ended client tool call that is offered again runs again, and a running one does not start twice', async () => {
   const done: string[] = []
   const lease = {
-    client: 'acp-1',
+    connection: 'acp-1',
     claim: async (id: string) => void done.push(`claim ${id}`),
     result: async (id: string) => void done.push(`result ${id}`),
   }

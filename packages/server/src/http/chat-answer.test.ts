@@ -26,9 +26,9 @@ function createWorld() {
     await new Promise<void>((resolve) => void pending.push(resolve))
   }
   const lease = {
-    client: 'chat-1',
+    connection: 'chat-1',
     renew: () => later('renew'),
-    release: () => later('release'),
+    detach: () => later('detach'),
     claim: () => later('claim'),
   } as unknown as LeaseClient
   const session = { client: () => later('attach').then(() => lease) } as unknown as FrontSession
@@ -71,7 +71,7 @@ test('a renewal that is under way when its page leaves is the last one', async (
   await settle() // the renewal
   await settle() // the release
   await left
-  expect([asked, timers]).toEqual([['attach', 'renew', 'release'], []])
+  expect([asked, timers]).toEqual([['attach', 'renew', 'detach'], []])
 })
 
 test('a page that leaves while being attached is released afterwards', async () => {
@@ -81,5 +81,5 @@ test('a page that leaves while being attached is released afterwards', async () 
   await settle() // the attachment
   await settle() // the release
   await told
-  expect([asked, timers]).toEqual([['attach', 'release'], []])
+  expect([asked, timers]).toEqual([['attach', 'detach'], []])
 })

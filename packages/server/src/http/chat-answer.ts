@@ -78,7 +78,7 @@ export class ChatAnswer {
     const untilMs = Math.max(0, ...own.map(({ deadlineMs }) => deadlineMs ?? nowMs() + LEASE_MAX_MS))
     const leaseMs = Math.min(LEASE_MAX_MS, Math.max(LEASE_MS, untilMs - nowMs() + GRACE_MS))
     try {
-      await (own.length > 0 ? session.client({ client: client.client, leaseMs }) : client.release())
+      await (own.length > 0 ? session.client({ client: client.connection, leaseMs }) : client.detach())
     } catch {
       // The session is closed or accepts no clients, so the lease will expire.
     }
@@ -87,7 +87,7 @@ export class ChatAnswer {
   async #hold(call: CallView): Promise<void> {
     const { status } = this.#init.calls?.get(call.callId) ?? call
     if (call.runs !== 'client' || call.status === 'settled' || status === 'settled') return
-    const isOwn = call.holder !== undefined && call.holder === this.#client?.client
+    const isOwn = call.holder !== undefined && call.holder === this.#client?.connection
     if (!isOwn && !this.#client && (call.waitsForClient || call.status !== 'proposed')) await this.#attach()
     if (!isOwn || call.status !== 'waiting' || this.#claimed.has(call.callId)) return
     try {

@@ -75,7 +75,7 @@ const PLACES: Readonly<Record<string, (asked: Asked, store: Store) => Promise<Wo
   'its lease is over': async ({ world, page }) => {
     await page.stop()
     const session = await world.chats.host.session(ID, { principal: { id: 'ann' } })
-    await (await frontOf(session).client({ client: (await findCall(session)).holder ?? '' })).release()
+    await (await frontOf(session).client({ client: (await findCall(session)).holder ?? '' })).detach()
     return world
   },
   'the server restarted': async ({ world, page }, store) => {
@@ -164,7 +164,7 @@ test('offered again to a device of another kind: the device’s result counts, a
   const session = await chats.host.session(ID)
   const { callId, holder = '' } = await findCall(session)
   const phone = await frontOf(session).client({ client: 'phone', leaseMs: 60_000 })
-  await (await frontOf(session).client({ client: holder })).release()
+  await (await frontOf(session).client({ client: holder })).detach()
   await phone.claim(callId)
   void page.addToolOutput({ tool: 'place', toolCallId: callId, output: 'forged' })
   await expect.poll(() => answered).toBe(2)

@@ -56,7 +56,7 @@ export class V2Device {
   }
 
   get name(): string {
-    return this.#client.client
+    return this.#client.connection
   }
 
   /** Attaches the device again for the calls of a starting turn. Resolves when it is attached; never rejects. */
@@ -81,7 +81,7 @@ export class V2Device {
 
   async release(): Promise<void> {
     this.leave()
-    await this.#client.release()
+    await this.#client.detach()
   }
 
   /** Milliseconds until the lease should be renewed. */

@@ -51,9 +51,9 @@ function createWorld() {
     }
   }
   const createLease = ({ client }: LeaseClientOptions) => ({
-    client,
+    connection: client,
     renew: () => act(`renew ${client}`),
-    release: () => act(`release ${client}`),
+    detach: () => act(`detach ${client}`),
     result: async (_callId: string, outcome: Outcome) => {
       await act(`result ${client} ${outcome.type === 'error' ? outcome.code : outcome.type}`)
       return {}
@@ -196,7 +196,7 @@ test('a renewal that fails is tried again', async () => {
 
 test.each<[string, (world: ReturnType<ReturnType<typeof createWorld>['connect']>) => unknown, readonly string[]]>([
   ['closes the session', ({ request }) => request('session.close', {}), ['events left', 'close']],
-  ['releases its device', ({ request }) => request('device.release', {}), ['release phone']],
+  ['releases its device', ({ request }) => request('device.release', {}), ['detach phone']],
   ['is gone', ({ drop }) => drop(), ['events left', 'close']],
 ])(
   'an app that %s in the middle of a renewal renews no more, and its models and its name are free',
@@ -237,7 +237,7 @@ test('a device that attaches under a second name lets the first one go, and its 
   await request('session.open', { ...OPEN, device: phone(['m/one']) })
   done.length = 0
   expect(await request('device.attach', { ...phone(['m/two']), name: 'desk' })).toBe('ok')
-  expect(done).toEqual(['model m/two', 'attach desk', 'model m/one left', 'release phone'])
+  expect(done).toEqual(['model m/two', 'attach desk', 'model m/one left', 'detach phone'])
   done.length = 0
   expect(await request('device.attach', { ...phone(), name: 'desk' })).toBe('ok')
   expect(done).toEqual(['attach desk', 'model m/two left'])

@@ -40,8 +40,7 @@ const STRANGERS: Readonly<Record<string, (session: Session, callId: string) => P
     const two = await frontOf(session).client({ client: 'two', leaseMs: 60_000 })
     expect(await two.result(callId, say('forged'))).toMatchObject({ ignored: 'foreign' })
   },
-  'a client without handlers': async (session, callId) => (await session.attach()).toolResult(callId, say('forged')),
-  'the program': async (session, callId) => frontOf(session).toolResult(callId, say('forged')),
+  'a client without handlers': async (session, callId) => (await session.attach()).result(callId, say('forged')),
 }
 
 async function listFacts(world: TemporalWorld, session: string): Promise<readonly string[]> {

@@ -25,8 +25,7 @@ const WAYS: readonly [string, (session: FrontSession, outcome: Outcome) => Promi
     'a client with a lease',
     async (session, outcome) => await (await session.client({ client: 'web' })).result(CALL, outcome),
   ],
-  ['a client without handlers', async (session, outcome) => await (await session.attach()).toolResult(CALL, outcome)],
-  ['toolResult of the session', async (session, outcome) => await session.toolResult(CALL, outcome)],
+  ['a client without handlers', async (session, outcome) => await (await session.attach()).result(CALL, outcome)],
   [
     'a report, and the client is gone at once',
     async (session, outcome) => {

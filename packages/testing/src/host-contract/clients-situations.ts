@@ -118,7 +118,7 @@ export const CLIENT_SITUATIONS: Situations = {
     const turn = session.send('go')
     await time.settle()
     await phone.claim(CALL)
-    await phone.release()
+    await phone.detach()
     await time.until(turn.answer)
     expect([resultsTold(model)[0]?.isError, ran]).toEqual([true, []])
   },
@@ -141,8 +141,8 @@ export const CLIENT_SITUATIONS: Situations = {
     await time.settle()
     expect(session.openCall(CALL)).toMatchObject({ callId: CALL, name: 'look', arguments: '{}' })
     const outcome = { type: 'ok', content: [{ type: 'text', text: 'by hand' }] } as const
-    await client.toolResult(CALL, outcome)
-    await client.toolResult(CALL, { type: 'ok', content: [{ type: 'text', text: 'once more' }] })
+    await client.result(CALL, outcome)
+    await client.result(CALL, { type: 'ok', content: [{ type: 'text', text: 'once more' }] })
     await time.until(turn.answer)
     expect(resultsTold(model)[0]?.text).toBe('by hand')
     expect(await facts('result-ignored')).toMatchObject([{ reason: 'duplicate', preview: 'once more' }])
@@ -164,7 +164,7 @@ export const CLIENT_SITUATIONS: Situations = {
     const second = await open()
     await second.attach({
       look: async () => {
-        await older.toolResult(CALL, { type: 'ok', content: [{ type: 'text', text: 'forged' }] })
+        await older.result(CALL, { type: 'ok', content: [{ type: 'text', text: 'forged' }] })
         return 'newer'
       },
     })
@@ -221,10 +221,8 @@ export const CLIENT_SITUATIONS: Situations = {
     })
     const session = await open()
     await session.attach({ look: () => 'seen' })
-    await session.attach({ other: () => 'never asked' })
-    await expect(session.toolResult('call_id2_9_9', { type: 'ok', content: [] })).rejects.toMatchObject({
-      code: 'illegal_input',
-    })
+    const other = await session.attach({ other: () => 'never asked' })
+    expect(await other.result('call_id2_9_9', { type: 'ok', content: [] })).toMatchObject({ ignored: 'unknown' })
     await time.until(session.send('go').answer)
     expect(resultsTold(model)[0]?.text).toBe('seen')
   },

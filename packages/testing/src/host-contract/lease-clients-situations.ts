@@ -25,8 +25,7 @@ const forged = { type: 'ok', content: [{ type: 'text', text: 'forged' }] } as co
 /** Ways in which an uninvolved party can submit a result through a session. */
 export const STRANGERS: readonly (readonly [string, (session: FrontSession) => Promise<unknown>])[] = [
   ['a client with a lease', async (session) => await (await session.client({ client: 'two' })).result(CALL, forged)],
-  ['a client without handlers', async (session) => await (await session.attach()).toolResult(CALL, forged)],
-  ['toolResult of the session', async (session) => await session.toolResult(CALL, forged)],
+  ['a client without handlers', async (session) => await (await session.attach()).result(CALL, forged)],
   [
     'an app of version 1',
     async (session) => {

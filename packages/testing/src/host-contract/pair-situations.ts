@@ -175,7 +175,7 @@ async function act(life: Life, row: Row, ms: number): Promise<void> {
     } as never)
   if (row.runs === 'client' && life.clients.length === 0 && !isLeft)
     life.clients.push(await session.client({ client: 'one', leaseMs: LONG_MS }))
-  if (row.second === 'another client' && life.clients.every(({ client }) => client !== 'two'))
+  if (row.second === 'another client' && life.clients.every(({ connection }) => connection !== 'two'))
     life.clients.push(await session.client({ client: 'two', leaseMs: LONG_MS }))
   for (const { approvalId } of await session.approvals())
     if (row.approval === 'edit') await session.decide({ approvalId, decision: 'edit', input: { n: 9 } })
@@ -185,7 +185,7 @@ async function act(life: Life, row: Row, ms: number): Promise<void> {
 
 async function leave(life: Life): Promise<void> {
   await life.handler?.detach()
-  await life.clients.shift()?.release()
+  await life.clients.shift()?.detach()
 }
 
 function sayMore(session: FrontSession, { second }: Row): void {
@@ -202,7 +202,7 @@ function sayMore(session: FrontSession, { second }: Row): void {
 
 /** Acts like a device: claims the call, runs it once, and delivers the result. */
 function serve(life: Life, client: LeaseClient, callId: string): void {
-  const key = `${client.client} ${callId}`
+  const key = `${client.connection} ${callId}`
   if (life.running.has(key)) return
   life.running.add(key)
   const work = async (): Promise<void> => {

@@ -165,7 +165,7 @@ export const SESSION_SITUATIONS: Situations = {
     const types = await world.time.until(Promise.all([read(), read()]))
     expect(types.flat().filter((type) => type === 'turn-finished')).toHaveLength(1)
   },
-  'a program that answers a client tool’s call by hand becomes the client that it was asked of': async ({
+  'a program without handlers sees the call that waits for it, claims it and answers it by hand': async ({
     createWorld,
   }) => {
     const look = tool({ name: 'look', description: 'look', input: { type: 'object' }, effect: 'pure' })
@@ -174,7 +174,11 @@ export const SESSION_SITUATIONS: Situations = {
     const turn = session.send('go')
     await world.time.settle()
     const content = [{ type: 'text', text: 'a tree' }] as const
-    expect(await session.toolResult(CALL, { type: 'ok', content })).toMatchObject({ type: 'accepted' })
+    const client = await session.attach()
+    expect(client.calls()).toMatchObject([{ callId: CALL, name: 'look' }])
+    expect(await client.claim(CALL)).toMatchObject({ name: 'look', arguments: '{}' })
+    expect(client.calls()).toEqual([])
+    expect(await client.result(CALL, { type: 'ok', content })).toMatchObject({ type: 'accepted' })
     expect((await world.time.until(turn.answer)).text).toBe('seen')
   },
   'a session belongs to who opened it first': async ({ createWorld }) => {

@@ -1,7 +1,8 @@
-// A client without a connection: it holds a lease, fetches its calls, claims them and submits their results.
+// A client of a session: attaches, fetches its calls, claims them and brings their results. Programs hold one without a
+// lease, and fronts one with a lease for each device or page.
 import type {
   Accepted,
-  ClientClaim,
+  ClaimedCall,
   LeaseClient,
   LeaseClientOptions,
   Principal,
@@ -15,7 +16,7 @@ import { insist } from '../engine.ts'
 import { checkClientTools } from './clients.ts'
 import { readResult, submitResult } from './submit-media.ts'
 
-export interface LeaseClientParts {
+export interface SessionClientParts {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly init: LeaseClientOptions
@@ -27,43 +28,46 @@ const TOOL_MS = 30_000
 /**
  * @throws BatonError `invalid_event`, `invalid_option` for tools that no client runs, `rate_limited`, `unauthorized`
  */
-export async function openLeaseClient(parts: LeaseClientParts): Promise<LeaseClient> {
+export async function openLeaseClient(parts: SessionClientParts): Promise<LeaseClient> {
   if (parts.init.runs) checkClientTools(parts.engine.world, parts.init.runs)
-  const client = new Lease(parts)
+  const client = new SessionClient({ ...parts, init: { ...parts.init, leaseMs: parts.init.leaseMs ?? LEASE_MS } })
   if (parts.init.onlyResults) return client
   await client.renew()
   await client.bringTools()
   return client
 }
 
-class Lease implements LeaseClient {
-  readonly client: string
-  readonly #parts: LeaseClientParts
+/** Without `leaseMs` in `init` it stays attached until it detaches or its process dies. */
+export class SessionClient implements LeaseClient {
+  readonly connection: string
+  readonly #parts: SessionClientParts
+  #isDetached = false
 
-  constructor(parts: LeaseClientParts) {
-    this.client = parts.init.client
+  constructor(parts: SessionClientParts) {
+    this.connection = parts.init.client
     this.#parts = parts
   }
 
   async renew(): Promise<void> {
     const { init, principal } = this.#parts
+    this.#isDetached = false
     const runs = init.onlyResults ? [] : init.runs
     await this.#report({
       type: 'client-attached',
-      connection: this.client,
+      connection: this.connection,
       principal: principal.id,
       sequential: false,
       claims: true,
       reportsPlayback: true,
       asks: init.asks ?? true,
-      leaseMs: init.leaseMs ?? LEASE_MS,
+      ...(init.leaseMs !== undefined && { leaseMs: init.leaseMs }),
       ...(runs && { tools: runs }),
     })
   }
 
   async bringTools(): Promise<void> {
     const { init, engine } = this.#parts
-    const brings = engine.state().clientTools.some(({ connection }) => connection === this.client)
+    const brings = engine.state().clientTools.some(({ connection }) => connection === this.connection)
     // Tools of an earlier copy of the client are removed with it.
     const tools = init.tools ?? (brings ? [] : undefined)
     if (!tools) return
@@ -71,7 +75,7 @@ class Lease implements LeaseClient {
       const runs = { runs: 'client', parallel: true, onInterrupt: effect === 'pure' ? 'cancel' : 'finish' } as const
       return { name, description, inputSchema, effect, timeoutMs, ...runs }
     })
-    await this.#report({ type: 'client-tools', connection: this.client, tools: brought })
+    await this.#report({ type: 'client-tools', connection: this.connection, tools: brought })
   }
 
   calls(): readonly OpenCall[] {
@@ -80,18 +84,19 @@ class Lease implements LeaseClient {
     return (asked ?? []).flatMap(({ callId }) => engine.history().openCall(callId) ?? [])
   }
 
-  async claim(callId: string): Promise<ClientClaim> {
+  /** `offer`: the number of the offer that was seen; the current one by default. */
+  async claim(callId: string, offer?: number): Promise<ClaimedCall> {
     const { engine } = this.#parts
-    const offer = engine.state().step?.calls.find((call) => call.callId === callId)?.offer
     // The machine refuses a claim on another client's offer.
-    const number = offer?.number ?? 0
-    const { again } = await this.#report({ type: 'call-claimed', callId, connection: this.client, offer: number })
+    const current = engine.state().step?.calls.find((call) => call.callId === callId)?.offer?.number ?? 0
+    const claim = { type: 'call-claimed', callId, connection: this.connection, offer: offer ?? current } as const
+    const { again } = await this.#report(claim)
     const call = insist(engine.history().openCall(callId) ?? NO_CALL)
     return again ? { ...call, again } : call
   }
 
   async result(callId: string, outcome: Outcome): Promise<TakenResult> {
-    const given = readResult(callId, this.client, outcome)
+    const given = readResult(callId, this.connection, outcome)
     const { engine } = this.#parts
     await this.#comeBack(callId)
     const accepted = insist(await submitResult(engine, given))
@@ -99,10 +104,11 @@ class Lease implements LeaseClient {
     return ignored === undefined ? accepted : { ...accepted, ignored }
   }
 
-  async release(): Promise<void> {
+  async detach(): Promise<void> {
+    this.#isDetached = true
     // Detaching removes its tools. A lease that only expires leaves them for a client that reconnects.
-    if (this.#parts.init.tools) await this.#report({ type: 'client-tools', connection: this.client, tools: [] })
-    await this.#report({ type: 'client-detached', connection: this.client })
+    if (this.#parts.init.tools) await this.#report({ type: 'client-tools', connection: this.connection, tools: [] })
+    await this.#report({ type: 'client-detached', connection: this.connection })
   }
 
   /** A session accepts results only from attached clients, so a client with an expired lease attaches again first. */
@@ -110,12 +116,12 @@ class Lease implements LeaseClient {
     const { clients, step, recentCalls } = this.#parts.engine.state()
     const call = [...recentCalls, ...(step?.calls ?? [])].findLast((one) => one.callId === callId)
     const isForeign = !call || !this.#isOwn(call.offer)
-    if (clients.some(({ connection }) => connection === this.client)) return
+    if (this.#isDetached || clients.some(({ connection }) => connection === this.connection)) return
     if (!isForeign || this.#parts.init.onlyResults) await this.renew()
   }
 
   #isOwn(offer: { readonly connection: string } | null): boolean {
-    return offer?.connection === this.client
+    return offer?.connection === this.connection
   }
 
   /** Decodes the report: names and schemas come from the caller. @throws BatonError when it is refused */
