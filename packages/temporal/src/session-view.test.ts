@@ -54,7 +54,7 @@ const READER = {
 }
 
 /** A view of a session whose model was called and hangs. */
-async function openView(bus: LiveBus): Promise<SessionView> {
+async function openView(bus: LiveBus, more: Partial<SessionViewOptions> = {}): Promise<SessionView> {
   const store = createMemoryStore()
   const model = createScriptedModel({ steps: [{ hangs: 'until-aborted' }] })
   const host = createHost({ agent: defineAgent({ name: 'a', model }), store })
@@ -67,6 +67,7 @@ async function openView(bus: LiveBus): Promise<SessionView> {
     bus,
     log: { info: () => {}, warn: () => {} },
     ...READER,
+    ...more,
   })
   onTestFinished(async () => {
     view.close()
@@ -152,4 +153,19 @@ test('after a failed read, the log is read from the same position at the next bu
   bus.publish('s', { type: 'pos', pos: newest })
   await expect.poll(() => view.replica.state().pos).toBe(newest)
   expect(new Set(reads)).toEqual(new Set([pos + 1]))
+})
+
+test('an answer keeps what it says beside its position: a repeated claim, the turn that an interrupt ended', async () => {
+  const update: SessionViewOptions['update'] = () =>
+    Promise.resolve([
+      { type: 'accepted', pos: 0, epoch: 1, again: true },
+      { type: 'accepted', pos: 0, ended: 1 },
+      { type: 'refused', code: 'call_over', message: 'it is over' },
+    ])
+  const view = await openView(createMemoryBus(), { update })
+  expect(await view.replica.submit([])).toEqual([
+    { type: 'accepted', pos: 0, again: true },
+    { type: 'accepted', pos: 0, ended: 1 },
+    { type: 'refused', code: 'call_over', message: 'it is over' },
+  ])
 })

@@ -290,7 +290,9 @@ export class SessionView {
 
 /** Callers that submit inputs do not need the epoch. */
 function hideEpoch(answer: Answers[number]): Accepted | Refused {
-  return answer.type === 'accepted' ? { type: 'accepted', pos: answer.pos } : answer
+  if (answer.type === 'refused') return answer
+  const { epoch: _, ...accepted } = answer
+  return accepted
 }
 
 function listDetachments(inputs: readonly Input[]): readonly Input[] {
