@@ -45,6 +45,14 @@ describe('old histories', { timeout: 60_000 }, () => {
     await Worker.runReplayHistory({ workflowBundle }, readHistory(file), 'replayed')
   })
 
+  test('a goal that an earlier version started with a principal as text is replayed', async () => {
+    const history = readHistory('0.1.0/goal.json')
+    const [payload] = history.events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+    const start = JSON.parse(Buffer.from(payload?.data ?? []).toString()) as object
+    if (payload) payload.data = Buffer.from(JSON.stringify({ ...start, principal: 'anonymous' }))
+    await Worker.runReplayHistory({ workflowBundle }, history, 'replayed')
+  })
+
   test.each(files)('%s is refused where it has another command', async (file) => {
     const history = readHistory(file)
     const scheduled = history.events.find((event) => event.activityTaskScheduledEventAttributes)

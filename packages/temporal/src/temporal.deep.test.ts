@@ -213,7 +213,9 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
   test('is judged from the Temporal command line, with a typed verdict and the calls behind it', async () => {
     await withWorld({ steps: [callAdd, verdict], tools: [add] }, async (world) => {
       const id = randomUUID()
-      const input = JSON.stringify({ agent: 'tested', goal: 'Is it valid?', tools: ['add'], outputSchema: VERDICT })
+      const principal = { id: 'ann' }
+      const goal = { agent: 'tested', goal: 'Is it valid?', tools: ['add'], outputSchema: VERDICT, principal }
+      const input = JSON.stringify(goal)
       const words = ['--type', GOAL_WORKFLOW, '--task-queue', world.taskQueue, '--workflow-id', id, '--input', input]
       const printed = await server?.command(['workflow', 'execute', ...words, '-o', 'json'])
       const { result } = JSON.parse(printed ?? '') as { readonly result: GoalResult }
@@ -221,6 +223,8 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
       expect(result.calls).toMatchObject([
         { name: 'add', input: { a: 1, b: 2 }, result: { type: 'ok', value: { sum: 3 } } },
       ])
+      expect((await (await world.host.session(id, { principal })).info()).principal).toEqual(principal)
+      await expect(world.host.session(id)).rejects.toMatchObject({ code: 'unauthorized' })
     })
   })
 
