@@ -172,8 +172,8 @@ function visit(peers: Peers, peer: Peer): void {
 
 /** Follows the session until it is closed here. */
 async function follow(world: SimulatedWorld, session: Session): Promise<void> {
-  const frames = frontOf(session).frames()
-  while ((await frames.nextBatch()) !== undefined);
+  const events = session.events()
+  while ((await events.nextBatch()) !== undefined);
   leaveSession(world, session)
 }
 
