@@ -201,7 +201,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'readers are not told of records that another host wrote',
     file: 'packages/runtime/src/session/stream.ts',
-    from: '    for (const reader of [...this.#readers]) reader.miss()\n',
+    from: '    for (const reader of this.#readers) reader.miss()\n',
     to: '',
     test: { file: 'packages/runtime/src/session/stream.test.ts' },
   },

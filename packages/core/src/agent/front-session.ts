@@ -113,7 +113,7 @@ export interface LeaseClient {
 }
 
 /**
- * What happens between records. Pieces of an attempt are provisional until its step ends, and void if it is superseded. They
+ * Happenings between records. Pieces of an attempt are provisional until its step ends, and void if it is superseded. They
  * follow the record that began their attempt. Offsets count UTF-16 units of that text, so that a repeat is harmless.
  */
 export type LiveFrame =

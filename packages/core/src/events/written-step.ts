@@ -25,7 +25,7 @@ export class WrittenStep {
   readonly #told = { text: 0, reasoning: 0 }
   /** UTF-16 units emitted of each call's input. */
   #inputs: number[] = []
-  /** What a reader had read before it resumed, as far as the log has it. */
+  /** Text that a resuming reader already has, as far as the log contains it. */
   #resumed = ''
   /** Offset of the first piece after it. */
   #resumedAt = 0

@@ -85,7 +85,7 @@ export class SessionStream {
     if (pos <= this.#publishedPos) return
     this.#publishedPos = pos
     this.#edge = undefined
-    for (const reader of [...this.#readers]) reader.miss()
+    for (const reader of this.#readers) reader.miss()
   }
 
   /** Wakes readers that wait for a record, or for the session to be opened again. */
