@@ -47,7 +47,6 @@ export type { StopRule } from './machine/spec.ts'
 export type { Delivery, Heard, Played } from './machine/input.ts'
 export { ANSWER_LIMITS, decodeModelAnswer } from './agent/decode-answer.ts'
 export {
-  decodeCursor,
   decodeDecision,
   decodeDescription,
   decodeModelSettings,

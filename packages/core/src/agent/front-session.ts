@@ -1,7 +1,7 @@
-// A session as fronts, listeners and test kits hold it, with clients that hold a lease and the facts as frames.
+// A session as fronts, listeners and test kits hold it, with clients that hold a lease.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
-import type { Fact, IgnoreReason } from '../machine/fact.ts'
+import type { IgnoreReason } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Outcome, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
@@ -41,14 +41,9 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
   connect(init: ConnectionOptions): ClientConnection
   /** Settles a client tool's call by hand; attaches this program as that tool's client if necessary. */
   toolResult(callId: string, outcome: Outcome): Promise<Accepted>
-  /**
-   * Every fact from `cursor` on (without one, only future facts), then new ones as they arrive, with live text between
-   * them.
-   */
-  frames(cursor?: Cursor): FrameStream
   /** An unsettled call, with what the client needs to run it. */
   openCall(callId: string): OpenCall | undefined
-  /** The newest turn, and the position from which its frames can be read. */
+  /** The newest turn, and the position from which it can be read. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
   readonly phase: Phase
 }
@@ -60,14 +55,6 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
 export function frontOf<A extends Agent>(session: Session<A>): FrontSession<A> {
   if ('connect' in session) return session as FrontSession<A> // hosts create sessions by createSession of the runtime
   throw new BatonError({ code: 'invalid_option', message: 'frontOf needs a session of a host, not a copy of one' })
-}
-
-/** Frames one by one or in batches; use one way or the other, not both. */
-export interface FrameStream extends AsyncIterable<Frame> {
-  /** All unread frames, at least one; undefined at the end. Costs one promise per batch. */
-  nextBatch(): Promise<readonly Frame[] | undefined>
-  /** Ends the reading at once. */
-  leave(): void
 }
 
 export interface LeaseClientOptions {
@@ -125,29 +112,8 @@ export interface LeaseClient {
   release(): Promise<void>
 }
 
-/** The next position to read. */
-export interface Cursor {
-  readonly pos: number
-}
-
-export type Frame =
-  | {
-      readonly type: 'fact'
-      readonly pos: number
-      /** Session time, which the deadlines of facts use. */
-      readonly nowMs: number
-      /** Wall-clock time, if it differs from `nowMs` by a second or more. */
-      readonly wallMs?: number
-      readonly fact: Fact
-      /** More facts of the same record follow. */
-      readonly more?: true
-    }
-  | LiveFrame
-  /** The reader was too slow, or another host had the session for a while: it missed frames. Read again from `pos`. */
-  | { readonly type: 'lagged'; readonly pos: number }
-
 /**
- * Frames between records. Pieces of an attempt are provisional until its step ends, and void if it is superseded. They
+ * Happenings between records. Pieces of an attempt are provisional until its step ends, and void if it is superseded. They
  * follow the record that began their attempt. Offsets count UTF-16 units of that text, so that a repeat is harmless.
  */
 export type LiveFrame =

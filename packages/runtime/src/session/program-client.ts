@@ -1,12 +1,13 @@
 // This program as the client that runs the agent's client tools: claims a call, runs its handler, submits the result.
 import type { Client, ClientHandlers, Principal } from '@baton/core/internal'
 import { parseJson } from '@baton/core/internal'
-import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
+import type { OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, submitAlone } from '../engine.ts'
 import { storeMediaOrSay } from '../work/media.ts'
 import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
-import type { FrameReader } from './frame-reader.ts'
+import type { EventReader } from './reader.ts'
+import { openEvents } from './reading.ts'
 import { checkResult, readResult, submitResult } from './submit-media.ts'
 
 export interface ProgramClientOptions {
@@ -20,7 +21,7 @@ export interface ProgramClientOptions {
 }
 
 interface ClientState extends ProgramClientOptions {
-  reader: FrameReader
+  reader: EventReader
   detached: boolean
 }
 
@@ -28,7 +29,7 @@ interface ClientState extends ProgramClientOptions {
 export async function attachProgramClient(init: ProgramClientOptions): Promise<Client> {
   const { engine, connection } = init
   // Opened before attaching, so that no offer is missed.
-  const state: ClientState = { ...init, reader: engine.follow(), detached: false }
+  const state: ClientState = { ...init, reader: openEvents(engine, READING), detached: false }
   try {
     await register(state)
   } catch (cause) {
@@ -67,25 +68,27 @@ async function register({ engine, connection, principal, tools }: ClientState): 
 }
 
 async function serve(state: ClientState): Promise<void> {
-  for (let lagged = false; !state.detached; lagged = false) {
-    const { reader } = state
+  for (let isBehind = false; !state.detached; isBehind = false) {
+    const { reader, engine, connection } = state
     for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
-      for (const frame of batch) {
-        if (frame.type === 'lagged') {
-          state.reader = state.engine.follow(frame.pos)
-          lagged = true
-        } else if (frame.type === 'fact') await serveFact(state, frame.fact)
+      for (const event of batch.events) {
+        isBehind ||= event.type === 'behind'
+        // The session was reopened under this program, which is still running and still answers.
+        if (event.type === 'clients-gone' && !state.detached) await register(state)
+        if (event.type === 'call-offered' && event.client === connection) answer(state, event.callId, event.offer)
       }
-    if (!lagged) return
+    if (!isBehind) return
+    state.reader = openEvents(engine, READING)
+    for (const { callId, state: phase, offer } of engine.state().step?.calls ?? [])
+      if (phase === 'offered' && offer?.connection === connection) answer(state, callId, offer.number)
   }
 }
 
-async function serveFact(state: ClientState, fact: Fact): Promise<void> {
-  // The session was reopened under this program, which is still running and still answers.
-  if (fact.type === 'host-restarted' && !state.detached) await register(state)
-  if (fact.type !== 'call-offered' || fact.connection !== state.connection) return
-  // A handler's failure is a result. Only a closed session rejects, and it no longer needs the answer.
-  handle(state, fact.callId, fact.offer).catch(() => {})
+const READING = { delivery: true } as const
+
+/** A handler's failure is a result. Only a closed session rejects, and it no longer needs the answer. */
+function answer(state: ClientState, callId: string, offer: number): void {
+  handle(state, callId, offer).catch(() => {})
 }
 
 async function handle(state: ClientState, callId: string, offer: number): Promise<void> {
@@ -93,7 +96,7 @@ async function handle(state: ClientState, callId: string, offer: number): Promis
   const call = engine.history().openCall(callId)
   if (!call || call.settled || !Object.hasOwn(state.handlers, call.name)) return
   const claimed = await submitAlone(engine, { type: 'call-claimed', callId, connection, offer })
-  if (claimed.type === 'refused') return
+  if (claimed.type === 'refused' || claimed.again) return
   const outcome = await runHandler(state, call)
   const result = await checkResult(engine, { type: 'tool-result', callId, connection, outcome })
   // The session accepts results only from attached clients.
