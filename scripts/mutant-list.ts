@@ -200,10 +200,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'readers are not told of records that another host wrote',
-    file: 'packages/runtime/src/session/feed.ts',
-    from: 'for (const reader of this.#readers) reader.lag(missedPos)',
-    to: 'for (const reader of this.#readers) if (pos < missedPos) reader.lag(missedPos)',
-    test: { file: 'packages/runtime/src/session/feed.test.ts' },
+    file: 'packages/runtime/src/session/stream.ts',
+    from: '    for (const reader of this.#readers) reader.miss()\n',
+    to: '',
+    test: { file: 'packages/runtime/src/session/stream.test.ts' },
   },
   {
     name: 'effects of many calls are compared each with each',

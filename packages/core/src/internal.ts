@@ -47,7 +47,6 @@ export type { StopRule } from './machine/spec.ts'
 export type { Delivery, Heard, Played } from './machine/input.ts'
 export { ANSWER_LIMITS, decodeModelAnswer } from './agent/decode-answer.ts'
 export {
-  decodeCursor,
   decodeDecision,
   decodeDescription,
   decodeModelSettings,
@@ -69,7 +68,7 @@ export * from './agent/decode-report.ts'
 export { decodeUserInput, PARTS_MAX } from './agent/decode-content.ts'
 export { readDataAddress, sniffImageType } from './agent/media-type.ts'
 export type { DataAddress } from './agent/media-type.ts'
-export { checkFields, checkKinds, findNearName } from './agent/known-fields.ts'
+export { checkFields, checkKinds, findMisspelt, findNearName } from './agent/known-fields.ts'
 export { describeValue } from './agent/value-reader.ts'
 export {
   checkName,

@@ -33,7 +33,7 @@ test('every method of a host, a session and a turn works without what it belongs
   const names = methods.flatMap(([name, { value }]) => (typeof value === 'function' ? name : []))
   expect(names.filter((name) => name !== 'constructor' && !Object.hasOwn(session, name))).toEqual([])
   const { send, turn, events, messages, info, submit, interrupt, attach, client } = frontOf(session)
-  const { approvals, decide, questions, answer, describe, frames, openCall, lastTurn, close } = frontOf(session)
+  const { approvals, decide, questions, answer, describe, openCall, lastTurn, close } = frontOf(session)
   const sent = send('Hi')
   expect((await sent.answer).text).toBe('Hello.')
   const { [Symbol.asyncIterator]: iterate } = turn(sent.id)
@@ -41,7 +41,6 @@ test('every method of a host, a session and a turn works without what it belongs
   expect((await messages()).messages).toHaveLength(2)
   expect(await info()).toMatchObject({ id: 's' })
   events().leave()
-  frames().leave()
   expect([openCall('none'), lastTurn()?.turn]).toEqual([undefined, 1])
   expect([await approvals(), await questions()]).toEqual([[], []])
   const refused = await Promise.allSettled([

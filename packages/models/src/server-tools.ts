@@ -1,8 +1,7 @@
 // Provider-run tools from `settings.serverTools`: the names that providers' tools are listed under, and whether a
 // request can force a call to one.
 import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core/internal'
-import { BatonError, nameServerTool } from '@baton/core/internal'
-import { closestMatch } from 'leven'
+import { BatonError, findMisspelt, nameServerTool } from '@baton/core/internal'
 
 /** Known names: Baton's adapters and presets, the AI SDK bridge, and the AI SDK's own names. */
 const PROVIDERS: readonly string[] =
@@ -44,7 +43,7 @@ function findMeant(name: string, provider: string): string | undefined {
   if (PROVIDERS.includes(name)) return undefined
   const meant = OTHER_NAMES.get(name.toLowerCase())
   if (meant !== undefined) return meant
-  const near = closestMatch(name.toLowerCase(), [...PROVIDERS, provider], { maxDistance: name.length < 6 ? 1 : 2 })
+  const near = findMisspelt([...PROVIDERS, provider], name.toLowerCase(), name.length < 6 ? 1 : 2)
   // `gpu-2` next to `gpu-1` is another server, not a typo.
   return near?.replace(/\d/g, '') === name.replace(/\d/g, '') ? undefined : near
 }

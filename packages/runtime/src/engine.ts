@@ -4,7 +4,7 @@ import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/cor
 import { BatonError } from '@baton/core/internal'
 import type { History, Input, State } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
-import type { FrameReader } from './session/frame-reader.ts'
+import type { SessionStream } from './session/stream.ts'
 
 /** Owns sessions, commits their records and keeps their time. Each kind of host has its own. */
 export interface Engine {
@@ -43,11 +43,8 @@ export interface SessionEngine extends SessionReplica {
    * @throws BatonError `session_closed`, `store_failed`, `store_conflict` if the session has left this process
    */
   submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]>
-  /**
-   * Frames from a position, or only future ones: first the past, then live, in one order. Calls `onEnd` when the
-   * reading ends for any reason.
-   */
-  follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader
+  /** Records and live pieces of the session, projected for its readers. */
+  readonly stream: SessionStream
   /**
    * Resolves when the model calls aborted here have settled or were abandoned; undefined if there are none. Never
    * rejects.

@@ -5,6 +5,7 @@ import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { openEvents } from '@baton/runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SessionViewOptions } from './session-view.ts'
 import { SessionView } from './session-view.ts'
@@ -19,7 +20,7 @@ test('an input without its record is reported when the view is closed, and the s
     store: createMemoryStore(),
     bus: createMemoryBus(),
     log: { info: () => {}, warn: () => {} },
-    world: {} as SessionViewOptions['world'], // no decisions are made here
+    world: { current: { spec: { limits: {}, window: {} } } } as SessionViewOptions['world'], // no decisions are made here
     update: () => {
       handedIn.resolve()
       return Promise.resolve([{ type: 'accepted', pos: 0, epoch: 1 }])
@@ -48,7 +49,7 @@ const KEPT: readonly LiveFrame[] = [
 
 /** Parts of a view that only reads. */
 const READER = {
-  world: {} as SessionViewOptions['world'], // no decisions are made here
+  world: { current: { spec: { limits: {}, window: {} } } } as SessionViewOptions['world'], // no decisions are made here
   update: () => Promise.reject(new Error('nothing is handed in')),
   onRemoved: () => {},
 }
@@ -79,10 +80,11 @@ async function openView(bus: LiveBus, more: Partial<SessionViewOptions> = {}): P
 
 /** Reads the text that a new reader gets, from the beginning until it has this length. */
 async function readText(view: SessionView, chars: number): Promise<string> {
-  const reader = view.replica.follow(0)
+  const reader = openEvents(view.replica, { from: 'start' })
   let text = ''
   while (text.length < chars)
-    for (const frame of (await reader.nextBatch()) ?? []) if (frame.type === 'text-delta') text += frame.text
+    for (const event of (await reader.nextBatch())?.events ?? [])
+      if (event.type === 'text') text = text.slice(0, event.offset) + event.text
   reader.leave()
   return text
 }

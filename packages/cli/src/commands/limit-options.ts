@@ -1,7 +1,7 @@
 // The server limits that can be set by name, each with its allowed values.
+import { findNearName } from '@baton/core/internal'
 import type { HttpLimits } from '@baton/server/internal'
 import type { ConnectionLimits } from '@baton/server/internal'
-import { closestMatch } from 'leven'
 import { UsageError } from '../words/usage-error.ts'
 
 const DAY_MS = 86_400_000
@@ -77,7 +77,7 @@ function isLimit<Name extends string>(bounds: Readonly<Record<Name, unknown>>, n
 function createUnknownLimit(entry: string): UsageError {
   const names = [...Object.keys(LIMIT_BOUNDS), ...Object.keys(HTTP_LIMIT_BOUNDS).map((name) => `http.${name}`)]
   const [name = ''] = entry.split('=')
-  const near = entry === name ? undefined : closestMatch(name, names, { maxDistance: 3 })
+  const near = entry === name ? undefined : findNearName(names, name)
   if (near !== undefined) return new UsageError(`--limit has no "${name}", did you mean ${near}?`)
   return new UsageError(`--limit must be name=number with one of the names ${names.join(', ')}, not "${entry}"`)
 }

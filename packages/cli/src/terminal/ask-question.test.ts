@@ -114,12 +114,35 @@ test('the forms of MCP: titles of choices, several choices, formats, bounds and 
     'sure (y/n, Enter for y): ',
   ])
   expect(notes.slice(2)).toEqual([
-    '  101 is above 100\n',
+    '  the value must be <= 100\n',
     '  "ann" is not an email address\n',
     '  "2026-02-30" is not a date such as 2026-01-31\n',
-    '  it needs at least 2 characters\n',
-    '  choose at most 1\n',
+    '  the value must NOT have fewer than 2 characters\n',
+    '  the value must NOT have more than 1 items\n',
   ])
+})
+
+test('a field is checked by its whole schema at once, also by what it refers to', async () => {
+  const schema = {
+    $defs: { short: { type: 'string', maxLength: 2 } },
+    type: 'object',
+    properties: {
+      code: { type: 'string', pattern: '^[A-Z]{3}$' },
+      pair: { $ref: '#/$defs/short' },
+      place: { type: 'object', required: ['x'], properties: { x: { type: 'number', exclusiveMinimum: 0 } } },
+    },
+    required: ['code'],
+  }
+  const says = ['ab', 'ABC', 'abc', '', '{}', '{"x":0}', '{"x":1}']
+  const { value, notes, left } = await ask(schema, says)
+  expect(value).toEqual({ code: 'ABC', place: { x: 1 } })
+  expect(notes.slice(2)).toEqual([
+    '  the value must match pattern "^[A-Z]{3}$"\n',
+    '  the value must NOT have more than 2 characters\n',
+    "  the value must have required property 'x'\n",
+    '  /x must be > 0\n',
+  ])
+  expect(left).toBe(0)
 })
 
 test('a form without fields is agreed to by a person only', async () => {

@@ -1,5 +1,6 @@
-// One field of a form: how it is shown, and how input becomes a value of its JSON Schema. It handles the schemas of
-// MCP's forms (titled choices, multiple choices, formats, bounds, defaults); the session checks the rest of a schema.
+// One field of a form: how it is shown, and how input becomes a value of its JSON Schema. It reads the schemas of MCP's
+// forms (titled choices, multiple choices, formats, defaults). The session's validator checks the value; it ignores
+// formats, so those are checked here.
 import type { JsonObject, JsonValue } from '@baton/core/internal'
 import { isJsonObject, parseJson } from '@baton/core/internal'
 
@@ -39,7 +40,7 @@ export function readField(said: string, { schema, isOptional }: FormField): Fiel
   }
   const several = listSeveral(schema)
   const choices = several ?? listChoices(schema)
-  if (several) return readSeveral(said, several, schema)
+  if (several) return readSeveral(said, several)
   if (choices) return readChoice(said, choices)
   return readPlain(said, schema)
 }
@@ -50,9 +51,9 @@ function readPlain(said: string, schema: JsonObject): FieldAnswer {
       if (/^(y|yes|true)$/i.test(said)) return { value: true }
       return /^(n|no|false)$/i.test(said) ? { value: false } : { wrong: 'answer y or n' }
     case 'integer':
-      return /^-?\d+$/.test(said) ? checkNumber(Number(said), schema) : { wrong: `"${said}" is not a whole number` }
+      return /^-?\d+$/.test(said) ? { value: Number(said) } : { wrong: `"${said}" is not a whole number` }
     case 'number':
-      return Number.isFinite(Number(said)) ? checkNumber(Number(said), schema) : { wrong: `"${said}" is not a number` }
+      return Number.isFinite(Number(said)) ? { value: Number(said) } : { wrong: `"${said}" is not a number` }
     case 'object':
     case 'array': {
       const parsed = parseJson(said)
@@ -61,20 +62,11 @@ function readPlain(said: string, schema: JsonObject): FieldAnswer {
         : { wrong: `enter JSON, such as ${schema['type'] === 'array' ? '["a"]' : '{"a":1}'}` }
     }
     default:
-      return checkText(said, schema)
+      return checkFormat(said, schema)
   }
 }
 
-function checkNumber(value: number, { minimum, maximum }: JsonObject): FieldAnswer {
-  if (typeof minimum === 'number' && value < minimum) return { wrong: `${value} is below ${minimum}` }
-  if (typeof maximum === 'number' && value > maximum) return { wrong: `${value} is above ${maximum}` }
-  return { value }
-}
-
-function checkText(value: string, { minLength, maxLength, format }: JsonObject): FieldAnswer {
-  const { length } = Array.from(value) // code points, as JSON Schema counts
-  if (typeof minLength === 'number' && length < minLength) return { wrong: `it needs at least ${minLength} characters` }
-  if (typeof maxLength === 'number' && length > maxLength) return { wrong: `it has more than ${maxLength} characters` }
+function checkFormat(value: string, { format }: JsonObject): FieldAnswer {
   const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
   return known && !known.fits(value) ? { wrong: `"${value}" is not ${known.article} ${known.name}` } : { value }
 }
@@ -103,15 +95,13 @@ function isDay(value: string): boolean {
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value) && value.length === 10
 }
 
-function readSeveral(said: string, choices: readonly Choice[], { minItems, maxItems }: JsonObject): FieldAnswer {
+function readSeveral(said: string, choices: readonly Choice[]): FieldAnswer {
   const chosen: JsonValue[] = []
   for (const word of said.split(',').map((part) => part.trim())) {
     const found = readChoice(word, choices)
     if ('wrong' in found) return found
     if (found.value !== undefined && !chosen.includes(found.value)) chosen.push(found.value)
   }
-  if (typeof minItems === 'number' && chosen.length < minItems) return { wrong: `choose at least ${minItems}` }
-  if (typeof maxItems === 'number' && chosen.length > maxItems) return { wrong: `choose at most ${maxItems}` }
   return { value: chosen }
 }
 

@@ -1,5 +1,5 @@
 // Parses the words of a command line into checked values. Each error is one line that says what is allowed.
-import { closestMatch } from 'leven'
+import { findNearName } from '@baton/core/internal'
 import type { ParseArgsConfig } from 'node:util'
 import { parseArgs } from 'node:util'
 import { wholeNumber } from '../commands/limit-options.ts'
@@ -59,15 +59,8 @@ function describeReason(cause: unknown, options: readonly string[]): string {
 
 /** `, did you mean "port"?`, or an empty string if nothing is similar. */
 export function suggestion(text: string, known: readonly string[], prefix = ''): string {
-  // A word of two letters is similar to everything.
-  const near =
-    closestMatch(text, known, { maxDistance: text.length < 4 ? 1 : 2 }) ??
-    known.find((one) => sortLetters(one) === sortLetters(text))
+  const near = findNearName(known, text)
   return near === undefined ? '' : `, did you mean ${prefix}${near}?`
-}
-
-function sortLetters(text: string): string {
-  return text.split('').toSorted().join('')
 }
 
 /** @throws UsageError */

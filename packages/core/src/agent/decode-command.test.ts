@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import type { UserCommand } from '../machine/input.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import {
-  decodeCursor,
   decodeDecision,
   decodeDescription,
   decodeQuestionAnswer,
@@ -152,7 +151,6 @@ test.each<[string, Decoded<unknown>, string]>([
     decodeDescription({ meta: { a: [{ 'b c': 1n }] } }),
     'meta.a[0]["b c"] must be JSON, not a BigInt',
   ],
-  ['a place before the log', decodeCursor({ pos: -1 }), 'pos must be a number of 0 or more, not -1'],
   [
     'a result that is text',
     decodeOutcome('done'),

@@ -27,7 +27,6 @@ import {
 } from './read-value.ts'
 import type { Schema } from './schema.ts'
 import { describeForeignSchema, isStandardSchema, toObjectSchema } from './schema.ts'
-import type { Cursor } from './front-session.ts'
 import type { SendOptions } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
@@ -376,11 +375,4 @@ const readDescription: Read<DecodedDescription> = readFields('a description', DE
 /** Decodes a session's title and the program's notes about it. A null title removes it. Never throws. */
 export function decodeDescription(value: unknown): Decoded<DecodedDescription> {
   return decodeWith('the description', value, readDescription)
-}
-
-const readCursor = readFields('a cursor', { pos: readInteger(0) })
-
-/** Decodes the position to read from. Never throws. */
-export function decodeCursor(value: unknown): Decoded<Cursor> {
-  return decodeWith('the cursor', value, readCursor)
 }

@@ -1,7 +1,6 @@
-// A session as fronts, listeners and test kits hold it, with clients that hold a lease and the facts as frames.
+// A session as fronts, listeners and test kits hold it, with clients that hold a lease.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
-import type { Fact } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
@@ -40,14 +39,9 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
   client(init: LeaseClientOptions): Promise<LeaseClient>
   /** Connects an app, for a front that passes on its messages. */
   connect(init: ConnectionOptions): ClientConnection
-  /**
-   * Every fact from `cursor` on (without one, only future facts), then new ones as they arrive, with live text between
-   * them.
-   */
-  frames(cursor?: Cursor): FrameStream
   /** An unsettled call, with what the client needs to run it. */
   openCall(callId: string): OpenCall | undefined
-  /** The newest turn, and the position from which its frames can be read. */
+  /** The newest turn, and the position from which it can be read. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
   readonly phase: Phase
 }
@@ -59,14 +53,6 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
 export function frontOf<A extends Agent>(session: Session<A>): FrontSession<A> {
   if ('connect' in session) return session as FrontSession<A> // hosts create sessions by createSession of the runtime
   throw new BatonError({ code: 'invalid_option', message: 'frontOf needs a session of a host, not a copy of one' })
-}
-
-/** Frames one by one or in batches; use one way or the other, not both. */
-export interface FrameStream extends AsyncIterable<Frame> {
-  /** All unread frames, at least one; undefined at the end. Costs one promise per batch. */
-  nextBatch(): Promise<readonly Frame[] | undefined>
-  /** Ends the reading at once. */
-  leave(): void
 }
 
 export interface LeaseClientOptions {
@@ -103,29 +89,8 @@ export interface LeaseClient extends Client {
   renew(): Promise<void>
 }
 
-/** The next position to read. */
-export interface Cursor {
-  readonly pos: number
-}
-
-export type Frame =
-  | {
-      readonly type: 'fact'
-      readonly pos: number
-      /** Session time, which the deadlines of facts use. */
-      readonly nowMs: number
-      /** Wall-clock time, if it differs from `nowMs` by a second or more. */
-      readonly wallMs?: number
-      readonly fact: Fact
-      /** More facts of the same record follow. */
-      readonly more?: true
-    }
-  | LiveFrame
-  /** The reader was too slow, or another host had the session for a while: it missed frames. Read again from `pos`. */
-  | { readonly type: 'lagged'; readonly pos: number }
-
 /**
- * Frames between records. Pieces of an attempt are provisional until its step ends, and void if it is superseded. They
+ * Happenings between records. Pieces of an attempt are provisional until its step ends, and void if it is superseded. They
  * follow the record that began their attempt. Offsets count UTF-16 units of that text, so that a repeat is harmless.
  */
 export type LiveFrame =

@@ -8,7 +8,6 @@ import { CLIENT_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import { SESSION_TABLE } from '../machine/table.ts'
 import { TestSession } from '../testing/test-session.ts'
 import {
-  decodeCursor,
   decodeDecision,
   decodeDescription,
   decodeQuestionAnswer,
@@ -90,7 +89,6 @@ const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
   ['decodeQuestionAnswer', decodeQuestionAnswer, { questionId: 'q', decline: true, reason: 'r' }],
   ['decodeDescription', decodeDescription, { title: 'T', meta: { a: { b: 1 } } }],
   ['decodeDescription', decodeDescription, { title: null }],
-  ['decodeCursor', decodeCursor, { pos: 0 }],
   ...[
     {
       type: 'user-input',

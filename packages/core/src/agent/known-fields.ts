@@ -16,9 +16,6 @@ export interface KnownFields {
 /** The type of a field that has another name here. Its text is the compiler's error. */
 export type FieldIsNamed<Name extends string> = `Baton names this field "${Name}"`
 
-/** Maximum edits (letters added, dropped or changed) of a misspelt name. */
-const NEAR = 2
-
 /** @throws BatonError with the code if the value is not an object, or for its first unknown field */
 export function checkFields(value: unknown, { what, code, fields, elsewhere = {} }: KnownFields): void {
   if (typeof value !== 'object' || value === null)
@@ -84,22 +81,49 @@ export function findMeant(
   return Object.hasOwn(elsewhere, unknown) ? elsewhere[unknown] : findNearName(fields, unknown)
 }
 
-/** The nearest name to an unknown one; undefined if none is near. */
+/** The misspelt name as it was meant, or else the first name that begins with it; undefined if none is near. */
 export function findNearName(names: Iterable<string>, unknown: string): string | undefined {
-  return [...names].find((name) => countEdits(name, unknown) <= NEAR || name.startsWith(unknown))
+  if (unknown === '') return undefined
+  const all = [...names]
+  // A word of two letters is similar to every other.
+  return findMisspelt(all, unknown, unknown.length < 4 ? 1 : 2) ?? all.find((name) => name.startsWith(unknown))
 }
 
-/** Levenshtein distance, for short names. */
-function countEdits(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > NEAR) return Infinity
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [index, letter] of one.split('').entries()) {
-    const next = [index + 1]
-    for (const [column, wanted] of other.split('').entries())
-      next.push(
-        Math.min((next[column] ?? 0) + 1, (row[column + 1] ?? 0) + 1, (row[column] ?? 0) + (letter === wanted ? 0 : 1)),
-      )
-    row = next
+/**
+ * The name with the fewest edits, at most `editsMax`; the first of several. An edit adds, drops or changes a letter, or
+ * swaps two neighbours.
+ */
+export function findMisspelt(names: Iterable<string>, unknown: string, editsMax: number): string | undefined {
+  let nearest: string | undefined
+  let fewest = editsMax + 1
+  for (const name of names) {
+    if (Math.abs(name.length - unknown.length) >= fewest) continue
+    const edits = countEdits(name, unknown)
+    if (edits < fewest) [nearest, fewest] = [name, edits]
   }
-  return row.at(-1) ?? Infinity
+  return nearest
+}
+
+/** Optimal string alignment distance, for short names. */
+function countEdits(one: string, other: string): number {
+  const first = Array.from({ length: other.length + 1 }, (_, column) => column)
+  const rows = [first]
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity
+  for (let row = 1; row <= one.length; row++) {
+    const next = [row]
+    rows.push(next)
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1]
+      const isSwap = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      next.push(
+        Math.min(
+          at(row, column - 1) + 1,
+          at(row - 1, column) + 1,
+          at(row - 1, column - 1) + (isSame ? 0 : 1),
+          isSwap ? at(row - 2, column - 2) + 1 : Infinity,
+        ),
+      )
+    }
+  }
+  return at(one.length, other.length)
 }

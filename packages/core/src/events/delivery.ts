@@ -5,19 +5,23 @@ import type { ProjectedRecord } from './event-values.ts'
 import { nameAnswer } from './projection-start.ts'
 import type { EventBody, EventPlace } from './session-event.ts'
 
-/** Completes the events emitted for a fact, which start at index `told`. */
+/**
+ * The events of a record with delivery events and places. `starts` has the index of each fact's first event, then that
+ * of the first event that belongs to no fact.
+ */
 export function addDelivery(
-  events: EventBody[],
-  told: number,
-  { fact, index, record }: { readonly fact: Fact; readonly index: number; readonly record: ProjectedRecord },
-): void {
-  const more = readDelivery(fact)
-  if (more) events.splice(told, 0, more)
-  if (events.length === told) return
-  const { pos, nowMs, wallMs } = record
-  const at: EventPlace = { pos, fact: index, nowMs, ...(wallMs !== undefined && { wallMs }) }
-  // Each event was created for this reader.
-  for (let event = told; event < events.length; event++) Object.assign(events[event] ?? {}, { at })
+  { pos, nowMs, wallMs, facts }: ProjectedRecord,
+  bodies: readonly EventBody[],
+  starts: readonly number[],
+): readonly EventBody[] {
+  const placed: (EventBody & { readonly at?: EventPlace })[] = []
+  for (const [index, fact] of facts.entries()) {
+    const at: EventPlace = { pos, fact: index, nowMs, ...(wallMs !== undefined && { wallMs }) }
+    const more = readDelivery(fact)
+    if (more) placed.push({ ...more, at })
+    for (const body of bodies.slice(starts[index], starts[index + 1])) placed.push({ ...body, at })
+  }
+  return [...placed, ...bodies.slice(starts.at(-1)).map((body) => ({ ...body }))]
 }
 
 function readDelivery(fact: Fact): EventBody | undefined {

@@ -1,6 +1,7 @@
 // Event values derived from facts.
 import type { AssistantPart } from '../messages.ts'
 import type { Fact, FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
+import { addDelivery } from './delivery.ts'
 import type { EventBody, EventCursor, MessageId, SessionEvent, TurnStop, UserMessageView } from './session-event.ts'
 
 /** A record, or the part that a reader sees. */
@@ -154,4 +155,43 @@ export function placeEvent(body: EventBody, cursor: EventCursor): SessionEvent {
   const event = body as EventBody & { cursor?: EventCursor }
   event.cursor = cursor
   return event as SessionEvent // it has its cursor now
+}
+
+export interface RecordEventsOptions {
+  readonly record: ProjectedRecord
+  readonly bodies: readonly EventBody[]
+  /** For each fact, the index of its first body; then the index of the first body that belongs to no fact. */
+  readonly starts: readonly number[]
+  /** Cursors of a reader before the record and behind it. */
+  readonly before: EventCursor
+  readonly after: EventCursor
+}
+
+/** The events of one record, shared by all readers of a kind. */
+export class RecordEvents {
+  /** Cursor behind the record. */
+  readonly after: EventCursor
+  readonly #init: RecordEventsOptions
+  #plain: readonly SessionEvent[] | undefined
+  #delivery: readonly SessionEvent[] | undefined
+
+  constructor(init: RecordEventsOptions) {
+    this.#init = init
+    this.after = init.after
+  }
+
+  /** Created on first use. */
+  read(delivery: boolean): readonly SessionEvent[] {
+    const { record, bodies, starts } = this.#init
+    if (delivery) return (this.#delivery ??= this.#place(addDelivery(record, bodies, starts)))
+    return (this.#plain ??= this.#place(bodies))
+  }
+
+  #place(bodies: readonly EventBody[]): readonly SessionEvent[] {
+    const { before, after, record } = this.#init
+    const last = bodies.length - 1
+    return bodies.map((body, index) =>
+      placeEvent(body, index === last ? after : { ...before, pos: record.pos, read: index + 1 }),
+    )
+  }
 }

@@ -4,7 +4,6 @@ import type { LiveFrame } from '../agent/front-session.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { Fact, FactOf } from '../machine/fact.ts'
-import { addDelivery } from './delivery.ts'
 import type { CallFact } from './call-views.ts'
 import { CallViews, isCallFact } from './call-views.ts'
 import type {
@@ -19,6 +18,7 @@ import type {
 } from './session-event.ts'
 import {
   ENDED_EARLY,
+  RecordEvents,
   createStepEnd,
   createUserMessage,
   findStop,
@@ -77,6 +77,7 @@ export class SessionProjection {
   /** Why the session is at rest, regardless of new input. */
   #rest: 'paused' | 'stopped' | undefined
   #activity: SessionActivity = 'idle'
+  #isWhole = true
   /** Events of the record being projected. */
   #events: EventBody[] = []
 
@@ -84,6 +85,7 @@ export class SessionProjection {
     this.#init = init
     this.#birth = init.birth ?? init.start?.state.birth ?? ''
     this.#since = init.since
+    this.#pos = init.since ?? 0
     if (init.start) this.#startAt(init.start)
   }
 
@@ -106,24 +108,34 @@ export class SessionProjection {
 
   /** The events of a record. Pass records in order; a reader may begin at `since` of its cursor. */
   takeRecord(record: ProjectedRecord): readonly SessionEvent[] {
+    return this.projectRecord(record).read(this.#init.delivery ?? false)
+  }
+
+  /** As `takeRecord`, for readers of both kinds. */
+  projectRecord(record: ProjectedRecord): RecordEvents {
     const { pos, nowMs, facts } = record
     const before = this.cursor
-    for (let index = 0; index < facts.length; index++) {
-      const fact = facts[index]
-      if (!fact) continue
-      const told = this.#events.length
+    const starts = [0]
+    for (const fact of facts) {
       this.#takeFact(fact, record)
-      if (this.#init.delivery) addDelivery(this.#events, told, { fact, index, record })
+      starts.push(this.#events.length)
     }
     this.#flush(nowMs)
     this.#tellActivity()
     this.#pos = pos + 1
-    const told = this.#events
+    const bodies = this.#events
     this.#events = []
-    const last = told.length - 1
-    return told.map((body, index) =>
-      placeEvent(body, index === last ? this.cursor : { ...before, pos, read: index + 1 }),
-    )
+    return new RecordEvents({ record, bodies, starts, before, after: this.cursor })
+  }
+
+  /** The step being written: what was emitted of it, for a reader that joins. */
+  get written(): Pick<WrittenStep, 'attempt' | 'text' | 'frames'> | undefined {
+    return this.#written
+  }
+
+  /** Whether it has read the newest turn from its start, so that it knows the turn's usage and limits. */
+  get isWhole(): boolean {
+    return this.#isWhole
   }
 
   /** Returns undefined for repeated pieces, and for pieces outside a running step. */
@@ -142,6 +154,7 @@ export class SessionProjection {
     this.#rest = phase === 'paused' || phase === 'stopped' ? phase : undefined
     this.#steps = new Map(steps)
     this.#calls.start(calls)
+    this.#isWhole = !turn
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits)
       this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts), finish: '' }
@@ -312,6 +325,7 @@ export class SessionProjection {
     this.#calls.clear()
     this.#steps = undefined
     this.#since = record.pos
+    this.#isWhole = true
     this.#rest = undefined
     const { limits } = this.#init
     const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
@@ -382,6 +396,7 @@ export class SessionProjection {
     fold?.account.finish(error?.code)
     this.#flush(nowMs)
     this.#turn = undefined
+    this.#isWhole = true
     this.#tell({
       type: 'turn-finished',
       message: nameAnswer(turn),

@@ -1,6 +1,7 @@
 // A step while the model writes it. Tracks how much was emitted, so that each piece is emitted once and in order, from
 // whichever arrives first: live frames, progress or the finished step.
 import type { LiveFrame } from '../agent/front-session.ts'
+import { countCommon, GrowingText } from './growing-text.ts'
 import type { EventBody, EventCursor, MessageId } from './session-event.ts'
 
 export interface WrittenStepOptions {
@@ -20,10 +21,17 @@ export class WrittenStep {
   readonly step: number
   readonly attempt: number
   readonly #callPrefix: string
+  /** UTF-16 units emitted. */
   readonly #told = { text: 0, reasoning: 0 }
-  /** The emitted text in pieces, to compare with the finished step. */
-  readonly #pieces: { readonly offset: number; readonly text: string }[] = []
+  /** UTF-16 units emitted of each call's input. */
   #inputs: number[] = []
+  /** Text that a resuming reader already has, as far as the log contains it. */
+  #resumed = ''
+  /** Offset of the first piece after it. */
+  #resumedAt = 0
+  readonly #pieces = { text: new GrowingText(), reasoning: new GrowingText() }
+  /** Inputs of calls, by index. */
+  readonly #calls = new Map<number, { readonly name: string; readonly input: GrowingText }>()
   #progress: string
 
   constructor({ message, step, attempt, callPrefix, progress = '' }: WrittenStepOptions) {
@@ -50,10 +58,28 @@ export class WrittenStep {
   }
 
   resume({ text = 0, reasoning = 0, inputs = [] }: EventCursor): void {
-    this.#told.text = text
-    if (text > 0) this.#pieces.push({ offset: 0, text: this.#progress.slice(0, text) })
-    this.#told.reasoning = reasoning
+    this.#resumed = this.#progress.slice(0, text)
+    this.#pieces.text = new GrowingText()
+    Object.assign(this.#told, { text, reasoning })
+    this.#resumedAt = text
     this.#inputs = [...inputs]
+  }
+
+  /** The text emitted so far, unless a reader resumed. */
+  get text(): string {
+    return this.#pieces.text.read()
+  }
+
+  /** Everything emitted so far, unless a reader resumed; reasoning comes first, as it was written. */
+  frames(): readonly LiveFrame[] {
+    const { attempt } = this
+    const { text, reasoning } = this.#pieces
+    const frames: LiveFrame[] = []
+    if (reasoning.length > 0) frames.push({ type: 'reasoning-delta', attempt, offset: 0, text: reasoning.read() })
+    if (text.length > 0) frames.push({ type: 'text-delta', attempt, offset: 0, text: text.read() })
+    for (const [index, { name, input }] of this.#calls)
+      frames.push({ type: 'call-delta', attempt, index, name, offset: 0, text: input.read() })
+    return frames
   }
 
   take(piece: Piece): EventBody | undefined {
@@ -82,7 +108,7 @@ export class WrittenStep {
     this.#told[type] = offset + text.length
     const { message, step } = this
     const rest = text.slice(told - offset)
-    if (type === 'text') this.#pieces.push({ offset: told, text: rest })
+    this.#pieces[type].add(rest)
     return [{ type, message, step, offset: told, text: rest }]
   }
 
@@ -91,14 +117,21 @@ export class WrittenStep {
    * only the common part stays.
    */
   finish(text: string): readonly EventBody[] {
-    const other = this.#pieces.find((piece) => !text.startsWith(piece.text, piece.offset))
-    if (!other) return this.#told.text > text.length ? this.cutTo(text.length) : this.write('text', 0, text)
-    const keep = Math.min(text.length, other.offset + countCommon(other.text, text.slice(other.offset)))
+    const keep = this.#countKept(text)
+    if (keep === undefined) return this.#told.text > text.length ? this.cutTo(text.length) : this.write('text', 0, text)
     const { message, step } = this
     const cut = this.cutTo(keep)
     // The offset stays at the furthest point that was sent: a reader that resumes from its cursor receives it once.
     this.#told.text = Math.max(this.#told.text, text.length)
     return text.length > keep ? [...cut, { type: 'text', message, step, offset: keep, text: text.slice(keep) }] : cut
+  }
+
+  /** UTF-16 units of the emitted text that the final text begins with; undefined if it has all of them. */
+  #countKept(text: string): number | undefined {
+    if (!text.startsWith(this.#resumed)) return countCommon(this.#resumed, text, 0)
+    const written = this.#pieces.text
+    const common = written.countCommon(text, this.#resumedAt)
+    return common < written.length ? Math.min(text.length, this.#resumedAt + common) : undefined
   }
 
   /** Takes the logged text: emitted unless it was already live, and kept for a step that is never finished. */
@@ -126,6 +159,9 @@ export class WrittenStep {
     this.#inputs[index] = Math.max(told, offset + text.length)
     const { message, step } = this
     const rest = text.slice(told - offset)
+    let call = this.#calls.get(index)
+    if (!call) this.#calls.set(index, (call = { name, input: new GrowingText() }))
+    call.input.add(rest)
     return {
       type: 'call-writing',
       message,
@@ -136,12 +172,4 @@ export class WrittenStep {
       text: rest,
     }
   }
-}
-
-/** Length of the common prefix of two texts in UTF-16 units, without half of a pair. */
-function countCommon(one: string, other: string): number {
-  let at = 0
-  while (at < one.length && one[at] === other[at]) at++
-  const last = one.charCodeAt(at - 1)
-  return last >= 0xd800 && last <= 0xdbff ? at - 1 : at
 }

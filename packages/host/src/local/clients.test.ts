@@ -306,10 +306,10 @@ test('clients that were detached and readings that ended are not kept', async ()
   const gone: WeakRef<object>[] = []
   for (let index = 0; index < 10; index++) {
     const client = await session.attach({})
-    const frames = frontOf(session).frames({ pos: 0 })
-    gone.push(new WeakRef(client), new WeakRef(frames))
+    const events = session.events({ from: 'start' })
+    gone.push(new WeakRef(client), new WeakRef(events))
     await client.detach()
-    for await (const frame of frames) if (frame.type === 'fact') break
+    for await (const event of events) if (event.type === 'session') break
   }
   await new Promise((resolve) => void setImmediate(resolve)) // objects dereferenced in a task are retained until it ends
   collectGarbage()

@@ -161,8 +161,8 @@ test('a session is opened from its snapshot: the records before it are not read,
   await next.time.until(again.send('four').answer)
   const told = next.model.requests[0]?.messages.filter(({ role }) => role === 'user')
   expect(JSON.stringify(told)).toMatch(/one.*two.*three.*four/)
-  const frames = frontOf(again).frames({ pos: 0 })[Symbol.asyncIterator]()
-  expect((await frames.next()).value).toMatchObject({ type: 'fact', pos: 0, fact: { type: 'session-opened' } })
+  const events = again.events({ from: 'start', delivery: true })[Symbol.asyncIterator]()
+  expect((await events.next()).value).toMatchObject({ type: 'session', activity: 'idle', at: { pos: 0, fact: 0 } })
 })
 
 test('a snapshot of another format, or ahead of its log, is passed over', async () => {

@@ -6,7 +6,7 @@ import { BatonError, defineAgent, voice } from '@baton/core'
 import type { Effect, Input, SessionRecord } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { SessionWorld, WorkContext } from '@baton/runtime'
-import { AbortedCalls, createArgumentValidator, RequestMessages, SessionFeed, ValidatedArguments } from '@baton/runtime'
+import { AbortedCalls, createArgumentValidator, RequestMessages, ValidatedArguments } from '@baton/runtime'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { Performer } from './performer.ts'
@@ -84,7 +84,7 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
     session: { session: 's', world: context as SessionWorld }, // only what work needs is used here
     aborted: new AbortedCalls(context),
     history,
-    feed: new SessionFeed({ readPast: () => createMemoryStore().read('s', 0) }),
+    feed: { publishLive: () => {} },
     submit: async (inputs) => {
       reports.push(...inputs)
       return inputs.map(() => ({ type: 'accepted', pos: 0 }))

@@ -15,8 +15,8 @@ import type {
 import { BatonError } from '@baton/core/internal'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-import type { AbortedCalls, Catalog, CopyingEngine, Directory, FrameReader, SessionWorld } from '@baton/runtime'
-import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionFeed } from '@baton/runtime'
+import type { AbortedCalls, Catalog, CopyingEngine, Directory, SessionWorld } from '@baton/runtime'
+import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionStream } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -63,7 +63,7 @@ export async function openLocalSession(init: LocalSessionOptions): Promise<Local
 export class LocalSession implements CopyingEngine, ActorListener {
   readonly session: string
   readonly #init: LocalSessionOptions
-  readonly #feed: SessionFeed
+  readonly stream: SessionStream
   readonly #observed: ObservedSession | undefined
   /** Records committed while opening. The observer gets them once the session has a state. */
   #untold: SessionRecord[] | undefined
@@ -87,7 +87,13 @@ export class LocalSession implements CopyingEngine, ActorListener {
     const { session, store } = init
     this.session = session
     this.#init = init
-    this.#feed = new SessionFeed({ readPast: (fromPos) => store.read(session, fromPos) })
+    this.stream = new SessionStream({
+      session,
+      world: () => this.world,
+      readLog: (fromPos) => store.read(session, fromPos),
+      state: () => this.state(),
+      history: () => this.history(),
+    })
     this.#observed = init.observer && this.#describe()
     this.#snapshots = new SnapshotTaker(init)
     const { catalog } = init
@@ -128,10 +134,6 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (this.#reopening) return this.#submitLater(this.#reopening, inputs)
     if (this.#failure) return Promise.reject(createClosedError(this.session, this.#failure))
     return this.#actor.submit(inputs)
-  }
-
-  follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
-    return this.#feed.read(fromPos, onEnd)
   }
 
   /**
@@ -184,7 +186,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     const actor = this.#actor
     actor.kill(this.#closed)
     this.#performer?.close()
-    this.#feed.end()
+    this.stream.end()
     // A removal of the session waits for its snapshots. If this owner committed nothing, the state has an epoch
     // that no record has, so no snapshot is taken.
     const isOwn = actor.state.pos === this.#committedPos
@@ -202,19 +204,19 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   onRecord(record: SessionRecord, isNew: boolean): void {
-    this.#feed.publishRecord(record)
+    this.stream.publishRecord(record)
     if (!isNew || !this.#observed) return
     if (this.#untold) this.#untold.push(record)
     else this.#init.observer?.onRecord?.(record, this.#observed)
   }
 
   publishLive(frame: LiveFrame): void {
-    this.#feed.publishLive(frame)
+    this.stream.publishLive(frame)
     if (this.#observed) this.#init.observer?.onLive?.(frame, this.#observed)
   }
 
   onSnapshot(pos: number): void {
-    this.#feed.startAfter(pos)
+    this.stream.startAfter(pos)
     this.#snapshots.startAfter(pos)
   }
 
@@ -322,6 +324,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
         }
         return (this.#performer = new Performer(init))
       })
+      this.stream.notice()
     } catch (cause) {
       this.#performer?.close()
       throw cause
@@ -348,7 +351,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     }
     if (this.isClosed()) return // closed on purpose: closing does the rest
     this.#closed = cause
-    this.#feed.end()
+    this.stream.end()
     await (this.#ending ??= this.#end(this.#actor, 'work'))
   }
 

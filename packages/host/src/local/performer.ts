@@ -1,17 +1,10 @@
 // Performs the effects of one session in this process: owns its timers, model calls and running tools. Work answers
 // with an input and never rejects.
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core/internal'
+import { GrowingText } from '@baton/core/internal'
 import type { Effect, History, Input, State } from '@baton/core/machine'
-import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionFeed } from '@baton/runtime'
-import {
-  createModelJob,
-  createToolIo,
-  createToolJob,
-  GrowingText,
-  performModel,
-  performTool,
-  ToolQuestions,
-} from '@baton/runtime'
+import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionStream } from '@baton/runtime'
+import { createModelJob, createToolIo, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
 
 export interface PerformerOptions {
   /** Its clock is the session's time. */
@@ -21,7 +14,7 @@ export interface PerformerOptions {
   /** Shared by all performers of the session. */
   readonly aborted: AbortedCalls
   readonly history: History
-  readonly feed: Pick<SessionFeed, 'publishLive'>
+  readonly feed: Pick<SessionStream, 'publishLive'>
   /** Rejects when the session has died; its successor starts from the log. */
   readonly submit: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
   /** Called when work rejects, which must never happen; the session then restarts from its log. */

@@ -1,4 +1,5 @@
 // Sessions of the local host: stores that cannot be opened, readers that are too slow, and what stays in memory.
+import type { SessionEvent } from '@baton/core/internal'
 import { frontOf } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -35,29 +36,26 @@ test('a host stops while a session is being opened by a store that does not answ
   expect(world.time.pending()).toBe(0)
 })
 
-test('a reader that is too slow learns that, and continues at its position', async () => {
+test('a reader that is too slow is told everything once; one for a device learns that it is behind', async () => {
   const world = createTestWorld({ steps: () => ({ text: 'ok' }) })
   const session = await world.open()
-  const slow = frontOf(session).frames({ pos: 0 })[Symbol.asyncIterator]()
-  const positions: number[] = []
-  const take = async (reader: typeof slow): Promise<number | undefined> => {
-    const next = await reader.next()
-    if (next.done === true) throw new Error('the reading ended')
-    if (next.value.type === 'lagged') return next.value.pos
-    if (next.value.type === 'fact') positions.push(next.value.pos)
-    return undefined
+  const slow = session.events({ from: 'start' })[Symbol.asyncIterator]()
+  const device = session.events({ delivery: true })[Symbol.asyncIterator]()
+  const ends = async (reader: typeof slow): Promise<readonly SessionEvent[]> => {
+    const told: SessionEvent[] = []
+    for (let next = await reader.next(); next.done !== true; next = await reader.next()) told.push(next.value)
+    return told
   }
-  await take(slow)
-  for (let count = 0; count < 5100; count++)
+  await slow.next()
+  expect((await device.next()).value).toMatchObject({ type: 'live' })
+  for (let count = 0; count < 10_200; count++)
     await frontOf(session).submit({ type: count % 2 === 0 ? 'pause' : 'continue' })
-  for (let count = 0; count < 5100; count++)
-    await frontOf(session).submit({ type: count % 2 === 0 ? 'pause' : 'continue' })
-  let lagged: number | undefined
-  while (lagged === undefined) lagged = await take(slow)
-  const last = (await world.records()).length - 1
-  const again = frontOf(session).frames({ pos: lagged })[Symbol.asyncIterator]()
-  while (positions.at(-1) !== last) await take(again)
-  expect([...new Set(positions)]).toEqual(Array.from({ length: last + 1 }, (_, pos) => pos))
+  expect(await ends(device)).toMatchObject([{ type: 'behind' }])
+  const told = ends(slow)
+  await world.time.settle()
+  await session.close()
+  const activities = (await told).flatMap((event) => (event.type === 'session' ? [event.activity] : []))
+  expect(activities).toEqual(Array.from({ length: 10_200 }, (_, count) => (count % 2 === 0 ? 'paused' : 'idle')))
 })
 
 test('an unheld idle session leaves memory, and is restored from its log', async () => {

@@ -1,6 +1,7 @@
 // One frame of Amazon's binary event stream: total length, headers length, CRC-32 of both, headers, body, CRC-32 of
-// everything before it. Implemented here because AWS's codec adds 8 MB and does not load under Vite. Format: the AWS C
-// library aws-c-event-stream, and smithy.io/2.0/aws/amazon-eventstream.html.
+// everything before it. Implemented here because AWS's codec adds 3.8 MB, takes twice the time for each frame, and
+// leaves the bound of a frame to its caller. Format: the AWS C library aws-c-event-stream, and
+// smithy.io/2.0/aws/amazon-eventstream.html.
 import { BatonError } from '@baton/core'
 import { crc32 } from './crc32.ts'
 

@@ -26,7 +26,7 @@ export function findAgent(agents: ReadonlyMap<string, Agent>, name: string): Age
   const found = agents.get(name)
   if (found) return found
   const names = [...agents.keys()]
-  const near = name === '' ? undefined : findNearName(names, name)
+  const near = findNearName(names, name)
   throw new BatonError({
     code: 'invalid_agent',
     message: `the host lists no agent "${name.slice(0, 100)}"${near === undefined ? '' : `; did you mean "${near}"?`}`,

@@ -1,11 +1,11 @@
 // Finds messages and turns in a session's log, including those outside the window.
 import type { EventCursor, JsonObject, MessageId } from '@baton/core/internal'
 import { BatonError, nameAnswer } from '@baton/core/internal'
-import type { Fact, IndexEntry, State } from '@baton/core/machine'
-import { applyRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
+import type { IndexEntry, SessionRecord, State } from '@baton/core/machine'
+import { applyRecord, initialState } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 
-type ReadEngine = Pick<SessionEngine, 'follow' | 'state' | 'session' | 'world'>
+type ReadEngine = Pick<SessionEngine, 'stream' | 'session' | 'world'>
 
 export interface FoundMessage {
   readonly role: 'user' | 'assistant'
@@ -30,7 +30,7 @@ export interface FoundTurn {
 /** @throws BatonError `unknown_input` for a message that is not in the conversation, `store_failed`, `log_damaged` */
 export async function findMessage(engine: ReadEngine, message: MessageId): Promise<FoundMessage> {
   const entries = new ConversationEntries(engine.session, engine.world.spec.window.messages)
-  await readRecords(engine, (pos, nowMs, facts) => entries.take(pos, nowMs, facts))
+  for await (const record of engine.stream.records(0)) entries.take(record)
   const found = entries.find(message)
   if (found) return found
   throw new BatonError({
@@ -48,7 +48,7 @@ export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<
   let outputOfTurn: JsonObject | undefined
   let hasEntered = false
   const note = (pos: number): EventCursor => ({ pos, ...(since !== undefined && { since }) })
-  await readRecords(engine, (pos, _, facts) => {
+  for await (const { pos, facts } of engine.stream.records(0))
     for (const fact of facts) {
       if (fact.type === 'turn-started') {
         since = pos
@@ -65,39 +65,7 @@ export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<
         output = outputOfTurn
       }
     }
-  })
   return from && { from, ...(output && { output }) }
-}
-
-/** Every record up to the newest. */
-async function readRecords(
-  engine: ReadEngine,
-  take: (pos: number, nowMs: number, facts: readonly Fact[]) => void,
-): Promise<void> {
-  const headPos = engine.state().pos
-  const frames = engine.follow(0)
-  let facts: Fact[] = []
-  try {
-    for (let pos = -1; pos < headPos;) {
-      const batch = await frames.nextBatch()
-      if (!batch) throw createUnreadError(engine.session)
-      for (const frame of batch) {
-        if (frame.type !== 'fact') continue
-        facts.push(frame.fact)
-        if (frame.more) continue
-        take(frame.pos, frame.nowMs, facts)
-        facts = []
-        pos = frame.pos
-      }
-    }
-  } finally {
-    frames.leave()
-  }
-}
-
-/** The error for a log that was only read in part. */
-function createUnreadError(session: string): BatonError {
-  return new BatonError({ code: 'session_closed', message: `session ${session} was closed before its log was read` })
 }
 
 class ConversationEntries {
@@ -116,11 +84,10 @@ class ConversationEntries {
     this.#state = initialState(session)
   }
 
-  take(pos: number, nowMs: number, facts: readonly Fact[]): void {
+  take(record: SessionRecord): void {
     const before = this.#state.index
-    const record = { version: FORMAT_VERSION, pos, nowMs, epoch: 0, input: { type: 'start' }, facts } as const
     this.#state = applyRecord(this.#state, record)
-    for (const fact of facts) {
+    for (const fact of record.facts) {
       if (fact.type === 'turn-started') {
         this.#turns.set(nameAnswer(fact.turn), fact.exchange)
         if (fact.output) this.#outputs.set(fact.exchange, fact.output)

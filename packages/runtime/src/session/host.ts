@@ -68,7 +68,7 @@ export function createHostOver({ engine, newId, catalog }: HostOverOptions): Hos
   }
   return {
     session: session as Host['session'], // the same session, with its agent's types
-    // Every call returns the same promise, so it is no async function; a mistake in the options rejects all the same.
+    // Not an async function: every call returns the same promise. A mistake in the options still rejects.
     stop: (options = {}) => {
       try {
         const drainMs = readDrainMs(options)

@@ -1,12 +1,13 @@
 // This program as the client that runs the agent's client tools: a client that serves its calls with handlers.
 import type { Client, ClientHandlers, Principal } from '@baton/core/internal'
 import { parseJson } from '@baton/core/internal'
-import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
+import type { OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
 import { storeMediaOrSay } from '../work/media.ts'
 import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
-import type { FrameReader } from './frame-reader.ts'
+import type { EventReader } from './reader.ts'
+import { openEvents } from './reading.ts'
 import { SessionClient } from './session-client.ts'
 import { checkResult } from './submit-media.ts'
 
@@ -22,7 +23,7 @@ export interface ProgramClientOptions {
 
 interface ClientState extends ProgramClientOptions {
   readonly client: SessionClient
-  reader: FrameReader
+  reader: EventReader
   detached: boolean
 }
 
@@ -31,7 +32,7 @@ export async function attachProgramClient(init: ProgramClientOptions): Promise<C
   const { engine, principal, connection, tools } = init
   const client = new SessionClient({ engine, principal, init: { client: connection, ...(tools && { runs: tools }) } })
   // Opened before attaching, so that no offer is missed.
-  const state: ClientState = { ...init, client, reader: engine.follow(), detached: false }
+  const state: ClientState = { ...init, client, reader: openEvents(engine, READING), detached: false }
   try {
     await client.renew()
   } catch (cause) {
@@ -57,25 +58,27 @@ export async function attachProgramClient(init: ProgramClientOptions): Promise<C
 }
 
 async function serve(state: ClientState): Promise<void> {
-  for (let lagged = false; !state.detached; lagged = false) {
-    const { reader } = state
+  for (let isBehind = false; !state.detached; isBehind = false) {
+    const { reader, engine, connection } = state
     for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
-      for (const frame of batch) {
-        if (frame.type === 'lagged') {
-          state.reader = state.engine.follow(frame.pos)
-          lagged = true
-        } else if (frame.type === 'fact') await serveFact(state, frame.fact)
+      for (const event of batch.events) {
+        isBehind ||= event.type === 'behind'
+        // The session was reopened under this program, which is still running and still answers.
+        if (event.type === 'clients-gone' && !state.detached) await state.client.renew()
+        if (event.type === 'call-offered' && event.client === connection) answer(state, event.callId, event.offer)
       }
-    if (!lagged) return
+    if (!isBehind) return
+    state.reader = openEvents(engine, READING)
+    for (const { callId, state: phase, offer } of engine.state().step?.calls ?? [])
+      if (phase === 'offered' && offer?.connection === connection) answer(state, callId, offer.number)
   }
 }
 
-async function serveFact(state: ClientState, fact: Fact): Promise<void> {
-  // The session was reopened under this program, which is still running and still answers.
-  if (fact.type === 'host-restarted' && !state.detached) await state.client.renew()
-  if (fact.type !== 'call-offered' || fact.connection !== state.connection) return
-  // A handler's failure is a result. Only a closed session rejects, and it no longer needs the answer.
-  handle(state, fact.callId, fact.offer).catch(() => {})
+const READING = { delivery: true } as const
+
+/** A handler's failure is a result. Only a closed session rejects, and it no longer needs the answer. */
+function answer(state: ClientState, callId: string, offer: number): void {
+  handle(state, callId, offer).catch(() => {})
 }
 
 async function handle(state: ClientState, callId: string, offer: number): Promise<void> {
@@ -83,7 +86,7 @@ async function handle(state: ClientState, callId: string, offer: number): Promis
   const call = engine.history().openCall(callId)
   if (!call || call.settled || !Object.hasOwn(state.handlers, call.name)) return
   const claimed = await client.claim(callId, offer).catch(() => undefined) // another client was asked meanwhile
-  if (!claimed) return
+  if (!claimed || claimed.again) return
   const outcome = await runHandler(state, call)
   const result = await checkResult(engine, { type: 'tool-result', callId, connection, outcome })
   // The session accepts results only from attached clients.

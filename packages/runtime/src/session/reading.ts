@@ -1,28 +1,15 @@
 // Reads a session: its events from any position, its messages, and its current state.
-import type {
-  EventCursor,
-  EventsOptions,
-  MessagesPage,
-  MessagesQuery,
-  ProjectionOptions,
-  SessionDetails,
-} from '@baton/core/internal'
+import type { EventCursor, EventsOptions, MessagesPage, MessagesQuery, SessionDetails } from '@baton/core/internal'
 import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core/internal'
 import { requestTokens } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { listApprovals, listQuestions } from './approvals.ts'
 import { inTime, nameMediaBlob } from '../work/media.ts'
-import { EventReader } from './event-reader.ts'
+import { EventReader } from './reader.ts'
 
-export type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
+export type ReadEngine = Pick<SessionEngine, 'session' | 'stream' | 'state' | 'history' | 'world'>
 
-/** The parts of the agent that a projection of this session needs. */
-function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionOptions {
-  const { limits, window } = engine.world.spec
-  return { birth: engine.state().birth, limits, contextTokens: () => window.contextTokens }
-}
-
-export interface ReadingOptions extends Pick<EventsOptions, 'from' | 'delivery'> {
+export interface EventReading extends Pick<EventsOptions, 'from' | 'delivery'> {
   /** Whether to emit `live` where the past ends. */
   readonly tellsLive?: boolean
   readonly onEnd?: (reader: EventReader) => void
@@ -30,26 +17,19 @@ export interface ReadingOptions extends Pick<EventsOptions, 'from' | 'delivery'>
 
 /** @throws BatonError `invalid_event` */
 export function openEvents(
-  engine: ReadEngine,
-  { from = 'now', delivery, tellsLive, onEnd }: ReadingOptions,
+  engine: Pick<ReadEngine, 'session' | 'stream' | 'state' | 'history'>,
+  { from = 'now', delivery, tellsLive, onEnd }: EventReading,
 ): EventReader {
+  const { session, stream } = engine
   const headPos = engine.state().pos
-  const init = { ...readProjectionInit(engine), delivery }
-  const more = { delivery, ...(tellsLive && { headPos }), ...(onEnd && { onEnd }) }
-  const follow: ReadEngine['follow'] = (pos) => engine.follow(pos)
-  const newest = engine.history().lastTurn()?.pos
+  const more = { delivery, onEnd, ...(tellsLive && { headPos }) }
+  const since = engine.history().lastTurn()?.pos
   // Before its first turn a session has nothing newer than now.
-  if (from === 'now' || (from === 'turn' && newest === undefined)) {
-    const start = readStart(engine.state(), engine.history())
-    const projection = new SessionProjection({ ...init, start })
-    return new EventReader({ follow, frames: follow(headPos + 1), projection, from: projection.cursor, ...more })
-  }
-  const since = newest ?? 0
-  const cursor: EventCursor = from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: since, since } : from
-  checkPlace(cursor, headPos, engine.session)
-  const frames = follow(Math.min(cursor.since ?? 0, cursor.pos))
-  const projection = new SessionProjection({ ...init, since: cursor.since })
-  return new EventReader({ follow, frames, projection, from: cursor, ...more })
+  if (from === 'now' || (from === 'turn' && since === undefined)) return new EventReader(stream, more)
+  const cursor: EventCursor =
+    from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: since ?? 0, since: since ?? 0 } : from
+  checkPlace(cursor, headPos, session)
+  return new EventReader(stream, { from: cursor, ...more })
 }
 
 function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: string): void {

@@ -4,6 +4,7 @@ import { BatonError } from '@baton/core/internal'
 import type { Accepted } from '@baton/core/internal'
 import type { Fact, Input, SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
+import { openEvents } from './reading.ts'
 import { ReplicatedSession } from './replicated-session.ts'
 
 const paused: Input = { type: 'pause' }
@@ -20,7 +21,7 @@ function create() {
   let pos = 0
   const session = new ReplicatedSession({
     session: 's',
-    world: {} as never, // unused here
+    world: { current: { spec: { limits: {}, window: {} } } } as never, // what projections read
     update: (inputs) => Promise.resolve(inputs.map((): Accepted => ({ type: 'accepted', pos: (pos += 1) }))),
     readPast: async function* () {},
   })
@@ -62,11 +63,14 @@ test('an input whose record never comes is refused with the end of the session, 
 
 test('a record that comes twice is told once', async () => {
   const session = create()
-  const reader = session.follow()
+  const reader = openEvents(session, {})
   session.publishRecords([record(1, { type: 'session-paused' })])
   session.publishRecords([record(1, { type: 'session-paused' })])
-  expect(await reader.nextBatch()).toMatchObject([{ type: 'fact', pos: 1 }])
-  expect(await reader.nextBatch(false)).toEqual([])
+  expect(await reader.nextBatch()).toMatchObject({
+    events: [{ type: 'session', activity: 'paused' }],
+    next: { pos: 2 },
+  })
+  expect(await reader.nextBatch(false)).toBeUndefined()
 })
 
 test('an interrupt is told once what the model had said', () => {

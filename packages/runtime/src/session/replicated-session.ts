@@ -5,10 +5,9 @@ import type { History, HostReport, Input, SessionRecord, State } from '@baton/co
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { OpenWorld } from '../catalog/open-world.ts'
 import type { SessionEngine } from '../engine.ts'
-import { SessionFeed } from './feed.ts'
 import { FoldedReplica } from './folded-replica.ts'
 import { ToolQuestions } from '../work/tool-questions.ts'
-import type { FrameReader } from './frame-reader.ts'
+import { SessionStream } from './stream.ts'
 
 export interface ReplicatedSessionOptions {
   readonly session: string
@@ -25,7 +24,7 @@ export class ReplicatedSession implements SessionEngine {
   readonly questions: ToolQuestions
   readonly #init: ReplicatedSessionOptions
   readonly #replica: FoldedReplica
-  readonly #feed: SessionFeed
+  readonly stream: SessionStream
   #ended: BatonError | undefined
   #stoppedAttempt = 0
 
@@ -33,7 +32,13 @@ export class ReplicatedSession implements SessionEngine {
     this.session = init.session
     this.#init = init
     this.#replica = new FoldedReplica(init.session)
-    this.#feed = new SessionFeed(init)
+    this.stream = new SessionStream({
+      session: init.session,
+      world: () => this.world,
+      readLog: init.readPast,
+      state: () => this.state(),
+      history: () => this.history(),
+    })
     this.questions = new ToolQuestions({
       history: () => this.history(),
       submit: (reports) => this.submit(reports),
@@ -42,12 +47,12 @@ export class ReplicatedSession implements SessionEngine {
 
   /** Takes records in order and skips repeated ones. @throws BatonError `log_damaged` for a gap */
   publishRecords(records: readonly SessionRecord[]): void {
-    for (const record of records) if (this.#replica.fold(record)) this.#feed.publishRecord(record)
+    for (const record of records) if (this.#replica.fold(record)) this.stream.publishRecord(record)
     if (this.questions.isWaiting) this.questions.notice()
   }
 
   publishLive(frame: LiveFrame): void {
-    this.#feed.publishLive(frame)
+    this.stream.publishLive(frame)
   }
 
   /**
@@ -59,14 +64,14 @@ export class ReplicatedSession implements SessionEngine {
     if (!interrupting || !running || running.attempt === this.#stoppedAttempt) return undefined
     const { attempt } = running
     this.#stoppedAttempt = attempt
-    return { type: 'model-stopped', attempt, text: this.#feed.textOfAttempt(attempt) }
+    return { type: 'model-stopped', attempt, text: this.stream.textOfAttempt(attempt) }
   }
 
   /** Ends every reading and refuses every later input, including inputs whose record has not arrived. */
   end(cause: BatonError): void {
     this.#ended ??= cause
     this.#replica.end(this.#ended)
-    this.#feed.end()
+    this.stream.end()
     this.questions.close()
   }
 
@@ -95,9 +100,5 @@ export class ReplicatedSession implements SessionEngine {
     const last = answers.findLast((answer) => answer.type === 'accepted')
     if (last?.type === 'accepted') await this.#replica.reached(last.pos)
     return answers
-  }
-
-  follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
-    return this.#feed.read(fromPos, onEnd)
   }
 }

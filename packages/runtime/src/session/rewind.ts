@@ -49,17 +49,10 @@ async function findRewound(
   const accepted = { type: 'accepted', pos } as const
   if (replace) return { ...accepted, turn: inputId }
   if (!again) return accepted
-  for await (const frame of engine.follow(pos)) {
-    if (frame.type !== 'fact') continue
-    const { fact, more } = frame
-    if (frame.pos > pos) break
-    if (fact.type === 'inputs-entered') {
-      const [turn] = fact.entries.flatMap(({ inputs }) => inputs)
-      return { ...accepted, ...(turn !== undefined && { turn }) }
-    }
-    if (!more) break
-  }
-  return accepted
+  const { value: record } = await engine.stream.records(pos).next()
+  const entered = record?.facts.find((fact) => fact.type === 'inputs-entered')
+  const turn = entered?.entries.flatMap(({ inputs }) => inputs)[0]
+  return { ...accepted, ...(turn !== undefined && { turn }) }
 }
 
 const ONLY_USERS: Refused = {

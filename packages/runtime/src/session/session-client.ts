@@ -135,13 +135,9 @@ export class SessionClient implements LeaseClient {
 
 /** Why the record at a position ignores a result; undefined if it accepts it. */
 async function findIgnored(engine: SessionEngine, pos: number, callId: string): Promise<IgnoreReason | undefined> {
-  for await (const frame of engine.follow(pos)) {
-    if (frame.type !== 'fact') continue
-    const { fact } = frame
-    if (frame.pos === pos && fact.type === 'result-ignored' && fact.callId === callId) return fact.reason
-    if (frame.pos >= pos && !frame.more) return undefined
-  }
-  return undefined
+  const { value: record } = await engine.stream.records(pos).next()
+  const fact = record?.facts.find((one) => one.type === 'result-ignored' && one.callId === callId)
+  return fact?.type === 'result-ignored' ? fact.reason : undefined
 }
 
 const NO_CALL: Refused = { type: 'refused', code: 'call_over', message: 'there is no such open call' }

@@ -6,11 +6,9 @@ import type {
   ClientConnection,
   ClientHandlers,
   ConnectionOptions,
-  Cursor,
   Decision,
   EventsOptions,
   EventStream,
-  FrameStream,
   FrontSession,
   Interrupted,
   LeaseClient,
@@ -46,7 +44,6 @@ import {
   decodeDecision,
   decodeDescription,
   decodeEventsOptions,
-  decodeCursor,
   decodeInterruptOptions,
   decodeLeaseClientOptions,
   decodeMessagesQuery,
@@ -310,15 +307,6 @@ class SessionHandle implements FrontSession {
 
   async describe(patch: SessionDescription): Promise<Accepted> {
     return insist(await this.#submit({ type: 'describe', ...demand(decodeDescription(patch)) }))
-  }
-
-  frames(cursor?: Cursor): FrameStream {
-    const given = cursor === undefined ? undefined : decodeCursor(cursor)
-    if (given && !given.ok) throw new BatonError(given.refusal)
-    const reader = this.#init.engine.follow(given?.value.pos, (ended) => this.#readers.delete(ended))
-    if (this.#closed) reader.leave()
-    else this.#readers.add(reader)
-    return reader
   }
 
   openCall(callId: string): OpenCall | undefined {

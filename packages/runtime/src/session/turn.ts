@@ -13,7 +13,8 @@ import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core/int
 import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
-import type { EventReader } from './event-reader.ts'
+import type { EventReader } from './reader.ts'
+import { EventQueue } from './reader.ts'
 
 export interface TurnOptions {
   readonly inputId: string
@@ -94,19 +95,16 @@ async function readTurn(init: TurnOptions, events: TurnEvents): Promise<Answer> 
   }
   const { events: reader, output } = await init.reading
   events.readsValues = output !== undefined
-  try {
-    for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
-      for (const event of batch.events) {
-        const isAsked = event.type === 'message-added' && event.message.id === init.inputId
-        const isEntered = event.type === 'message-entered' && event.message === init.inputId
-        // Pushed first: `takeEvent` throws if the turn failed, and readers must still see its end.
-        if (seen.isMine || isAsked || isEntered) events.push(event)
-        const answer = takeEvent(init.inputId, seen, event)
-        if (answer) return answer
-      }
-  } finally {
-    reader.leave()
-  }
+  let answer: Answer | undefined
+  await reader.drain((event) => {
+    const isAsked = event.type === 'message-added' && event.message.id === init.inputId
+    const isEntered = event.type === 'message-entered' && event.message === init.inputId
+    // Pushed first: `takeEvent` throws if the turn failed, and readers must still see its end.
+    if (seen.isMine || isAsked || isEntered) events.push(event)
+    answer = takeEvent(init.inputId, seen, event)
+    return answer !== undefined
+  })
+  if (answer) return answer
   throw new BatonError({ code: 'session_closed', message: 'the session was closed before the turn ended' })
 }
 
@@ -194,13 +192,12 @@ function readAnswer(
 
 const WAITING_MAX = 1000
 
-/** The events of one turn. Unread text is joined, so an unread turn is no larger than its answer. */
+/** The events of one turn, for all who iterate it. An unread turn is no larger than its answer. */
 class TurnEvents implements AsyncIterable<SessionEvent> {
-  #waiting: SessionEvent[] = []
+  readonly #queue = new EventQueue()
   /** Events that were taken but not yet returned. */
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
-  #ended = false
   #failure: { readonly cause: unknown } | undefined
   /** Number of waiting events that triggers the next removal of outdated ones. */
   #boundAt = WAITING_MAX
@@ -208,44 +205,18 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   readsValues = false
   /** Text of the current step, and the length last parsed as a value. */
   readonly #written = { text: '', readChars: 0 }
-  /** Shared by all waiting iterators: they share the events, and none may hang at the end. */
-  #wake: PromiseWithResolvers<void> | undefined
 
   push(event: SessionEvent): void {
-    const joined = joinTexts(this.#waiting.at(-1), event)
-    if (joined) this.#waiting[this.#waiting.length - 1] = joined
-    else {
-      // Only the newest progress of a call matters; a tool may report as long as it likes.
-      if (event.type === 'call-progress')
-        this.#waiting = this.#waiting.filter((other) => !isProgress(other, event.callId))
-      this.#waiting.push(event)
-    }
-    if (this.#waiting.length > this.#boundAt) this.#shrink()
-    this.#wake?.resolve()
-    this.#wake = undefined
-  }
-
-  /** Keeps the newest of repeated events, such as those of a call whose clients come and go. */
-  #shrink(): void {
-    const newer = new Set<string>()
-    const kept = this.#waiting.toReversed().filter((event) => {
-      const key =
-        event.type === 'call' ? event.call.callId : event.type === 'session' ? Object.keys(event).join() : undefined
-      if (key === undefined) return true
-      const isNewest = !newer.has(key)
-      newer.add(key)
-      return isNewest
-    })
-    this.#waiting = kept.toReversed()
-    this.#boundAt = Math.max(WAITING_MAX, 2 * kept.length)
+    // Only the newest progress of a call matters; a tool may report as long as it likes.
+    if (event.type === 'call-progress') this.#queue.keepOnly((other) => !isProgress(other, event.callId))
+    if (this.#queue.push([event]) > this.#boundAt)
+      this.#boundAt = Math.max(WAITING_MAX, 2 * this.#queue.keepNewest(nameRepeated))
   }
 
   /** With `failure`, a reader that has read all events throws its cause. */
   end(failure?: { readonly cause: unknown }): void {
-    this.#ended = true
     this.#failure = failure
-    this.#wake?.resolve()
-    this.#wake = undefined
+    this.#queue.end()
   }
 
   /** Not a generator: that would create three promises per event. */
@@ -273,16 +244,20 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
       // Another iterator may have taken some meanwhile.
       const taken = this.#takeNext()
       if (taken) return await taken
-      this.#batch = this.#waiting
-      this.#waiting = []
+      this.#batch = this.#queue.takeAll()
       this.#handedOut = 0
       if (this.#batch.length > 0) continue
       if (this.#failure) throw this.#failure.cause
-      if (this.#ended) return END
-      this.#wake ??= Promise.withResolvers()
-      await this.#wake.promise
+      if (this.#queue.isEnded) return END
+      await this.#queue.changed()
     }
   }
+}
+
+/** Key of an event that replaces older ones, such as those of a call whose clients come and go. */
+function nameRepeated(event: SessionEvent): string | undefined {
+  if (event.type === 'call') return event.call.callId
+  return event.type === 'session' ? Object.keys(event).join() : undefined
 }
 
 /**
@@ -304,14 +279,6 @@ function addPartial(written: { text: string; readChars: number }, event: Session
 }
 
 const END = { done: true, value: undefined } as const
-
-function joinTexts(last: SessionEvent | undefined, event: SessionEvent): SessionEvent | undefined {
-  if (!last || (event.type !== 'text' && event.type !== 'reasoning' && event.type !== 'call-writing')) return undefined
-  if (last.type !== event.type || last.step !== event.step || last.offset + last.text.length !== event.offset)
-    return undefined
-  if (event.type === 'call-writing' && last.type === 'call-writing' && last.callId !== event.callId) return undefined
-  return { ...last, text: last.text + event.text, cursor: event.cursor }
-}
 
 function isProgress(event: SessionEvent, callId: string): boolean {
   return event.type === 'call-progress' && event.callId === callId

@@ -1,8 +1,8 @@
 // Which page runs a client tool as pages come and go, and what people are asked other than approvals.
-import { frontOf } from '@baton/core/internal'
-import type { Agent } from '@baton/core'
+import type { Agent, Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { createMemoryStore } from '@baton/host'
 import { afterEach, expect, test } from 'vitest'
 import { createSlowTool, findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
 
@@ -11,8 +11,8 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.stop()))
 })
 
-function start(agent: Agent) {
-  const chats = startChats({ agent })
+function start(agent: Agent, store?: Store) {
+  const chats = startChats({ agent, ...(store && { store }) })
   running.push(chats)
   return chats
 }
@@ -213,20 +213,18 @@ test.each([
   const slow = tool({ name: 'slow', description: 'slow', input: empty, effect: 'pure', execute: () => wait.promise })
   const calls = ['place', ...(isOpen ? ['slow'] : [])].map((name) => ({ name, arguments: {} }))
   const model = createScriptedModel({ steps: [{ calls }, { text: 'In Rome.' }] })
-  const { openPage, host } = start(defineAgent({ name: 'a', model, tools: [place, slow] }))
+  const store = createMemoryStore()
+  const { openPage } = start(defineAgent({ name: 'a', model, tools: [place, slow] }), store)
   const asked: string[] = []
   const page = openPage('r7', { onToolCall: ({ toolCall }) => void asked.push(toolCall.toolCallId) })
   const sent = page.sendMessage({ text: 'where?' })
   await settled(page, () => asked.length > 0)
   await page.stop()
   await sent
-  const session = await host.session('r7')
   const findLease = async (): Promise<number> => {
-    for await (const frame of frontOf(session).frames({ pos: 0 })) {
-      if (frame.type !== 'fact' || frame.fact.type !== 'client-renewed') continue
-      const leaseMs = frame.fact.untilMs - frame.nowMs
-      if (leaseMs > 500_000) return leaseMs
-    }
+    for await (const { facts, nowMs } of store.read('r7', 0))
+      for (const fact of facts)
+        if (fact.type === 'client-renewed' && fact.untilMs - nowMs > 500_000) return fact.untilMs - nowMs
     return 0
   }
   expect(await findLease()).toBeGreaterThan(500_000)

@@ -158,12 +158,14 @@ test('the app’s voice begins only when the log says so', async () => {
   await app.send('transcript.final', { text: 'Hello?' })
   expect(app.story()).toContain('tts.speak {"text":"Yes."}')
   const types: string[] = []
-  for await (const frame of frontOf(await host.session('s')).frames({ pos: 0 })) {
-    if (frame.type !== 'fact') continue
-    types.push(frame.fact.type)
-    if (frame.fact.type === 'display-written') break
+  for await (const event of (await host.session('s')).events({ from: 'start', delivery: true })) {
+    types.push(event.type)
+    if (event.type === 'answer-spoken') break
   }
-  expect(types.slice(-2)).toEqual(['turn-finished', 'display-written'])
+  expect(types.filter((type) => ['turn-finished', 'answer-spoken'].includes(type))).toEqual([
+    'turn-finished',
+    'answer-spoken',
+  ])
 })
 
 test('two calls of one answer go out together, and their results go back together in the calls’ order', async () => {

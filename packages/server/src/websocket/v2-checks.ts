@@ -51,7 +51,7 @@ export function checkRequest(
   if (tooMuchAfterAll) return tooMuchAfterAll
   if (!decoded.ok) {
     const { re, code, message, unknown = '' } = decoded
-    const meant = unknown === '' ? undefined : findNearName(Object.keys(REQUEST_TYPES), unknown)
+    const meant = findNearName(Object.keys(REQUEST_TYPES), unknown)
     const told = meant === undefined ? message : `${message}; it is called "${meant}" here`
     return { ok: false, code, message: told, isUnread: false, ...(re !== undefined && { re }) }
   }

@@ -265,7 +265,7 @@ function createEngine(view: SessionView, store: SessionLog): CopyingEngine {
     state: () => replica.state(),
     history: () => replica.history(),
     submit: (inputs) => replica.submit(inputs),
-    follow: (fromPos, onEnd) => replica.follow(fromPos, onEnd),
+    stream: replica.stream,
     copyTo: (to) => copySession(store, { from: replica.session, to }),
   }
 }

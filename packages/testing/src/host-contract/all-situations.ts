@@ -7,7 +7,7 @@ import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
 import { ENDING_SITUATIONS } from './ending-situations.ts'
 import { EVENT_SITUATIONS } from './events-situations.ts'
-import { FRAME_SITUATIONS } from './frames-situations.ts'
+import { READER_SITUATIONS } from './reader-situations.ts'
 import { GENERATE_SITUATIONS } from './generate-situations.ts'
 import { INPUT_SITUATIONS } from './inputs-situations.ts'
 import { INTERRUPT_SITUATIONS } from './interrupts-situations.ts'
@@ -53,7 +53,7 @@ export const SITUATIONS = {
   ...INTERRUPT_SITUATIONS,
   ...REWIND_SITUATIONS,
   ...EVENT_SITUATIONS,
-  ...FRAME_SITUATIONS,
+  ...READER_SITUATIONS,
   ...WORLD_SITUATIONS,
   ...TIME_SITUATIONS,
   ...PAIR_SITUATIONS,

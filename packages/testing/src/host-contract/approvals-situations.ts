@@ -155,18 +155,17 @@ export const APPROVAL_SITUATIONS: Situations = {
       },
     ])
   },
-  'neither tokens nor hashes are told to a reader of frames': async (stage) => {
+  'neither tokens nor hashes are told to a reader': async (stage) => {
     const { session } = await ask(stage, true)
     await session.close()
     const { session: again } = await ask(stage, true)
-    const frames = again.frames({ pos: 0 })
     const told: string[] = []
-    for await (const frame of frames) {
-      told.push(JSON.stringify(frame))
-      if (frame.type === 'fact' && frame.fact.type === 'approval-requested') break
+    for await (const event of again.events({ from: 'start', delivery: true })) {
+      told.push(JSON.stringify(event))
+      if (event.type === 'approval-requested') break
     }
     expect(told.join('')).toContain('approval-requested')
-    expect(told.join('')).not.toMatch(/argumentsHash":"[^"]|tokenHash/)
+    expect(told.join('')).not.toMatch(/argumentsHash|tokenHash/)
   },
   'a call that a person denies does not run, and the model is told why': async (stage) => {
     const { world, session, turn, runs } = await ask(stage, true)

@@ -203,7 +203,8 @@ export const CLIENT_SITUATIONS: Situations = {
     const session = await open()
     const other = await open()
     await session.attach({})
-    const waiting = session.frames()[Symbol.asyncIterator]()
+    const waiting = session.events()[Symbol.asyncIterator]()
+    expect((await waiting.next()).value).toMatchObject({ type: 'live' })
     const next = waiting.next()
     await session.close()
     await session.close()
@@ -212,7 +213,7 @@ export const CLIENT_SITUATIONS: Situations = {
     await expect(session.attach()).rejects.toMatchObject({ code: 'session_closed' })
     await expect(session.interrupt()).rejects.toMatchObject({ code: 'session_closed' })
     expect(await session.submit({ type: 'pause' })).toMatchObject({ code: 'session_closed' })
-    expect(await session.frames()[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined })
+    expect(await session.events()[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined })
     expect((await time.until(other.send('hello').answer)).text).toBe('one')
   },
   'a program that has handlers for other tools takes no call away': async (stage) => {

@@ -244,13 +244,13 @@ export const MODEL_SITUATIONS: Situations = {
     const turn = session.send('go')
     await world.time.settle()
     const text: string[] = []
-    const reader = session.frames()[Symbol.asyncIterator]()
+    const reader = session.events()[Symbol.asyncIterator]()
     await session.interrupt()
     await turn.answer
     sinks[0]?.({ type: 'text-delta', text: 'too late' })
     await session.close()
     for (let next = await reader.next(); next.done !== true; next = await reader.next())
-      if (next.value.type === 'text-delta') text.push(next.value.text)
+      if (next.value.type === 'text') text.push(next.value.text)
     expect(text).toEqual([])
   },
   'when the rounds are used up the model answers without tools': async ({ createWorld }) => {

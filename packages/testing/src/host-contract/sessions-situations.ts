@@ -82,12 +82,12 @@ export const SESSION_SITUATIONS: Situations = {
   'a session that is opened twice, also at once, is one session': async ({ createWorld }) => {
     const world = await createWorld({ steps: [{ text: 'hello' }] })
     const [one, two, three] = await Promise.all([world.open(), world.open(), world.open()])
-    const seen = collect(two.frames())
+    const seen = collect(two.events())
     await world.time.until(one.send('hi').answer)
     await three.close()
     await two.close()
     expect(new Set((await world.records()).map(({ epoch }) => epoch)).size).toBe(1)
-    expect(seen.frames.some((frame) => frame.type === 'fact' && frame.fact.type === 'turn-finished')).toBe(true)
+    expect(seen.events.some(({ type }) => type === 'turn-finished')).toBe(true)
   },
   'sessions without an id are new ones': async ({ createWorld }) => {
     const world = await createWorld({ steps: [] })
@@ -98,14 +98,14 @@ export const SESSION_SITUATIONS: Situations = {
     const world = await createWorld({ steps: [{ text: 'slow answer', pieceMs: 500 }] })
     const session = await world.open()
     const turn = session.send('go')
-    const frames = collect(session.frames())
+    const seen = collect(session.events())
     await world.time.settle()
     const stopped = world.host.stop({ drainMs: 5000 })
     expect(world.host.stop()).toBe(stopped)
     await expect(world.host.session('late')).rejects.toMatchObject({ code: 'host_stopped' })
     await world.time.until(stopped)
     expect((await turn.answer).text).toBe('slow answer')
-    await frames.done
+    await seen.done
     await expect(session.send('more').answer).rejects.toMatchObject({ code: 'session_closed' })
   },
   'a host that stops at once aborts what runs; its turns reject': async ({ createWorld }) => {
@@ -125,9 +125,9 @@ export const SESSION_SITUATIONS: Situations = {
   'a reader that leaves while it waits ends at once': async ({ createWorld }) => {
     const world = await createWorld({ steps: [] })
     const session = await world.open()
-    for (const cursor of [undefined, { pos: 0 }]) {
-      const reader = session.frames(cursor)[Symbol.asyncIterator]()
-      if (cursor) await reader.next()
+    for (const from of ['now', 'start'] as const) {
+      const reader = session.events({ from })[Symbol.asyncIterator]()
+      for (let next = await reader.next(); next.value?.type !== 'live';) next = await reader.next()
       const waits = [reader.next(), reader.next()]
       await world.time.settle()
       await reader.return?.()

@@ -1,5 +1,5 @@
 // Building blocks of situations: tools, steps of the scripted model, and what each party observed.
-import type { Frame, Tool, ToolContext } from '@baton/core/internal'
+import type { SessionEvent, Tool, ToolContext } from '@baton/core/internal'
 import { tool } from '@baton/core/internal'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
 
@@ -46,16 +46,16 @@ export function textsTold(model: ScriptedModel, role: 'user' | 'assistant'): rea
     .map((message) => message.parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''))
 }
 
-/** Collects frames as they arrive. */
-export function collect(frames: AsyncIterable<Frame>): {
-  readonly frames: readonly Frame[]
+/** Collects events as they arrive. */
+export function collect(stream: AsyncIterable<SessionEvent>): {
+  readonly events: readonly SessionEvent[]
   readonly done: Promise<void>
 } {
-  const seen: Frame[] = []
+  const seen: SessionEvent[] = []
   const read = async (): Promise<void> => {
-    for await (const frame of frames) seen.push(frame)
+    for await (const event of stream) seen.push(event)
   }
-  return { frames: seen, done: read() }
+  return { events: seen, done: read() }
 }
 
 /** A promise that never settles. */

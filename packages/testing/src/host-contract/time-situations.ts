@@ -99,7 +99,10 @@ export const TIME_SITUATIONS: Situations = {
     const [opened, said] = await world.records()
     expect(opened).not.toHaveProperty('wallMs')
     expect(said).toMatchObject({ nowMs: 10 ** 12 + 250, wallMs: 10 ** 12 + 250 + stepMs })
-    const { value } = await session.frames({ pos: 1 })[Symbol.asyncIterator]().next()
-    expect(value).toMatchObject({ nowMs: 10 ** 12 + 250, wallMs: 10 ** 12 + 250 + stepMs })
+    const { value } = await session
+      .events({ from: { pos: 1 }, delivery: true })
+      [Symbol.asyncIterator]()
+      .next()
+    expect(value?.at).toMatchObject({ nowMs: 10 ** 12 + 250, wallMs: 10 ** 12 + 250 + stepMs })
   }),
 }

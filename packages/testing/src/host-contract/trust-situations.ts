@@ -112,7 +112,7 @@ export const TRUST_SITUATIONS: Situations = {
     for (const handlers of [{ act: 5 }, 5, null])
       await expect(session.attach(handlers as never)).rejects.toMatchObject({ code: 'invalid_event' })
     for (const pos of ['a', Number.NaN, 1.5, -1])
-      expect(() => session.frames({ pos } as never)).toThrow(/pos must be a/)
+      expect(() => session.events({ from: { pos } as never })).toThrow(/pos must be a/)
     for (const id of [5, '', '\ud800', 'a\u0007', '.', '..'])
       await expect(world.host.session(id as never)).rejects.toMatchObject({ code: 'invalid_option' })
     for (const principal of [null, {}, { id: 5 }])

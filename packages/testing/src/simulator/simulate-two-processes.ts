@@ -1,7 +1,6 @@
 // The simulator with two processes: two local hosts over one store, between which a session moves. Each may die, be
 // stopped or be cut off from the store, and has its own wall clock. Users and devices go to the one with the session,
 // or retry.
-import { frontOf } from '@baton/core/internal'
 import type { Host, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
@@ -172,8 +171,8 @@ function visit(peers: Peers, peer: Peer): void {
 
 /** Follows the session until it is closed here. */
 async function follow(world: SimulatedWorld, session: Session): Promise<void> {
-  const frames = frontOf(session).frames()
-  while ((await frames.nextBatch()) !== undefined);
+  const events = session.events()
+  while ((await events.nextBatch()) !== undefined);
   leaveSession(world, session)
 }
 

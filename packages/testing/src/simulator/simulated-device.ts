@@ -1,5 +1,5 @@
 // A user's device: runs client tools over a network that delays, loses, repeats and breaks.
-import type { Frame, FrontSession } from '@baton/core/internal'
+import type { FrontSession } from '@baton/core/internal'
 import type { ClientToolSpec } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import type { Effects } from './simulated-agent.ts'
@@ -35,7 +35,7 @@ export interface DeviceOptions {
 export function openDevice(init: DeviceOptions): SimulatedDevice {
   const { session, connection, leaseMs, time, random } = init
   let open = true
-  const frames = session.frames()
+  const events = session.events({ delivery: true })
   const principal = 'ann'
   const can = { sequential: false, claims: true, reportsPlayback: true, asks: true, ...(leaseMs && { leaseMs }) }
   const attach = (): void => {
@@ -47,10 +47,9 @@ export function openDevice(init: DeviceOptions): SimulatedDevice {
   if (leaseMs !== undefined) keepRenewing(init, leaseMs, () => open && attach())
 
   const serve = async (): Promise<void> => {
-    for await (const frame of frames) {
+    for await (const event of events) {
       if (!open) return
-      const offered = offeredHere(frame, connection)
-      if (offered) run(offered.callId, offered.offer).catch(() => {})
+      if (event.type === 'call-offered' && event.client === connection) run(event.callId, event.offer).catch(() => {})
     }
     open = false // the session is closed here
   }
@@ -120,15 +119,6 @@ const OWN_TOOL: ClientToolSpec = {
   timeoutMs: 5000,
   parallel: true,
   onInterrupt: 'finish',
-}
-
-function offeredHere(
-  frame: Frame,
-  connection: string,
-): { readonly callId: string; readonly offer: number } | undefined {
-  if (frame.type !== 'fact' || frame.fact.type !== 'call-offered' || frame.fact.connection !== connection)
-    return undefined
-  return frame.fact
 }
 
 async function claimed({ session, connection }: DeviceOptions, callId: string, offer: number): Promise<boolean> {

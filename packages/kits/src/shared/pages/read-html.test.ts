@@ -15,10 +15,23 @@ const read = async (html: string, part: HtmlPage['part'] = 'article') =>
 
 test.each([
   ['<h2>One</h2>two<p>three<br>four', '## One\n\ntwo\n\nthree\nfour'],
-  ['<ul><li>a<li>b<ul><li>c</ul></ul>', '- a\n- b\n\n- c'],
+  ['<h2><div>One</div></h2>two', '## One\n\ntwo'],
+  ['<ul><li>a<li>b<ul><li>c<ol><li>d</ol></ul><li>e</ul>f', '- a\n- b\n  - c\n    1. d\n- e\n\nf'],
+  ['<ul><li><p>a</p><p>b</p></li><li><p>c</p></li></ul>', '- a\n\n  b\n\n- c'],
+  ['<ul><li></li><li>b<br>c</li></ul>', '- \n- b\n  c'],
   ['<ol><li>a<li>b</ol>', '1. a\n2. b'],
+  ['<ol start=9><li>a<li><p>b<p>c<li value=20>d</ol>', '9. a\n10. b\n\n    c\n\n20. d'],
+  ['<ol start=x><li>a</ol>', '1. a'],
   ['<table><tr><th>A<th>B<tr><td>1<td>2</table>', 'A | B\n1 | 2'],
+  ['<table><tr><td><p>1</p><td><p>2</p><tr><td><td>3</table>', '1 | 2\n | 3'],
+  ['<table><tr><td><tr><td><tr><td>1</table>', '1'],
   ['<pre>if (a)\n  b</pre>', '```\nif (a)\n  b\n```'],
+  ['<pre>a\n</pre>b', '```\na\n```\n\nb'],
+  ['<pre>```\n<b>a</b>\n```</pre>', '````\n```\na\n```\n````'],
+  ['<pre>a\n<pre>b</pre>\nc</pre>', '```\na\nb\nc\n```'],
+  ['<ul><li><pre>a\n b</pre></ul>', '- ```\n  a\n   b\n  ```'],
+  ['<ul><li><blockquote>a<br>b</blockquote></ul>', '- > a\n  > b'],
+  ['<blockquote><ul><li>a<p>b</ul></blockquote>', '> - a\n>   \n>   b'],
   ['<blockquote><p>a<p>b</blockquote>c', '> a\n> \n> b\n\nc'],
   ['<a href="/x">there</a> and <a href="#top">up</a>', 'there <https://a.example/x> and up'],
   ['<base href="https://b.example/"><a href="x">there</a>', 'there <https://b.example/x>'],
@@ -74,6 +87,8 @@ test('a main part with a hidden order in it is read without the order', async ()
 test.each([
   ['nested a hundred thousand deep', `${'<div>'.repeat(100_000)}deep`, 'deep'],
   ['of unclosed formatting', `${'<b>'.repeat(50_000)}${'<div>x</b>'.repeat(20_000)}`, 'x'],
+  ['of code that is all backticks', `<p>first</p><pre>${'`a'.repeat(500_000)}`, 'first'],
+  ['of lists in lists', `${'<ul><li>a'.repeat(50_000)}deep`, 'deep'],
   ['of tables in tables', `<p>first</p>${'<table>'.repeat(50_000)}`, 'first'],
 ])('a page %s is read', async (_, html, words) => {
   expect((await read(html)).text).toContain(words)

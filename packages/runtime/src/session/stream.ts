@@ -1,0 +1,227 @@
+// The stream of one open session, for all its readers in this process: records in order, with live pieces of the running
+// answer in their place among them. Each record is projected once, at the edge; readers share the events.
+import type { EventCursor, LiveFrame, ProjectionOptions, RecordEvents, SessionEvent } from '@baton/core/internal'
+import { BatonError, readStart, SessionProjection } from '@baton/core/internal'
+import type { SessionRecord } from '@baton/core/machine'
+import type { SessionReplica } from '../engine.ts'
+import type { SessionWorld } from '../catalog/catalog.ts'
+
+export interface SessionStreamOptions extends SessionReplica {
+  readonly session: string
+  readonly world: () => SessionWorld
+  /** Reads the log from a position. */
+  readonly readLog: (fromPos: number) => AsyncIterable<SessionRecord>
+}
+
+/** A reader that has joined the stream. */
+export interface StreamReader {
+  takeRecord(record: SessionRecord, events: RecordEvents): void
+  takeLive(frame: LiveFrame, event: SessionEvent): void
+  /** The reader missed records that another host wrote; the log has them. */
+  miss(): void
+  end(): void
+}
+
+type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' | 'server-tool' }>
+
+/**
+ * Bounds on pieces that wait for the record that begins their attempt, and on UTF-16 units of their text; adjacent text
+ * counts as one piece. More is dropped, which shows in the offsets.
+ */
+const EARLY_MAX = 10_000
+const EARLY_CHARS_MAX = 4 * 1024 * 1024
+
+export class SessionStream {
+  readonly #init: SessionStreamOptions
+  readonly #readers = new Set<StreamReader>()
+  /** Has taken every published record. Created for the first reader or live piece, and after records were missed. */
+  #edge: SessionProjection | undefined
+  #publishedPos = -1
+  #lastAttempt = 0
+  #ended = false
+  #early: Piece[] = []
+  #earlyChars = 0
+  /** Set while a reader waits for the next record. */
+  #change: PromiseWithResolvers<void> | undefined
+
+  constructor(init: SessionStreamOptions) {
+    this.#init = init
+  }
+
+  /** Position of the next record. */
+  get nextPos(): number {
+    return this.#publishedPos + 1
+  }
+
+  /** The step being written. */
+  get written(): SessionProjection['written'] {
+    return this.#edge?.written
+  }
+
+  /** Skips a record that was already published, for example when the log is read again. */
+  publishRecord(record: SessionRecord): void {
+    if (record.pos <= this.#publishedPos) return
+    this.#publishedPos = record.pos
+    const events = this.#edge?.projectRecord(record)
+    if (events) for (const reader of this.#readers) reader.takeRecord(record, events)
+    for (const fact of record.facts) if (fact.type === 'model-started') this.#lastAttempt = fact.attempt
+    if (this.#early.length > 0) this.#publishEarly()
+    if (this.#change) this.notice()
+  }
+
+  /** Drops a piece of a finished attempt; holds a piece that arrives before its attempt's record. */
+  publishLive(frame: LiveFrame): void {
+    const edge = this.#openEdge()
+    const isPiece = frame.type !== 'tool-progress' && frame.type !== 'server-tool'
+    if (isPiece && frame.attempt > this.#lastAttempt && edge?.written?.attempt !== frame.attempt) this.#keepEarly(frame)
+    else {
+      const event = edge?.takeLive(frame)
+      if (event) for (const reader of this.#readers) reader.takeLive(frame, event)
+    }
+  }
+
+  /** Records up to this position were published elsewhere: readers get them from the log. */
+  startAfter(pos: number): void {
+    if (pos <= this.#publishedPos) return
+    this.#publishedPos = pos
+    this.#edge = undefined
+    for (const reader of this.#readers) reader.miss()
+  }
+
+  /** Wakes readers that wait for a record, or for the session to be opened again. */
+  notice(): void {
+    this.#change?.resolve()
+    this.#change = undefined
+  }
+
+  /** Resolves with the next record, when the session is open again, and at the end. */
+  changed(): Promise<void> {
+    return (this.#change ??= Promise.withResolvers()).promise
+  }
+
+  /** The text that an attempt has streamed so far. */
+  textOfAttempt(attempt: number): string {
+    return this.written?.attempt === attempt ? this.written.text : ''
+  }
+
+  /** Ends every reading, including later ones. */
+  end(): void {
+    this.#ended = true
+    for (const reader of this.#readers) reader.end()
+    this.notice()
+  }
+
+  /** The log's records from a position up to the newest published one. @throws BatonError `store_failed` */
+  async *records(fromPos: number): AsyncGenerator<SessionRecord, undefined> {
+    const endPos = this.#publishedPos
+    let nextPos = fromPos
+    if (nextPos > endPos) return
+    for await (const record of this.#init.readLog(fromPos)) {
+      if (record.pos > endPos) return
+      nextPos = record.pos + 1
+      yield record
+    }
+    if (nextPos > endPos) return
+    const { session } = this.#init
+    const message = `the log of session ${session} ends before record ${nextPos}, which was already published`
+    throw new BatonError({ code: 'store_failed', message, retryable: true })
+  }
+
+  /**
+   * Passes everything new on to a reader that has read up to this position. Returns false if there is more in the log,
+   * or if the session is being opened again.
+   */
+  join(reader: StreamReader, nextPos: number): boolean {
+    if (nextPos < this.nextPos) return false
+    if (this.#ended) reader.end()
+    else if (this.#openEdge()) this.#readers.add(reader)
+    else return false
+    return true
+  }
+
+  /** Passes on only what is new, unless a step is being written. Returns the reader's cursor. */
+  joinNow(reader: StreamReader): EventCursor | undefined {
+    const edge = this.#ended ? undefined : this.#openEdge()
+    if (!edge || edge.written) return undefined
+    this.#readers.add(reader)
+    return edge.cursor
+  }
+
+  leave(reader: StreamReader): void {
+    this.#readers.delete(reader)
+  }
+
+  /** Whether a reader's projection has become equal to the edge, so that the stream's events are the reader's. */
+  isAtEdge({ cursor, isWhole }: Pick<SessionProjection, 'cursor' | 'isWhole'>): boolean {
+    const edge = this.#edge
+    // Only a projection that has read the whole turn knows the turn's usage and limits.
+    return edge !== undefined && (edge.isWhole || !isWhole) && isSameCursor(edge.cursor, cursor)
+  }
+
+  /** A projection behind the newest record. */
+  projectNow(): SessionProjection {
+    const { state, history } = this.#init
+    return new SessionProjection({ ...this.#projectionOptions(), start: readStart(state(), history()) })
+  }
+
+  /** A projection that reads the log, from the record that began the cursor's turn. */
+  projectFrom({ since }: EventCursor): SessionProjection {
+    return new SessionProjection({ ...this.#projectionOptions(), since })
+  }
+
+  #projectionOptions(): ProjectionOptions {
+    const { state, world } = this.#init
+    const { limits, window } = world().spec
+    return { birth: state().birth, limits, contextTokens: () => window.contextTokens }
+  }
+
+  /** Undefined while the session is being opened again: then its state is older than what was published. */
+  #openEdge(): SessionProjection | undefined {
+    const { state, history } = this.#init
+    if (this.#edge || state().pos !== this.#publishedPos) return this.#edge
+    this.#edge = this.projectNow()
+    const { written } = this.#edge
+    const text = history().progressText()
+    if (written && text !== '') this.#edge.takeLive({ type: 'text-delta', attempt: written.attempt, offset: 0, text })
+    return this.#edge
+  }
+
+  #keepEarly(piece: Piece): void {
+    const last = this.#early.length - 1
+    const joined = joinPieces(this.#early[last], piece)
+    if (this.#earlyChars + piece.text.length > EARLY_CHARS_MAX || (!joined && last + 1 >= EARLY_MAX)) return
+    this.#earlyChars += piece.text.length
+    if (joined) this.#early[last] = joined
+    else this.#early.push(piece)
+  }
+
+  /** Pieces of a later attempt wait again. */
+  #publishEarly(): void {
+    const early = this.#early
+    this.#early = []
+    this.#earlyChars = 0
+    for (const piece of early) this.publishLive(piece)
+  }
+}
+
+/** Undefined if the piece does not continue the last one. */
+function joinPieces(last: Piece | undefined, piece: Piece): Piece | undefined {
+  const isSame =
+    last?.type === piece.type &&
+    last.attempt === piece.attempt &&
+    (last.type !== 'call-delta' || piece.type !== 'call-delta' || last.index === piece.index)
+  return isSame && piece.offset === last.offset + last.text.length
+    ? { ...last, text: last.text + piece.text }
+    : undefined
+}
+
+function isSameCursor(one: EventCursor, other: EventCursor): boolean {
+  return (
+    one.pos === other.pos &&
+    one.since === other.since &&
+    one.attempt === other.attempt &&
+    one.text === other.text &&
+    one.reasoning === other.reasoning &&
+    (one.inputs ?? []).join() === (other.inputs ?? []).join()
+  )
+}
