@@ -1,4 +1,4 @@
-// Sessions that nobody holds: how long they stay in memory, and that they stand in nobody's way.
+// Sessions without an open handle: how long they stay in memory, and how other hosts take them meanwhile.
 import type { AgentOptions, Session, Store } from '@baton/core/internal'
 import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
@@ -154,7 +154,7 @@ test('another host continues a lingering chat at once, and the first one reads w
   const two = createProcess(time, store, { steps: () => ({ text: 'from two' }) })
   await say(one, 'first')
   const startMs = time.nowMs()
-  const session = await two.host.session(SESSION) // no time passes, and nobody is asked
+  const session = await two.host.session(SESSION) // without any wait
   expect((await session.send('second').answer).text).toBe('from two')
   expect(time.nowMs()).toBe(startMs)
   await expect(one.host.session(SESSION)).rejects.toMatchObject({ code: 'session_held' })

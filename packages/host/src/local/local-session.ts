@@ -186,7 +186,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   /**
-   * Goes on as if it had been opened, without reading its log. `agent` wins over the catalog's choice. Resolves to whether
+   * Continues as after an opening, without reading the log. `agent` wins over the catalog's choice. Resolves to whether
    * nothing happened to the session meanwhile; close it otherwise.
    * @throws BatonError `store_failed`, `invalid_agent`, `unknown_model`, or what `agentOf` throws
    */

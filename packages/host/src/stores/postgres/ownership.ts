@@ -1,4 +1,4 @@
-// Who owns which session of a PostgreSQL store: leases and epochs, by the database's clock.
+// Ownership of the sessions in a PostgreSQL store: leases by the database's clock, and epochs.
 import type { Acquired, HeldByOther, Holder, OwnedLogStore } from '@baton/core/internal'
 import { BatonError, checkName } from '@baton/core/internal'
 import { checkLeft } from '../lease-book.ts'

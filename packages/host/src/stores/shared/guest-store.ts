@@ -84,13 +84,14 @@ function openOwnership(access: StoreAccess, ask: Ask): Ownership {
       return ask('release', session, epoch, left)
     },
     rest: (session, epoch) => {
-      access.noteReleased(session, epoch)
+      access.noteResting(session, epoch)
       return ask('rest', session, epoch)
     },
     resume: async (resting) => {
       const { session, owner, epoch, address } = resting
       const isResumed = await ask('resume', resting)
       if (isResumed) access.noteHeld({ session, owner, epoch, ...(address !== undefined && { address }) })
+      else access.noteReleased(session, epoch)
       return isResumed
     },
     requestHandover: (session, owner) => ask('requestHandover', session, owner),

@@ -69,6 +69,7 @@ export interface FormerLease {
   readonly owner: string
   readonly epoch: number
   readonly address?: string
+  readonly isResting?: boolean
 }
 
 export interface SqliteFile {
@@ -152,7 +153,7 @@ export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, le
 
 /** Leases the session before reading the file, as `acquire` does. */
 async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLease): Promise<boolean> {
-  const { session, owner, epoch, address } = former
+  const { session, owner, epoch, address, isResting = false } = former
   const holder = leases.holder(session)
   if (holder) return holder.owner === owner
   const lease = leases.give(session, owner, address)
@@ -164,8 +165,9 @@ async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLe
       throw cause
     },
   )
-  if (isNewest) lease.epoch = epoch
-  else leases.end(session, lease)
+  lease.epoch = epoch
+  lease.isResting = isResting
+  if (!isNewest) leases.end(session, lease)
   return isNewest
 }
 
