@@ -1,11 +1,12 @@
 // Sessions without an open handle: how long they stay in memory, and how other hosts take them meanwhile.
-import type { AgentOptions, Session, Store } from '@baton/core/internal'
+import type { AgentOptions, Session, Store, Tool, ToolSource } from '@baton/core/internal'
 import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { TestWorld, TestWorldOptions } from './test-world.test-kit.ts'
 import {
+  act,
   createManualTime,
   createProcess,
   createSharedStore,
@@ -233,6 +234,7 @@ test.each(['the same host', 'another host'])(
     await say(one, 'first')
     await time.until((who === 'the same host' ? one : two).host.remove(SESSION))
     expect(await listSessions(store)).toEqual([])
+    expect(time.pending()).toBe(who === 'the same host' ? 0 : 1) // the other one learns it when it asks
     await say(one, 'second')
     expect(textsTold(one.model, 'user')).toEqual(['second'])
     await time.pass(LINGER_MS)
@@ -263,16 +265,45 @@ test('a host that stops releases what lingers at once, with its snapshot, and le
   expect((await store.snapshots.latest(SESSION))?.state.pos).toBe((await world.records()).length - 1)
 })
 
-test('a snapshot that is due when a session leaves is not written over that of its next owner', async () => {
-  const { time, store } = createSharedStore()
-  const one = createProcess(time, store, { steps: answer, host: { snapshotRecords: 8 } })
-  const two = createProcess(time, store, { steps: answer, host: { snapshotRecords: 8 } })
-  await say(one, 'first')
-  await say(two, 'second')
-  await time.pass(LINGER_MS - 1)
-  await say(two, 'third')
-  await time.pass(LINGER_MS)
-  expect((await store.snapshots.latest(SESSION))?.state.pos).toBe((await one.records()).length - 1)
+test.each(['continued', 'removed'])(
+  'a session that another host has %s gets no snapshot of the host where it lingered',
+  async (how) => {
+    const { time, store } = createSharedStore()
+    const puts: number[] = []
+    const put: Store['snapshots']['put'] = (session, snapshot) => {
+      puts.push(snapshot.state.pos)
+      return store.snapshots.put(session, snapshot)
+    }
+    const noted = { ...store, snapshots: { ...store.snapshots, put } }
+    const one = createProcess(time, noted, { steps: answer, host: { snapshotRecords: 8 } })
+    const two = createProcess(time, store, { steps: answer, host: { snapshotRecords: 8 } })
+    await say(one, 'first')
+    if (how === 'continued') await say(two, 'second')
+    else await time.until(two.host.remove(SESSION))
+    await time.pass(LINGER_MS)
+    expect(puts).toEqual([])
+    await say(one, 'third')
+    await time.pass(LINGER_MS)
+    expect(puts).toEqual([(await one.records()).length - 1])
+  },
+)
+
+test('each session lingers for its own minute', async () => {
+  const { store, take } = watchStore(ownStore())
+  const world = createTestWorld({ store, steps: answer })
+  await say(world, 'one', 'a')
+  await world.time.pass(40_000)
+  await say(world, 'one', 'b')
+  await say(world, 'two', 'a')
+  await world.time.pass(40_000)
+  await say(world, 'two', 'b')
+  take()
+  await world.time.pass(20_000)
+  expect(take()).toEqual(['release'])
+  await world.time.pass(39_999)
+  expect(take()).toEqual([])
+  await world.time.pass(1)
+  expect(take()).toEqual(['release'])
 })
 
 test('timers of lingering sessions keep no process alive', async () => {
@@ -328,6 +359,32 @@ test('what agentOf made for a session is freed as soon as the session rests', as
   const world = createTestWorld({ steps: answer, host: { agentOf } })
   await say(world, 'first')
   expect([disposed, world.time.pending()]).toEqual([1, 0])
+})
+
+test('tools that change while a session lingers close it at once, and its next message has them', async () => {
+  let tools: readonly Tool[] = []
+  let tell = (): void => {}
+  const source: ToolSource = {
+    name: 'shelf',
+    list: () => Promise.resolve(tools),
+    onChange: (listener) => {
+      tell = listener
+      return () => {}
+    },
+  }
+  const { store, take } = watchStore(ownStore())
+  const world = createTestWorld({ store, steps: answer, sources: [source] })
+  await say(world, 'first')
+  expect(take()).not.toContain('release')
+  tools = [act(() => 'found', { name: 'look' })]
+  tell()
+  await world.time.settle()
+  expect([take(), world.time.pending()]).toEqual([['release'], 0])
+  await say(world, 'second')
+  expect(world.model.requests.map((request) => request.tools.map(({ name }) => name))).toEqual([
+    [],
+    expect.arrayContaining(['look']),
+  ])
 })
 
 test('a list shows what another host did to a lingering session', async () => {

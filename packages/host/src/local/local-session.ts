@@ -50,9 +50,8 @@ export interface LocalSessionOptions {
 /** Attempts to reopen a session whose store fails, before it is closed until the next request. */
 const REOPEN_TRIES = 5
 const REOPEN_MS = 200
-/** Parts of the estimate of a session's memory: UTF-16 text, and everything but the texts of its window. */
-const BYTES_OF_CHAR = 2
-const BYTES_OF_SESSION = 16_384
+/** Estimated bytes of a session, of an entry of its window, and of a character; lingering-memory.deep.test.ts measures them. */
+const BYTES = { session: 16_384, entry: 1024, char: 2 } as const
 /** Inputs that may wait while a session is being reopened. */
 const WAITING_MAX = 1000
 
@@ -166,9 +165,9 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return !this.#closed && !this.#reopening && !this.#actor.isBusy() && isResting(this.#actor.state)
   }
 
-  /** Estimated bytes in memory: two for each character of the window, and a fixed part for the rest. */
+  /** Estimated bytes in memory, rather too many: see `BYTES`. */
   countBytes(): number {
-    return this.state().index.reduce((sum, { chars }) => sum + BYTES_OF_CHAR * chars, BYTES_OF_SESSION)
+    return this.state().index.reduce<number>((sum, { chars }) => sum + BYTES.entry + BYTES.char * chars, BYTES.session)
   }
 
   /**

@@ -109,7 +109,7 @@ export class LeaseBook {
     const leaseUntilMs = this.#nextEndMs()
     const handovers: string[] = []
     for (const [session, lease] of this.#leases) {
-      if (lease.owner !== owner || lease.isResting) continue
+      if (lease.owner !== owner) continue
       lease.untilMs = leaseUntilMs
       if (lease.askedBy !== undefined) handovers.push(session)
     }

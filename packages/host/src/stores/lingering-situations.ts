@@ -1,4 +1,4 @@
-// What two processes over one store see of a chat that lingers in one of them, for each store that processes share.
+// Chats that linger in one of two processes over a store, for each store that processes share.
 import { expect } from 'vitest'
 import type { ChatProcess, Said } from './chat-process.test-kit.ts'
 import { startChatProcess } from './chat-process.test-kit.ts'

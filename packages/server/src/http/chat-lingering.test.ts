@@ -1,4 +1,4 @@
-// What a chat of many messages does to a SQLite file: every request opens the session and lets it go again.
+// Commits and reads of a chat over SQLite, whose every request opens the session and lets it go again.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
