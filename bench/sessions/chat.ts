@@ -1,5 +1,5 @@
 // Measures a message of a chat over HTTP (`createHandler`) and the durable store, whose handler opens the session and
-// closes it again: with the session held open by somebody else, lingering in memory, and opened from its log each time.
+// closes it again: with the session held open by another handle, lingering in memory, and opened from its log each time.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
