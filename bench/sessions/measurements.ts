@@ -1,7 +1,8 @@
 // Measurements other than turns: long histories, requests with many messages, idle connections, reopening a session,
-// reading calls in words.
+// messages of a chat over HTTP, reading calls in words.
 import type { Measured } from '../measure.ts'
 import { measureAcquires } from './acquires.ts'
+import { measureChat, measureChatTime } from './chat.ts'
 import { measureEncode } from './encode.ts'
 import { measureHistory } from './history.ts'
 import { measureIdle } from './idle.ts'
@@ -23,5 +24,7 @@ export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
   { name: 'acquires', label: 'ms for 500', measure: measureAcquires },
   { name: 'postgres', label: 'ms for 500', measure: measurePostgres },
   { name: 'resume', label: 'ms to open', measure: measureResume },
+  { name: 'chat', label: 'ms of CPU a message', measure: measureChat },
+  { name: 'chat-time', label: 'ms a message', measure: measureChatTime },
   { name: 'words', label: 'ms an answer', measure: measureWords },
 ]

@@ -8,12 +8,14 @@ import { expect, test } from 'vitest'
 
 const PROGRAM = `
 import { createHost, createOfflineModel, defineAgent, openSqliteStore } from ${JSON.stringify(new URL('index.ts', import.meta.url).href)}
-const store = process.argv[1] ? await openSqliteStore(process.argv[1]) : undefined
+const [, path, how] = process.argv
+const store = path ? await openSqliteStore(path) : undefined
 const host = createHost({ agent: defineAgent({ name: 'a', model: createOfflineModel() }), ...(store && { store }) })
 const session = await host.session('s')
 await session.send('Hi').answer
 const { messages } = await session.messages()
 console.log(messages.length)
+if (how === 'closes') await session.close()
 `
 
 test('a program that has answered ends, also with an open store, and nothing is lost', async () => {
@@ -24,6 +26,8 @@ test('a program that has answered ends, also with an open store, and nothing is 
   }
   const path = join(folder, 'kept.db')
   const said = [await run(), await run(path), await run(path)]
+  // A closed session lingers for longer than the program may run.
+  said.push(await run('', 'closes'), await run(path, 'closes'), await run(path))
   await rm(folder, { recursive: true })
-  expect(said).toEqual(['2', '2', '4'])
+  expect(said).toEqual(['2', '2', '4', '2', '6', '8'])
 })

@@ -71,6 +71,17 @@ export interface OwnedLogStore extends LogStore {
    * With `work` left, it can be recovered at once. Does nothing for another epoch.
    */
   release(session: string, epoch: number, left?: LeftBehind): Promise<void>
+  /**
+   * Lets others have a session at rest while its owner keeps it in memory. Like `release` with nothing left, but the owner
+   * may take it back with `resume`. Does nothing for another epoch. The two methods come together; without them a host
+   * closes each session as soon as it rests.
+   */
+  rest?(session: string, epoch: number): Promise<void>
+  /**
+   * Takes back a session that `rest` let go, with a new lease under the same epoch. Returns whether nothing happened to it
+   * meanwhile: no other owner acquired it, and it was neither written nor removed. @throws BatonError `store_failed`
+   */
+  resume?(resting: RestingSession): Promise<boolean>
   /** Asks the session's holder to release it once it rests; `owner` asks. The holder's next `renew` reports it. */
   requestHandover(session: string, owner: string): Promise<void>
   /** Sessions of `list` without a holder that were not released with nothing left. */
@@ -106,6 +117,16 @@ export interface Holder {
   readonly owner: string
   /** Store time, in milliseconds since 1970. */
   readonly leaseUntilMs: number
+  readonly address?: string
+}
+
+/** A session as its owner left it when it came to rest. */
+export interface RestingSession {
+  readonly session: string
+  readonly owner: string
+  readonly epoch: number
+  /** Position of the last record. */
+  readonly pos: number
   readonly address?: string
 }
 

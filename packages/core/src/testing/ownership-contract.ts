@@ -1,5 +1,5 @@
 // Contract cases for owners and their leases, and for records written by position.
-import type { Store, StoredSession } from '../agent/store.ts'
+import type { RestingSession, Store, StoredSession } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import type { StoreAct } from './store-claims.ts'
 import {
@@ -181,7 +181,75 @@ const PUTS: Readonly<Record<string, StoreAct>> = {
   },
 }
 
-export const OWNERSHIP_CASES = { ...LEASES, ...PUTS }
+/** A store without `rest` passes: its hosts release instead. */
+const RESTS: Readonly<Record<string, StoreAct>> = {
+  'a session at rest is free for every other owner, and its former owner cannot take it back': async (store) => {
+    const resting = await rested(store)
+    if (!resting) return
+    const next = await acquired(store, A, 'bob')
+    equal(next.pos, resting.pos, 'the position')
+    equal(await resume(store, resting), false, 'taken back while bob holds it')
+    await refuses(store.append(A, resting.epoch, 0, recordsFrom(1, 1, resting.epoch)), 'store_conflict')
+    await store.rest?.(A, resting.epoch)
+    equal((await store.acquire(A, 'carl')).type, 'held', 'after the former owner let it rest again')
+    await store.release(A, next.epoch)
+    equal(await resume(store, resting), false, 'taken back when bob has left')
+  },
+  'an owner takes a session back as it left it: under its epoch, with a new lease': async (store, clock) => {
+    const resting = await rested(store, 'ws://ann')
+    if (!resting) return
+    clock.step(store.leaseMs * 2)
+    await store.renew('ann')
+    equal((await listed(store))[0]?.holder, undefined, 'its holder while it rests')
+    equal(await resume(store, resting), true, 'taken back')
+    const leaseUntilMs = clock.nowMs() + store.leaseMs
+    const held = { type: 'held', owner: 'ann', leaseUntilMs, address: 'ws://ann' }
+    same(await store.acquire(A, 'bob'), held, 'who holds it')
+    equal(await store.append(A, resting.epoch, 0, recordsFrom(1, 1, resting.epoch)), 1, 'the next append')
+    clock.step(store.leaseMs)
+    same(await listNames(store), [A], 'recoverable when its lease has ended')
+  },
+  'a session at rest has no holder, is not recoverable, and nobody asks for it': async (store) => {
+    const resting = await rested(store)
+    if (!resting) return
+    await store.requestHandover(A, 'bob')
+    same((await store.renew('ann')).handovers, [], 'what others ask for')
+    const lastMs = record(0, resting.epoch).nowMs
+    same(await listed(store), [{ session: A, records: 1, lastMs, isOwned: false }], 'the list')
+    same(await listNames(store), [], 'recoverable')
+    await store.release(A, resting.epoch)
+    same(await listNames(store), [], 'recoverable after its release')
+  },
+  'a session at rest that was written or removed is not taken back': async (store) => {
+    const resting = await rested(store)
+    if (!resting) return
+    await store.put(A, recordsFrom(1, 1, resting.epoch))
+    equal(await resume(store, resting), false, 'taken back after a put')
+    const next = await acquired(store, A, 'ann')
+    await store.rest?.(A, next.epoch)
+    await store.remove(A, 'bob')
+    const emptied = { session: A, owner: 'ann', epoch: next.epoch, pos: 1 }
+    equal(await resume(store, emptied), false, 'taken back after a removal')
+    same(await listed(store), [], 'the list')
+  },
+}
+
+export const OWNERSHIP_CASES = { ...LEASES, ...PUTS, ...RESTS }
+
+/** A session of ann with one record, at rest. */
+async function rested(store: Store, address?: string): Promise<RestingSession | undefined> {
+  if (!store.rest) return undefined
+  const outcome = await store.acquire(A, 'ann', address)
+  if (outcome.type !== 'acquired') throw new Error('another owner holds it')
+  const { epoch } = outcome
+  await store.append(A, epoch, -1, recordsFrom(0, 1, epoch))
+  await store.rest(A, epoch)
+  return { session: A, owner: 'ann', epoch, pos: 0, ...(address !== undefined && { address }) }
+}
+
+async function resume(store: Store, resting: RestingSession): Promise<boolean | undefined> {
+  return await store.resume?.(resting)
+}
 
 async function listNames(store: Store): Promise<readonly string[]> {
   const found: StoredSession[] = []

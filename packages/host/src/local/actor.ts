@@ -6,7 +6,7 @@ import { applyRecord, decideBatch, losesByRestart, openSession, outstanding, See
 import { describeThrown, startSessionClock } from '@baton/runtime'
 import type { Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
-import { acquireLog, appendSurely, readLog, refillHistory } from './session-log.ts'
+import { acquireLog, appendSurely, readLog, refillHistory, resumeLog } from './session-log.ts'
 import type { OwnedLog } from './session-leases.ts'
 
 export interface ActorOptions extends LogAccess {
@@ -54,6 +54,13 @@ export interface Actor {
   kill(cause: BatonError): void
   /** Kills the actor after an unexpected failure: a report that must never reject did. */
   fail(cause: unknown): void
+  /**
+   * Lets other owners have the log while the actor is at rest; `resume` must succeed before the next input. Resolves to
+   * whether it can. Never rejects.
+   */
+  rest(): Promise<boolean>
+  /** Takes the log back, unless anything happened to it. @throws BatonError `store_failed` */
+  resume(): Promise<boolean>
   /** Releases ownership of the log, after the actor was killed or has died. */
   release(left: LeftBehind): Promise<void>
 }
@@ -164,6 +171,16 @@ class SessionActor implements Actor {
   release(left: LeftBehind): Promise<void> {
     const { leases, session } = this.#init
     return leases.release(session, this.#owned.epoch, left)
+  }
+
+  rest(): Promise<boolean> {
+    const { leases, session } = this.#init
+    this.#performer = undefined // the next effect gets a new one
+    return leases.rest(session, this.#owned.epoch)
+  }
+
+  resume(): Promise<boolean> {
+    return resumeLog(this.#init, this.#owned, this.state.pos)
   }
 
   start(performer: () => Pick<Performer, 'perform'>): void {

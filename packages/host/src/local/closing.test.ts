@@ -48,7 +48,12 @@ test('the store learns that a session was released when all its snapshots are st
       },
     },
   }
-  const world = createTestWorld({ time, store, steps: () => ({ text: 'answer' }), host: { snapshotRecords: 4 } })
+  const world = createTestWorld({
+    time,
+    store,
+    steps: () => ({ text: 'answer' }),
+    host: { snapshotRecords: 4, lingerMs: 0 },
+  })
   const session = await world.open()
   await time.until(session.send('go').answer)
   await session.close()
@@ -133,7 +138,7 @@ test('a session that was let go before it came to rest, and is held and let go a
   const input = { type: 'object' } as const
   const pay = tool({ name: 'pay', description: 'Pays', input, approval: true, execute: () => 'paid' })
   const steps = [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'Paid.' }]
-  const world = createTestWorld({ time, tools: [pay], steps })
+  const world = createTestWorld({ time, tools: [pay], steps, host: { lingerMs: 0 } })
   const first = await world.open()
   first.send('go').answer.catch(() => {})
   await time.settle()

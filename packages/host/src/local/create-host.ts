@@ -84,6 +84,12 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
    * are always kept.
    */
   readonly retentionMs?: number
+  /**
+   * Milliseconds to keep a session in memory after its last handle is closed and it rests, 0 to 3,600,000: the next
+   * message of its chat then reads no log. Other hosts can still take it at once, and the process can end. 0 closes it
+   * at once. At most 1,000 sessions and 64 MiB linger; beyond that the oldest are closed. Default: 60,000.
+   */
+  readonly lingerMs?: number
   /** Number of records between two snapshots of a busy session. Default: 256. */
   readonly snapshotRecords?: number
   readonly log?: Logger
@@ -126,8 +132,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ? guardLog(options.log) : SILENT
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // runs a tool with the call's own input and context
-  const { snapshotRecords = SNAPSHOT_RECORDS, observers = [], abortMs } = options
-  const openSessions = new OpenSessions(environment)
+  const { snapshotRecords = SNAPSHOT_RECORDS, observers = [], abortMs, lingerMs = LINGER_MS } = options
+  const openSessions = new OpenSessions(environment, { lingerMs })
   const blobs = guardBlobs(store.blobs, openSessions)
   const models = options.modelOf ? undefined : readNamedModels(options, environment, log)
   const openSession: Host['session'] = (id, given) => session(id, given)
@@ -215,6 +221,7 @@ function readNamedModels(options: HostOptions, environment: Environment, log: Lo
 function checkOptions(options: HostOptions): void {
   checkFields(options, { what: 'createHost', code: 'invalid_option', ...HOST_FIELDS })
   const { store, agents } = options as { readonly store?: unknown; readonly agents?: unknown } // untyped callers
+  checkLinger(options.lingerMs)
   if (agents !== undefined && !Array.isArray(agents))
     throw new BatonError({
       code: 'invalid_option',
@@ -227,6 +234,17 @@ function checkOptions(options: HostOptions): void {
     code: 'invalid_option',
     message: `store must be an open store, not ${describeValue(store)}`,
     hint: 'Open one: const store = await openSqliteStore("chat.db"), then createHost({ agent, store }).',
+  })
+}
+
+const LINGER_MS = 60_000
+const LINGER_MS_MAX = 3_600_000
+
+function checkLinger(ms: unknown): void {
+  if (ms === undefined || (typeof ms === 'number' && ms >= 0 && ms <= LINGER_MS_MAX)) return
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `lingerMs must be a number of milliseconds from 0 to ${LINGER_MS_MAX}, not ${describeValue(ms)}`,
   })
 }
 
@@ -307,12 +325,14 @@ const HOST_FIELDS = {
     'interruptMs',
     'abortMs',
     'retentionMs',
+    'lingerMs',
     'snapshotRecords',
     'log',
     'observers',
   ]),
   elsewhere: {
     storage: 'store',
+    idleMs: 'lingerMs',
     memory: "conversations are kept in store; the agent's window limits how much of them the model reads",
     voice: 'set profile: voice on the agent; createVoice of @baton/client/voice speaks its answers',
     logger: 'log',

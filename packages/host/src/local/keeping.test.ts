@@ -47,6 +47,7 @@ test('a turn that a dead host left goes on as soon as another one starts, withou
   expect(await owned(store)).toEqual([SESSION])
   await time.pass(60_000)
   expect(await owned(store)).toEqual([])
+  await time.pass(60_000)
   expect(time.pending()).toBe(0)
 })
 

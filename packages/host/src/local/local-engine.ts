@@ -20,11 +20,13 @@ export function createLocalEngine({ abortMs, ...init }: LocalEngineOptions, open
   const { environment, leases, log } = init
   const shared = { ...init, aborted: new AbortedCalls({ timers: environment.timers, log, abortMs }) }
   const open: Engine['open'] = async (session, { agent, principal, meta = {} }) => {
-    const { local, leave } = await openSessions.hold(session, () =>
-      openLocalSession({ ...shared, session, agent, principal, meta }),
-    )
     // A principal that does not own the session must be refused before anything changes.
-    if (agent && local.state().principal === principal.id) await adoptAgent(local, agent, leave)
+    const owns = (local: LocalSession): boolean => local.state().principal === principal.id
+    const { local, leave } = await openSessions.hold(session, {
+      open: () => openLocalSession({ ...shared, session, agent, principal, meta }),
+      wake: (lingering) => lingering.wake(owns(lingering) ? agent : undefined),
+    })
+    if (agent && owns(local)) await adoptAgent(local, agent, leave)
     return { engine: local, leave }
   }
   const stop: Engine['stop'] = async ({ drainMs }) => {

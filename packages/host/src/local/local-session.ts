@@ -50,6 +50,8 @@ export interface LocalSessionOptions {
 /** Attempts to reopen a session whose store fails, before it is closed until the next request. */
 const REOPEN_TRIES = 5
 const REOPEN_MS = 200
+/** Estimated bytes of a session, of an entry of its window, and of a character; lingering-memory.deep.test.ts measures them. */
+const BYTES = { session: 16_384, entry: 1024, char: 2 } as const
 /** Inputs that may wait while a session is being reopened. */
 const WAITING_MAX = 1000
 
@@ -82,6 +84,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   /** Set for good once the session could not be reopened. */
   #failure: BatonError | undefined
   #reopening: Reopening | undefined
+  #lingering: Lingering | undefined
 
   constructor(init: LocalSessionOptions) {
     const { session, store } = init
@@ -164,6 +167,48 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return !this.#closed && !this.#reopening && !this.#actor.isBusy() && isResting(this.#actor.state)
   }
 
+  /** Estimated bytes in memory, rather too many: see `BYTES`. */
+  countBytes(): number {
+    return this.state().index.reduce<number>((sum, { chars }) => sum + BYTES.entry + BYTES.char * chars, BYTES.session)
+  }
+
+  /**
+   * Lets other owners have a session that is at rest and has no holder, and keeps it in memory. Resolves to whether
+   * `wake` may succeed; close it otherwise. Calls `onStale` when it can no longer be woken. Never rejects.
+   */
+  linger(onStale: () => void): Promise<boolean> {
+    this.#performer?.close()
+    this.#performer = undefined
+    // Parts made for this session alone are freed at once. The next owner waits for aborted model calls.
+    const mayLinger = !this.world.hasOwnParts && !this.abortedCalls()
+    const isKept = mayLinger ? this.#actor.rest() : Promise.resolve(false)
+    this.#lingering = { isKept, onStale, isStale: false }
+    return isKept
+  }
+
+  /**
+   * Continues as after an opening, without reading the log. `agent` wins over the catalog's choice. Resolves to whether
+   * nothing happened to the session meanwhile; close it otherwise.
+   * @throws BatonError `store_failed`, `invalid_agent`, `unknown_model`, or what `agentOf` throws
+   */
+  async wake(agent: Agent | undefined): Promise<boolean> {
+    const lingering = this.#lingering
+    if (!lingering || !(await lingering.isKept)) return false
+    const isResumed = await this.#actor.resume().catch((cause: unknown) => {
+      lingering.isStale = true
+      throw cause
+    })
+    // Its tools may have changed meanwhile.
+    if (isResumed && !lingering.isStale && !this.isClosed()) {
+      this.#lingering = undefined
+      await this.#world.adopt(agent, () => this.state())
+      return true
+    }
+    lingering.isStale = true
+    if (isResumed) await this.#actor.release('nothing')
+    return false
+  }
+
   /**
    * Resolves when the session has read its log again, which it does after a failure because another owner may have
    * continued it meanwhile. `undefined` if it is up to date. Never rejects.
@@ -189,12 +234,19 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.stream.end()
     // A removal of the session waits for its snapshots. If this owner committed nothing, the state has an epoch
     // that no record has, so no snapshot is taken.
-    const isOwn = actor.state.pos === this.#committedPos
+    const isOwn =
+      actor.state.pos === this.#committedPos && (!this.#lingering || (await this.#takeBack(this.#lingering)))
     await (rests && isOwn ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
     // Waits for aborted model calls, because the log's next owner may call a model at once.
     const aborted = this.abortedCalls()
     if (aborted) await aborted
     await this.#end(actor, rests ? 'nothing' : 'work')
+  }
+
+  /** Takes a lingering session back for its last snapshot. Never rejects. */
+  async #takeBack({ isKept, isStale }: Lingering): Promise<boolean> {
+    const isWorth = !isStale && (await isKept) && this.#snapshots.isWorth(this.#actor.state.pos)
+    return isWorth && (await this.#actor.resume().catch(() => false))
   }
 
   async #end(actor: Actor, left: LeftBehind): Promise<void> {
@@ -232,6 +284,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   onDeath(cause: BatonError): void {
     if (this.#closed) return // closed on purpose: closing also stores everything and releases the log
+    if (this.#lingering) return this.#spoil(this.#lingering)
     const again = { done: this.#reopen(cause).catch(() => {}), waiting: 0 } // the one thing that can throw in it is a logger
     this.#reopening = again
     void again.done.then(() => {
@@ -296,9 +349,15 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   /** Switches to the new tools; calls of removed tools are settled. */
   #changeAgent(): void {
+    if (this.#lingering) return this.#spoil(this.#lingering)
     this.#actor.setSpec(this.world.spec)
     // If the session has died, its successor starts with the new agent anyway.
     this.submit([{ type: 'agent-changed' }]).catch(() => {})
+  }
+
+  #spoil(lingering: Lingering): void {
+    lingering.isStale = true
+    lingering.onStale()
   }
 
   /** @throws BatonError when an outstanding effect cannot be performed; then all effects are stopped */
@@ -373,6 +432,14 @@ function createClosedError(session: string, cause: BatonError): BatonError {
     hint: (IS_FINAL.has(cause.code) && cause.hint) || 'Open the session again; accepted inputs are kept.',
     cause,
   })
+}
+
+interface Lingering {
+  /** Whether the store let the session go so that it can be taken back. Never rejects. */
+  readonly isKept: Promise<boolean>
+  /** Whether it must be opened from its log next time. */
+  isStale: boolean
+  readonly onStale: () => void
 }
 
 interface Reopening {

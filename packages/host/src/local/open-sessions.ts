@@ -1,7 +1,18 @@
-// A host's open sessions: each is opened once for all callers, and leaves memory when its last holder closes it.
+// A host's open sessions: each is opened once for all callers. When its last holder has closed it and it rests, it
+// lingers for a while, and leaves memory then.
 import type { Environment } from '@baton/core'
 import { createStoppedError, within } from '@baton/runtime'
+import type { LingerLimits } from './lingering-sessions.ts'
+import { LingeringSessions } from './lingering-sessions.ts'
 import type { LocalSession } from './local-session.ts'
+
+/** Two ways to get a session that is not open. */
+export interface Openers {
+  /** Opens it from its log. */
+  readonly open: () => Promise<LocalSession>
+  /** Wakes it if it lingers; `open` follows if it answers false. */
+  readonly wake: (local: LocalSession) => Promise<boolean>
+}
 
 export interface HeldSession {
   readonly local: LocalSession
@@ -30,20 +41,26 @@ export class OpenSessions {
   /** Writes of closing sessions, by promise; stopping the host waits for them. */
   readonly #leaving = new Map<Promise<void>, string>()
   readonly #gates = createGates()
+  readonly #lingerMs: number
+  /** None of them is in `#sessions`: to all others, a lingering session is closed. */
+  readonly #lingering: LingeringSessions
   #isOver = false
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, limits: LingerLimits) {
     this.#environment = environment
+    this.#lingerMs = limits.lingerMs
+    const close = (name: string, local: LocalSession): void => this.#close(name, local)
+    this.#lingering = new LingeringSessions({ ...limits, environment, close })
   }
 
   /**
-   * Returns the open session, or opens it.
+   * Returns the open session, or wakes or opens it.
    * @throws BatonError when its log cannot be read or owned; `host_stopped` once all are closed, also for callers still
    * waiting
    */
-  async hold(name: string, openSession: () => Promise<LocalSession>): Promise<HeldSession> {
+  async hold(name: string, openers: Openers): Promise<HeldSession> {
     if (this.#isOver) throw createStoppedError()
-    const session = this.#open(name, openSession)
+    const session = this.#open(name, openers)
     // Counted before the wait: a holder that leaves meanwhile must not close the session.
     session.holders += 1
     const leave = (): void => {
@@ -60,14 +77,14 @@ export class OpenSessions {
       throw cause
     }
     leave()
-    return await this.hold(name, openSession)
+    return await this.hold(name, openers)
   }
 
   isOpen(name: string): boolean {
     return this.#sessions.has(name)
   }
 
-  /** Returns the session if it has finished opening. */
+  /** Returns the session if it has finished opening. A lingering one is left out: another host may have continued it. */
   find(name: string): LocalSession | undefined {
     return this.#sessions.get(name)?.local
   }
@@ -81,8 +98,9 @@ export class OpenSessions {
   alone<Value>(name: string, act: () => Promise<Value>): Promise<Value> {
     const session = this.#sessions.get(name)
     this.#sessions.delete(name)
+    const lingering = this.#lingering.take(name)
     return this.#gates.run(name, async () => {
-      const local = await session?.opening.catch(() => undefined)
+      const local = lingering ?? (await session?.opening.catch(() => undefined))
       await local?.close()
       const leaving = [...this.#leaving].flatMap(([closing, left]) => (left === name ? [closing] : []))
       await Promise.all(leaving) // writes of an earlier close
@@ -99,18 +117,25 @@ export class OpenSessions {
   async closeAll(): Promise<void> {
     this.#isOver = true
     for (const session of this.#sessions.values()) session.stopLooking()
+    const lingering = this.#lingering.takeAll().map((local) => local.close())
     const open = await this.all()
-    const closing = [...this.#leaving.keys(), this.#gates.allPassed(), ...open.map((local) => local.close())]
+    const closing = [
+      ...lingering,
+      ...this.#leaving.keys(),
+      this.#gates.allPassed(),
+      ...open.map((local) => local.close()),
+    ]
     const limit = { timeoutMs: CLOSING_MS, error: createStoppedError }
     // Sessions that take longer are recovered at the next start.
     await within(this.#environment.timers, limit, Promise.all(closing)).catch(() => {})
   }
 
-  #open(name: string, openSession: () => Promise<LocalSession>): OpenSession {
+  #open(name: string, openers: Openers): OpenSession {
     const known = this.#sessions.get(name)
     if (known && !known.local?.isClosed()) return known
+    const lingering = this.#lingering.take(name)
     const session: OpenSession = {
-      opening: this.#gates.passed(name).then(openSession),
+      opening: lingering ? this.#wake(name, lingering, openers) : this.#gates.passed(name).then(openers.open),
       local: undefined,
       holders: 0,
       stopLooking: () => {},
@@ -126,11 +151,24 @@ export class OpenSessions {
     return session
   }
 
+  async #wake(name: string, local: LocalSession, { wake, open }: Openers): Promise<LocalSession> {
+    const isAwake = await wake(local).catch((cause: unknown) => {
+      this.#close(name, local)
+      throw cause
+    })
+    if (isAwake) return local
+    this.#close(name, local)
+    return await open()
+  }
+
   #forget(name: string, session: OpenSession): void {
     if (this.#sessions.get(name) === session) this.#sessions.delete(name)
   }
 
-  /** Closes the session if it has no holders and is at rest. Its log is kept; the next request opens it from there. */
+  /**
+   * Lets the session linger, or closes it, if it has no holders and is at rest. Its log is kept; after closing, the next
+   * request opens it from there.
+   */
   #closeAtRest(name: string, session: OpenSession): void {
     const { local, holders } = session
     session.stopLooking()
@@ -145,6 +183,21 @@ export class OpenSessions {
       return
     }
     this.#forget(name, session)
+    if (this.#isOver || this.#lingerMs === 0) this.#close(name, local)
+    else void this.#linger(name, local)
+  }
+
+  /** Never rejects. */
+  async #linger(name: string, local: LocalSession): Promise<void> {
+    const end = (): void => {
+      if (this.#lingering.take(name, local)) this.#close(name, local)
+    }
+    const isKept = local.linger(end)
+    this.#lingering.add(name, local)
+    if (!(await isKept)) end()
+  }
+
+  #close(name: string, local: LocalSession): void {
     const closing = local.close()
     this.#leaving.set(closing, name)
     void closing.finally(() => this.#leaving.delete(closing))

@@ -103,6 +103,49 @@ export class SessionLeases {
   }
 
   /**
+   * Lets other owners have a session at rest. Resolves to whether this host may resume it; a failure counts as no. Never
+   * rejects.
+   */
+  async rest(session: string, epoch: number): Promise<boolean> {
+    const { store } = this.#init
+    if (!store.rest || this.#held.get(session)?.epoch !== epoch) return false
+    this.#drop([session])
+    try {
+      await store.rest(session, epoch)
+      return true
+    } catch {
+      return false
+    } finally {
+      this.#rest()
+    }
+  }
+
+  /**
+   * Takes back a session that `rest` let go, unless anything happened to it: another owner, a new record, its removal.
+   * @throws BatonError `store_failed`
+   */
+  async resume(session: string, lease: OwnedLog, pos: number): Promise<boolean> {
+    const { store, owner, address } = this.#init
+    const { epoch } = lease
+    this.#asking += 1
+    if (!this.#stopTick) this.#startTick() // as in `acquire`
+    const sentAt = this.#ticks
+    try {
+      const resting = { session, owner, epoch, pos, ...(address !== undefined && { address }) }
+      if ((await store.resume?.(resting)) !== true) return false
+      if (this.#held.size === 0) this.#renewedAt = Math.max(this.#renewedAt, sentAt)
+      if (this.#isOver() || this.#held.has(session)) return false // in the second case, this host acquired it again meanwhile
+      const held = lease as HeldLease // made by `acquire`
+      held.isHeld = true
+      this.#held.set(session, held)
+      return true
+    } finally {
+      this.#asking -= 1
+      this.#rest()
+    }
+  }
+
+  /**
    * Removes a session from the store, unless another owner holds it.
    * @throws BatonError `session_held`, `store_failed`
    */

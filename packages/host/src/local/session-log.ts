@@ -50,6 +50,22 @@ export async function acquireLog({ leases, session }: LogAccess): Promise<OwnedL
 }
 
 /**
+ * Takes back a log that this host let go when it rested, unless anything happened to it; see `SessionLeases.resume`.
+ * @throws BatonError `store_failed`
+ */
+export async function resumeLog(
+  { leases, session }: Pick<LogAccess, 'leases' | 'session'>,
+  owned: OwnedLog,
+  pos: number,
+): Promise<boolean> {
+  try {
+    return await leases.resume(session, owned, pos)
+  } catch (cause) {
+    throw asStoreError(session, cause)
+  }
+}
+
+/**
  * Folds a session's log, from its snapshot if it has one.
  * @throws BatonError `log_version_unknown`, `log_damaged`, `store_failed`
  */

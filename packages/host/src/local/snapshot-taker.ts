@@ -37,8 +37,13 @@ export class SnapshotTaker {
 
   /** Takes a last snapshot if it is worth it, when a session comes to rest. Resolves when every snapshot is stored. */
   finish(state: State, history: History): Promise<void> {
-    if (state.pos - this.#lastPos >= Math.ceil(this.#init.snapshotRecords / REST_PART)) this.take(state, history)
+    if (this.isWorth(state.pos)) this.take(state, history)
     return this.settled()
+  }
+
+  /** Whether a session that rests at this position is worth a snapshot. */
+  isWorth(pos: number): boolean {
+    return pos - this.#lastPos >= Math.ceil(this.#init.snapshotRecords / REST_PART)
   }
 
   /** Resolves when every snapshot is stored. */

@@ -37,7 +37,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
     await within(timers, limit('running writes of the session'), writes.ended(session))
     await within(timers, limit('remove'), store.remove(session, owner))
   }
-  const { blobs, heartbeat } = store
+  const { blobs, heartbeat, rest, resume } = store
   return {
     put: limited('put', (...given) => store.put(...given)),
     read: (session, fromPos) => eachInTime(timers, limit('read'), store.read(session, fromPos)),
@@ -46,6 +46,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
     restore: limited('restore', (...given) => store.restore(...given)),
     renew: limited('renew', (...given) => store.renew(...given)),
     release: limited('release', (...given) => store.release(...given)),
+    ...(rest && resume && { rest: limited('rest', rest.bind(store)), resume: limited('resume', resume.bind(store)) }),
     remove,
     requestHandover: limited('requestHandover', (...given) => store.requestHandover(...given)),
     snapshots: {

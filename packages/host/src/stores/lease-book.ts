@@ -1,6 +1,6 @@
 // The leases of a store in this process: who holds which session, and until when. They exist only in memory, so
 // opening a store starts without any. Records and epochs are kept elsewhere.
-import type { Clock, HeldByOther, Holder, LeftBehind, Renewal } from '@baton/core/internal'
+import type { Clock, HeldByOther, Holder, LeftBehind, Renewal, RestingSession } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { createHeldError } from './session-held.ts'
 
@@ -18,9 +18,13 @@ export interface Lease {
   readonly type: 'given'
   readonly owner: string
   readonly address: string | undefined
+  /** Set once the session was acquired: resting needs it. */
+  epoch: number | undefined
   untilMs: number
   /** The owner that asked for the session. */
   askedBy: string | undefined
+  /** Whether it counts as free: its owner left it at rest, and may resume it. */
+  isResting: boolean
 }
 
 const LEASE_MS = 10_000
@@ -40,7 +44,7 @@ export class LeaseBook {
 
   holder(session: string): Holder | undefined {
     const lease = this.#leases.get(session)
-    if (!lease || lease.untilMs <= this.#clock.nowMs()) return undefined
+    if (!lease || lease.isResting || lease.untilMs <= this.#clock.nowMs()) return undefined
     const { owner, address, untilMs } = lease
     return { owner, leaseUntilMs: untilMs, ...(address !== undefined && { address }) }
   }
@@ -50,9 +54,36 @@ export class LeaseBook {
     const holder = this.holder(session)
     if (holder && holder.owner !== owner) return { type: 'held', ...holder }
     const askedBy = holder && this.#leases.get(session)?.askedBy
-    const lease: Lease = { type: 'given', owner, address, untilMs: this.#nextEndMs(), askedBy }
+    const untilMs = this.#nextEndMs()
+    const lease: Lease = { type: 'given', owner, address, epoch: undefined, untilMs, askedBy, isResting: false }
     this.#leases.set(session, lease)
     return lease
+  }
+
+  /** Frees the session for other owners until it is resumed. */
+  rest(session: string, epoch: number): void {
+    const lease = this.#leases.get(session)
+    if (lease?.epoch !== epoch) return
+    lease.isResting = true
+    lease.askedBy = undefined
+  }
+
+  /** Returns whether the session still rested as its owner left it. */
+  resume({ session, owner, epoch }: Pick<RestingSession, 'session' | 'owner' | 'epoch'>): boolean {
+    const lease = this.#leases.get(session)
+    if (!lease?.isResting || lease.owner !== owner || lease.epoch !== epoch) return false
+    lease.isResting = false
+    lease.untilMs = this.#nextEndMs()
+    return true
+  }
+
+  isResting(session: string): boolean {
+    return this.#leases.get(session)?.isResting === true
+  }
+
+  /** Called before a session at rest is changed: its owner cannot resume it. */
+  endRest(session: string): void {
+    if (this.isResting(session)) this.#leases.delete(session)
   }
 
   /** @throws BatonError `session_held` when an owner other than `owner` holds the session */
@@ -87,7 +118,7 @@ export class LeaseBook {
 
   requestHandover(session: string, owner: string): void {
     const lease = this.#leases.get(session)
-    if (lease && lease.owner !== owner) lease.askedBy = owner
+    if (lease && lease.owner !== owner && !lease.isResting) lease.askedBy = owner
   }
 
   #nextEndMs(): number {

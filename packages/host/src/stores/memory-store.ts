@@ -38,7 +38,9 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       }
       const plan = planPut({ session, positions: records.map(({ pos }) => pos), bodies }, log)
       if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
-      if (plan.bodies.length > 0) logs.add(logs.make(session), plan.bodies, records.at(-1))
+      if (plan.bodies.length === 0) return
+      leases.endRest(session)
+      logs.add(logs.make(session), plan.bodies, records.at(-1))
     },
     read: async function* (session, fromPos) {
       const records = logs.get(session)?.records ?? []
@@ -100,7 +102,7 @@ function keepTexts(logs: Logs): Pick<OwnedLogStore, 'snapshots' | 'blobs'> {
   }
 }
 
-type Ownership = Pick<OwnedLogStore, 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
+type Ownership = Pick<OwnedLogStore, 'acquire' | 'append' | 'renew' | 'release' | 'rest' | 'resume' | 'requestHandover'>
 
 function ownership(logs: Logs, leases: LeaseBook): Ownership {
   return {
@@ -109,6 +111,7 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
       const lease = leases.give(session, owner, address)
       if (lease.type === 'held') return lease
       const log = logs.own(session)
+      lease.epoch = log.epoch
       return { type: 'acquired', epoch: log.epoch, pos: log.records.length - 1, leaseUntilMs: lease.untilMs }
     },
     append: async (session, epoch, afterPos, records) => {
@@ -129,6 +132,18 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
       if (log?.epoch !== epoch) return
       if (left === 'nothing') log.isOwned = false
       leases.end(session, leases.leaseOf(session))
+    },
+    rest: async (session, epoch) => {
+      const log = logs.get(session)
+      if (log?.epoch !== epoch) return
+      log.isOwned = false
+      leases.rest(session, epoch)
+    },
+    resume: async (resting) => {
+      const log = logs.get(resting.session)
+      if (!log || !leases.resume(resting)) return false
+      log.isOwned = true
+      return true
     },
     requestHandover: async (session, owner) => leases.requestHandover(session, owner),
   }

@@ -29,6 +29,7 @@ import { createBypassError, findAgent, indexAgents } from './named-agents.ts'
 import { disposeParts } from './dispose-parts.ts'
 import { checkAgent, checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
 import { Permitted } from '../work/permitted.ts'
+import { findWindow } from './find-window.ts'
 import { createSchemaTeller } from './schema-teller.ts'
 import { SourceTools } from './source-tools.ts'
 
@@ -100,6 +101,8 @@ export interface Catalog {
   open(session: SessionIdentity, given?: Agent): Promise<SessionWorld>
   /** Whether a session of this agent can be opened without passing the agent. */
   knows(agent: string): boolean
+  /** Whether opening the session again would choose this agent. Never with `agentOf`, which has to be asked. */
+  keeps(session: SessionIdentity, agent: Agent): boolean
 }
 
 /** The world of one session: its agent, tools and models. It knows no actor and no store. */
@@ -110,6 +113,8 @@ export interface SessionWorld extends WorkContext {
   readonly spec: Spec
   /** Whether the session has sources, so its tools may change. */
   readonly changes: boolean
+  /** Whether `agentOf` made something for this session alone: sources, or parts with `dispose`. */
+  readonly hasOwnParts: boolean
   /** Calls the listener after every change of the tools; holds one listener. */
   readonly onChange: (listener: () => void) => void
   /** Frees what was created for this session. Never rejects. */
@@ -161,6 +166,10 @@ class SharedCatalog implements Catalog {
     return agentOf !== undefined || this.#agents.has(agent) || (only === undefined && this.#agents.size === 0)
   }
 
+  keeps(session: SessionIdentity, agent: Agent): boolean {
+    return !this.#init.agentOf && this.#findListed(session) === agent
+  }
+
   async open(session: SessionIdentity, given?: Agent): Promise<SessionWorld> {
     const parts = given ? { agent: given } : await this.#choose(session)
     const opened: Opened = { session: session.id, parts, sources: undefined }
@@ -210,6 +219,7 @@ class SharedCatalog implements Catalog {
       agent,
       models,
       changes: sources !== undefined,
+      hasOwnParts: parts.dispose !== undefined || (parts.sources ?? []).length > 0,
       modelOf,
       blobs,
       log,
@@ -254,7 +264,7 @@ class SharedCatalog implements Catalog {
   }
 
   async #choose(session: SessionIdentity): Promise<SessionParts> {
-    const { agentOf, agent: only, environment, log } = this.#init
+    const { agentOf, environment, log } = this.#init
     const { timers } = environment
     const message = `agentOf did not answer for session ${session.id} in ${AGENT_MS} ms`
     const asking = Promise.resolve(agentOf?.(session))
@@ -265,10 +275,14 @@ class SharedCatalog implements Catalog {
       throw cause
     })
     if (chosen) return toParts(chosen)
-    const agent = this.#agents.get(session.agent) ?? only ?? [...this.#agents.values()][0]
+    const agent = this.#findListed(session)
     if (agent) return { agent }
     const missing = `session ${session.id} has no agent: neither the session nor the host names one`
     throw new BatonError({ code: 'invalid_agent', message: missing, hint: GIVE_AGENT })
+  }
+
+  #findListed({ agent }: SessionIdentity): Agent | undefined {
+    return this.#agents.get(agent) ?? this.#init.agent ?? [...this.#agents.values()][0]
   }
 
   /** The agent's models, in fallback order. */
@@ -349,37 +363,6 @@ interface AgentFacts {
   readonly tools: readonly Tool[]
   readonly toolSearch: ToolSearch | undefined
   readonly spec: Spec
-}
-
-/** Models to warn about, so a program that makes up names is not warned forever. */
-const ASSUMED_MAX = 1000
-
-/**
- * The smallest of the candidates' windows, so that a fallback can continue the conversation. Warns once per unknown
- * model.
- */
-function findWindow(
-  models: readonly string[],
-  modelOf: ModelOf,
-  { log, told }: { readonly log: Logger; readonly told: Set<string> },
-): number | undefined {
-  const sizes = models.flatMap((id) => {
-    try {
-      const { contextTokens = [], assumedTraits, meantId } = modelOf(id).capabilities
-      if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
-        told.add(id)
-        log.warn('the model is not in any table; it is treated like the newest known model of its family', {
-          model: id,
-          as: assumedTraits,
-          ...(meantId !== undefined && { meant: meantId }),
-        })
-      }
-      return contextTokens
-    } catch {
-      return [] // an unconfigured fallback fails when it is called, not before
-    }
-  })
-  return sizes.length === 0 ? undefined : Math.min(...sizes)
 }
 
 /** @throws BatonError `invalid_agent` if the value is not an agent */

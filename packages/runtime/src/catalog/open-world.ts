@@ -4,7 +4,7 @@ import type { State } from '@baton/core/machine'
 import type { Catalog, SessionIdentity, SessionWorld } from './catalog.ts'
 
 export interface OpenWorldOptions {
-  readonly catalog: Pick<Catalog, 'open'>
+  readonly catalog: Pick<Catalog, 'open' | 'keeps'>
   /** Called after every change; later decisions use the new spec. */
   readonly onChange: () => void
   /** Whether the session has left this process; a closed world no longer changes. */
@@ -29,10 +29,11 @@ export class OpenWorld {
   }
 
   /**
-   * Switches to this agent if it differs. Changes run one at a time; a closed session ignores them.
-   * @throws BatonError `invalid_agent`, `unknown_model`
+   * Switches to this agent, or without one to the catalog's choice, if it differs. Changes run one at a time; a closed
+   * session ignores them.
+   * @throws BatonError `invalid_agent`, `unknown_model`, or what `agentOf` throws
    */
-  adopt(agent: Agent, state: () => State): Promise<void> {
+  adopt(agent: Agent | undefined, state: () => State): Promise<void> {
     const adopted = this.#adopting.then(() => this.#adopt(agent, state))
     this.#adopting = adopted.catch(() => {})
     return adopted
@@ -43,11 +44,14 @@ export class OpenWorld {
     return (this.#disposal ??= this.isOpen ? this.current.dispose() : Promise.resolve())
   }
 
-  async #adopt(agent: Agent, state: () => State): Promise<void> {
+  async #adopt(agent: Agent | undefined, state: () => State): Promise<void> {
     const before = this.current
-    if (agent === before.agent || this.#init.isClosed()) return
+    const { catalog } = this.#init
     const { session: id, agent: name, principal, meta } = state()
-    const world = await this.#init.catalog.open({ id, agent: name, principal: { id: principal }, meta }, agent)
+    const identity = { id, agent: name, principal: { id: principal }, meta }
+    const isSame = agent ? agent === before.agent : catalog.keeps(identity, before.agent)
+    if (isSame || this.#init.isClosed()) return
+    const world = await catalog.open(identity, agent)
     if (this.#init.isClosed()) return await world.dispose()
     this.#set(world)
     // The machine sees no change in a redefined but equal agent; its functions may still differ.

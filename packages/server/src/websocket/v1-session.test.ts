@@ -1,6 +1,6 @@
 // Version 1 as its apps see it: whole conversations over the real host, with every frame as a literal.
 import type { Agent, Model, Timers } from '@baton/core/internal'
-import { BatonError, defineAgent, tool, frontOf } from '@baton/core/internal'
+import { BatonError, defineAgent, tool } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'

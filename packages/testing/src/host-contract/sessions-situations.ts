@@ -89,6 +89,24 @@ export const SESSION_SITUATIONS: Situations = {
     expect(new Set((await world.records()).map(({ epoch }) => epoch)).size).toBe(1)
     expect(seen.events.some(({ type }) => type === 'turn-finished')).toBe(true)
   },
+  'a chat that opens its session for each message, and closes it, has the log of one that stays open': async ({
+    createWorld,
+  }) => {
+    const steps = () => ({ text: 'answer' })
+    const chat = await createWorld({ steps })
+    for (let n = 0; n < 5; n++) {
+      const session = await chat.open()
+      expect((await chat.time.until(session.send(`message ${n}`).answer)).text).toBe('answer')
+      await session.close()
+      await chat.time.pass(n === 3 ? 600_000 : 1000) // the last pause is longer than a session lingers
+    }
+    const held = await createWorld({ steps })
+    const session = await held.open()
+    for (let n = 0; n < 5; n++) await held.time.until(session.send(`message ${n}`).answer)
+    const inputs = async ({ records }: typeof chat) => (await records()).map(({ input }) => input.type)
+    expect(await inputs(chat)).toEqual(await inputs(held))
+    expect(textsTold(chat.model, 'user')).toEqual([0, 1, 2, 3, 4].map((n) => `message ${n}`))
+  },
   'sessions without an id are new ones': async ({ createWorld }) => {
     const world = await createWorld({ steps: [] })
     const [one, two] = await Promise.all([world.host.session(undefined), world.host.session(undefined)])

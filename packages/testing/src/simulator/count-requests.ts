@@ -23,12 +23,13 @@ export function countRequests(store: Store, count: (change: number) => void): St
         await reader.return?.()
       }
     }
-  const { snapshots, blobs } = store
+  const { snapshots, blobs, rest, resume } = store
   return {
     ...store,
     acquire: counted(store.acquire),
     append: counted(store.append),
     release: counted(store.release),
+    ...(rest && resume && { rest: counted(rest), resume: counted(resume) }),
     read: iterated(store.read),
     list: iterated(store.list),
     remove: counted(store.remove),

@@ -60,6 +60,8 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
         return disk.renew(owner)
       }),
     release: (session, epoch, left) => around('store.release', () => disk.release(session, epoch, left)),
+    rest: (session, epoch) => around('store.rest', async () => await disk.rest?.(session, epoch)),
+    resume: (resting) => around('store.resume', async () => (await disk.resume?.(resting)) ?? false),
     requestHandover: (session, owner) => disk.requestHandover(session, owner),
     put: (session, records) => disk.put(session, records),
     list: () => disk.list(),

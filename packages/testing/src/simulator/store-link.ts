@@ -60,6 +60,8 @@ export function createStoreLink(time: VirtualTime, random: Random): StoreLink {
       append: (...given) => over(() => store.append(...given)),
       renew: (...given) => over(() => store.renew(...given)),
       release: (...given) => over(() => store.release(...given)),
+      rest: (...given) => over(async () => await store.rest?.(...given)),
+      resume: (...given) => over(async () => (await store.resume?.(...given)) ?? false),
       requestHandover: (...given) => over(() => store.requestHandover(...given)),
       read: (...given) => overEach(() => store.read(...given)),
       list: (...given) => overEach(() => store.list(...given)),

@@ -1,9 +1,8 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
-import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
+import type { OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
 import { BatonError, checkFields, checkName, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
-import { checkLeft } from '../lease-book.ts'
 import { checkText } from '../legal-text.ts'
 import { planPut } from '../put-by-position.ts'
 import { createHeldError } from '../session-held.ts'
@@ -12,6 +11,7 @@ import { AppendQueue, buildRows } from './append-queue.ts'
 import type { Query } from './connections.ts'
 import type { ConnectionsOptions } from './connections.ts'
 import { PostgresConnections } from './connections.ts'
+import { openOwnership, readHolder } from './ownership.ts'
 import { migrate, readVersion, STORE_VERSION } from './migrations.ts'
 import { toStoreError } from './postgres-errors.ts'
 import { openBlobs, openSnapshots } from './snapshots-and-blobs.ts'
@@ -151,64 +151,6 @@ function openLogs(connections: PostgresConnections): Logs {
   }
 }
 
-type Ownership = Pick<OwnedLogStore, 'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
-
-interface OwnershipOptions {
-  readonly appends: AppendQueue
-  readonly leaseMs: number
-}
-
-function openOwnership(connections: PostgresConnections, { appends, leaseMs }: OwnershipOptions): Ownership {
-  const { schema } = connections
-  return {
-    leaseMs,
-    acquire: async (session, owner, address) => {
-      checkName('a session’s id', session)
-      const rows = await connections.query<AcquireRow>(`SELECT * FROM ${schema}.acquire($1, $2, $3, $4)`, [
-        session,
-        owner,
-        address ?? null,
-        leaseMs,
-      ])
-      return readAcquired(rows[0])
-    },
-    append: async (session, epoch, afterPos, records) => {
-      checkText('a session’s id', session)
-      return await appends.append({ session, epoch, afterPos }, records)
-    },
-    renew: async (owner) => {
-      const rows = await connections.query<{ id: string; until_ms: string; asked_by: string | null }>(
-        `UPDATE ${schema}.leases l SET until_ms = ${schema}.now_ms() + $2 FROM ${schema}.sessions s
-         WHERE l.owner = $1 AND s.key = l.session RETURNING s.id, l.until_ms, l.asked_by`,
-        [owner, leaseMs],
-      )
-      const leaseUntilMs =
-        rows.length > 0
-          ? rows.reduce((least, row) => Math.min(least, Number(row.until_ms)), Infinity)
-          : await readEnd(connections, leaseMs)
-      return { leaseUntilMs, handovers: rows.flatMap(({ id, asked_by: by }) => (by === null ? [] : [id])) }
-    },
-    release: async (session, epoch, left: LeftBehind = 'nothing') => {
-      checkLeft(left)
-      checkText('a session’s id', session)
-      await connections.transact(async (query) => {
-        const [row] = await query<{ key: string }>(
-          `UPDATE ${schema}.sessions SET is_owned = is_owned AND $3 WHERE id = $1 AND epoch = $2 RETURNING key`,
-          [session, epoch, left === 'work'],
-        )
-        if (row) await query(`DELETE FROM ${schema}.leases WHERE session = $1`, [row.key])
-      })
-    },
-    requestHandover: async (session, owner) => {
-      await connections.query(
-        `UPDATE ${schema}.leases l SET asked_by = $2 FROM ${schema}.sessions s
-         WHERE s.id = $1 AND l.session = s.key AND l.owner <> $2`,
-        [session, owner],
-      )
-    },
-  }
-}
-
 /** Lists the sessions in pages. */
 async function* listSessions(
   connections: PostgresConnections,
@@ -246,41 +188,12 @@ interface ListRow {
   readonly until_ms: string
 }
 
-interface AcquireRow {
-  readonly held_by: string | null
-  readonly held_at: string | null
-  readonly epoch: string
-  readonly pos: string
-  readonly until_ms: string
-}
-
-function readAcquired(row: AcquireRow | undefined): Acquired | HeldByOther {
-  if (!row)
-    throw new BatonError({ code: 'store_failed', message: 'the PostgreSQL store returned no row for an acquire' })
-  if (row.held_by !== null)
-    return { type: 'held', ...readHolder({ owner: row.held_by, address: row.held_at, until_ms: row.until_ms }) }
-  return { type: 'acquired', epoch: Number(row.epoch), pos: Number(row.pos), leaseUntilMs: Number(row.until_ms) }
-}
-
-function readHolder({
-  owner,
-  address,
-  until_ms: untilMs,
-}: Pick<ListRow, 'address' | 'until_ms'> & { readonly owner: string }) {
-  return { owner, leaseUntilMs: Number(untilMs), ...(address !== null && { address }) }
-}
-
 async function findHolder(query: Query, schema: string, key: string) {
   const [row] = await query<{ owner: string; address: string | null; until_ms: string }>(
     `SELECT owner, address, until_ms FROM ${schema}.leases WHERE session = $1 AND until_ms > ${schema}.now_ms() FOR UPDATE`,
     [key],
   )
   return row && readHolder(row)
-}
-
-async function readEnd({ query, schema }: PostgresConnections, leaseMs: number): Promise<number> {
-  const [row] = await query<{ now: string }>(`SELECT ${schema}.now_ms() AS now`)
-  return Number(row?.now) + leaseMs
 }
 
 /** Returns the session's row, locked until the transaction ends. Creates it if missing. */

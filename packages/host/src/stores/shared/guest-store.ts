@@ -61,7 +61,7 @@ function openLogs(access: StoreAccess, ask: Ask): Logs {
   }
 }
 
-type Ownership = Pick<SqliteStore, 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
+type Ownership = Pick<SqliteStore, 'acquire' | 'append' | 'renew' | 'release' | 'rest' | 'resume' | 'requestHandover'>
 
 function openOwnership(access: StoreAccess, ask: Ask): Ownership {
   return {
@@ -82,6 +82,17 @@ function openOwnership(access: StoreAccess, ask: Ask): Ownership {
       // Keeps the next holder from restoring a lease that is being given up.
       access.noteReleased(session, epoch)
       return ask('release', session, epoch, left)
+    },
+    rest: (session, epoch) => {
+      access.noteResting(session, epoch)
+      return ask('rest', session, epoch)
+    },
+    resume: async (resting) => {
+      const { session, owner, epoch, address } = resting
+      const isResumed = await ask('resume', resting)
+      if (isResumed) access.noteHeld({ session, owner, epoch, ...(address !== undefined && { address }) })
+      else access.noteReleased(session, epoch)
+      return isResumed
     },
     requestHandover: (session, owner) => ask('requestHandover', session, owner),
   }

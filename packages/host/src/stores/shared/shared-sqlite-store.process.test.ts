@@ -106,6 +106,27 @@ test('a session that a guest has released, or another owner has acquired, does n
   })
 })
 
+test('a session that rests with a guest is free under the next holder too, and its guest takes it back', async () => {
+  const [holder, guest] = [await open(), await open()]
+  const epochs = [await own(guest, 'kept', 'ann'), await own(guest, 'taken', 'ann')]
+  for (const [index, session] of ['kept', 'taken'].entries()) {
+    await guest.append(session, epochs[index]!, -1, [record(0, epochs[index]!)])
+    await guest.rest!(session, epochs[index]!)
+  }
+  const closing = holder.close()
+  const late = await open()
+  await closing
+  const found: string[] = []
+  for await (const { session } of late.listRecoverable()) found.push(session)
+  expect(found).toEqual([])
+  expect(await late.acquire('taken', 'eve')).toMatchObject({ type: 'acquired' })
+  const resume = async (session: string, epoch: number) => await guest.resume!({ session, owner: 'ann', epoch, pos: 0 })
+  expect(await resume('taken', epochs[1]!)).toBe(false)
+  expect(await resume('kept', epochs[0]!)).toBe(true)
+  expect(await guest.append('kept', epochs[0]!, 0, [record(1, epochs[0]!)])).toBe(1)
+  expect(await late.acquire('kept', 'eve')).toMatchObject({ type: 'held', owner: 'ann' })
+})
+
 test('an unshared store leaves no other files, and ignores one of an earlier process', async () => {
   // As after a power failure.
   writeFileSync(`${path}.processes`, '{"holder":{"id":"x","pid":4194305},"guests":[{"id":"y","pid":4194306}]}', {

@@ -80,6 +80,11 @@ export class StoreAccess {
     if (this.#seat?.type === 'guest') this.#held.set(lease.session, lease)
   }
 
+  noteResting(session: string, epoch: number): void {
+    const lease = this.#held.get(session)
+    if (lease?.epoch === epoch) this.#held.set(session, { ...lease, isResting: true })
+  }
+
   /** Without `epoch`, any epoch matches. */
   noteReleased(session: string, epoch?: number): void {
     if (epoch === undefined || this.#held.get(session)?.epoch === epoch) this.#held.delete(session)

@@ -1,6 +1,6 @@
 // Store methods as plain data, for requests to a store that another process holds: one name per method, with lists and
 // logs in pages. The holder performs them on its store, also for itself.
-import type { OwnedLogStore, StoredSession } from '@baton/core/internal'
+import type { OwnedLogStore, RestingSession, StoredSession } from '@baton/core/internal'
 import { BatonError, isBatonError, isErrorCode } from '@baton/core/internal'
 
 /** Records or sessions per page. */
@@ -44,6 +44,8 @@ export function createStoreMethods({ store, untilBack }: StoreMethodsOptions) {
     append,
     renew,
     release,
+    rest: async (session: string, epoch: number) => await store.rest?.(session, epoch),
+    resume: async (resting: RestingSession) => (await store.resume?.(resting)) ?? false,
     acquire: settled(store.acquire),
     requestHandover: settled(store.requestHandover),
     put: settled(store.put),

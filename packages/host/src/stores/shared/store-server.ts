@@ -182,9 +182,10 @@ export class StoreServer {
 const LEAVING = new Error('the process that holds the store is shutting down')
 
 function isFormerLease(value: unknown): value is FormerLease {
-  const { session, owner, epoch, address } = (value ?? {}) as Readonly<Record<string, unknown>>
+  const { session, owner, epoch, address, isResting } = (value ?? {}) as Readonly<Record<string, unknown>>
   const isNamed = typeof session === 'string' && typeof owner === 'string'
-  return isNamed && Number.isSafeInteger(epoch) && (address === undefined || typeof address === 'string')
+  const hasFlag = isResting === undefined || typeof isResting === 'boolean'
+  return isNamed && Number.isSafeInteger(epoch) && (address === undefined || typeof address === 'string') && hasFlag
 }
 
 function untilDrained(socket: Socket): Promise<void> {

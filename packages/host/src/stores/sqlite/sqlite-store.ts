@@ -69,6 +69,7 @@ export interface FormerLease {
   readonly owner: string
   readonly epoch: number
   readonly address?: string
+  readonly isResting?: boolean
 }
 
 export interface SqliteFile {
@@ -152,7 +153,7 @@ export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, le
 
 /** Leases the session before reading the file, as `acquire` does. */
 async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLease): Promise<boolean> {
-  const { session, owner, epoch, address } = former
+  const { session, owner, epoch, address, isResting = false } = former
   const holder = leases.holder(session)
   if (holder) return holder.owner === owner
   const lease = leases.give(session, owner, address)
@@ -164,6 +165,8 @@ async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLe
       throw cause
     },
   )
+  lease.epoch = epoch
+  lease.isResting = isResting
   if (!isNewest) leases.end(session, lease)
   return isNewest
 }
@@ -179,7 +182,8 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
       const sessions = await read<readonly ListedSession[]>({ type: 'list', after, rows: ROWS })
       for (const one of sessions) {
         const holder = leases.holder(one.session)
-        yield { ...one, ...(holder && { holder }) }
+        // The row learns of a rest when the session is released, since a commit for each rest would cost too much.
+        yield { ...one, isOwned: one.isOwned && !leases.isResting(one.session), ...(holder && { holder }) }
       }
       if (sessions.length < ROWS) return
       after = sessions.at(-1)?.session ?? ''
@@ -190,6 +194,7 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
       checkName('a session’s id', session)
       checkRecords(records)
       const positions = records.map(({ pos }) => pos)
+      leases.endRest(session)
       const heldBy = leases.holder(session)?.owner
       const request = { session, positions, heldBy, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
       const conflict = await write<PutConflict | undefined>({ type: 'put', ...request })
@@ -230,7 +235,10 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
   }
 }
 
-type Ownership = Pick<OwnedLogStore, 'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
+type Ownership = Pick<
+  OwnedLogStore,
+  'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'rest' | 'resume' | 'requestHandover'
+>
 
 /** The lease is granted before the file is asked, so that one of two simultaneous requests is refused. */
 function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Ownership {
@@ -242,6 +250,7 @@ function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Owners
       if (lease.type === 'held') return lease
       try {
         const log = await write<{ epoch: number; pos: number }>({ type: 'acquire', session, owner })
+        lease.epoch = log.epoch
         return { type: 'acquired', epoch: log.epoch, pos: log.pos, leaseUntilMs: lease.untilMs }
       } catch (cause) {
         leases.end(session, lease)
@@ -263,6 +272,11 @@ function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Owners
       const lease = leases.leaseOf(session)
       // If it was acquired again meanwhile, it has a new lease, which stays.
       if (await write<boolean>({ type: 'release', session, epoch, left })) leases.end(session, lease)
+    },
+    rest: async (session, epoch) => leases.rest(session, epoch),
+    resume: async (resting) => {
+      check()
+      return leases.resume(resting)
     },
     requestHandover: async (session, owner) => leases.requestHandover(session, owner),
   }
