@@ -104,8 +104,12 @@ test('the conversation that events make has the texts and results of the log', (
     const unread = said.filter(
       (text) => text.trim() !== '' && !takenBack.includes(text) && !shown.some((step) => step.text === text),
     )
+    const refusedCalls = facts.flatMap((fact) =>
+      fact.type === 'step-finished' && refused.has(fact.step) ? fact.calls.map(({ callId }) => callId) : [],
+    )
     const wrong = results.filter(({ callId, isError }) => {
       const call = calls.get(callId)
+      if (refusedCalls.includes(callId)) return call !== undefined // taken back with its step
       // For the model, a tool that continues in the background is not an error.
       const failed = call?.result?.type !== 'ok' && !(call?.result?.type === 'cancelled' && call.result.detached)
       return call?.status !== 'settled' || failed !== isError
