@@ -173,3 +173,30 @@ test('the table of packages in AGENTS.md says what the layers say', () => {
 test('a table that lacks a package is refused', () => {
   expect(() => writeLayers('| `packages/core` | words | nothing |')).toThrow(/lists core, not cli, client, core/)
 })
+
+/** Files of the simulator are one world, which its actions and checks share. */
+const MAY_CIRCLE = 'packages/testing/'
+
+test('no files of a package import each other in a circle, except as types', () => {
+  const files = sourcePaths().filter(
+    (path) => path.startsWith('packages/') && !path.startsWith(MAY_CIRCLE) && !isTest(path),
+  )
+  const imports = new Map(
+    files.map((path) => [
+      path,
+      readSource(path)
+        .imports.filter(({ module, isTypeOnly }) => module.startsWith('.') && !isTypeOnly)
+        .map(({ module }) => posix.join(posix.dirname(path), module)),
+    ]),
+  )
+  const circles: string[] = []
+  const done = new Set<string>()
+  const follow = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' > '))
+    if (done.has(path) || way.includes(path)) return
+    for (const next of imports.get(path) ?? []) follow(next, [...way, path])
+    done.add(path)
+  }
+  for (const path of files) follow(path, [])
+  expect(circles).toEqual([])
+})

@@ -2,9 +2,11 @@
 // are read. The local host uses an actor in this process; others use a remote actor or a workflow.
 import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
-import type { History, Input, State } from '@baton/core/machine'
+import type { Input } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
-import type { SessionStream } from './session/stream.ts'
+import type { SessionReplica, SessionStream } from './session/stream.ts'
+
+export type { SessionReplica } from './session/stream.ts'
 
 /** Owns sessions, commits their records and keeps their time. Each kind of host has its own. */
 export interface Engine {
@@ -60,12 +62,6 @@ export interface CopyingEngine extends SessionEngine {
    * @throws BatonError `session_exists`, `store_failed`, `log_damaged`
    */
   copyTo(session: string): Promise<void>
-}
-
-/** A session's folded records, up to the newest that reached this process. */
-export interface SessionReplica {
-  state(): State
-  history(): History
 }
 
 /**

@@ -1,7 +1,7 @@
 // Delivery events for fronts that write to devices, in addition to the conversation's: which client a call was offered
 // to, who spoke, and each event's place in the log. Emitted only to readers that request them.
 import type { Fact } from '../machine/fact.ts'
-import type { ProjectedRecord } from './event-values.ts'
+import type { ProjectedRecord } from './projection-start.ts'
 import { nameAnswer } from './projection-start.ts'
 import type { EventBody, EventPlace } from './session-event.ts'
 

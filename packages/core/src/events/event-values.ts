@@ -2,15 +2,8 @@
 import type { AssistantPart } from '../messages.ts'
 import type { Fact, FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
 import { addDelivery } from './delivery.ts'
+import type { ProjectedRecord } from './projection-start.ts'
 import type { EventBody, EventCursor, MessageId, SessionEvent, TurnStop, UserMessageView } from './session-event.ts'
-
-/** A record, or the part that a reader sees. */
-export interface ProjectedRecord {
-  readonly pos: number
-  readonly nowMs: number
-  readonly wallMs?: number
-  readonly facts: readonly Fact[]
-}
 
 const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   answered: 'end',

@@ -31,8 +31,7 @@ import {
   readWallMs,
   takeBack,
 } from './event-values.ts'
-import type { ProjectedRecord } from './event-values.ts'
-import type { ProjectionStart } from './projection-start.ts'
+import type { ProjectedRecord, ProjectionStart } from './projection-start.ts'
 import { nameAnswer } from './projection-start.ts'
 import type { TurnLimits } from './turn-account.ts'
 import { TurnAccount } from './turn-account.ts'

@@ -1,11 +1,11 @@
 // The clients that one handle made of its program, and reports of clients that a front carries.
 import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core/internal'
-import { BatonError, findNearName } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { ClientReport } from '@baton/core/machine'
-import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
 import { attachProgramClient } from './program-client.ts'
+import { checkClientTools } from './session-client.ts'
 import { bringsBytes, checkResult, submitMedia } from './submit-media.ts'
 
 export interface SessionClientsOptions {
@@ -80,28 +80,6 @@ export class SessionClients {
     this.#clients = (this.#clients ?? new Map<string, Client>()).set(connection, client)
     return client
   }
-}
-
-/**
- * Catches a misspelt name, whose calls would wait silently. With changing tools, an unknown name may appear later.
- * @throws BatonError `invalid_option` for a name that no client tool has
- */
-export function checkClientTools({ tools, changes, agent }: SessionWorld, names: readonly string[]): void {
-  const known = tools.flatMap(({ name, execute }) => (execute ? [] : [name]))
-  const wrong = names.find((name) => !known.includes(name))
-  if (wrong === undefined) return
-  const shown = `"${wrong.slice(0, 100)}"`
-  const isServers = tools.some(({ name }) => name === wrong)
-  if (changes && !isServers) return
-  const near = findNearName(known, wrong)
-  throw new BatonError({
-    code: 'invalid_option',
-    message: isServers
-      ? `the tool ${shown} of agent "${agent.name}" has its own execute: no client runs it`
-      : `agent "${agent.name}" has no client tool ${shown}${near === undefined ? '' : `; did you mean "${near}"?`}`,
-    hint:
-      known.length > 0 ? `Its client tools are ${known.join(', ')}.` : 'It has no client tools: tools without execute.',
-  })
 }
 
 function ignore(): void {}

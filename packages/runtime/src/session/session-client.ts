@@ -9,11 +9,11 @@ import type {
   Refused,
   TakenResult,
 } from '@baton/core/internal'
-import { BatonError, decodeClientReport } from '@baton/core/internal'
+import { BatonError, decodeClientReport, findNearName } from '@baton/core/internal'
 import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
+import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
-import { checkClientTools } from './clients.ts'
 import { readResult, submitResult } from './submit-media.ts'
 
 export interface SessionClientParts {
@@ -141,3 +141,25 @@ async function findIgnored(engine: SessionEngine, pos: number, callId: string): 
 }
 
 const NO_CALL: Refused = { type: 'refused', code: 'call_over', message: 'there is no such open call' }
+
+/**
+ * Catches a misspelt name, whose calls would wait silently. With changing tools, an unknown name may appear later.
+ * @throws BatonError `invalid_option` for a name that no client tool has
+ */
+export function checkClientTools({ tools, changes, agent }: SessionWorld, names: readonly string[]): void {
+  const known = tools.flatMap(({ name, execute }) => (execute ? [] : [name]))
+  const wrong = names.find((name) => !known.includes(name))
+  if (wrong === undefined) return
+  const shown = `"${wrong.slice(0, 100)}"`
+  const isServers = tools.some(({ name }) => name === wrong)
+  if (changes && !isServers) return
+  const near = findNearName(known, wrong)
+  throw new BatonError({
+    code: 'invalid_option',
+    message: isServers
+      ? `the tool ${shown} of agent "${agent.name}" has its own execute: no client runs it`
+      : `agent "${agent.name}" has no client tool ${shown}${near === undefined ? '' : `; did you mean "${near}"?`}`,
+    hint:
+      known.length > 0 ? `Its client tools are ${known.join(', ')}.` : 'It has no client tools: tools without execute.',
+  })
+}

@@ -2,9 +2,14 @@
 // answer in their place among them. Each record is projected once, at the edge; readers share the events.
 import type { EventCursor, LiveFrame, ProjectionOptions, RecordEvents, SessionEvent } from '@baton/core/internal'
 import { BatonError, readStart, SessionProjection } from '@baton/core/internal'
-import type { SessionRecord } from '@baton/core/machine'
-import type { SessionReplica } from '../engine.ts'
+import type { History, SessionRecord, State } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
+
+/** A session's folded records, up to the newest that reached this process. */
+export interface SessionReplica {
+  state(): State
+  history(): History
+}
 
 export interface SessionStreamOptions extends SessionReplica {
   readonly session: string
