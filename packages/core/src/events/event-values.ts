@@ -1,6 +1,6 @@
 // Event values derived from facts.
 import type { AssistantPart } from '../messages.ts'
-import type { Fact, FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
+import type { FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
 import { addDelivery } from './delivery.ts'
 import type { ProjectedRecord } from './projection-start.ts'
 import type { EventBody, EventCursor, MessageId, SessionEvent, TurnStop, UserMessageView } from './session-event.ts'

@@ -1,6 +1,9 @@
 // Every legal transition, in two tables: session phases by input type, and call states by call event. Anything else is
 // a typed error. The diagrams in docs/architecture.md are generated from them.
-//
+import type { ErrorCode } from '../errors.ts'
+import type { InputType } from './input.ts'
+import type { CallState, Phase } from './state.ts'
+
 // Theory of operation. A session is one state machine, with one small machine for each call of its newest step. `decide`
 // looks up the input's row in the table of its phase and runs that action, which answers with facts: what is now true,
 // in order. `apply` folds each fact into the state and decides nothing. What happens to a call (`applyCallEvent`) is
@@ -8,9 +11,6 @@
 // offers calls, closes a step whose calls are settled, calls the model or finishes the turn. All facts of one input are
 // one record. Effects are not written down: they are the difference between what the state before and after
 // the record owes (`effect.ts`), so a restart owes exactly what the log says.
-import type { ErrorCode } from '../errors.ts'
-import type { InputType } from './input.ts'
-import type { CallState, Phase } from './state.ts'
 
 /** The machine's action for an input; each is a function in one of the `rows-*` files. */
 export type Action =
