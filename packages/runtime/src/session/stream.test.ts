@@ -166,6 +166,49 @@ test('a reader that is too slow for the text of an answer gets it from the log; 
   expect((await readNow(slow)).map(({ type }) => type)).toEqual(['behind'])
 })
 
+test('a reader that is too slow at the moment when it has caught up with the others gets everything once', async () => {
+  const { play, publish, read } = openStream()
+  play([...beginTurn(1), beginAttempt(1)])
+  // The first reader comes in the middle of the turn, so only the second one knows all of it.
+  const [late, whole] = [read(), read({ from: { pos: 0 } })]
+  await readNow(whole)
+  const ids = Array.from({ length: EVENTS_MAX }, (_, index) => `i${index}`)
+  for (const id of ids) publish(added(id))
+  publish(finishTurn(1))
+  for (const reader of [late, whole]) {
+    const told = await readNow(reader)
+    expect(listAdded(told)).toEqual(ids)
+    expect(told.at(-1)?.type).toBe('session')
+  }
+})
+
+test.each([
+  ['comes now', undefined],
+  ['reads from the start', { pos: 0 }],
+])('a reader that %s and is too slow is told once where the past ends', async (_, from) => {
+  const { publish, read } = openStream()
+  publish(added('old'))
+  const reader = read({ from, headPos: 0 })
+  if (from) await reader.nextBatch()
+  for (let index = 0; index <= EVENTS_MAX; index++) publish(added(`i${index}`))
+  const told = await readNow(reader)
+  const [first, ...others] = told.flatMap(({ type }, index) => (type === 'live' ? [index] : []))
+  expect([first, others]).toEqual([from ? undefined : 0, []])
+})
+
+test('a reader that leaves while the session is opened again does not wait for it', async () => {
+  const { stream, append, publish, read } = openStream()
+  publish(added('one'))
+  const missed = append(added('two'))
+  const [left, asked] = [read(), read()]
+  stream.startAfter(missed.pos)
+  const waits = left.nextBatch().then(() => left.nextBatch())
+  await new Promise((resolve) => setImmediate(resolve))
+  left.leave()
+  expect(await waits).toBeUndefined()
+  expect(listAdded(await readNow(asked))).toEqual(['two'])
+})
+
 test('unread text of a step is joined, that of two calls is not', async () => {
   const { play, read } = openStream()
   play([...beginTurn(1), beginAttempt(1)])
