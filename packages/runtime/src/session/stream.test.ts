@@ -273,6 +273,21 @@ test('a reader that has read a whole turn knows its usage, also where the first 
   expect(await ends(late)).toMatchObject({ text: 'All is well.' })
 })
 
+test('after its agent was changed, all readers of a session are told of the new limits and the new window', async () => {
+  const { spec, publish, read } = openStream()
+  const early = read()
+  publish(added('i1'))
+  Object.assign(spec, { limits: { turnTokens: 10 }, window: { contextTokens: 100 } })
+  const late = read()
+  publish(...beginTurn(1), beginAttempt(1))
+  publish({ ...FINISHED, usage: { inputTokens: 9 } })
+  for (const reader of [early, late, read({ from: { pos: 0 } })]) {
+    const told = await readNow(reader)
+    expect(told).toContainEqual(expect.objectContaining({ type: 'limit', limit: 'tokens', used: 9, max: 10 }))
+    expect(told.find(({ type }) => type === 'step-finished')).toMatchObject({ context: { used: 9, size: 100 } })
+  }
+})
+
 test.each([
   ['a reader is told what belongs to the newer turn', false, [2]],
   ['a device is told all of it', true, [1, 2]],

@@ -171,8 +171,12 @@ export class SessionStream {
 
   #projectionOptions(): ProjectionOptions {
     const { state, world } = this.#init
-    const { limits, window } = world().spec
-    return { birth: state().birth, limits, contextTokens: () => window.contextTokens }
+    // Read when they are needed, since the agent may change while the stream lives.
+    return {
+      birth: state().birth,
+      limits: () => world().spec.limits,
+      contextTokens: () => world().spec.window.contextTokens,
+    }
   }
 
   /** Undefined while the session is being opened again: then its state is older than what was published. */
