@@ -46,7 +46,7 @@ export function openStream(options: { readonly readLog?: (fromPos: number) => As
       else publish(...one)
   }
   const read = (init: ReadingOptions = {}): EventReader => new EventReader(stream, init)
-  return { spec, stream, log, append, fold, publish, play, read }
+  return { spec, stream, state: () => state, history: () => history, log, append, fold, publish, play, read }
 }
 
 /** A turn that answers an input, up to its first attempt. */

@@ -326,24 +326,36 @@ test('a log that cannot be read ends the reading with the error, and one that en
   }
 })
 
-test('a reader that leaves closes the log that it reads, and is told nothing more', async () => {
-  let isClosed = false
-  const { log, publish, read } = openStream({
+function openClosingStream() {
+  const closed: number[] = []
+  const opened = openStream({
     readLog: async function* (fromPos) {
       try {
-        yield* log.slice(fromPos)
+        yield* opened.log.slice(fromPos)
       } finally {
-        isClosed = true
+        closed.push(fromPos)
       }
     },
   })
-  for (const id of ['one', 'two', 'three']) publish(added(id))
+  for (const id of ['one', 'two', 'three']) opened.publish(added(id))
+  return { ...opened, closed }
+}
+
+test('whoever reads one record closes the log', async () => {
+  const { stream, closed } = openClosingStream()
+  expect(await stream.recordAt(1)).toMatchObject({ pos: 1, facts: [added('two')] })
+  expect(await stream.recordAt(3)).toBeUndefined()
+  expect(closed).toEqual([1])
+})
+
+test('a reader that leaves closes the log that it reads, and is told nothing more', async () => {
+  const { closed, read } = openClosingStream()
   const reader = read({ from: { pos: 0 } })
   expect(await reader.nextBatch()).toBeDefined()
   reader.leave()
   expect(await reader.nextBatch()).toBeUndefined()
   await new Promise((resolve) => setImmediate(resolve))
-  expect(isClosed).toBe(true)
+  expect(closed).toEqual([0])
 })
 
 test('at the end readers get what waits for them, also those that still read the log, and then the end', async () => {

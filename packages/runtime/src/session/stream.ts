@@ -127,6 +127,13 @@ export class SessionStream {
     throw new BatonError({ code: 'store_failed', message, retryable: true })
   }
 
+  /** Undefined if it is not published yet. @throws BatonError `store_failed` */
+  async recordAt(pos: number): Promise<SessionRecord | undefined> {
+    // Left by returning, so that the store closes what it has opened.
+    for await (const record of this.records(pos)) return record
+    return undefined
+  }
+
   /**
    * Passes everything new on to a reader that has read up to this position. Returns false if there is more in the log,
    * or if the session is being opened again.
