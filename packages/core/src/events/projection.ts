@@ -45,8 +45,8 @@ export interface ProjectionOptions {
   readonly start?: ProjectionStart
   /** The first record to read if it began a turn: cursors of its events point back to it. */
   readonly since?: number | undefined
-  /** With limits, `limit` events warn before a limit applies. */
-  readonly limits?: TurnLimits
+  /** Limits of a turn that begins now. With them, `limit` events warn before a limit applies. */
+  readonly limits?: () => TurnLimits
   /** Tokens of a model's window. */
   readonly contextTokens?: (model: string) => number | undefined
   /** Whether to emit the events for fronts that write to devices. */
@@ -155,7 +155,7 @@ export class SessionProjection {
     this.#calls.start(calls)
     this.#isWhole = !turn
     if (turn) {
-      const account = TurnAccount.goOn(state, turn, this.#init.limits)
+      const account = TurnAccount.goOn(state, turn, this.#init.limits?.())
       this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts), finish: '' }
     }
     if (turn && attempt?.purpose === 'step') this.#write(attempt.attempt, attempt.step, progress)
@@ -326,7 +326,7 @@ export class SessionProjection {
     this.#since = record.pos
     this.#isWhole = true
     this.#rest = undefined
-    const { limits } = this.#init
+    const limits = this.#init.limits?.()
     const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
     this.#turn = { message, account, texts: new TurnTexts(), finish: '' }
     this.#begins = { role: 'assistant', id: message, turn, exchange, atMs: readWallMs(record) }

@@ -40,7 +40,7 @@ export async function attachProgramClient(init: ProgramClientOptions): Promise<C
     throw cause
   }
   // Closing the session ends the reading; a handler's failure is a result.
-  serve(state).catch(() => {})
+  serve(state).catch(() => state.reader.leave())
   return {
     connection,
     calls: () => client.calls(),
@@ -67,8 +67,10 @@ async function serve(state: ClientState): Promise<void> {
         if (event.type === 'clients-gone' && !state.detached) await state.client.renew()
         if (event.type === 'call-offered' && event.client === connection) answer(state, event.callId, event.offer)
       }
-    if (!isBehind) return
+    if (!isBehind || state.detached) return
     state.reader = openEvents(engine, READING)
+    // It may have missed that the session was reopened.
+    await register(state)
     for (const { callId, state: phase, offer } of engine.state().step?.calls ?? [])
       if (phase === 'offered' && offer?.connection === connection) answer(state, callId, offer.number)
   }

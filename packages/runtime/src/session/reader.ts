@@ -78,8 +78,11 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
         return { events, next: this.#taken }
       }
       if (this.#queue.isEnded) this.leave()
-      else if (this.#own && !this.#hasJoined) await this.#readLog(this.#own)
-      else if (!waits) return undefined
+      else if (this.#own && !this.#hasJoined) {
+        if (await this.#readLog(this.#own)) continue
+        if (!waits) return undefined
+        await this.#opened()
+      } else if (!waits) return undefined
       else await this.#queue.changed()
     }
     return undefined
@@ -106,8 +109,8 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     try {
       for (const event of this.#queue.takeAll()) sink(event)
       while (!isDone && !this.#ended && !this.#queue.isEnded)
-        if (this.#own && !this.#hasJoined) await this.#readLog(this.#own)
-        else await this.#queue.changed()
+        if (!this.#own || this.#hasJoined) await this.#queue.changed()
+        else if (!(await this.#readLog(this.#own))) await this.#opened()
     } finally {
       this.leave()
     }
@@ -136,12 +139,14 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
 
   takeRecord(record: SessionRecord, events: RecordEvents): void {
     const own = this.#own
-    if (own) this.#takeOwn(own, record)
-    else {
+    if (own) {
+      this.#takeOwn(own, record)
+      // A reader that has just become too slow reads the log.
+      if (this.#own === own && this.#stream.isAtEdge(own.projection)) this.#own = undefined
+    } else {
       this.#reached = events.after
       this.#pushAll(events.read(this.#init.delivery ?? false))
     }
-    if (own && this.#stream.isAtEdge(own.projection)) this.#own = undefined
   }
 
   takeLive(frame: LiveFrame, event: SessionEvent): void {
@@ -162,10 +167,9 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       return
     }
     if (this.#sink) this.#taken = this.#reached
-    this.#queue.takeAll()
-    this.#liveChars = 0
-    this.#reached = this.#taken
+    this.#dropUnread()
     this.#own = readFrom(this.#stream, this.#taken)
+    this.#tellLive()
     this.#queue.wake()
   }
 
@@ -193,22 +197,30 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     }
   }
 
-  /** Takes the next record of the log, or joins the stream behind the newest one. */
-  async #readLog(own: OwnReading): Promise<void> {
+  /**
+   * Takes the next record of the log, or joins the stream behind the newest one. Returns false while the session is
+   * being opened again.
+   */
+  async #readLog(own: OwnReading): Promise<boolean> {
     try {
       this.#log ??= this.#stream.records(own.projection.pos)
       const { done, value } = await this.#log.next()
-      if (this.#ended) return
+      if (this.#ended) return true
       if (done !== true) {
         this.#takeOwn(own, value)
-        return
+        return true
       }
     } catch (cause) {
       this.leave()
       throw cause
     }
     this.#log = undefined
-    if (!this.#join(own) && own.projection.pos === this.#stream.nextPos) await this.#stream.changed()
+    return this.#join(own) || own.projection.pos < this.#stream.nextPos
+  }
+
+  /** Resolves when the session is open again, and when the reader leaves. */
+  async #opened(): Promise<void> {
+    await Promise.race([this.#stream.changed(), this.#queue.changed()])
   }
 
   /** Returns false if the log has more records, or if the session is being opened again. */
@@ -234,6 +246,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       const beginsTurn = from.since === pos && from.read === undefined && !this.#init.delivery
       this.#pushAll(beginsTurn ? dropFormerTurn(told, facts) : told.slice(from.read ?? 0))
     }
+    if (this.#own !== own) return
     this.#tellLive()
     // Reasoning of the running attempt goes where the attempt begins: the log has only its text.
     const written = this.#hasJoined ? undefined : this.#stream.written
@@ -256,9 +269,14 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   /** Past events do not overflow: they are taken one record at a time. */
   #overflow(): void {
     if (!this.#hasJoined) return
-    this.#queue.takeAll()
-    this.#reached = this.#taken
+    this.#dropUnread()
     this.miss()
+  }
+
+  #dropUnread(): void {
+    if (this.#queue.takeAll().some(({ type }) => type === 'live')) this.#isLive = false
+    this.#liveChars = 0
+    this.#reached = this.#taken
   }
 
   #tellLive(): void {

@@ -49,7 +49,7 @@ async function findRewound(
   const accepted = { type: 'accepted', pos } as const
   if (replace) return { ...accepted, turn: inputId }
   if (!again) return accepted
-  const { value: record } = await engine.stream.records(pos).next()
+  const record = await engine.stream.recordAt(pos)
   const entered = record?.facts.find((fact) => fact.type === 'inputs-entered')
   const turn = entered?.entries.flatMap(({ inputs }) => inputs)[0]
   return { ...accepted, ...(turn !== undefined && { turn }) }

@@ -135,7 +135,7 @@ export class SessionClient implements LeaseClient {
 
 /** Why the record at a position ignores a result; undefined if it accepts it. */
 async function findIgnored(engine: SessionEngine, pos: number, callId: string): Promise<IgnoreReason | undefined> {
-  const { value: record } = await engine.stream.records(pos).next()
+  const record = await engine.stream.recordAt(pos)
   const fact = record?.facts.find((one) => one.type === 'result-ignored' && one.callId === callId)
   return fact?.type === 'result-ignored' ? fact.reason : undefined
 }

@@ -13,7 +13,7 @@ export function openStream(options: { readonly readLog?: (fromPos: number) => As
   const log: SessionRecord[] = []
   let state: State = initialState('s')
   const history: History = createHistory()
-  const spec = { limits: {}, window: {} }
+  const spec: { limits: object; window: { contextTokens?: number } } = { limits: {}, window: {} }
   const stream = new SessionStream({
     session: 's',
     world: () => ({ spec }) as unknown as SessionWorld, // only what projections read
@@ -46,7 +46,7 @@ export function openStream(options: { readonly readLog?: (fromPos: number) => As
       else publish(...one)
   }
   const read = (init: ReadingOptions = {}): EventReader => new EventReader(stream, init)
-  return { stream, log, append, fold, publish, play, read }
+  return { spec, stream, state: () => state, history: () => history, log, append, fold, publish, play, read }
 }
 
 /** A turn that answers an input, up to its first attempt. */

@@ -166,6 +166,49 @@ test('a reader that is too slow for the text of an answer gets it from the log; 
   expect((await readNow(slow)).map(({ type }) => type)).toEqual(['behind'])
 })
 
+test('a reader that is too slow at the moment when it has caught up with the others gets everything once', async () => {
+  const { play, publish, read } = openStream()
+  play([...beginTurn(1), beginAttempt(1)])
+  // The first reader comes in the middle of the turn, so only the second one knows all of it.
+  const [late, whole] = [read(), read({ from: { pos: 0 } })]
+  await readNow(whole)
+  const ids = Array.from({ length: EVENTS_MAX }, (_, index) => `i${index}`)
+  for (const id of ids) publish(added(id))
+  publish(finishTurn(1))
+  for (const reader of [late, whole]) {
+    const told = await readNow(reader)
+    expect(listAdded(told)).toEqual(ids)
+    expect(told.at(-1)?.type).toBe('session')
+  }
+})
+
+test.each([
+  ['comes now', undefined],
+  ['reads from the start', { pos: 0 }],
+])('a reader that %s and is too slow is told once where the past ends', async (_, from) => {
+  const { publish, read } = openStream()
+  publish(added('old'))
+  const reader = read({ from, headPos: 0 })
+  if (from) await reader.nextBatch()
+  for (let index = 0; index <= EVENTS_MAX; index++) publish(added(`i${index}`))
+  const told = await readNow(reader)
+  const [first, ...others] = told.flatMap(({ type }, index) => (type === 'live' ? [index] : []))
+  expect([first, others]).toEqual([from ? undefined : 0, []])
+})
+
+test('a reader that leaves while the session is opened again does not wait for it', async () => {
+  const { stream, append, publish, read } = openStream()
+  publish(added('one'))
+  const missed = append(added('two'))
+  const [left, asked] = [read(), read()]
+  stream.startAfter(missed.pos)
+  const waits = left.nextBatch().then(() => left.nextBatch())
+  await new Promise((resolve) => setImmediate(resolve))
+  left.leave()
+  expect(await waits).toBeUndefined()
+  expect(listAdded(await readNow(asked))).toEqual(['two'])
+})
+
 test('unread text of a step is joined, that of two calls is not', async () => {
   const { play, read } = openStream()
   play([...beginTurn(1), beginAttempt(1)])
@@ -230,6 +273,21 @@ test('a reader that has read a whole turn knows its usage, also where the first 
   expect(await ends(late)).toMatchObject({ text: 'All is well.' })
 })
 
+test('after its agent was changed, all readers of a session are told of the new limits and the new window', async () => {
+  const { spec, publish, read } = openStream()
+  const early = read()
+  publish(added('i1'))
+  Object.assign(spec, { limits: { turnTokens: 10 }, window: { contextTokens: 100 } })
+  const late = read()
+  publish(...beginTurn(1), beginAttempt(1))
+  publish({ ...FINISHED, usage: { inputTokens: 9 } })
+  for (const reader of [early, late, read({ from: { pos: 0 } })]) {
+    const told = await readNow(reader)
+    expect(told).toContainEqual(expect.objectContaining({ type: 'limit', limit: 'tokens', used: 9, max: 10 }))
+    expect(told.find(({ type }) => type === 'step-finished')).toMatchObject({ context: { used: 9, size: 100 } })
+  }
+})
+
 test.each([
   ['a reader is told what belongs to the newer turn', false, [2]],
   ['a device is told all of it', true, [1, 2]],
@@ -268,24 +326,36 @@ test('a log that cannot be read ends the reading with the error, and one that en
   }
 })
 
-test('a reader that leaves closes the log that it reads, and is told nothing more', async () => {
-  let isClosed = false
-  const { log, publish, read } = openStream({
+function openClosingStream() {
+  const closed: number[] = []
+  const opened = openStream({
     readLog: async function* (fromPos) {
       try {
-        yield* log.slice(fromPos)
+        yield* opened.log.slice(fromPos)
       } finally {
-        isClosed = true
+        closed.push(fromPos)
       }
     },
   })
-  for (const id of ['one', 'two', 'three']) publish(added(id))
+  for (const id of ['one', 'two', 'three']) opened.publish(added(id))
+  return { ...opened, closed }
+}
+
+test('whoever reads one record closes the log', async () => {
+  const { stream, closed } = openClosingStream()
+  expect(await stream.recordAt(1)).toMatchObject({ pos: 1, facts: [added('two')] })
+  expect(await stream.recordAt(3)).toBeUndefined()
+  expect(closed).toEqual([1])
+})
+
+test('a reader that leaves closes the log that it reads, and is told nothing more', async () => {
+  const { closed, read } = openClosingStream()
   const reader = read({ from: { pos: 0 } })
   expect(await reader.nextBatch()).toBeDefined()
   reader.leave()
   expect(await reader.nextBatch()).toBeUndefined()
   await new Promise((resolve) => setImmediate(resolve))
-  expect(isClosed).toBe(true)
+  expect(closed).toEqual([0])
 })
 
 test('at the end readers get what waits for them, also those that still read the log, and then the end', async () => {

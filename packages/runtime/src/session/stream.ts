@@ -132,6 +132,13 @@ export class SessionStream {
     throw new BatonError({ code: 'store_failed', message, retryable: true })
   }
 
+  /** Undefined if it is not published yet. @throws BatonError `store_failed` */
+  async recordAt(pos: number): Promise<SessionRecord | undefined> {
+    // Left by returning, so that the store closes what it has opened.
+    for await (const record of this.records(pos)) return record
+    return undefined
+  }
+
   /**
    * Passes everything new on to a reader that has read up to this position. Returns false if there is more in the log,
    * or if the session is being opened again.
@@ -176,8 +183,12 @@ export class SessionStream {
 
   #projectionOptions(): ProjectionOptions {
     const { state, world } = this.#init
-    const { limits, window } = world().spec
-    return { birth: state().birth, limits, contextTokens: () => window.contextTokens }
+    // Read when they are needed, since the agent may change while the stream lives.
+    return {
+      birth: state().birth,
+      limits: () => world().spec.limits,
+      contextTokens: () => world().spec.window.contextTokens,
+    }
   }
 
   /** Undefined while the session is being opened again: then its state is older than what was published. */

@@ -54,7 +54,7 @@ test('a projection that begins at a state tells the same as one that has read th
   for (let seed = 1; seed <= SEEDS; seed++) {
     const { records, limits } = exploreSession(seed)
     const random = createRandom(seed)
-    const whole = new SessionProjection({ limits })
+    const whole = new SessionProjection({ limits: () => limits })
     const told = records.map((record) => whole.takeRecord(record))
     const from = 1 + random.below(records.length - 1)
     let state = initialState('explored')
@@ -63,7 +63,7 @@ test('a projection that begins at a state tells the same as one that has read th
       state = applyRecord(state, record)
       history.fold(record)
     }
-    const late = new SessionProjection({ limits, start: readStart(state, history) })
+    const late = new SessionProjection({ limits: () => limits, start: readStart(state, history) })
     // Earlier events about a turn's usage are not known; the text of its step comes from the beginning.
     const before = told.slice(0, from).flat()
     const begun = before.findLastIndex(({ type }) => ['step-started', 'step-finished', 'step-reset'].includes(type))
