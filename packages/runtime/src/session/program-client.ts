@@ -70,7 +70,7 @@ async function serve(state: ClientState): Promise<void> {
     if (!isBehind || state.detached) return
     state.reader = openEvents(engine, READING)
     // It may have missed that the session was reopened.
-    await register(state)
+    await state.client.renew()
     for (const { callId, state: phase, offer } of engine.state().step?.calls ?? [])
       if (phase === 'offered' && offer?.connection === connection) answer(state, callId, offer.number)
   }
