@@ -17,14 +17,10 @@ export function toolsPage(): string {
 
 <!-- Generated from the definitions of the kits in packages/tools by \`npm run docs\`. Do not edit. -->
 
-\`@baton/tools\` and \`@baton/kits\` have ${count} tools in ${kits.length} kits. Give an agent a kit, or some of its tools:
+\`defineAgent({ name, model, tools: workspaceTools({ root: '.' }) })\` gives an agent a kit. \`@baton/tools\` and \`@baton/kits\` have ${count} tools in ${kits.length} kits:
 
-\`\`\`ts
-// npm install @baton/host @baton/tools @baton/kits
-import { defineAgent } from '@baton/host'
-import { workspaceTools } from '@baton/tools/workspace'
-
-export default defineAgent({ name: 'reader', model: 'anthropic/claude-haiku-4-5', tools: workspaceTools({ root: '.' }) })
+\`\`\`sh
+npm install @baton/host @baton/tools @baton/kits
 \`\`\`
 
 [\`permissions\`](security.md#what-an-agent-may-do-at-all) remove single tools. Others: [your own](writing-tools.md), [MCP servers](mcp.md), [OpenAPI documents](openapi-tools.md), [the AI SDK](ai-sdk-tools.md), [Effect](effect.md), [another agent](other-agents.md).
