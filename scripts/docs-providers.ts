@@ -13,11 +13,23 @@ export function providersPage(): string {
   return withGeneratedPart('docs/providers.md', 'providers', providersTable())
 }
 
-const HEAD = ['Name', 'Wire', 'Key', 'Address', 'Model, if none is given', 'Calls', 'Typed answers', 'Images']
+const HEAD = ['Name', 'Key', 'Address', 'Default model', 'Typed answers']
 
 function providersTable(): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  return [line(HEAD), line(HEAD.map(() => '---')), ...NETWORK_PROVIDERS.map((name) => line(buildRow(name)))].join('\n')
+  const table = [line(HEAD), line(HEAD.map(() => '---')), ...NETWORK_PROVIDERS.map((name) => line(buildRow(name)))]
+  const wires = Object.entries(WIRES).map(([name, wire]) => `${wire} (\`${name}\`)`)
+  const probed = NETWORK_PROVIDERS.filter((name) => findPreset(name)?.quirks.tools === 'unknown')
+  return `${table.join('\n')}
+
+The wire is Chat Completions, else ${listWords(wires, 'or')}. Calls are native; for ${listWords(
+    probed.map((name) => `\`${name}\``),
+    'and',
+  )} they go into the prompt if a probe finds no native ones.`
+}
+
+function listWords(words: readonly string[], last: string): string {
+  return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`
 }
 
 function buildRow(provider: string): readonly string[] {
@@ -26,17 +38,12 @@ function buildRow(provider: string): readonly string[] {
   const { capabilities } = modelOf(provider, known)
   return [
     `\`${provider}/…\``,
-    WIRES[provider] ?? 'Chat Completions',
     findKey(known),
     findAddress(known),
     [`\`${known.modelVariable}\``, ...(known.defaultModel === undefined ? [] : [`\`${known.defaultModel}\``])].join(
       ', else ',
     ),
-    findPreset(provider)?.quirks.tools === 'unknown' ? 'native, or in the prompt if a probe finds none' : 'native',
-    { native: 'native', 'without-tools': 'native without tools, else in the prompt', none: 'in the prompt' }[
-      capabilities.output ?? 'none'
-    ],
-    capabilities.images ? 'yes' : 'no',
+    { native: 'native', 'without-tools': 'native, prompt with tools', none: 'prompt' }[capabilities.output ?? 'none'],
   ]
 }
 
@@ -60,7 +67,7 @@ function modelOf(provider: string, known: ProviderVariables): Model {
 
 function findKey({ keyVariable, otherKeyVariable, needsKey }: ProviderVariables): string {
   const names = [keyVariable, ...(otherKeyVariable === undefined ? [] : [otherKeyVariable])]
-  return `${names.map((name) => `\`${name}\``).join(' or ')}${needsKey ? '' : ', if required'}`
+  return `${names.map((name) => `\`${name}\``).join(' or ')}${needsKey ? '' : ', optional'}`
 }
 
 function findAddress({ baseUrlVariable, baseUrl }: ProviderVariables): string {

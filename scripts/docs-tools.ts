@@ -7,6 +7,9 @@ import { TOOL_KITS } from './tool-kits.ts'
 /** Maximum characters of a default or of choices in a table. */
 const SHOWN_CHARS = 120
 
+/** An argument that at least this many tools of a kit share is described once, for the kit. */
+const SHARED_FROM = 5
+
 export function toolsPage(): string {
   const kits = TOOL_KITS.map((kit) => ({ kit, tools: kit.open() }))
   const count = kits.reduce((sum, { tools }) => sum + tools.length, 0)
@@ -14,71 +17,129 @@ export function toolsPage(): string {
 
 <!-- Generated from the definitions of the kits in packages/tools by \`npm run docs\`. Do not edit. -->
 
-\`@baton/tools\` and \`@baton/kits\` have ${count} tools in ${kits.length} kits. Give an agent a kit, or some of its tools; [\`permissions\`](security.md#what-an-agent-may-do-at-all) remove single tools.
-How to write your own: [writing-tools.md](writing-tools.md). Tools of others: [MCP servers](mcp.md), [OpenAPI documents](openapi-tools.md), [the AI SDK](ai-sdk-tools.md), [Effect](effect.md),
-[another agent](other-agents.md).
+\`defineAgent({ name, model, tools: workspaceTools({ root: '.' }) })\` gives an agent a kit. \`@baton/tools\` and \`@baton/kits\` have ${count} tools in ${kits.length} kits:
 
 \`\`\`sh
 npm install @baton/host @baton/tools @baton/kits
 \`\`\`
 
+[\`permissions\`](security.md#what-an-agent-may-do-at-all) remove single tools. Others: [your own](writing-tools.md), [MCP servers](mcp.md), [OpenAPI documents](openapi-tools.md), [the AI SDK](ai-sdk-tools.md), [Effect](effect.md), [another agent](other-agents.md).
+
 ${row(['Kit', 'Tools'])}
 ${row(['---', '---'])}
 ${kits.map(({ kit, tools }) => row([`[${kit.title}](#${anchor(kit.title)})`, tools.map(({ name }) => `\`${name}\``).join(', ')])).join('\n')}
 
-What the lines of a tool say:
+Each tool, or its kit for all, says:
 
-- **Effect**: how often it may run for one call ([writing-tools.md](writing-tools.md#how-often-a-tool-may-run)).
-- **Approval**: whether a person is asked by default; each kit's page explains how to change this.
-- **Results**: results that strangers may have written are \`untrusted\` ([approvals.md](approvals.md#once-the-model-has-read-a-strangers-text)).
-- **Errors**: the codes that the model may read, besides those that every tool has: \`invalid_arguments\`, \`tool_result_timeout\`, \`result_invalid\`, \`result_too_large\`, \`call_denied\`. [errors.md](errors.md) explains them.
+- its [effect](writing-tools.md#how-often-a-tool-may-run) and its time-out
+- whether a person approves calls by default; the kit's page explains how to change this
+- whether its results are [untrusted](approvals.md#once-the-model-has-read-a-strangers-text), and whether it uses the network
+- the [errors](errors.md) that the model may read, besides \`invalid_arguments\`, \`tool_result_timeout\`, \`result_invalid\`, \`result_too_large\` and \`call_denied\`, which every tool has
 
 ${kits.map(({ kit, tools }) => describeKit(kit, tools)).join('\n\n')}
 `
 }
 
+/** Errors of every tool, which the page names once. */
+const COMMON_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_arguments',
+  'tool_result_timeout',
+  'result_invalid',
+  'result_too_large',
+  'call_denied',
+])
+
 function describeKit(kit: ToolKit, tools: readonly Tool[]): string {
+  const shared: Shared = {
+    facts: tools.length > 1 ? common(tools.map(listFacts)) : [],
+    errors: tools.length > 1 ? common(tools.map(ownErrors)) : [],
+    rows: repeated(tools.flatMap((tool) => listArguments(tool.inputSchema).map(({ text }) => text))),
+  }
+  const all = describeFacts(shared.facts, shared.errors)
   return `## ${kit.title}
 
-${kit.about} \`${kit.call}\` from \`${kit.subpath}\` returns all of them; [${kit.page}](${kit.page}) has a program.
+${kit.about} \`${kit.call}\` from \`${kit.subpath}\` returns ${tools.length > 1 ? 'all of them' : 'it'} ([${kit.page}](${kit.page})).${all === '' ? '' : ` Each: ${all}.`}
 
-${tools.map(describeTool).join('\n\n')}`
+${shared.rows.length === 0 ? '' : `Several take:\n\n${argumentTable(shared.rows)}\n\n`}${tools.map((tool) => describeTool(tool, shared)).join('\n\n')}`
 }
 
-function describeTool(tool: Tool): string {
-  const { name, title, description, effect, timeoutMs, approval, trust = 'trusted', network, errors = [] } = tool
-  const asks = approval === false ? 'none' : approval === true ? 'always' : 'depends on the call'
-  const facts = [
-    ['Effect', `\`${effect}\`${tool.execute ? '' : ', run by a client'}`],
-    ['Time-out', describeTime(timeoutMs)],
-    ['Approval', asks],
-    ['Results', `${trust}${tool.retry ? `; tried up to ${tool.retry.attempts} times` : ''}`],
-    ['Network', network === false ? 'none' : tool.execute ? 'may be used' : 'of the client'],
-    ['Errors', errors.map((code) => `\`${code}\``).join(', ') || 'none of its own'],
+/** What the section of a kit says once for several of its tools. */
+interface Shared {
+  readonly facts: readonly string[]
+  readonly errors: readonly string[]
+  readonly rows: readonly string[]
+}
+
+function common(lists: readonly (readonly string[])[]): readonly string[] {
+  const [first = [], ...others] = lists
+  return first.filter((one) => others.every((list) => list.includes(one)))
+}
+
+function repeated(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].filter((one) => texts.filter((other) => other === one).length >= SHARED_FROM)
+}
+
+function listFacts(tool: Tool): readonly string[] {
+  const { effect, timeoutMs, approval, trust = 'trusted', network, retry, execute } = tool
+  const asks = approval === true ? 'approval' : approval === false ? 'no approval' : 'approval for some calls'
+  return [
+    `\`${effect}\`${execute ? '' : ', run by a client'}`,
+    describeTime(timeoutMs),
+    asks,
+    `${trust} results`,
+    network === false ? 'no network' : execute ? 'network' : 'network of the client',
+    ...(retry ? [`tried up to ${retry.attempts} times`] : []),
   ]
-  const output = tool.output === undefined ? undefined : describeFields(toJsonSchema(tool.output))
-  return `### ${name}
-
-${title === undefined ? '' : `**${title}.** `}${description.replaceAll('\n', ' ')}
-
-${row(['', ''])}
-${row(['---', '---'])}
-${facts.map((cells) => row(cells)).join('\n')}
-
-${inputTable(tool.inputSchema)}${output === undefined ? '' : `\n\nResult: ${output}`}`
 }
 
-function inputTable(schema: JsonObject): string {
-  const fields = listFields(schema)
-  if (fields.length === 0) return 'It takes no arguments.'
-  const rows = fields.map(({ name, schema: field, isRequired }) =>
-    row([
+function ownErrors({ errors = [] }: Tool): readonly string[] {
+  return errors.filter((code) => !COMMON_ERRORS.has(code))
+}
+
+function describeFacts(facts: readonly string[], errors: readonly string[]): string {
+  const codes = errors.map((code) => `\`${code}\``).join(', ')
+  return [facts.join(', '), codes === '' ? '' : `errors ${codes}`].filter((part) => part !== '').join('; ')
+}
+
+function describeTool(tool: Tool, shared: Shared): string {
+  const { name, title, description } = tool
+  const facts = describeFacts(
+    listFacts(tool).filter((fact) => !shared.facts.includes(fact)),
+    ownErrors(tool).filter((code) => !shared.errors.includes(code)),
+  )
+  const output = tool.output === undefined ? undefined : describeFields(toJsonSchema(tool.output))
+  const parts = [
+    `### ${name}`,
+    `${title === undefined ? '' : `**${title}.** `}${description.replaceAll('\n', ' ')}`,
+    ...(facts === '' ? [] : [`${facts}.`]),
+    describeArguments(tool.inputSchema, shared.rows),
+    ...(output === undefined ? [] : [`Result: ${output}`]),
+  ]
+  return parts.join('\n\n')
+}
+
+function describeArguments(schema: JsonObject, sharedRows: readonly string[]): string {
+  const all = listArguments(schema)
+  if (all.length === 0) return 'It takes no arguments.'
+  const named = all.filter(({ text }) => sharedRows.includes(text)).map(({ name }) => `\`${name}\``)
+  const rows = all.map(({ text }) => text).filter((text) => !sharedRows.includes(text))
+  const above = named.length === 0 ? [] : [`Takes ${named.join(', ')}${rows.length === 0 ? '.' : ' and:'}`]
+  return [...above, ...(rows.length === 0 ? [] : [argumentTable(rows)])].join('\n\n')
+}
+
+function listArguments(schema: JsonObject): readonly { readonly name: string; readonly text: string }[] {
+  return listFields(schema).map(({ name, schema: field, isRequired }) => ({
+    name,
+    text: row([
       `\`${name}\``,
       typeOf(field),
       isRequired ? 'required' : 'default' in field ? `\`${short(field['default'])}\`` : 'optional',
       typeof field['description'] === 'string' ? field['description'] : '',
     ]),
-  )
+  }))
+}
+
+function argumentTable(rows: readonly string[]): string {
   return `${row(['Argument', 'Type', 'Default', 'Meaning'])}\n${row(['---', '---', '---', '---'])}\n${rows.join('\n')}`
 }
 
@@ -87,8 +148,8 @@ function describeFields(schema: JsonObject): string {
   const kinds = (variants.length > 0 ? variants : [schema]).filter((one) => isJsonObject(one))
   return kinds
     .map((one) => {
-      const fields = listFields(one).map(({ name, isRequired }) => `\`${name}${isRequired ? '' : '?'}\``)
-      return fields.length === 0 ? typeOf(one) : `{ ${fields.join(', ')} }`
+      const fields = listFields(one).map(({ name, isRequired }) => `${name}${isRequired ? '' : '?'}`)
+      return fields.length === 0 ? typeOf(one) : `\`{ ${fields.join(', ')} }\``
     })
     .join(', or ')
 }
@@ -115,18 +176,18 @@ function typeOf(schema: JsonObject): string {
   if (variants.length > 0) return variants.map((one) => (isJsonObject(one) ? typeOf(one) : 'any')).join(' or ')
   const { type, items, minimum, maximum, maxLength, maxItems } = schema
   const name = Array.isArray(type) ? type.join(' or ') : typeof type === 'string' ? type : 'any'
-  if (name === 'array') return `list of ${isJsonObject(items) ? typeOf(items) : 'any'}${upTo(maxItems)}`
+  if (name === 'array') return `list${upTo(maxItems)} of ${isJsonObject(items) ? typeOf(items) : 'any'}`
   if (name === 'integer' || name === 'number') {
     const isPlain = typeof maximum !== 'number' || maximum >= Number.MAX_SAFE_INTEGER
     const least = typeof minimum === 'number' && minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined
-    return isPlain ? name + (least === undefined ? '' : ` from ${least}`) : `${name} ${least ?? ''} to ${maximum}`
+    return isPlain ? name + (least === undefined ? '' : ` ≥ ${least}`) : `${name} ${least ?? ''}–${maximum}`
   }
   if (name === 'string') return `text${upTo(maxLength)}`
   return name
 }
 
 function upTo(most: JsonValue | undefined): string {
-  return typeof most === 'number' ? `, at most ${most}` : ''
+  return typeof most === 'number' ? ` ≤ ${most}` : ''
 }
 
 function short(value: JsonValue | undefined): string {
