@@ -7,10 +7,10 @@ import type {
   LiveFrame,
   RecordEvents,
   SessionEvent,
-  SessionEventOf,
   SessionProjection,
 } from '@baton/core/internal'
 import type { Fact, SessionRecord } from '@baton/core/machine'
+import { EventQueue } from './event-queue.ts'
 import type { SessionStream, StreamReader } from './stream.ts'
 
 export interface ReadingOptions {
@@ -20,6 +20,10 @@ export interface ReadingOptions {
   readonly headPos?: number | undefined
   /** For a device: it learns that it missed events, not which. */
   readonly delivery?: boolean | undefined
+  /** `EVENTS_MAX` by default. */
+  readonly eventsMax?: number
+  /** `TEXT_MAX` by default. */
+  readonly textMax?: number
   /** Called once, when the reading has ended. */
   readonly onEnd?: ((reader: EventReader) => void) | undefined
 }
@@ -34,6 +38,8 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   readonly #stream: SessionStream
   readonly #init: ReadingOptions
   readonly #queue = new EventQueue()
+  readonly #eventsMax: number
+  readonly #textMax: number
   /** Set until the reader can take the stream's events. */
   #own: OwnReading | undefined
   /** Takes events when they happen, instead of the queue. */
@@ -55,6 +61,8 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   constructor(stream: SessionStream, init: ReadingOptions) {
     this.#stream = stream
     this.#init = init
+    this.#eventsMax = init.eventsMax ?? EVENTS_MAX
+    this.#textMax = init.textMax ?? TEXT_MAX
     this.#isLive = init.headPos === undefined
     const edge = init.from ? undefined : stream.joinNow(this)
     this.#hasJoined = edge !== undefined
@@ -225,10 +233,10 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
 
   /** Returns false if the log has more records, or if the session is being opened again. */
   #join(own: OwnReading): boolean {
-    this.#hasJoined = this.#stream.join(this, own.projection.pos)
-    if (!this.#hasJoined) return false
+    if (!this.#stream.join(this, own.projection.pos)) return false
     resume(own)
     for (const frame of this.#stream.written?.frames() ?? []) this.#pushOwn(own.projection.takeLive(frame))
+    this.#hasJoined = true
     if (this.#stream.isAtEdge(own.projection)) this.#own = undefined
     return true
   }
@@ -237,22 +245,35 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     const { pos, facts } = record
     const { projection, from } = own
     if (pos < projection.pos) return
-    if (pos >= from.pos) resume(own)
+    if (pos >= from.pos && !own.isResumed) {
+      resume(own)
+      // A cursor inside a record cannot place live pieces.
+      if (from.read === undefined) this.#tellReasoning(own)
+    }
     const told = projection.projectRecord(record).read(this.#init.delivery ?? false)
     this.#reached = pos < from.pos ? from : projection.cursor
     if (pos > from.pos) this.#pushAll(told)
     else if (pos === from.pos) {
-      // No event carries such a cursor: it is the start of a turn. A device gets all of the record.
-      const beginsTurn = from.since === pos && from.read === undefined && !this.#init.delivery
-      this.#pushAll(beginsTurn ? dropFormerTurn(told, facts) : told.slice(from.read ?? 0))
+      const { since, read = 0 } = from
+      // Such a cursor belongs to a reading that began with this turn. A device gets all of the record.
+      const beginsTurn = since === pos && !this.#init.delivery
+      const kept = beginsTurn ? dropFormerTurn(told, facts) : told
+      this.#pushAll(kept.filter(({ cursor }) => cursor.read === undefined || cursor.read > read))
     }
     if (this.#own !== own) return
     this.#tellLive()
-    // Reasoning of the running attempt goes where the attempt begins: the log has only its text.
-    const written = this.#hasJoined ? undefined : this.#stream.written
-    if (written && own.isResumed && facts.some((fact) => begins(fact, written.attempt)))
-      for (const frame of written.frames())
-        if (frame.type === 'reasoning-delta') this.#pushOwn(projection.takeLive(frame))
+    if (own.isResumed && facts.some(({ type }) => type === 'model-started')) this.#tellReasoning(own)
+  }
+
+  /**
+   * Reasoning of the running attempt goes where the attempt begins, or where the reader goes on in it: the log has only
+   * its text.
+   */
+  #tellReasoning({ projection }: OwnReading): void {
+    const { written } = this.#stream
+    if (this.#hasJoined || !written || projection.written?.attempt !== written.attempt) return
+    for (const frame of written.frames())
+      if (frame.type === 'reasoning-delta') this.#pushOwn(projection.takeLive(frame))
   }
 
   #pushOwn(event: SessionEvent | undefined): void {
@@ -263,7 +284,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
 
   #pushAll(events: readonly SessionEvent[]): void {
     if (this.#sink) for (const event of events) this.#sink(event)
-    else if (this.#queue.push(events) > EVENTS_MAX || this.#liveChars > TEXT_MAX) this.#overflow()
+    else if (this.#queue.push(events) > this.#eventsMax || this.#liveChars > this.#textMax) this.#overflow()
   }
 
   /** Past events do not overflow: they are taken one record at a time. */
@@ -313,10 +334,6 @@ function resume(own: OwnReading): void {
   own.projection.resume(own.from)
 }
 
-function begins(fact: Fact, attempt: number): boolean {
-  return fact.type === 'model-started' && fact.attempt === attempt
-}
-
 /** A queued message begins its turn in the record that ends the previous one; that end belongs to the older turn. */
 function dropFormerTurn(told: readonly SessionEvent[], facts: readonly Fact[]): readonly SessionEvent[] {
   const begun = facts.findLast((fact) => fact.type === 'turn-started')?.turn ?? 0
@@ -326,80 +343,3 @@ function dropFormerTurn(told: readonly SessionEvent[], facts: readonly Fact[]): 
 }
 
 const END = { done: true, value: undefined } as const
-
-/** Unread events. Adjacent text is joined, so a long unread answer is one event. */
-export class EventQueue {
-  #waiting: SessionEvent[] = []
-  #ended = false
-  /** Shared by all waiting readers, so that none hangs at the end. */
-  #change: PromiseWithResolvers<void> | undefined
-
-  /** Whether no further events will be pushed. */
-  get isEnded(): boolean {
-    return this.#ended
-  }
-
-  /** Returns the number of waiting events. */
-  push(events: readonly SessionEvent[]): number {
-    for (const event of events) {
-      const last = this.#waiting.length - 1
-      const joined = 'offset' in event ? joinTexts(this.#waiting[last], event) : undefined
-      if (joined) this.#waiting[last] = joined
-      else this.#waiting.push(event)
-    }
-    if (this.#change) this.wake()
-    return this.#waiting.length
-  }
-
-  /** Removes and returns all waiting events. */
-  takeAll(): readonly SessionEvent[] {
-    const events = this.#waiting
-    this.#waiting = []
-    return events
-  }
-
-  /** Removes unread events. */
-  keepOnly(isKept: (event: SessionEvent) => boolean): void {
-    this.#waiting = this.#waiting.filter(isKept)
-  }
-
-  /** Keeps the newest of waiting events with the same key; events without a key all stay. Returns their number. */
-  keepNewest(keyOf: (event: SessionEvent) => string | undefined): number {
-    const newer = new Set<string>()
-    const kept = this.#waiting.toReversed().filter((event) => {
-      const key = keyOf(event)
-      const isNewest = key === undefined || !newer.has(key)
-      if (key !== undefined) newer.add(key)
-      return isNewest
-    })
-    this.#waiting = kept.toReversed()
-    return kept.length
-  }
-
-  end(): void {
-    this.#ended = true
-    this.wake()
-  }
-
-  /** Resolves with the next event, with `wake`, and at the end. */
-  changed(): Promise<void> {
-    return (this.#change ??= Promise.withResolvers()).promise
-  }
-
-  /** Resolves `changed` without an event. */
-  wake(): void {
-    this.#change?.resolve()
-    this.#change = undefined
-  }
-}
-
-/** Undefined if the event does not continue the last one. */
-function joinTexts(
-  last: SessionEvent | undefined,
-  event: SessionEventOf<'text' | 'reasoning' | 'call-writing'>,
-): SessionEvent | undefined {
-  if (!last || last.type !== event.type || last.step !== event.step || last.offset + last.text.length !== event.offset)
-    return undefined
-  if (event.type === 'call-writing' && last.type === 'call-writing' && last.callId !== event.callId) return undefined
-  return { ...last, text: last.text + event.text, cursor: event.cursor }
-}

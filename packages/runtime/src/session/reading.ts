@@ -28,7 +28,8 @@ export function openEvents(
   if (from === 'now' || (from === 'turn' && since === undefined)) return new EventReader(stream, more)
   const cursor: EventCursor =
     from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: since ?? 0, since: since ?? 0 } : from
-  checkPlace(cursor, headPos, session)
+  // While the session is being opened again, readers know more than its state.
+  checkPlace(cursor, Math.max(headPos, stream.nextPos - 1), session)
   return new EventReader(stream, { from: cursor, ...more })
 }
 

@@ -300,6 +300,29 @@ test.each([
   expect(told.flatMap((event) => (event.type === 'turn-finished' ? [event.turn] : []))).toEqual(ended)
 })
 
+test('whoever goes on in the record where its turn begins is told nothing of the former turn', async () => {
+  const { publish, read } = openStream()
+  publish(...beginTurn(1))
+  publish(added('i2'), finishTurn(1), ...beginTurn(2))
+  const whole = await readNow(read({ from: { pos: 1, since: 1 } }))
+  const types = ['message-added', 'message-entered', 'message-added', 'session']
+  expect(whole.map(({ type }) => type)).toEqual(types)
+  for (const [index, { cursor }] of whole.entries())
+    expect((await readNow(read({ from: cursor }))).map(({ type }) => type)).toEqual(types.slice(index + 1))
+})
+
+test('whoever goes on in the middle of thoughts is told the rest of them before the text', async () => {
+  const { play, read } = openStream()
+  const think = (offset: number, text: string): LiveFrame => ({ type: 'reasoning-delta', attempt: 1, offset, text })
+  play([...beginTurn(1), beginAttempt(1)], think(0, 'Hm'))
+  const { cursor } = (await readNow(read({ from: { pos: 0 } }))).at(-1)!
+  play(think(2, ', so.'), write(1, 0, 'All is well.'), [
+    { type: 'attempt-progressed', attempt: 1, offset: 0, text: 'All' },
+  ])
+  const told = await readNow(read({ from: cursor }))
+  expect(told.map((event) => 'text' in event && event.text)).toEqual([', so.', 'All', ' is well.'])
+})
+
 test('a batch says where to go on, also behind records that tell nothing', async () => {
   const { publish, read } = openStream()
   const reader = read()
