@@ -6,7 +6,7 @@ export type { AssistantChatMessage, ChatMessage, StepView, UserChatMessage } fro
 export { readAbout, readCallResult } from './call-views.ts'
 export { Conversation } from './conversation.ts'
 export type { RecordEvents } from './event-values.ts'
-export { GrowingText } from './growing-text.ts'
+export { GrowingText } from './written-step.ts'
 export type { ProjectionOptions } from './projection.ts'
 export { SessionProjection } from './projection.ts'
 export type { ProjectedRecord, ProjectionStart } from './projection-start.ts'

@@ -1,4 +1,4 @@
-// A client of a session: attaches, fetches its calls, claims them and brings their results. Programs hold one without a
+// A client of a session: attaches, fetches its calls, claims them and returns their results. Programs hold one without a
 // lease, and fronts one with a lease for each device or page.
 import type {
   Accepted,

@@ -169,7 +169,7 @@ class Play {
     if (this.#random.chance(0.3)) await this.#open(0.3)
   }
 
-  /** Lets some of the slow readers go on, and all others catch up. */
+  /** Lets some of the slow readers continue, and all others catch up. */
   async #open(share: number): Promise<void> {
     for (const open of this.#gates)
       if (this.#random.chance(share)) {
@@ -271,7 +271,7 @@ class Play {
         return { name, from: last.cursor, prefix, expected, isLate, since }
       }
     }
-    // A device that begins at a turn is told the end of the former turn without having read it.
+    // A device that begins at a turn gets the end of the former turn without having read it.
     if (kind === 1 && since !== undefined && !delivery) {
       const [first = [], ...later] = records.slice(since)
       const expected = [...dropFormerTurn(first), ...later.flat()]
@@ -328,7 +328,7 @@ function checkOffsets(events: readonly SessionEvent[], name: string): void {
   }
 }
 
-/** `live` is told once, behind the records of the past. */
+/** `live` is emitted once, after the records of the past. */
 function checkLive({ name, told, headPos, hasThrown }: Follower): void {
   const places = told.flatMap(({ type }, index) => (type === 'live' ? [index] : []))
   const isBehind = told.at(-1)?.type === 'behind'
@@ -343,7 +343,7 @@ function checkLive({ name, told, headPos, hasThrown }: Follower): void {
 
 const LIVE_ONLY = new Set<string>(['live', 'behind', 'call-writing', 'call-progress', 'server-tool'])
 
-/** Texts stand at the end of their step, without what is void or cut off. */
+/** Moves texts to the end of their step, without void and cut-off text. */
 function normalise(events: readonly SessionEvent[], { isLate, since }: Follower): readonly object[] {
   const texts = new Map<number, { text: string; reasoning: string }>()
   const rest: object[] = []

@@ -44,7 +44,7 @@ export class ToolSessions {
     return opened
   }
 
-  /** Call at the end of the run. Turns that still run go on. */
+  /** Call at the end of the run. Running turns continue. */
   end(): void {
     for (const opened of this.#opened) this.#close(opened)
   }
