@@ -271,6 +271,13 @@ const ROWS: readonly Row[] = [
     `${SESSION}/stream.test.ts`,
   ],
   [
+    'a reader gets the thoughts of a running attempt after its text',
+    `${SESSION}/reader.ts`,
+    "if (frame.type === 'reasoning-delta') this.#pushOwn",
+    "if (frame.type === 'call-delta') this.#pushOwn",
+    `${SESSION}/stream.test.ts`,
+  ],
+  [
     'the end of the former turn is told with the newer one',
     `${SESSION}/reader.ts`,
     'told.filter((event, index) => index > former || isQuestion(event))',
