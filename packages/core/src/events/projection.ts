@@ -62,7 +62,8 @@ interface TurnFold {
 }
 
 export class SessionProjection {
-  readonly #init: ProjectionOptions
+  /** Without the start, which would keep its state and texts alive. */
+  readonly #init: Omit<ProjectionOptions, 'start'>
   readonly #calls = new CallViews()
   #birth: string
   #pos = 0
@@ -80,12 +81,12 @@ export class SessionProjection {
   /** Events of the record being projected. */
   #events: EventBody[] = []
 
-  constructor(init: ProjectionOptions = {}) {
+  constructor({ start, ...init }: ProjectionOptions = {}) {
     this.#init = init
-    this.#birth = init.birth ?? init.start?.state.birth ?? ''
+    this.#birth = init.birth ?? start?.state.birth ?? ''
     this.#since = init.since
     this.#pos = init.since ?? 0
-    if (init.start) this.#startAt(init.start)
+    if (start) this.#startAt(start)
   }
 
   /** The cursor of a reader that has read everything so far. */

@@ -57,6 +57,8 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   /** Events that the iterator took but has not returned. */
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
+  /** Shared by all callers who wait for the next event. */
+  #filling: Promise<boolean> | undefined
 
   constructor(stream: SessionStream, init: ReadingOptions) {
     this.#stream = stream
@@ -198,10 +200,19 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     for (;;) {
       const taken = this.#takeNext()
       if (taken) return await taken
+      if (!(await (this.#filling ??= this.#fillBatch()))) return END
+    }
+  }
+
+  /** Returns false at the end. */
+  async #fillBatch(): Promise<boolean> {
+    try {
       const batch = await this.nextBatch()
-      if (!batch) return END
-      this.#batch = batch.events
+      this.#batch = batch?.events ?? []
       this.#handedOut = 0
+      return batch !== undefined
+    } finally {
+      this.#filling = undefined
     }
   }
 
