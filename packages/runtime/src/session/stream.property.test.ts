@@ -301,7 +301,7 @@ class Play {
         return { name, from: last.cursor, prefix, expected, isLate, since }
       }
     }
-    // A device that begins at a turn is told the end of the former turn without having read it.
+    // A device that begins at a turn receives the end of the former turn, which it has not read.
     if (kind === 1 && since !== undefined && !delivery) {
       const [first = [], ...later] = records.slice(since)
       const expected = [...dropFormerTurn(first), ...later.flat()]
@@ -358,7 +358,7 @@ function checkOffsets(events: readonly SessionEvent[], name: string): void {
   }
 }
 
-/** `live` is told once, behind the records of the past. */
+/** Expects `live` once, after the records of the past. */
 function checkLive({ name, told, headPos, isCut }: Follower): void {
   const places = told.flatMap(({ type }, index) => (type === 'live' ? [index] : []))
   const isBehind = told.at(-1)?.type === 'behind'
@@ -373,7 +373,7 @@ function checkLive({ name, told, headPos, isCut }: Follower): void {
 
 const LIVE_ONLY = new Set<string>(['live', 'behind', 'call-writing', 'call-progress', 'server-tool'])
 
-/** Texts stand at the end of their step, without what is void or cut off. */
+/** Moves texts to the end of their step, and removes void and cut text. */
 function normalise(events: readonly SessionEvent[], { isLate, since }: Follower): readonly object[] {
   const texts = new Map<number, { text: string; reasoning: string }>()
   const rest: object[] = []
