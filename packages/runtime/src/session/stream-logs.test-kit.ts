@@ -32,7 +32,7 @@ function exploreWorld(seed: number): Exploration['world'] {
   }
 }
 
-/** Records, and in their midst pieces of each attempt, some of which come too early, too late, twice or never. */
+/** Records with the pieces of each attempt among them: some early, late, repeated or missing. */
 export function addPieces(records: readonly SessionRecord[], random: Random): readonly Item[] {
   const facts = records.flatMap((record) => record.facts)
   const items: Item[] = []

@@ -1,5 +1,5 @@
-// Readers of one session over random logs and random live pieces: wherever and whenever they begin, however slow they
-// are, and whatever the others do, they get every event once and in order.
+// Readers of one session over random logs and live pieces. Each gets every event once and in order, at any place,
+// moment and pace.
 import type { EventCursor, SessionEvent } from '@baton/core/internal'
 import { SessionProjection } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
@@ -123,7 +123,7 @@ class Play {
     for (let rounds = 0; rounds < 50; rounds++) await this.#open(1)
   }
 
-  /** The process ends; what was streamed and not logged is known to the readers alone, who return. */
+  /** Ends the process. Readers resume with text that the log does not have. */
   #restart(): void {
     this.#stream.end()
     this.#stream = this.#openStream()
@@ -179,7 +179,7 @@ class Play {
     if (this.#random.chance(0.3)) await this.#open(0.3)
   }
 
-  /** Lets some of the slow readers go on, and all others catch up. */
+  /** Lets some of the slow readers continue, and all others catch up. */
   async #open(share: number): Promise<void> {
     for (const open of this.#gates)
       if (this.#random.chance(share)) {
