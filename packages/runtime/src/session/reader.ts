@@ -277,8 +277,8 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   }
 
   /**
-   * Reasoning of the running attempt goes where the attempt begins, or where the reader goes on in it: the log has only
-   * its text.
+   * Reasoning of the running attempt goes where the attempt begins, or where the reader resumes it: the log has only its
+   * text.
    */
   #tellReasoning({ projection }: OwnReading): void {
     const { written } = this.#stream

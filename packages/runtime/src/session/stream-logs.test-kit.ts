@@ -32,7 +32,7 @@ function exploreWorld(seed: number): Exploration['world'] {
   }
 }
 
-/** Records, and in their midst pieces of each attempt, some of them too early, too late, repeated or left out. */
+/** Records with the pieces of each attempt among them: some early, late, repeated or missing. */
 export function addPieces(records: readonly SessionRecord[], random: Random): readonly Item[] {
   const facts = records.flatMap((record) => record.facts)
   const items: Item[] = []
@@ -85,7 +85,11 @@ function cutIntoPieces(attempt: number, facts: readonly Fact[], random: Random):
   const whole = finished?.interrupted === false ? finished : undefined
   // The text of an attempt that is void or cut off may have been longer.
   const said = whole ? final : (progress.length > final.length ? progress : final) + 'and more of it'
-  const thought = whole ? whole.parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('') : 'a thought'
+  const thought = whole
+    ? whole.parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
+    : random.chance(0.5)
+      ? 'a thought'
+      : ''
   const frames: LiveFrame[] = []
   const push = (all: string, cut: Cut): void => {
     for (let offset = 0; offset < all.length;) {

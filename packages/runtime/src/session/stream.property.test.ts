@@ -1,5 +1,5 @@
-// Readers of one session over random logs and random live pieces: wherever and whenever they begin, however slow they
-// are, and whatever the others do, they get every event once and in order.
+// Readers of one session over random logs and live pieces. Each gets every event once and in order, at any place,
+// moment and pace.
 import type { EventCursor, SessionEvent } from '@baton/core/internal'
 import { SessionProjection } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
@@ -19,7 +19,7 @@ const LOGS = chooseCount({ quick: 30, deep: 1000 })
 const READERS = 20
 
 test(`every reader gets every event once and in order (${LOGS} logs, ${READERS} readers of each)`, async () => {
-  const counts = { events: 0, live: 0, behind: 0, returns: 0, thrown: 0 }
+  const counts = { events: 0, live: 0, behind: 0, returns: 0, cut: 0 }
   for (let seed = 1; seed <= LOGS; seed++) {
     const play = new Play(seed)
     await play.run()
@@ -31,8 +31,7 @@ test(`every reader gets every event once and in order (${LOGS} logs, ${READERS} 
       const expected = normalise(follower.expected, follower)
       const events = normalise(told, follower)
       // A device that is behind, and a reader whose consumer throws, have read the beginning.
-      const isCut = isBehind || follower.hasThrown
-      const end = isCut ? events.length : expected.length
+      const end = isBehind || follower.isCut ? events.length : expected.length
       expect({ seed, index, name: follower.name, ended: follower.hasEnded, events }).toEqual({
         seed,
         index,
@@ -45,7 +44,7 @@ test(`every reader gets every event once and in order (${LOGS} logs, ${READERS} 
       counts.live += told.length - events.length
       counts.behind += isBehind ? 1 : 0
       counts.returns += follower.returns
-      counts.thrown += follower.hasThrown ? 1 : 0
+      counts.cut += follower.isCut ? 1 : 0
     }
   }
   process.stdout.write(`readers: ${JSON.stringify(counts)}\n`)
@@ -63,7 +62,7 @@ interface Follower {
   readonly headPos: number | undefined
   mayMiss: boolean
   hasEnded: boolean
-  hasThrown: boolean
+  isCut: boolean
   returns: number
 }
 
@@ -73,7 +72,8 @@ class Play {
   readonly #random: Random
   readonly #items: readonly Item[]
   readonly #log: SessionRecord[] = []
-  readonly #stream: SessionStream
+  readonly #openStream: () => SessionStream
+  #stream: SessionStream
   readonly #oracles: readonly (readonly (readonly SessionEvent[])[])[]
   readonly #gates = new Set<() => void>()
   readonly #running: Promise<void>[] = []
@@ -93,13 +93,15 @@ class Play {
       })
       return records.map((record) => oracle.takeRecord(record))
     })
-    this.#stream = new SessionStream({
-      session: 'explored',
-      world: () => ({ spec }) as unknown as SessionWorld, // only what projections read
-      state: () => this.#state,
-      history: () => this.#history,
-      readLog: (fromPos) => this.#readLog(fromPos),
-    })
+    this.#openStream = () =>
+      new SessionStream({
+        session: 'explored',
+        world: () => ({ spec }) as unknown as SessionWorld, // only what projections read
+        state: () => this.#state,
+        history: () => this.#history,
+        readLog: (fromPos) => this.#readLog(fromPos),
+      })
+    this.#stream = this.#openStream()
   }
 
   async run(): Promise<void> {
@@ -110,6 +112,7 @@ class Play {
         births.shift()
         this.#follow()
       }
+      if (random.chance(0.01)) this.#restart()
       index = random.chance(0.04) ? await this.#playElsewhere(index) : this.#playHere(index)
       await this.#pass()
     }
@@ -118,6 +121,13 @@ class Play {
     this.#isOver = true
     this.#stream.end()
     for (let rounds = 0; rounds < 50; rounds++) await this.#open(1)
+  }
+
+  /** Ends the process. Readers resume with text that the log does not have. */
+  #restart(): void {
+    this.#stream.end()
+    this.#stream = this.#openStream()
+    this.#stream.startAfter(this.#state.pos)
   }
 
   #playHere(index: number): number {
@@ -198,17 +208,20 @@ class Play {
       headPos,
       mayMiss: isSlow,
       hasEnded: false,
-      hasThrown: false,
+      isCut: false,
       returns: 0,
     }
     this.followers.push(follower)
     const reader = new EventReader(this.#stream, { ...options, from: begin.from, headPos })
     const isTurn = !delivery && random.chance(0.2)
-    const read = isTurn ? this.#drain(follower, reader) : this.#read(follower, { reader, options, isSlow })
+    const read = isTurn
+      ? this.#drain(follower, reader)
+      : this.#read(follower, { reader, options, isSlow, next: begin.from })
     this.#running.push(read)
   }
 
   async #drain(follower: Follower, reader: EventReader): Promise<void> {
+    const stream = this.#stream
     if (this.#random.chance(0.5)) await this.#wait()
     const failure = new Error('the consumer throws')
     const throwsAt = this.#random.chance(0.3) ? follower.told.length + this.#random.below(30) : Infinity
@@ -218,22 +231,37 @@ class Play {
         follower.told.push(event)
         return false
       })
+      follower.isCut = stream !== this.#stream
       follower.hasEnded = true
     } catch (cause) {
-      follower.hasEnded = follower.hasThrown = cause === failure
+      follower.hasEnded = follower.isCut = cause === failure
     }
   }
 
   async #read(
     follower: Follower,
-    init: { readonly reader: EventReader; readonly options: ReadingOptions; readonly isSlow: boolean },
+    init: {
+      readonly reader: EventReader
+      readonly options: ReadingOptions
+      readonly isSlow: boolean
+      readonly next: EventCursor | undefined
+    },
   ): Promise<void> {
     const { options, isSlow } = init
-    let { reader } = init
+    let { reader, next } = init
+    let stream = this.#stream
     for (;;) {
       if (isSlow && !this.#isOver) await this.#wait()
       const batch = await reader.nextBatch()
-      if (!batch) break
+      if (!batch) {
+        if (stream === this.#stream || follower.told.at(-1)?.type === 'behind') break
+        stream = this.#stream
+        follower.isCut = next === undefined || follower.headPos !== undefined
+        if (follower.isCut) break
+        reader = new EventReader(stream, { ...options, from: next })
+        continue
+      }
+      next = batch.next
       follower.told.push(...batch.events)
       if (follower.headPos !== undefined || batch.events.at(-1)?.type === 'behind' || !this.#random.chance(0.1))
         continue
@@ -244,7 +272,9 @@ class Play {
       follower.returns += 1
       reader.leave()
       if (this.#random.chance(0.5)) await this.#wait()
-      reader = new EventReader(this.#stream, { ...options, from })
+      next = from
+      stream = this.#stream
+      reader = new EventReader(stream, { ...options, from })
     }
     follower.hasEnded = true
   }
@@ -271,7 +301,7 @@ class Play {
         return { name, from: last.cursor, prefix, expected, isLate, since }
       }
     }
-    // A device that begins at a turn gets the end of the former turn without having read it.
+    // A device that begins at a turn receives the end of the former turn, which it has not read.
     if (kind === 1 && since !== undefined && !delivery) {
       const [first = [], ...later] = records.slice(since)
       const expected = [...dropFormerTurn(first), ...later.flat()]
@@ -328,12 +358,12 @@ function checkOffsets(events: readonly SessionEvent[], name: string): void {
   }
 }
 
-/** `live` is emitted once, after the records of the past. */
-function checkLive({ name, told, headPos, hasThrown }: Follower): void {
+/** Expects `live` once, after the records of the past. */
+function checkLive({ name, told, headPos, isCut }: Follower): void {
   const places = told.flatMap(({ type }, index) => (type === 'live' ? [index] : []))
   const isBehind = told.at(-1)?.type === 'behind'
-  const isCut = places.length === 0 && (hasThrown || isBehind)
-  const count = headPos === undefined || isCut ? 0 : 1
+  const isUntold = places.length === 0 && (isCut || isBehind)
+  const count = headPos === undefined || isUntold ? 0 : 1
   const pastEnd = headPos ?? Infinity
   const [place = told.length] = places
   const early = told.slice(place + 1).filter(({ cursor }) => cursor.pos <= pastEnd)
@@ -343,7 +373,7 @@ function checkLive({ name, told, headPos, hasThrown }: Follower): void {
 
 const LIVE_ONLY = new Set<string>(['live', 'behind', 'call-writing', 'call-progress', 'server-tool'])
 
-/** Moves texts to the end of their step, without void and cut-off text. */
+/** Moves texts to the end of their step, and removes void and cut text. */
 function normalise(events: readonly SessionEvent[], { isLate, since }: Follower): readonly object[] {
   const texts = new Map<number, { text: string; reasoning: string }>()
   const rest: object[] = []
