@@ -262,10 +262,13 @@ function enterInputs(ledger: Ledger, fact: FactOf<'inputs-entered'>): void {
 function startModel(ledger: Ledger, { spec, after }: Observation, fact: FactOf<'model-started'>): void {
   for (const [callId, call] of ledger.calls)
     if (call.settled !== 1) fail('1 one settlement', `the model was called while ${callId} was open`)
-  const { toolRounds, turnTokens } = spec.limits
+  const { toolRounds, turnTokens, outputAttempts } = spec.limits
   const rounds = after.turn?.rounds ?? 0
-  if (rounds > toolRounds || (rounds === toolRounds && fact.choice !== 'none'))
+  if (rounds >= toolRounds && fact.choice !== 'none')
     fail('6 within its limits', `the model is asked with tools after ${rounds} rounds; the limit is ${toolRounds}`)
+  // A model that calls tools all the same, in an answer that is refused, is asked again without them.
+  if (rounds > toolRounds + outputAttempts)
+    fail('6 within its limits', `the model is asked after ${rounds} rounds; the limit is ${toolRounds}`)
   if (ledger.tokens > turnTokens)
     fail('6 within its limits', `the model is asked after ${ledger.tokens} tokens; the limit is ${turnTokens}`)
   const hard = spec.window.contextTokens
