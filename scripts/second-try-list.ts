@@ -106,7 +106,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     same: 'the position; the answer says that an earlier try may have succeeded',
     test: {
       file: 'packages/host/src/stores/shared/shared-sqlite-store.process.test.ts',
-      name: 'also those that were asking',
+      name: 'also while they wait for an answer',
     },
   },
   {

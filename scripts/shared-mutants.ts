@@ -349,7 +349,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a device is not told of a result that was not taken',
-    `${EVENTS}/delivery.ts`,
+    `${EVENTS}/event-values.ts`,
     "    case 'result-ignored':\n      return { type: 'result-ignored', callId: fact.callId, reason: fact.reason }\n",
     '',
     `${EVENTS}/call-views.test.ts`,

@@ -24,11 +24,13 @@ function view(...facts: readonly Fact[]): readonly (CallView | undefined)[] {
   const projection = new SessionProjection()
   projection.takeRecord({ pos: 0, nowMs: 0, facts: BEGUN })
   return facts.map((fact, at) => {
-    const events: readonly SessionEvent[] = projection.takeRecord({
-      pos: at + 1,
-      nowMs: (at + 1) * 1000,
-      facts: [fact],
-    })
+    const events: readonly SessionEvent[] = projection
+      .takeRecord({
+        pos: at + 1,
+        nowMs: (at + 1) * 1000,
+        facts: [fact],
+      })
+      .read()
     return events.flatMap((event) => (event.type === 'call' ? [event.call] : [])).at(-1)
   })
 }
@@ -115,16 +117,18 @@ test('the time of a call stands still from its first question until its last ans
 })
 
 test('a device is told whom a call was offered to and whose result was not taken, each at its place in the log', () => {
-  const projection = new SessionProjection({ delivery: true })
+  const projection = new SessionProjection()
   projection.takeRecord({ pos: 0, nowMs: 0, facts: BEGUN })
-  const events = projection.takeRecord({
-    pos: 1,
-    nowMs: 5,
-    facts: [
-      { type: 'call-offered', callId: 'c', connection: 'phone', offer: 3 },
-      { type: 'result-ignored', callId: 'c', reason: 'foreign', outcome: 'ok', preview: '' },
-    ],
-  })
+  const events = projection
+    .takeRecord({
+      pos: 1,
+      nowMs: 5,
+      facts: [
+        { type: 'call-offered', callId: 'c', connection: 'phone', offer: 3 },
+        { type: 'result-ignored', callId: 'c', reason: 'foreign', outcome: 'ok', preview: '' },
+      ],
+    })
+    .read(true)
   expect(events).toMatchObject([
     { type: 'call-offered', client: 'phone', offer: 3, at: { pos: 1, fact: 0, nowMs: 5 } },
     { type: 'result-ignored', reason: 'foreign', at: { pos: 1, fact: 1, nowMs: 5 } },

@@ -1,9 +1,24 @@
-// Event values derived from facts.
+// Event values derived from facts, and the events of a record for both kinds of readers.
 import type { AssistantPart } from '../messages.ts'
-import type { FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
-import { addDelivery } from './delivery.ts'
-import type { ProjectedRecord } from './projection-start.ts'
-import type { EventBody, EventCursor, MessageId, SessionEvent, TurnStop, UserMessageView } from './session-event.ts'
+import type { Fact, FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
+import { nameAnswer } from './projection-start.ts'
+import type {
+  EventBody,
+  EventCursor,
+  EventPlace,
+  MessageId,
+  SessionEvent,
+  TurnStop,
+  UserMessageView,
+} from './session-event.ts'
+
+/** A record, or the part that a reader sees. */
+export interface ProjectedRecord {
+  readonly pos: number
+  readonly nowMs: number
+  readonly wallMs?: number
+  readonly facts: readonly Fact[]
+}
 
 const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   answered: 'end',
@@ -173,8 +188,8 @@ export class RecordEvents {
     this.after = init.after
   }
 
-  /** Created on first use. */
-  read(delivery: boolean): readonly SessionEvent[] {
+  /** The events, created on first use. With `delivery`, as a front that writes to devices gets them. */
+  read(delivery = false): readonly SessionEvent[] {
     const { record, bodies, starts } = this.#init
     if (delivery) return (this.#delivery ??= this.#place(addDelivery(record, bodies, starts)))
     return (this.#plain ??= this.#place(bodies))
@@ -186,5 +201,52 @@ export class RecordEvents {
     return bodies.map((body, index) =>
       placeEvent(body, index === last ? after : { ...before, pos: record.pos, read: index + 1 }),
     )
+  }
+}
+
+/**
+ * The events of a record with delivery events and places. `starts` has the index of each fact's first event, then that
+ * of the first event that belongs to no fact.
+ */
+function addDelivery(
+  { pos, nowMs, wallMs, facts }: ProjectedRecord,
+  bodies: readonly EventBody[],
+  starts: readonly number[],
+): readonly EventBody[] {
+  const placed: (EventBody & { readonly at?: EventPlace })[] = []
+  for (const [index, fact] of facts.entries()) {
+    const at: EventPlace = { pos, fact: index, nowMs, ...(wallMs !== undefined && { wallMs }) }
+    const more = readDelivery(fact)
+    if (more) placed.push({ ...more, at })
+    for (const body of bodies.slice(starts[index], starts[index + 1])) placed.push({ ...body, at })
+  }
+  return [...placed, ...bodies.slice(starts.at(-1)).map((body) => ({ ...body }))]
+}
+
+/**
+ * Delivery events, for fronts that write to devices: which client a call was offered to, who spoke, and who
+ * interrupted.
+ */
+function readDelivery(fact: Fact): EventBody | undefined {
+  switch (fact.type) {
+    case 'turn-started':
+      return { type: 'turn-started', message: nameAnswer(fact.turn), turn: fact.turn }
+    case 'display-written':
+      return {
+        type: 'answer-spoken',
+        message: nameAnswer(fact.turn),
+        turn: fact.turn,
+        ...(fact.chars !== undefined && { chars: fact.chars }),
+      }
+    case 'interrupt-accepted':
+      return { type: 'interrupted', reason: fact.reason }
+    case 'call-offered':
+      return { type: 'call-offered', callId: fact.callId, client: fact.connection, offer: fact.offer }
+    case 'result-ignored':
+      return { type: 'result-ignored', callId: fact.callId, reason: fact.reason }
+    case 'host-restarted':
+      return { type: 'clients-gone' }
+    default:
+      return undefined
   }
 }

@@ -1,19 +1,10 @@
 // The start of a projection that has not read the log: a session's state, up to the state's newest record.
-import type { Fact } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { Call, CallState, State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import { readInput } from './call-views.ts'
 import type { CallStatus, CallView, MessageId } from './session-event.ts'
 import type { StepText } from './turn-texts.ts'
-
-/** A record, or the part that a reader sees. */
-export interface ProjectedRecord {
-  readonly pos: number
-  readonly nowMs: number
-  readonly wallMs?: number
-  readonly facts: readonly Fact[]
-}
 
 export interface ProjectionStart {
   readonly state: State

@@ -31,7 +31,8 @@ import {
   readWallMs,
   takeBack,
 } from './event-values.ts'
-import type { ProjectedRecord, ProjectionStart } from './projection-start.ts'
+import type { ProjectedRecord } from './event-values.ts'
+import type { ProjectionStart } from './projection-start.ts'
 import { nameAnswer } from './projection-start.ts'
 import type { TurnLimits } from './turn-account.ts'
 import { TurnAccount } from './turn-account.ts'
@@ -49,8 +50,6 @@ export interface ProjectionOptions {
   readonly limits?: () => TurnLimits
   /** Tokens of a model's window. */
   readonly contextTokens?: (model: string) => number | undefined
-  /** Whether to emit the events for fronts that write to devices. */
-  readonly delivery?: boolean | undefined
 }
 
 interface TurnFold {
@@ -106,13 +105,8 @@ export class SessionProjection {
     if (this.#written && cursor.attempt === this.#written.attempt) this.#written.resume(cursor)
   }
 
-  /** The events of a record. Pass records in order; a reader may begin at `since` of its cursor. */
-  takeRecord(record: ProjectedRecord): readonly SessionEvent[] {
-    return this.projectRecord(record).read(this.#init.delivery ?? false)
-  }
-
-  /** As `takeRecord`, for readers of both kinds. */
-  projectRecord(record: ProjectedRecord): RecordEvents {
+  /** Projects a record. Pass records in order; a reader may begin at `since` of its cursor. */
+  takeRecord(record: ProjectedRecord): RecordEvents {
     const { pos, nowMs, facts } = record
     const before = this.cursor
     const starts = [0]

@@ -111,8 +111,8 @@ test('records stored by a dying session reach its readers when it is reopened', 
   expect((await time.until(turn.answer)).text).toBe('answer')
   await session.close()
   await seen.done
-  const whole = new SessionProjection({ delivery: true })
-  const logged = (await records()).flatMap((record) => whole.takeRecord(record))
+  const whole = new SessionProjection()
+  const logged = (await records()).flatMap((record) => whole.takeRecord(record).read(true))
   const told = seen.events.filter(({ type }) => type !== 'live' && type !== 'text')
   const expected = logged.filter(({ type }) => type !== 'limit' && type !== 'text')
   expect(told.map(withoutCursor)).toEqual(expected.slice(0, told.length).map(withoutCursor))

@@ -155,7 +155,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       if (this.#own === own && this.#stream.isAtEdge(own.projection)) this.#own = undefined
     } else {
       this.#reached = events.after
-      this.#pushAll(events.read(this.#init.delivery ?? false))
+      this.#pushAll(events.read(this.#init.delivery))
     }
   }
 
@@ -261,7 +261,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       // A cursor inside a record cannot place live pieces.
       if (from.read === undefined) this.#tellReasoning(own)
     }
-    const told = projection.projectRecord(record).read(this.#init.delivery ?? false)
+    const told = projection.takeRecord(record).read(this.#init.delivery)
     this.#reached = pos < from.pos ? from : projection.cursor
     if (pos > from.pos) this.#pushAll(told)
     else if (pos === from.pos) {

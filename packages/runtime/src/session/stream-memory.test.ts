@@ -16,7 +16,12 @@ test('a projection that begins in the middle of an answer keeps nothing of the s
   }
   const [projection, start] = begin()
   publish(finishTurn(1))
-  expect(projection.takeRecord(log[1]!).map(({ type }) => type)).toEqual(['step-reset', 'turn-finished', 'session'])
+  expect(
+    projection
+      .takeRecord(log[1]!)
+      .read()
+      .map(({ type }) => type),
+  ).toEqual(['step-reset', 'turn-finished', 'session'])
   await new Promise((resolve) => void setImmediate(resolve)) // objects dereferenced in a task are retained until it ends
   collectGarbage()
   expect(start.deref()).toBeUndefined()

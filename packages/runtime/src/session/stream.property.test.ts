@@ -87,11 +87,10 @@ class Play {
     this.#items = addPieces(records, this.#random)
     this.#oracles = [false, true].map((delivery) => {
       const oracle = new SessionProjection({
-        delivery,
         limits: () => spec.limits,
         contextTokens: () => spec.window.contextTokens,
       })
-      return records.map((record) => oracle.takeRecord(record))
+      return records.map((record) => oracle.takeRecord(record).read(delivery))
     })
     this.#openStream = () =>
       new SessionStream({

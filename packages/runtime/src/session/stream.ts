@@ -30,11 +30,11 @@ export interface StreamReader {
 type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' | 'server-tool' }>
 
 /**
- * Bounds on pieces that wait for the record that begins their attempt, and on UTF-16 units of their text; adjacent text
- * counts as one piece. More is dropped, which shows in the offsets.
+ * UTF-16 units that may wait for the record that begins their attempt; each piece counts this much for itself. More is
+ * dropped, which shows in the offsets.
  */
-const EARLY_MAX = 10_000
 const EARLY_CHARS_MAX = 4 * 1024 * 1024
+const PIECE_CHARS = 32
 
 export class SessionStream {
   readonly #init: SessionStreamOptions
@@ -67,7 +67,7 @@ export class SessionStream {
   publishRecord(record: SessionRecord): void {
     if (record.pos <= this.#publishedPos) return
     this.#publishedPos = record.pos
-    const events = this.#edge?.projectRecord(record)
+    const events = this.#edge?.takeRecord(record)
     if (events) for (const reader of this.#readers) reader.takeRecord(record, events)
     for (const fact of record.facts) if (fact.type === 'model-started') this.#lastAttempt = fact.attempt
     if (this.#early.length > 0) this.#publishEarly()
@@ -203,12 +203,10 @@ export class SessionStream {
   }
 
   #keepEarly(piece: Piece): void {
-    const last = this.#early.length - 1
-    const joined = joinPieces(this.#early[last], piece)
-    if (this.#earlyChars + piece.text.length > EARLY_CHARS_MAX || (!joined && last + 1 >= EARLY_MAX)) return
-    this.#earlyChars += piece.text.length
-    if (joined) this.#early[last] = joined
-    else this.#early.push(piece)
+    const chars = PIECE_CHARS + piece.text.length
+    if (this.#earlyChars + chars > EARLY_CHARS_MAX) return
+    this.#earlyChars += chars
+    this.#early.push(piece)
   }
 
   /** Pieces of a later attempt wait again. */
@@ -218,17 +216,6 @@ export class SessionStream {
     this.#earlyChars = 0
     for (const piece of early) this.publishLive(piece)
   }
-}
-
-/** Undefined if the piece does not continue the last one. */
-function joinPieces(last: Piece | undefined, piece: Piece): Piece | undefined {
-  const isSame =
-    last?.type === piece.type &&
-    last.attempt === piece.attempt &&
-    (last.type !== 'call-delta' || piece.type !== 'call-delta' || last.index === piece.index)
-  return isSame && piece.offset === last.offset + last.text.length
-    ? { ...last, text: last.text + piece.text }
-    : undefined
 }
 
 function isSameCursor(one: EventCursor, other: EventCursor): boolean {

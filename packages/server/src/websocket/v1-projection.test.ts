@@ -7,12 +7,15 @@ import { V1Projection } from './v1-projection.ts'
 
 function start() {
   const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0 })
-  const events = new SessionProjection({ delivery: true })
+  const events = new SessionProjection()
   let pos = -1
   /** The facts of one record. */
   const record = (nowMs: number, ...facts: readonly Fact[]): readonly V1Output[] => {
     pos++
-    return events.takeRecord({ pos, nowMs, facts }).flatMap((event) => projection.handleEvent(event, nowMs))
+    return events
+      .takeRecord({ pos, nowMs, facts })
+      .read(true)
+      .flatMap((event) => projection.handleEvent(event, nowMs))
   }
   const delta = (nowMs: number, attempt: number, offset: number, text: string): readonly V1Output[] => {
     const event = events.takeLive({ type: 'text-delta', attempt, offset, text })
@@ -177,9 +180,9 @@ test.each([
 ])('an answer of now is spoken also while the clock is %s of the session’s time', (_, aheadMs) => {
   const clock = { nowMs: () => 1 + aheadMs }
   const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0, clock })
-  const events = new SessionProjection({ delivery: true })
+  const events = new SessionProjection()
   events.takeRecord({ pos: 0, nowMs: 0, wallMs: aheadMs, facts: [turnStarted(1)] })
-  const said = events.takeRecord({ pos: 1, nowMs: 1, wallMs: 1 + aheadMs, facts: [finished(1, 'Yes.')] })
+  const said = events.takeRecord({ pos: 1, nowMs: 1, wallMs: 1 + aheadMs, facts: [finished(1, 'Yes.')] }).read(true)
   expect(inShort(said.flatMap((event) => projection.handleEvent(event, 1)))).toEqual(SPOKEN)
 })
 
@@ -239,9 +242,12 @@ test('the rest of an interrupted answer is not shown again', () => {
 
 test('the queue of bodies and frames that wait is bounded', () => {
   const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0 })
-  const events = new SessionProjection({ delivery: true })
+  const events = new SessionProjection()
   const feed = (pos: number, fact: Fact): readonly V1Output[] =>
-    events.takeRecord({ pos, nowMs: 0, facts: [fact] }).flatMap((event) => projection.handleEvent(event, 0))
+    events
+      .takeRecord({ pos, nowMs: 0, facts: [fact] })
+      .read(true)
+      .flatMap((event) => projection.handleEvent(event, 0))
   feed(0, finished(1, 'Yes.'))
   for (let pos = 1; pos <= 10_000; pos++) expect(feed(pos, accepted(`input-${pos}`, 'x'))).toEqual([])
   expect(inShort(feed(10_001, entered('input-1', 'input-10000')))).toEqual([

@@ -55,7 +55,7 @@ test('a projection that begins at a state tells the same as one that has read th
     const { records, limits } = exploreSession(seed)
     const random = createRandom(seed)
     const whole = new SessionProjection({ limits: () => limits })
-    const told = records.map((record) => whole.takeRecord(record))
+    const told = records.map((record) => whole.takeRecord(record).read())
     const from = 1 + random.below(records.length - 1)
     let state = initialState('explored')
     const history = createHistory()
@@ -73,7 +73,7 @@ test('a projection that begins at a state tells the same as one that has read th
       normalise(events.filter(({ type }) => type !== 'limit')).map((event) =>
         'usage' in event && 'turn' in event ? { ...event, usage: {} } : event,
       )
-    const lateEvents = records.slice(from).flatMap((record) => late.takeRecord(record))
+    const lateEvents = records.slice(from).flatMap((record) => late.takeRecord(record).read())
     expect({ seed, from, events: sum(lateEvents) }).toEqual({
       seed,
       from,
@@ -276,11 +276,12 @@ interface Reading {
 }
 
 function readWhole(items: readonly Item[], delivery = false): Reading {
-  const projection = new SessionProjection({ delivery })
+  const projection = new SessionProjection()
   const events: SessionEvent[] = []
   const places: number[] = []
   for (const [place, item] of items.entries()) {
-    const told = item.type === 'record' ? projection.takeRecord(item.record) : projection.takeLive(item.frame)
+    const told =
+      item.type === 'record' ? projection.takeRecord(item.record).read(delivery) : projection.takeLive(item.frame)
     for (const event of told === undefined ? [] : 'type' in told ? [told] : told) {
       events.push(event)
       places.push(place)
@@ -297,7 +298,6 @@ function resume(
   const birth = items.flatMap((item) => (item.type === 'record' ? item.record.facts : []))[0]
   const projection = new SessionProjection({
     birth: birth?.type === 'session-opened' ? birth.birth : '',
-    delivery,
   })
   const events: SessionEvent[] = []
   let written: { readonly attempt: number; text: string; reasoning: string } | undefined
@@ -311,7 +311,7 @@ function resume(
       const { record } = item
       if (record.pos >= cursor.pos) takeUp()
       if (record.pos >= (cursor.since ?? 0)) {
-        const told = projection.takeRecord(record)
+        const told = projection.takeRecord(record).read(delivery)
         if (record.pos >= cursor.pos) events.push(...told.slice(record.pos === cursor.pos ? (cursor.read ?? 0) : 0))
       }
       for (const fact of record.facts)

@@ -65,7 +65,7 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (cause: { readonly code?: string }) => cause.code,
   )
 
-test('guests keep their sessions and go on when the holder closes, also those that were asking', async () => {
+test('guests keep their sessions when the holder closes, also while they wait for an answer', async () => {
   const [holder, one, two] = [await open(), await open(), await open()]
   const [first, second] = [await own(one, 'a', 'ann'), await own(two, 'b', 'bob')]
   await one.append('a', first, -1, [record(0, first)])
