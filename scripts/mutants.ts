@@ -1,10 +1,11 @@
-// `npm run mutants [-- WORDS]`: applies the mutants of mutant-list.ts, optionally filtered by words in their names, one
-// after another in a copy of the repository, and runs the test of each, which must fail. It never writes to the
-// repository.
+// `npm run mutants [-- WORDS] [-- --minutes N]`: applies the mutants of mutant-list.ts, optionally filtered by words in
+// their names, one after another in a copy of the repository, and runs the test of each, which must fail. It never
+// writes to the repository. With `--minutes` it begins at another mutant each day and stops after that time.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { ALL_MUTANTS } from './all-mutants.ts'
 import type { Mutant, MutantTest } from './mutant-list.ts'
 import { copyRepository } from './repository-copy.ts'
@@ -15,23 +16,37 @@ const TEST_MS = 300_000
 
 type Outcome = 'passed' | 'failed' | 'not run'
 
-process.exitCode = checkMutants(process.argv.slice(2).join(' '))
+/** Mutants that one night moves on: as many as half an hour plays on two busy cores. */
+const NIGHT_STRIDE = 80
+const DAY_MS = 86_400_000
 
-function checkMutants(words: string): number {
-  const chosen = ALL_MUTANTS.filter(({ name }) => name.includes(words))
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { minutes: { type: 'string' } } })
+process.exitCode = checkMutants(positionals.join(' '), Number(values.minutes ?? Infinity))
+
+function checkMutants(words: string, minutesMax: number): number {
+  if (!(minutesMax > 0)) throw new Error(`--minutes must be a positive number, not "${values.minutes}"`)
+  const startMs = performance.now()
+  const all = ALL_MUTANTS.filter(({ name }) => name.includes(words))
+  const first = minutesMax === Infinity ? 0 : (Math.floor(Date.now() / DAY_MS) * NIGHT_STRIDE) % all.length
+  const chosen = [...all.slice(first), ...all.slice(0, first)]
+  let played = 0
   const folder = mkdtempSync(join(tmpdir(), 'baton-mutants-'))
   const sound = new Map<string, Outcome>()
   try {
     copyRepository(folder)
     const issues = chosen.flatMap((mutant) => {
+      if (performance.now() - startMs > minutesMax * 60_000) return []
+      played += 1
       const before = sound.get(JSON.stringify(mutant.test)) ?? runTest(folder, mutant.test)
       sound.set(JSON.stringify(mutant.test), before)
       if (before !== 'passed') return [`${mutant.name}: its test has ${before} without the mutant`]
       return checkMutant(folder, mutant)
     })
     for (const issue of issues) console.error(issue)
-    console.log(`mutants: ${chosen.length - issues.length} of ${chosen.length} are dead`)
-    return issues.length === 0 && chosen.length > 0 ? 0 : 1
+    const rest = all.length - played
+    const left = rest === 0 ? '' : `; the minutes were up, so ${rest} others wait for another night`
+    console.log(`mutants: ${played - issues.length} of ${played} are dead${left}`)
+    return issues.length === 0 && played > 0 ? 0 : 1
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
