@@ -16,7 +16,7 @@ const TEST_MS = 300_000
 
 type Outcome = 'passed' | 'failed' | 'not run'
 
-/** Mutants that one night moves on: as many as half an hour plays on two busy cores. */
+/** How far the first mutant moves each night: about as many as half an hour plays on two busy cores. */
 const NIGHT_STRIDE = 80
 const DAY_MS = 86_400_000
 

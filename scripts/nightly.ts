@@ -24,7 +24,7 @@ const DEEP = ['npx', 'vitest', 'run', '--mode', 'deep'] as const
 const ALL = { BATON_TEST_ALL: '1', BATON_TEST_REQUIRE: 'all' }
 const script = (...words: readonly string[]) => ['npm', 'run', '--silent', ...words] as const
 
-/** A night mutates one of this many parts of the session machine; all of it is covered within as many nights. */
+/** Number of parts of the session machine; each night mutates another one. */
 const MACHINE_PARTS = 10
 
 /** The session machine files that are mutated tonight. */

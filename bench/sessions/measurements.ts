@@ -1,11 +1,12 @@
 // Measurements other than turns: long histories, requests with many messages, idle connections, reopening a session,
-// messages of a chat over HTTP, reading calls in words.
+// messages of a chat over HTTP, pages of messages, reading calls in words.
 import type { Measured } from '../measure.ts'
 import { measureAcquires } from './acquires.ts'
 import { measureChat, measureChatTime } from './chat.ts'
 import { measureEncode } from './encode.ts'
 import { measureHistory } from './history.ts'
 import { measureIdle } from './idle.ts'
+import { measurePages } from './pages.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureResume } from './resume.ts'
 import { measureWords } from './words.ts'
@@ -26,5 +27,6 @@ export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
   { name: 'resume', label: 'ms to open', measure: measureResume },
   { name: 'chat', label: 'ms of CPU a message', measure: measureChat },
   { name: 'chat-time', label: 'ms a message', measure: measureChatTime },
+  { name: 'pages', label: 'ms a page', measure: measurePages },
   { name: 'words', label: 'ms an answer', measure: measureWords },
 ]

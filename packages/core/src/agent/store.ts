@@ -165,6 +165,9 @@ export interface SnapshotStore {
   latest(session: string): Promise<Snapshot | undefined>
 }
 
+/** Names of texts that a host derives from a log begin like this: copies, exports and imports leave them out. */
+export const DERIVED_BLOBS = 'derived.'
+
 /** Large texts by session and name. */
 export interface BlobStore {
   put(session: string, name: string, text: string): Promise<void>

@@ -230,7 +230,8 @@ function withdrawal({ random, state }: World): Input {
   return { type: 'withdraw', target: random.pick(waiting.length > 0 ? [...waiting, 'nobody’s'] : ['nobody’s']) }
 }
 
-function rewind(world: World): Input | undefined {
+/** A rewind to an entry of the window, or to one that does not exist. */
+export function rewind(world: World): Input | undefined {
   const { random, state } = world
   const exchanges = state.index.map((entry) => entry.exchange)
   if (exchanges.length === 0) return undefined

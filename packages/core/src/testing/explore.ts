@@ -1,7 +1,7 @@
 // Random exploration of the machine: seeded interleavings of everything that can happen, checked after every record.
 import type { Message } from '../messages.ts'
 import { answerEffect } from './explore-answers.ts'
-import { chooseInput, clientComes } from './explore-inputs.ts'
+import { chooseInput, clientComes, rewind } from './explore-inputs.ts'
 import type { Coverage, World } from './explore-world.ts'
 import { createCoverage, createWorld, exploredSpec, restart, submit } from './explore-world.ts'
 import { createInvariantChecker } from './invariants.ts'
@@ -12,6 +12,8 @@ export interface ExploreOptions {
   /** Number of inputs that must make a fact before the run comes to rest; 30 by default. */
   readonly inputs?: number
   readonly coverage?: Coverage
+  /** Share of the steps that rewind the conversation, besides those that are chosen anyway; 0 by default. */
+  readonly rewinds?: number
   readonly validate?: (messages: readonly Message[]) => readonly { readonly message: string }[]
 }
 
@@ -42,7 +44,7 @@ export function explore(options: ExploreOptions): Exploration {
   try {
     const wanted = options.inputs ?? 30
     if (random.chance(0.5)) submit(world, clientComes(world, true))
-    for (let tries = 0; world.counted < wanted && tries < wanted * 40; tries++) step(world)
+    for (let tries = 0; world.counted < wanted && tries < wanted * 40; tries++) step(world, options.rewinds)
     rest(world)
     checker.finish(world.state)
   } catch (cause) {
@@ -51,11 +53,11 @@ export function explore(options: ExploreOptions): Exploration {
   return { world, coverage }
 }
 
-function step(world: World): void {
+function step(world: World, rewinds = 0): void {
   world.nowMs += world.random.chance(0.3) ? world.random.below(1500) : world.random.below(40)
   if (world.random.chance(0.02)) restart(world)
   else {
-    const input = chooseInput(world)
+    const input = rewinds > 0 && world.random.chance(rewinds) ? rewind(world) : chooseInput(world)
     if (input) submit(world, input)
   }
 }

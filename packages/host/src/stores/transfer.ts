@@ -1,7 +1,7 @@
 // Exports a session as lines of JSON, and imports it into another store. A header line is followed by records and
 // blobs.
 import type { LogStore } from '@baton/core/internal'
-import { BatonError, checkName, checkSessionId } from '@baton/core/internal'
+import { BatonError, checkName, checkSessionId, DERIVED_BLOBS } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
 
@@ -23,7 +23,8 @@ export async function* exportSession(store: LogStore, session: string): AsyncGen
   }
   if (!told) throw new BatonError({ code: 'unknown_session', message: `the store has no session ${session}` })
   for (const name of await store.blobs.names(session))
-    yield encodeLine({ type: 'blob', name, text: (await store.blobs.get(session, name)) ?? '' })
+    if (!name.startsWith(DERIVED_BLOBS))
+      yield encodeLine({ type: 'blob', name, text: (await store.blobs.get(session, name)) ?? '' })
 }
 
 /**
@@ -47,7 +48,7 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
       session = line.session
     }
     if (line.type === 'record') records.push(line.record)
-    if (line.type === 'blob') blobs.push(line)
+    if (line.type === 'blob' && !line.name.startsWith(DERIVED_BLOBS)) blobs.push(line)
   }
   if (session === undefined || records.length === 0) throw damaged(number, 'there is no session in the file')
   checkSessionId(session)

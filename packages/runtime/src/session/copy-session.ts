@@ -1,5 +1,6 @@
 // Copies a session's log under another name, up to where it last rested: work running at that moment would run twice.
 import type { LogStore } from '@baton/core/internal'
+import { DERIVED_BLOBS } from '@baton/core/internal'
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState, leaveToOriginal } from '@baton/core/machine'
 
@@ -27,6 +28,7 @@ export async function copySession(
   }
   await store.restore(to, [...records.slice(0, rested), ...leaveDetached(atRest)])
   for (const name of await store.blobs.names(from)) {
+    if (name.startsWith(DERIVED_BLOBS)) continue
     const text = await store.blobs.get(from, name)
     if (text !== undefined) await store.blobs.put(to, name, text)
   }

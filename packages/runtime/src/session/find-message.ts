@@ -4,8 +4,9 @@ import { BatonError, nameAnswer } from '@baton/core/internal'
 import type { IndexEntry, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, initialState } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import type { Section } from './message-sections.ts'
 
-type ReadEngine = Pick<SessionEngine, 'stream' | 'session' | 'world'>
+type FindEngine = Pick<SessionEngine, 'stream' | 'session' | 'world' | 'state'>
 
 export interface FoundMessage {
   readonly role: 'user' | 'assistant'
@@ -14,8 +15,13 @@ export interface FoundMessage {
   readonly entry?: number
   /** Ids of the user's inputs, from the message on. */
   readonly asked: readonly MessageId[]
-  /** All entries of the conversation up to the end of the message's exchange, including those outside the window. */
-  readonly index: readonly IndexEntry[]
+  /** Entries of the message's exchange. */
+  readonly own: readonly IndexEntry[]
+  /**
+   * The newest entries that a request may have, up to the end of the message's exchange; absent if all of them are in
+   * the window.
+   */
+  readonly index?: readonly IndexEntry[]
   /** The output schema set for the turn of the message's exchange. */
   readonly output?: JsonObject
 }
@@ -28,11 +34,13 @@ export interface FoundTurn {
 }
 
 /** @throws BatonError `unknown_input` for a message that is not in the conversation, `store_failed`, `log_damaged` */
-export async function findMessage(engine: ReadEngine, message: MessageId): Promise<FoundMessage> {
-  const entries = new ConversationEntries(engine.session, engine.world.spec.window.messages)
-  for await (const record of engine.stream.records(0)) entries.take(record)
-  const found = entries.find(message)
-  if (found) return found
+export async function findMessage(engine: FindEngine, message: MessageId): Promise<FoundMessage> {
+  const { section } = (await engine.stream.index.locate(message)) ?? {}
+  const found = section && (findInWindow(engine.state(), section, message) ?? (await findInLog(engine, message)))
+  if (found) {
+    const output = await findOutput(engine, section)
+    return { ...found, ...(output && { output }) }
+  }
   throw new BatonError({
     code: 'unknown_input',
     message: `the conversation has no message "${String(message).slice(0, 100)}"`,
@@ -40,8 +48,51 @@ export async function findMessage(engine: ReadEngine, message: MessageId): Promi
   })
 }
 
+/** Undefined if a part of the message's exchange may have left the window. */
+function findInWindow({ index }: State, { exchange }: Section, message: MessageId): FoundMessage | undefined {
+  const entries = index.filter(({ role }) => role !== 'summary')
+  const own = entries.filter((entry) => entry.exchange === exchange)
+  if (own.length === 0 || entries[0]?.exchange === exchange) return undefined
+  return describeMessage(own, exchange, message)
+}
+
+function describeMessage(own: readonly IndexEntry[], exchange: number, message: MessageId): FoundMessage {
+  const said = own.find(({ inputs }) => inputs?.includes(message))
+  const first = said ?? own.find(({ role }) => role === 'step')
+  return {
+    role: said ? 'user' : 'assistant',
+    exchange,
+    own,
+    ...(first && { entry: first.entry }),
+    asked: own.filter(({ entry }) => entry >= (said?.entry ?? 0)).flatMap(({ inputs = [] }) => inputs),
+  }
+}
+
+async function findInLog(engine: FindEngine, message: MessageId): Promise<FoundMessage | undefined> {
+  const entries = new ConversationEntries(engine.session, engine.world.spec.window.messages)
+  for await (const record of engine.stream.records(0)) entries.take(record)
+  return entries.find(message)
+}
+
+async function findOutput({ stream }: FindEngine, { pos, turn }: Section): Promise<JsonObject | undefined> {
+  const record = await stream.recordAt(pos)
+  const started = record?.facts.find((fact) => fact.type === 'turn-started' && fact.turn === turn)
+  return started?.type === 'turn-started' ? started.output : undefined
+}
+
 /** The turn of an input: the newest if it was asked again. Undefined if the input was never accepted. */
-export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<FoundTurn | undefined> {
+export async function findTurn(engine: FindEngine, inputId: MessageId): Promise<FoundTurn | undefined> {
+  const { input, section } = (await engine.stream.index.locate(inputId)) ?? {}
+  if (input && section) {
+    const output = await findOutput(engine, section)
+    const { pos, since } = input.again ? { pos: section.pos, since: section.pos } : input
+    return { from: { pos, ...(since !== undefined && { since }) }, ...(output && { output }) }
+  }
+  return await findTurnInLog(engine, inputId)
+}
+
+/** Also finds turns that were taken back. */
+async function findTurnInLog(engine: FindEngine, inputId: MessageId): Promise<FoundTurn | undefined> {
   let since: number | undefined
   let from: EventCursor | undefined
   let output: JsonObject | undefined
@@ -74,9 +125,6 @@ class ConversationEntries {
   readonly #entries = new Map<number, IndexEntry>()
   /** Turns' exchanges. */
   readonly #turns = new Map<MessageId, number>()
-  /** Output schemas of turns by exchange. */
-  readonly #outputs = new Map<number, JsonObject>()
-
   readonly #messagesMax: number
 
   constructor(session: string, messagesMax: number) {
@@ -88,10 +136,7 @@ class ConversationEntries {
     const before = this.#state.index
     this.#state = applyRecord(this.#state, record)
     for (const fact of record.facts) {
-      if (fact.type === 'turn-started') {
-        this.#turns.set(nameAnswer(fact.turn), fact.exchange)
-        if (fact.output) this.#outputs.set(fact.exchange, fact.output)
-      }
+      if (fact.type === 'turn-started') this.#turns.set(nameAnswer(fact.turn), fact.exchange)
       if (fact.type === 'history-rewound') this.#takeBack(fact.exchange, fact.index)
     }
     if (this.#state.index === before) return
@@ -104,18 +149,11 @@ class ConversationEntries {
     const exchange = said?.exchange ?? this.#turns.get(message)
     const own = entries.filter((entry) => entry.exchange === exchange)
     if (exchange === undefined || own.length === 0) return undefined
-    const step = own.find(({ role }) => role === 'step')
-    const first = said ?? step
-    const output = this.#outputs.get(exchange)
     const end = entries.findLastIndex((entry) => entry.exchange === exchange) + 1
     return {
-      role: said ? 'user' : 'assistant',
-      exchange,
-      ...(first && { entry: first.entry }),
-      asked: own.filter(({ entry }) => entry >= (said?.entry ?? 0)).flatMap(({ inputs = [] }) => inputs),
+      ...describeMessage(own, exchange, message),
       // The newest messages that a request may have.
       index: entries.slice(Math.max(0, end - this.#messagesMax), end),
-      ...(output && { output }),
     }
   }
 

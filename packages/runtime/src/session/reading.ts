@@ -1,6 +1,6 @@
-// Reads a session: its events from any position, its messages, and its current state.
-import type { EventCursor, EventsOptions, MessagesPage, MessagesQuery, SessionDetails } from '@baton/core/internal'
-import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core/internal'
+// Reads a session: its events from any position, its media, and its current state.
+import type { EventCursor, EventsOptions, SessionDetails } from '@baton/core/internal'
+import { BatonError, readStart, SessionProjection } from '@baton/core/internal'
 import { requestTokens } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { listApprovals, listQuestions } from './approvals.ts'
@@ -40,39 +40,6 @@ function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: s
     message: `session ${session} has no place ${pos} (since ${since}); its newest record is ${headPos}`,
     hint: 'Pass the unchanged cursor of an event of this session.',
   })
-}
-
-/** Messages per page if no limit is given. */
-const PAGE = 50
-
-/** Reads the log up to its current end, including partial text. */
-export async function readMessages(engine: ReadEngine, query: MessagesQuery): Promise<MessagesPage> {
-  const { before, limit = PAGE } = query
-  const conversation = new Conversation()
-  const reader = openEvents(engine, { from: 'start', tellsLive: true })
-  let next: EventCursor = { pos: 0 }
-  try {
-    for (let isPast = true; isPast;) {
-      const batch = await reader.nextBatch()
-      if (!batch) break
-      for (const event of batch.events) {
-        isPast &&= event.type !== 'live'
-        conversation.take(event)
-      }
-      next = batch.next
-    }
-  } finally {
-    reader.leave()
-  }
-  const all = conversation.messages()
-  const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
-  if (end < 0)
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `before is not the id of a message: "${String(before).slice(0, 100)}"`,
-    })
-  const from = Math.max(0, end - limit)
-  return { messages: all.slice(from, end), more: from > 0, next }
 }
 
 /** SHA-256 in hex. */

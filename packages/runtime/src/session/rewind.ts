@@ -18,10 +18,10 @@ export async function rewindSession(
   const found = await findMessage(engine, message)
   if (replace && found.role === 'assistant') return ONLY_USERS
   const { exchange, asked, output } = found
-  const first = found.index.find((entry) => entry.exchange === exchange)?.entry
+  const first = found.own[0]?.entry
   // Retrying an answer repeats its whole exchange.
   const isWhole = (again === true && found.role === 'assistant') || found.entry === first
-  const fromEntry = found.entry ?? (found.index.at(-1)?.entry ?? 0) + 1
+  const fromEntry = found.entry ?? (found.own.at(-1)?.entry ?? 0) + 1
   const isInWindow = engine.state().index.some((entry) => entry.exchange === exchange && entry.role !== 'summary')
   const input: InputOf<'rewind'> = {
     type: 'rewind',
@@ -32,7 +32,7 @@ export async function rewindSession(
     ...(interrupt && { interrupt }),
     ...(replace && { replace: { parts: replace } }),
     ...((again || replace) && output && { output }),
-    ...(!isInWindow && { index: found.index }),
+    ...(!isInWindow && found.index && { index: found.index }),
   }
   const outcome = await (bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input))
   if (outcome.type === 'refused') return outcome

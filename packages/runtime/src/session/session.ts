@@ -71,7 +71,8 @@ import { rewindSession } from './rewind.ts'
 import type { PlacedInput } from './count-heard.ts'
 import { countInput, isPlaced } from './count-heard.ts'
 import { interruptSession } from './interrupt-session.ts'
-import { openEvents, readDetails, readMedia, readMessages } from './reading.ts'
+import { openEvents, readDetails, readMedia } from './reading.ts'
+import { readMessages } from './message-page.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 
 export interface SessionHandleOptions {

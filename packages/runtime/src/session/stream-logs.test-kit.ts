@@ -2,15 +2,18 @@
 import type { LiveFrame } from '@baton/core/internal'
 import { readText } from '@baton/core/internal'
 import type { Fact, FactOf, SessionRecord, Spec } from '@baton/core/machine'
-import type { Random } from '@baton/core/testing'
+import type { ExploreOptions, Random } from '@baton/core/testing'
 import { explore } from '@baton/core/testing'
 
 export type Item =
   { readonly type: 'record'; readonly record: SessionRecord } | { readonly type: 'live'; readonly frame: LiveFrame }
 
 /** Exploration invents progress that no answer continues from, which no model does. */
-export function exploreLog(seed: number): { readonly records: readonly SessionRecord[]; readonly spec: Spec } {
-  const world = explore({ seed, inputs: 30 }).world
+export function exploreLog(
+  seed: number,
+  options: Partial<ExploreOptions> = {},
+): { readonly records: readonly SessionRecord[]; readonly spec: Spec } {
+  const world = explore({ seed, inputs: 30, ...options }).world
   const facts = world.records.flatMap((record) => record.facts)
   const isTrue = (fact: Fact): boolean => {
     if (fact.type !== 'attempt-progressed') return true

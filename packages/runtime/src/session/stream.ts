@@ -4,6 +4,8 @@ import type { EventCursor, LiveFrame, ProjectionOptions, RecordEvents, SessionEv
 import { BatonError, readStart, SessionProjection } from '@baton/core/internal'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
+import type { IndexSizes } from './message-index.ts'
+import { MessageIndex } from './message-index.ts'
 
 /** A session's folded records, up to the newest that reached this process. */
 export interface SessionReplica {
@@ -16,6 +18,8 @@ export interface SessionStreamOptions extends SessionReplica {
   readonly world: () => SessionWorld
   /** Reads the log from a position. */
   readonly readLog: (fromPos: number) => AsyncIterable<SessionRecord>
+  /** `INDEX_SIZES` by default. */
+  readonly indexSizes?: IndexSizes
 }
 
 /** A reader that has joined the stream. */
@@ -46,6 +50,7 @@ export class SessionStream {
   #ended = false
   #early: Piece[] = []
   #earlyChars = 0
+  #index: MessageIndex | undefined
   /** Set while a reader waits for the next record. */
   #change: PromiseWithResolvers<void> | undefined
 
@@ -56,6 +61,19 @@ export class SessionStream {
   /** Position of the next record. */
   get nextPos(): number {
     return this.#publishedPos + 1
+  }
+
+  /** Finds the records of messages. */
+  get index(): MessageIndex {
+    const { session, state, world, indexSizes } = this.#init
+    return (this.#index ??= new MessageIndex({
+      session,
+      birth: () => state().birth,
+      blobs: () => world().blobs,
+      log: () => world().log,
+      records: (fromPos) => this.records(fromPos),
+      ...(indexSizes && { sizes: indexSizes }),
+    }))
   }
 
   /** The step being written. */

@@ -144,6 +144,7 @@ function askInTime(
   asked: { readonly model: Model; readonly request: ModelRequest; readonly stream: (event: ModelEvent) => void },
 ): Promise<unknown> {
   const { model, request, stream } = asked
+  insistOnCall(io)
   if (firstWordMs === undefined) return model.run(request, stream, io.signal)
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const cancel = context.timers.start(firstWordMs, () => {
@@ -167,12 +168,18 @@ async function askSummary(work: ModelWork): Promise<HostReport> {
   const { context, job, io, heard } = work
   const model = context.modelOf(job.model)
   const request = await createRequest({ context, model, history: io.history }, job)
+  insistOnCall(io)
   const decoded = decodeModelAnswer(await model.run(request, streamTo(work, ignore), io.signal), context.agent.limits)
   if (heard.failure) throw heard.failure
   if (!decoded.ok) throw new BatonError(decoded.refusal)
   const { parts, usage } = decoded.value
   const text = joinText(parts)
   return { type: 'summary-finished', attempt: job.effect.attempt, text, usage: addPrice(context, job, usage) }
+}
+
+/** A request may take time to prepare, for example to read its images. @throws BatonError `cancelled` */
+function insistOnCall({ signal }: ModelIo): void {
+  if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was given up before it began' })
 }
 
 function ignore(): void {}

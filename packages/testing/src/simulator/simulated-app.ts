@@ -41,6 +41,8 @@ export interface AppOptions {
   readonly faulty: () => boolean
 }
 
+const RETRY_MS = 1000
+
 /** An app through which its user also speaks. */
 export interface SimulatedApp extends SimulatedDevice {
   say(text: string): void
@@ -92,6 +94,11 @@ export function openApp(init: AppOptions): SimulatedApp {
     const decoded = decodeServerFrame(text)
     if (!decoded.ok || !decoded.frame) throw new Error(`the front wrote an invalid frame: ${text}`)
     const { frame } = decoded
+    // A stopped session refuses what its user says: the app tries again until it is started.
+    if (frame.type === 'error' && frame.payload.code === 'session_stopped')
+      time.timers.start(RETRY_MS, () => {
+        if (network.isOpen()) for (const said of memory.said) sayAgain(said)
+      })
     line = line.then(() => (network.isOpen() ? work(frame) : undefined))
   })
   const sayAgain = ([id, text]: readonly [string, string]): void => send('user.audio.transcript.final', { text }, id)
