@@ -176,7 +176,7 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['serving', 'beyond 1 GiB therefore', 'host/src/stores/sqlite/store-health', 'LOG_BYTES_MAX', GIB],
   ['serving', 'at most 60 of each a minute', 'server/src/shared/sampled-log', 'LINES_PER_MINUTE', 60],
   ['structured-output', 'may have 32,768 characters', 'core/src/machine/spec', 'outputChars', 32_768],
-  ['temporal', 'over 128 KiB stay', 'temporal/src/payload-codec', 'INLINE_BYTES', 128 * KIB],
+  ['temporal', 'payloads over 128 KiB', 'temporal/src/payload-codec', 'INLINE_BYTES', 128 * KIB],
   ['temporal', 'cut to 200 characters', 'temporal/src/workflow/search-attributes', 'CHARS_MAX', 200],
   ['temporal', '7 days for a tool', 'temporal/src/worker/decide', 'TOOL_MS', 7 * DAY],
   ['temporal', '`heartbeatMs` | 10 s |', 'temporal/src/worker/decide', 'HEARTBEAT_MS', 10 * SECOND],
