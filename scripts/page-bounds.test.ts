@@ -146,7 +146,7 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['persistence', 'The host counts 16 KiB', 'host/src/local/local-session', 'session', 16 * KIB],
   ['persistence', '1 KiB for each message', 'host/src/local/local-session', 'entry', KIB],
   ['persistence', '2 bytes for each character', 'host/src/local/local-session', 'char', 2],
-  ['reliability', 'The clock may be 7 days ahead', 'host/src/local/retention', 'PATIENCE_MS', 7 * DAY],
+  ['reliability', 'the clock may be 7 days ahead', 'host/src/local/retention', 'PATIENCE_MS', 7 * DAY],
   ['reliability', 'to their store every hour', 'host/src/local/retention', 'LOOK_MS', HOUR],
   ['reliability', 'a lease of 10 seconds', 'host/src/stores/lease-book', 'LEASE_MS', 10 * SECOND],
   ['reliability', 'a lease of 10 seconds', 'host/src/stores/postgres/postgres-store', 'LEASE_MS', 10 * SECOND],
