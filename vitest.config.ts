@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { POLL_MS } from './scripts/test-waits.ts'
+import { DEEP_MS, POLL_MS } from './scripts/test-waits.ts'
 
 // Those of Node, which knows no `module`.
 const conditions = ['@baton/source', 'node', 'default']
@@ -43,7 +43,7 @@ export default defineConfig(({ mode }) => {
       ),
       // A hang, and nothing that a slow machine could reach.
       testTimeout,
-      hookTimeout: 120_000,
+      hookTimeout: 300_000,
       expect: { poll: { timeout: POLL_MS } },
       env: { BATON_TEST_DEPTH: depth },
     },
@@ -69,7 +69,7 @@ export default defineConfig(({ mode }) => {
         suite('property', places('.property.test.ts'), 600_000),
         suite('process', processes, 300_000),
         ...(depth === 'deep'
-          ? [suite('deep', places('.deep.test.ts'), 300_000, ALONE), last(suite('alone', ALONE, 300_000))]
+          ? [suite('deep', places('.deep.test.ts'), DEEP_MS, ALONE), last(suite('alone', ALONE, DEEP_MS))]
           : []),
       ],
     },

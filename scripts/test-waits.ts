@@ -7,6 +7,12 @@ import { isTest, walkNodes } from './source-files.ts'
 /** Default timeout of `expect.poll` in milliseconds; a shorter timeout is not allowed. */
 export const POLL_MS = 15_000
 
+/**
+ * Timeout of deep tests in milliseconds: it ends a hang. A shorter one of a single test is not allowed, since a slow
+ * machine reaches it.
+ */
+export const DEEP_MS = 900_000
+
 export interface TestWait {
   readonly line: number
   readonly message: string
@@ -18,6 +24,7 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
   const isInVitest = !file.path.endsWith('.test-kit.ts') || file.imports.some(({ module }) => module === 'vitest')
   const found: TestWait[] = []
   const add = (node: Node, message: string): void => void found.push({ line: file.lineOf(node.start), message })
+  const isDeep = file.path.endsWith('.deep.test.ts')
   const mayPause = /\.(?:(?:process|deep)\.test|test-kit)\.ts$/.test(file.path)
   walkNodes(file.program, (node, around) => {
     if (node.type !== 'CallExpression') return
@@ -26,6 +33,12 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
     if (name === 'expect.poll' && isShort(node.arguments[1], file))
       add(node, `a poll under ${POLL_MS} ms asserts on time`)
     if (!mayPause && name === 'setTimeout' && isInPromise(around)) add(node, 'a pause in a test: inject time, or poll')
+    if (
+      isDeep &&
+      /^(?:test|describe|beforeAll|beforeEach|afterAll|afterEach)\b/.test(name) &&
+      node.arguments.some((one) => isUnder(one, file))
+    )
+      add(node, `a timeout under ${DEEP_MS} ms asserts on time`)
     if (isInVitest && name === 'process.on' && !isRemoved(node.arguments[0], file))
       add(node, 'a listener that is never removed')
   })
@@ -33,6 +46,13 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
     if (/import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers\/promises'/.test(file.text))
       found.push({ line: 1, message: 'a pause in a test: inject time, or poll' })
   return found
+}
+
+/** Whether it is a timeout, or options with one, under that of deep tests. */
+function isUnder({ type, start, end }: Node, file: SourceFile): boolean {
+  const text = file.text.slice(start, end)
+  const ms = type === 'ObjectExpression' ? /^\{ *timeout: ([\d_]+)/.exec(text)?.[1] : /^[\d_]+$/.exec(text)?.[0]
+  return ms !== undefined && Number(ms.replaceAll('_', '')) < DEEP_MS
 }
 
 function isShort(options: Node | undefined, file: SourceFile): boolean {

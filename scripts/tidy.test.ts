@@ -93,6 +93,16 @@ describe('waits of tests', () => {
     expect(waits(text)).toEqual([])
   })
 
+  test('a deep test has no shorter timeout than its project', () => {
+    const short = ["test('a', { timeout: 60_000 }, f)", "test('a', f, 300_000)", 'beforeAll(start, 60_000)']
+    const path = 'packages/x/src/some.deep.test.ts'
+    for (const text of short) {
+      expect(waits(text, path).map((found) => found.split(' ')[0])).toEqual(['test-wait'])
+      expect(waits(text)).toEqual([])
+    }
+    expect(waits("test('a', { timeout: 1_200_000 }, f)", path)).toEqual([])
+  })
+
   test('a test of processes may sleep, and what is no test is not asked', () => {
     expect(waits(SLEEP, 'packages/x/src/some.process.test.ts')).toEqual([])
     expect(waits(SLEEP, 'packages/x/src/some.ts')).toEqual([])

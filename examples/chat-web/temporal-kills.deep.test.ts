@@ -76,11 +76,11 @@ interface OpenedPage {
 let place: ChatPlace
 beforeAll(async () => {
   if (services) place = await openChatPlace(services, { heartbeatMs: HEARTBEAT_MS, pageMs: PAGE_MS })
-}, 120_000)
+})
 afterAll(async () => {
   await place.close()
   await services?.close()
-}, 120_000)
+})
 
 async function openAt(kill: Kill, standAt: (session: string, network: FlakyNetwork) => void): Promise<OpenedPage> {
   const session = randomUUID()
@@ -196,7 +196,7 @@ async function inGroups(
   return { ...counts, words: `${words}; ${describeRotation()}` }
 }
 
-test.skipIf(!services)('it is whole, wherever its worker is killed', { timeout: 900_000 }, async () => {
+test.skipIf(!services)('it is whole, wherever its worker is killed', async () => {
   const kills = [...AFTER_EFFECTS, ...chooseRotating(listKills(0, RECORDS))]
   const { stood, unknown, words } = await inGroups(kills, async (group) => {
     const pages = await Promise.all(group.map((kill) => openAt(kill, (session) => place.stopAt(session, kill.where))))
@@ -214,7 +214,7 @@ test.skipIf(!services)('it is whole, wherever its worker is killed', { timeout: 
   expect(unknown).toBeGreaterThanOrEqual(AFTER_EFFECTS.length)
 })
 
-test.skipIf(!services)('it is whole, wherever its gateway is killed', { timeout: 900_000 }, async () => {
+test.skipIf(!services)('it is whole, wherever its gateway is killed', async () => {
   const kills = chooseRotating(listKills(1, EVENTS))
   const { stood, words } = await inGroups(kills, async (group) => {
     const pages = await Promise.all(

@@ -245,32 +245,28 @@ beforeAll(async () => {
       deadly: await openChatPlace(services, { heartbeatMs: KILLED_MS }),
       calm: await openChatPlace(services, { heartbeatMs: PATIENT_MS }),
     }
-}, 120_000)
+})
 afterAll(async () => {
   await places?.deadly.close()
   await places?.calm.close()
   await services?.close()
-}, 120_000)
+})
 
 const moments = TRANSPORTS.flatMap((query) => MOMENTS.map((moment) => [moment, query] as const))
 
-test.skipIf(!services).each(STRIKES.map((strike) => [strike.name, strike] as const))(
-  '%s',
-  { timeout: 600_000 },
-  async (name, strike) => {
-    const place = strike.killsWorker ? places?.deadly : places?.calm
-    if (!place) throw new Error('there are no services')
-    const chosen = chooseRotating(moments)
-    await Promise.all([place.start('gateway'), place.start('worker')])
-    try {
-      for (let done = 0; done < chosen.length; done += AT_ONCE)
-        await playStruck(place, strike, chosen.slice(done, done + AT_ONCE))
-    } catch (cause) {
-      throw new Error(`${String(cause)}\nThe processes said: ${place.errors()}`, { cause })
-    }
-    console.info(
-      `chat over Temporal: ${name} at ${chosen.length} of ${moments.length} moments; ${describeRotation()}; ` +
-        'effects once, the page shows the log',
-    )
-  },
-)
+test.skipIf(!services).each(STRIKES.map((strike) => [strike.name, strike] as const))('%s', async (name, strike) => {
+  const place = strike.killsWorker ? places?.deadly : places?.calm
+  if (!place) throw new Error('there are no services')
+  const chosen = chooseRotating(moments)
+  await Promise.all([place.start('gateway'), place.start('worker')])
+  try {
+    for (let done = 0; done < chosen.length; done += AT_ONCE)
+      await playStruck(place, strike, chosen.slice(done, done + AT_ONCE))
+  } catch (cause) {
+    throw new Error(`${String(cause)}\nThe processes said: ${place.errors()}`, { cause })
+  }
+  console.info(
+    `chat over Temporal: ${name} at ${chosen.length} of ${moments.length} moments; ${describeRotation()}; ` +
+      'effects once, the page shows the log',
+  )
+})

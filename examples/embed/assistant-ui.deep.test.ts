@@ -32,7 +32,7 @@ beforeAll(async () => {
   if (!canRun) return
   await promisify(execFile)(process.execPath, [TSC, '-p', FOLDER])
   script = await bundlePage(new URL('assistant-ui/page.tsx', import.meta.url))
-}, 120_000)
+})
 
 const INPUT = { type: 'object', properties: {} } as const
 const TOOLS = [

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await buildPackages()
   const env = { ...process.env, ...OFFLINE, NODE_ENV: 'production' }
   await promisify(execFile)(process.execPath, [NEXT, 'build'], { cwd: NEXT_FOLDER, env, timeout: 240_000 })
-}, 300_000)
+})
 
 async function start({ command, folder }: { readonly command: readonly string[]; readonly folder: string }) {
   const fake = await startFakeAnthropic(({ body }) =>

@@ -20,36 +20,32 @@ async function start(variables: Readonly<Record<string, string>>): Promise<strin
   return `http://127.0.0.1:${variables['PORT']}/api`
 }
 
-test.skipIf(programs === undefined)(
-  'an answer that one server writes is read and stopped at the other',
-  async () => {
-    const postgres = await startPostgres(programs ?? '')
-    onTestFinished(() => postgres.close())
-    const fake = await startFakeAnthropic(() => ({ text: 'Once upon a time there was a shop.', stallAfter: 6 }))
-    onTestFinished(() => fake.close())
-    const variables = {
-      ANTHROPIC_API_KEY: 'key-of-a-test',
-      ANTHROPIC_BASE_URL: fake.url,
-      BATON_STORE: postgres.createDatabase(),
-      BATON_PEER_SECRET: 'of-the-peers-only',
-    }
-    const holder = await start({ ...variables, PORT: String(await findFreePort()) })
-    const other = await start({ ...variables, PORT: String(await findFreePort()) })
-    const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Tell me a story.' }] }
-    const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ id: 'c1', messages: [message] })
-    const sent = await fetch(`${holder}/chat`, { method: 'POST', headers, body })
-    expect(sent.status).toBe(200)
-    const resumed = await fetch(`${other}/chat/c1/stream`)
-    const stopped: number[] = []
-    let told = ''
-    for await (const piece of resumed.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      told += piece
-      if (stopped.length === 0 && told.includes('upon'))
-        stopped.push((await fetch(`${other}/chat/c1/stop`, { method: 'POST' })).status)
-    }
-    expect([stopped, told]).toEqual([[200], expect.stringContaining('[DONE]')])
-    expect(await sent.text()).toContain('[DONE]')
-  },
-  120_000,
-)
+test.skipIf(programs === undefined)('an answer that one server writes is read and stopped at the other', async () => {
+  const postgres = await startPostgres(programs ?? '')
+  onTestFinished(() => postgres.close())
+  const fake = await startFakeAnthropic(() => ({ text: 'Once upon a time there was a shop.', stallAfter: 6 }))
+  onTestFinished(() => fake.close())
+  const variables = {
+    ANTHROPIC_API_KEY: 'key-of-a-test',
+    ANTHROPIC_BASE_URL: fake.url,
+    BATON_STORE: postgres.createDatabase(),
+    BATON_PEER_SECRET: 'of-the-peers-only',
+  }
+  const holder = await start({ ...variables, PORT: String(await findFreePort()) })
+  const other = await start({ ...variables, PORT: String(await findFreePort()) })
+  const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Tell me a story.' }] }
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ id: 'c1', messages: [message] })
+  const sent = await fetch(`${holder}/chat`, { method: 'POST', headers, body })
+  expect(sent.status).toBe(200)
+  const resumed = await fetch(`${other}/chat/c1/stream`)
+  const stopped: number[] = []
+  let told = ''
+  for await (const piece of resumed.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    told += piece
+    if (stopped.length === 0 && told.includes('upon'))
+      stopped.push((await fetch(`${other}/chat/c1/stop`, { method: 'POST' })).status)
+  }
+  expect([stopped, told]).toEqual([[200], expect.stringContaining('[DONE]')])
+  expect(await sent.text()).toContain('[DONE]')
+})

@@ -68,7 +68,7 @@ async function waitForLog(store: ReturnType<typeof createMemoryStore>, session: 
   while ((await store.read(session, 0)[Symbol.asyncIterator]().next()).done) await wait(50)
 }
 
-describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('the goal review over Temporal', () => {
   test('a verdict cites calls of its result, the scan first', async () => {
     const { judge } = await open(agent)
     const { output, calls } = await judge('leases', 'review-leases')
@@ -104,7 +104,7 @@ describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, (
   })
 })
 
-describe.skipIf(!server)('hostile models over Temporal', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('hostile models over Temporal', () => {
   test.each(HOSTILE)('a model that %s gets no verdict', async (situation, { createModel, ends, calls }) => {
     const workflow = `hostile-${situation.replaceAll(/\W+/g, '-')}`
     const { host, store, judge } = await open(createGoalReviewer(createModel()))
@@ -126,7 +126,7 @@ describe.skipIf(!server)('hostile models over Temporal', { timeout: 60_000 }, ()
   })
 })
 
-describe.skipIf(!server || go === undefined)('Go', { timeout: 300_000 }, () => {
+describe.skipIf(!server || go === undefined)('Go', () => {
   test('a client starts a goal with plain JSON, and a tool is an activity of a worker', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-go-'))
     closers.push(async () => rmSync(folder, { recursive: true }))

@@ -18,7 +18,7 @@ const withWorld = (init: TemporalWorldOptions, play: (world: TemporalWorld) => P
 
 const callOnce = { calls: [{ name: 'pay', arguments: '{}' }] }
 
-describe.skipIf(!server)('a session whose workflow was terminated', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('a session whose workflow was terminated', () => {
   test('settles the call that ran, and ends its turn, as soon as it is opened again', async () => {
     let paid = 0
     const mayEnd = Promise.withResolvers<void>()

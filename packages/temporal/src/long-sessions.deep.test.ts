@@ -66,7 +66,7 @@ const add = tool({
 })
 const callAdd = { name: 'add', arguments: '{}' }
 
-describe.skipIf(!server)('requests to Temporal', { timeout: 150_000 }, () => {
+describe.skipIf(!server)('requests to Temporal', () => {
   test.each([
     ['a plain turn', 35, 11, [{ text: 'one' }, { text: 'two' }]],
     ['a turn with a tool', 35, 11, [{ text: 'one' }, { calls: [callAdd] }, { text: 'two' }]],

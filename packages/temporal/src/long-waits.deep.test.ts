@@ -57,7 +57,7 @@ function expectJust(ms: number | undefined, wantedMs: number): void {
   expect(ms).toBeLessThan(wantedMs + SLACK_MS)
 }
 
-describe.skipIf(!server)('a session that waits for days', { timeout: 120_000 }, () => {
+describe.skipIf(!server)('a session that waits for days', () => {
   const look = tool({ name: 'look', description: 'looks', input: object, effect: 'pure' })
 
   test('gets its answer from a client that connects after three days, over two runs that continued as new ones', async () => {
@@ -143,7 +143,7 @@ interface Deadline {
   readonly isAttached?: boolean
 }
 
-describe.skipIf(!server)('a deadline of a session', { timeout: 120_000 }, () => {
+describe.skipIf(!server)('a deadline of a session', () => {
   const look = tool({ name: 'look', description: 'looks', input: object, effect: 'pure' })
   const pay = tool({ name: 'pay', description: 'pays', input: object, approval: true, execute: () => 'paid' })
   const long = { turnMs: 30 * DAY_MS, awayMs: 30 * DAY_MS, approvalMs: 30 * DAY_MS }
@@ -211,7 +211,7 @@ describe.skipIf(!server)('a deadline of a session', { timeout: 120_000 }, () => 
   })
 })
 
-describe.skipIf(!server)('a goal', { timeout: 120_000 }, () => {
+describe.skipIf(!server)('a goal', () => {
   test('whose confidence is low waits five days for a person, and returns its verdict', async () => {
     const schema = { type: 'object', properties: { valid: { type: 'boolean' } }, required: ['valid'] } as const
     const ask = tool({ name: 'ask_a_person', description: 'asks', input: object, approval: true, execute: () => 'yes' })

@@ -44,7 +44,7 @@ async function ask(world: TemporalWorld, session: string, isOver: () => boolean)
   return answers
 }
 
-describe.skipIf(!server)('a session whose state is requested all the time', { timeout: 120_000 }, () => {
+describe.skipIf(!server)('a session whose state is requested all the time', () => {
   test('continues, each turn with at most twice the events', async () => {
     let alone = 0
     await playInWorld(server, { steps, tools: [add] }, async (world) => {

@@ -10,7 +10,7 @@ const program = findTemporal('search attributes of sessions', (message) => conso
 const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-describe.skipIf(!server)('a session in the list of workflows', { timeout: 90_000 }, () => {
+describe.skipIf(!server)('a session in the list of workflows', () => {
   test('is found by agent, principal, activity and title, over runs, and its title is in its memo', async () => {
     const names = Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--name', name, '--type', 'Keyword'])
     await server?.command(['operator', 'search-attribute', 'create', ...names])

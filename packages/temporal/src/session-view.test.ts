@@ -55,7 +55,10 @@ const READER = {
 }
 
 /** A view of a session whose model was called and hangs. */
-async function openView(bus: LiveBus, more: Partial<SessionViewOptions> = {}): Promise<SessionView> {
+async function openView(
+  bus: LiveBus,
+  { onRead, ...more }: Partial<SessionViewOptions> & { readonly onRead?: () => Promise<void> } = {},
+): Promise<SessionView> {
   const store = createMemoryStore()
   const model = createScriptedModel({ steps: [{ hangs: 'until-aborted' }] })
   const host = createHost({ agent: defineAgent({ name: 'a', model }), store })
@@ -74,7 +77,7 @@ async function openView(bus: LiveBus, more: Partial<SessionViewOptions> = {}): P
     view.close()
     await host.stop()
   })
-  await view.open()
+  await view.open(onRead)
   return view
 }
 
@@ -103,6 +106,21 @@ test('a piece that arrives while the view opens does not hide earlier text', asy
       return await Promise.resolve(KEPT)
     },
   })
+  expect(await readText(view, 12)).toBe('All is done.')
+})
+
+test('a view that opens its world from the log has the text of the running answer', async () => {
+  const world: { current?: SessionViewOptions['world']['current'] } = {}
+  const view = await openView(
+    { ...createMemoryBus(), readAttempt: async () => await Promise.resolve(KEPT) },
+    {
+      world: world as SessionViewOptions['world'], // as before it is opened
+      onRead: async () => {
+        await nextTurn()
+        Object.assign(world, READER.world)
+      },
+    },
+  )
   expect(await readText(view, 12)).toBe('All is done.')
 })
 

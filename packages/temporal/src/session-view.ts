@@ -80,8 +80,11 @@ export class SessionView {
     })
   }
 
-  /** @throws BatonError `store_failed`, `log_damaged` */
-  async open(): Promise<void> {
+  /**
+   * `onRead` is called once the log has been read, and may open the world: live text is published after it.
+   * @throws BatonError `store_failed`, `log_damaged`, and what `onRead` throws
+   */
+  async open(onRead?: () => Promise<void>): Promise<void> {
     const { bus, session } = this.#init
     this.#unsubscribe = await bus.subscribe(
       session,
@@ -89,8 +92,9 @@ export class SessionView {
       () => void this.#catchUp().then(() => this.#readKept()),
     )
     await this.#read()
+    await onRead?.()
     this.#poll()
-    await this.#readKept()
+    await this.#publishKept()
     const early = this.#early ?? []
     this.#early = undefined
     for (const frame of early) this.replica.publishLive(frame)
@@ -98,6 +102,10 @@ export class SessionView {
 
   /** Reads the running attempt's live text from the bus; older text changes nothing. */
   async #readKept(): Promise<void> {
+    if (!this.#early) await this.#publishKept()
+  }
+
+  async #publishKept(): Promise<void> {
     const { bus, session } = this.#init
     const frames = await bus.readAttempt(session)
     if (!this.#isClosed) for (const frame of frames) this.replica.publishLive(frame)

@@ -17,7 +17,7 @@ async function findActivity(world: TemporalWorld, session: string, type: string)
   return raw.pendingActivities?.find(({ activityType }) => activityType?.name === type)
 }
 
-describe.skipIf(!server)('over Temporal', { timeout: 120_000 }, () => {
+describe.skipIf(!server)('over Temporal', () => {
   test('an activity that waits for a slow store gives signs of life, so one whose worker died is missed by them', async () => {
     const store = createMemoryStore()
     const opened = Promise.withResolvers<void>()
@@ -76,7 +76,7 @@ describe.skipIf(!server)('over Temporal', { timeout: 120_000 }, () => {
     })
   })
 
-  test('a gateway stops while the service is down; its callers get an error', { timeout: 40_000 }, async () => {
+  test('a gateway stops while the service is down; its callers get an error', async () => {
     await playInWorld(server, { steps: [] }, async (world) => {
       const session = await world.host.session(randomUUID())
       await world.endWorker()

@@ -43,7 +43,7 @@ const VERDICT = {
   additionalProperties: false,
 } as const
 
-describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
+describe.skipIf(!server)('a session over Temporal', () => {
   test('continues over many runs, with the log of a local host', async () => {
     const said = Array.from({ length: 12 }, (_, index) => `question ${index}`)
     const steps: TemporalWorldOptions['steps'] = (_, call) => ({ text: `answer ${call % said.length}` })
@@ -207,7 +207,7 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
   })
 })
 
-describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('a goal', () => {
   const verdict = { text: '{"valid":true,"evidence":["call_0"]}' }
 
   test('is judged from the Temporal command line, with a typed verdict and the calls behind it', async () => {
@@ -326,7 +326,7 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
   })
 })
 
-describe.skipIf(!server)('a tool that is a custom activity', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('a tool that is a custom activity', () => {
   test.each([
     ['gives its value', 'count', { words: 2 }, 'ok'],
     ['fails with its message', 'break', undefined, 'error'],

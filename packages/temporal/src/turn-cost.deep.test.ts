@@ -41,7 +41,7 @@ function countActions(events: readonly string[]): number {
 
 const add = tool({ name: 'add', description: 'adds', input: { type: 'object' }, effect: 'pure', execute: () => 3 })
 
-describe.skipIf(!server)('the cost of a turn', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('the cost of a turn', () => {
   test.each([
     ['an answer', [{ text: 'one' }, { text: 'two' }], { events: 20, actions: 7 }],
     [

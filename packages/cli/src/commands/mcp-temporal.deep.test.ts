@@ -52,56 +52,52 @@ async function say(session: Session, text: string, onQuestion?: (session: Sessio
   return results
 }
 
-test.runIf(service)(
-  'tools, images and questions of a server; a worker that ends in a call',
-  { timeout: 180_000 },
-  async () => {
-    const workflowBundle = await bundleWorkflows()
-    const shared = {
-      address: service?.address ?? '',
-      taskQueue: 'mcp',
-      logStore: createMemoryStore(),
-      redis: createMemoryBus(),
-    }
-    const startWorker = async (): Promise<RunningWorker> => {
-      const servers = createMcpServers({ everything: { command: process.execPath, args: [EVERYTHING] } })
-      const worker: TemporalWorker = await createTemporalWorker({
-        ...shared,
-        agent: createAgent(servers),
-        workflowBundle,
-        drainMs: 500,
-      })
-      const running = worker.run()
-      const stop = async (): Promise<void> => {
-        worker.shutdown()
-        await running
-        await servers.close()
-      }
-      return { servers, stop }
-    }
-    const first = await startWorker()
-    const host = await createTemporalHost({ ...shared, agent: createAgent() })
-    const session = await host.session('one')
-    expect(await say(session, 'get-sum {"a":2,"b":3}')).toEqual(['ok text'])
-    expect(await say(session, 'get-tiny-image')).toEqual(['ok text image text'])
-    const answer = (of: Session, questionId: string): void => void of.answer({ questionId, value: { name: 'Ann' } })
-    expect(await say(session, 'trigger-elicitation-request', answer)).toEqual(['ok text text text'])
-    expect(first.servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
-
-    let second: RunningWorker | undefined
-    const replace = async (): Promise<void> => {
-      second = await startWorker()
-      await first.stop()
-    }
-    let replaced: Promise<void> | undefined
-    const lost = await say(session, 'trigger-elicitation-request', () => {
-      replaced = replace()
+test.runIf(service)('tools, images and questions of a server; a worker that ends in a call', async () => {
+  const workflowBundle = await bundleWorkflows()
+  const shared = {
+    address: service?.address ?? '',
+    taskQueue: 'mcp',
+    logStore: createMemoryStore(),
+    redis: createMemoryBus(),
+  }
+  const startWorker = async (): Promise<RunningWorker> => {
+    const servers = createMcpServers({ everything: { command: process.execPath, args: [EVERYTHING] } })
+    const worker: TemporalWorker = await createTemporalWorker({
+      ...shared,
+      agent: createAgent(servers),
+      workflowBundle,
+      drainMs: 500,
     })
-    await replaced
-    expect(lost).toEqual([expect.stringMatching(/^(unknown|error .*cancelled.*may have taken effect)/) as string])
-    expect(await say(session, 'get-sum {"a":2,"b":3}')).toEqual(['ok text'])
-    expect(second?.servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
-    await host.stop()
-    await second?.stop()
-  },
-)
+    const running = worker.run()
+    const stop = async (): Promise<void> => {
+      worker.shutdown()
+      await running
+      await servers.close()
+    }
+    return { servers, stop }
+  }
+  const first = await startWorker()
+  const host = await createTemporalHost({ ...shared, agent: createAgent() })
+  const session = await host.session('one')
+  expect(await say(session, 'get-sum {"a":2,"b":3}')).toEqual(['ok text'])
+  expect(await say(session, 'get-tiny-image')).toEqual(['ok text image text'])
+  const answer = (of: Session, questionId: string): void => void of.answer({ questionId, value: { name: 'Ann' } })
+  expect(await say(session, 'trigger-elicitation-request', answer)).toEqual(['ok text text text'])
+  expect(first.servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
+
+  let second: RunningWorker | undefined
+  const replace = async (): Promise<void> => {
+    second = await startWorker()
+    await first.stop()
+  }
+  let replaced: Promise<void> | undefined
+  const lost = await say(session, 'trigger-elicitation-request', () => {
+    replaced = replace()
+  })
+  await replaced
+  expect(lost).toEqual([expect.stringMatching(/^(unknown|error .*cancelled.*may have taken effect)/) as string])
+  expect(await say(session, 'get-sum {"a":2,"b":3}')).toEqual(['ok text'])
+  expect(second?.servers.status()).toMatchObject([{ state: 'connected', starts: 1 }])
+  await host.stop()
+  await second?.stop()
+})

@@ -49,7 +49,7 @@ const connect = async (transport: Parameters<Client['connect']>[0]): Promise<Cli
   return client
 }
 
-test('over standard input and output, what the agent prints goes elsewhere', { timeout: 60_000 }, async () => {
+test('over standard input and output, what the agent prints goes elsewhere', async () => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [BATON, 'mcp', 'agent.ts', '--expose', 'both'],
@@ -70,7 +70,7 @@ test('over standard input and output, what the agent prints goes elsewhere', { t
   }
 })
 
-test('over HTTP, a token opens', { timeout: 60_000 }, async () => {
+test('over HTTP, a token opens', async () => {
   const words = [BATON, 'mcp', 'agent.ts', '--http', '--port', '0', '--token', 'key-of-a-test', '--json']
   const command = startCommand(process.execPath, { words, folder, variables: { HOME: folder } })
   commands.push(command)
@@ -85,7 +85,7 @@ test('over HTTP, a token opens', { timeout: 60_000 }, async () => {
   expect(await command.ended).toEqual({ code: 0, signal: null })
 })
 
-test('options without effect are refused unless --http is given', { timeout: 60_000 }, async () => {
+test('options without effect are refused unless --http is given', async () => {
   const command = startCommand(process.execPath, { words: [BATON, 'mcp', '--port', '1'], folder, variables: {} })
   commands.push(command)
   expect(await command.ended).toEqual({ code: 2, signal: null })

@@ -68,7 +68,7 @@ async function askStatus(url: string): Promise<number | undefined> {
   )
 }
 
-describe.skipIf(!services)('the commands over Temporal', { timeout: 120_000 }, () => {
+describe.skipIf(!services)('the commands over Temporal', () => {
   test('a worker and two gateways carry one conversation, tell their readiness, and drain at a signal', async () => {
     const places = listServices()
     const port = await findFreePort()

@@ -32,5 +32,4 @@ test.each([
     console.log(`a lingering session of ${messages} × ${chars} characters: ${bytes} bytes`)
     expect(bytes).toBeLessThanOrEqual(ESTIMATE.session + messages * (2 * ESTIMATE.entry + ESTIMATE.char * chars))
   },
-  120_000,
 )

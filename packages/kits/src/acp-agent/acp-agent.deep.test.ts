@@ -281,7 +281,7 @@ test('the error names a folder that does not exist', async () => {
   expect(failureOf(await ask())).toBe(`error: Node could not be started: the folder ${cwd} does not exist`)
 })
 
-test('another Baton works as a tool, and its approval is asked here', { timeout: 120_000 }, async () => {
+test('another Baton works as a tool, and its approval is asked here', async () => {
   const core = JSON.stringify(new URL('../../../core/src/', import.meta.url).href)
   writeFileSync(
     join(place, 'inner.ts'),

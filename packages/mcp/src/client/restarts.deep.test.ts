@@ -52,31 +52,27 @@ function listGrown(before: Held, after: Held): readonly string[] {
   return names.filter((name) => after[name] > before[name] + SLACK)
 }
 
-test(
-  `${RESTARTS} restarts leave no descriptor, listener, timer or memory behind, and every call settles`,
-  { timeout: 300_000 },
-  async () => {
-    const { servers, pass } = createWaitingServers({ odd: describeOddServer('dies') })
-    ends.push(() => servers.close())
-    const heaps: number[] = []
-    let before: Held | undefined
-    for (let restart = 1; restart <= RESTARTS; restart += 1) {
-      const { calls } = await callTools(servers, [['echo', { text: 'a' }]], { id: `s${restart}` })
-      expect(calls).toEqual([expect.stringMatching(/^echo unknown tool_result_unknown/) as string])
-      pass(60_000)
-      if (restart === 60) before = countHeld()
-      if (restart % 30 === 0) heaps.push(await measureHeap())
-    }
-    const after = countHeld()
-    expect(before && listGrown(before, after)).toEqual([])
-    const heapGrowth = (heaps.at(-1) ?? 0) - (heaps[0] ?? 0)
-    expect(heapGrowth).toBeLessThan(HEAP_SLACK_MIB + ((RESTARTS - 30) * LEAK_KIB) / 1024)
-    console.info(
-      `mcp: ${RESTARTS} restarts; heap in MiB after each thirty: ${heaps.map((heap) => heap.toFixed(1)).join(', ')}; ${JSON.stringify(after)}`,
-    )
-    expect(servers.status()).toMatchObject([{ starts: expect.any(Number) as number }])
-  },
-)
+test(`${RESTARTS} restarts leave no descriptor, listener, timer or memory behind, and every call settles`, async () => {
+  const { servers, pass } = createWaitingServers({ odd: describeOddServer('dies') })
+  ends.push(() => servers.close())
+  const heaps: number[] = []
+  let before: Held | undefined
+  for (let restart = 1; restart <= RESTARTS; restart += 1) {
+    const { calls } = await callTools(servers, [['echo', { text: 'a' }]], { id: `s${restart}` })
+    expect(calls).toEqual([expect.stringMatching(/^echo unknown tool_result_unknown/) as string])
+    pass(60_000)
+    if (restart === 60) before = countHeld()
+    if (restart % 30 === 0) heaps.push(await measureHeap())
+  }
+  const after = countHeld()
+  expect(before && listGrown(before, after)).toEqual([])
+  const heapGrowth = (heaps.at(-1) ?? 0) - (heaps[0] ?? 0)
+  expect(heapGrowth).toBeLessThan(HEAP_SLACK_MIB + ((RESTARTS - 30) * LEAK_KIB) / 1024)
+  console.info(
+    `mcp: ${RESTARTS} restarts; heap in MiB after each thirty: ${heaps.map((heap) => heap.toFixed(1)).join(', ')}; ${JSON.stringify(after)}`,
+  )
+  expect(servers.status()).toMatchObject([{ starts: expect.any(Number) as number }])
+})
 
 const ROUNDS = isEveryPlaceTried() ? 60 : 16
 /** Nothing new is loaded from this round on. */
@@ -93,7 +89,6 @@ console.info(`mcp: servers that misbehave for rounds of calls: ${describeRotatio
 
 test.each(chooseRotating(WAYS, 2))(
   'a server that %s, over HTTP: %s: rounds of calls leave nothing behind',
-  { timeout: 300_000 },
   async (mode, isHttp) => {
     const place = isHttp ? await startOddServer(mode) : undefined
     if (place) ends.push(place.stop)

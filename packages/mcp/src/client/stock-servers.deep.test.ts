@@ -68,7 +68,7 @@ const STEPS: readonly Step[] = [
   ['simulate-research-query', { topic: 'bees', ambiguous: false }],
 ]
 
-test.each(['stdio', 'streamableHttp', 'sse'])('server-everything over %s', { timeout: 120_000 }, async (transport) => {
+test.each(['stdio', 'streamableHttp', 'sse'])('server-everything over %s', async (transport) => {
   const servers = serve('everything', await describeEverything(transport))
   const onQuestion = (): object => ({ name: 'Ann', check: true, integer: 5 })
   const { calls, asked, notes } = await callTools(servers, STEPS, { onQuestion: () => ({ ...onQuestion() }) })
@@ -82,7 +82,7 @@ test.each(['stdio', 'streamableHttp', 'sse'])('server-everything over %s', { tim
   expect(notes).toBeGreaterThan(0)
 })
 
-test('server-filesystem reads, writes, and refuses what is outside', { timeout: 60_000 }, async () => {
+test('server-filesystem reads, writes, and refuses what is outside', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'baton-files-')))
   writeFileSync(join(folder, 'a.txt'), 'first line')
   const servers = serve('files', { command: process.execPath, args: [FILESYSTEM, folder] })
@@ -96,7 +96,7 @@ test('server-filesystem reads, writes, and refuses what is outside', { timeout: 
   expect(calls[2]).toMatch(/^read_text_file error tool_failed: .*denied/i)
 })
 
-test.skipIf(chromium === undefined)('@playwright/mcp opens a page and reads it', { timeout: 120_000 }, async () => {
+test.skipIf(chromium === undefined)('@playwright/mcp opens a page and reads it', async () => {
   const args = ['--headless', '--no-sandbox', '--isolated', '--executable-path', chromium ?? '']
   // It writes its snapshots into its folder.
   const cwd = mkdtempSync(join(tmpdir(), 'baton-browser-'))

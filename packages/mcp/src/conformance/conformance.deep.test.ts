@@ -46,22 +46,18 @@ async function runSuite(words: readonly string[]): Promise<readonly Outcome[]> {
 test.each([
   ['2025-11-25', 25, 310],
   ['2026-07-28', 39, 452],
-] as const)(
-  'our client meets what %s requires of clients',
-  { timeout: 300_000 },
-  async (revision, scenarios, checks) => {
-    const command = `${process.execPath} --no-warnings --conditions=@baton/source ${CLIENT}`
-    const outcomes = await runSuite(['client', '--command', command, '--requirements', revision, '--timeout', '120000'])
-    const wrong = outcomes.filter(({ failed }) => failed > 0).map(({ scenario }) => scenario)
-    const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
-    console.info(
-      `mcp client, ${revision}: ${outcomes.length - wrong.length} of ${outcomes.length} scenarios, ${passed} checks; left out: ${wrong.join(', ')}`,
-    )
-    expect(wrong.toSorted()).toEqual(Object.keys(LEFT_OUT).toSorted())
-    // Some checks of failing scenarios pass.
-    expect([outcomes.length, passed >= checks]).toEqual([scenarios, true])
-  },
-)
+] as const)('our client meets what %s requires of clients', async (revision, scenarios, checks) => {
+  const command = `${process.execPath} --no-warnings --conditions=@baton/source ${CLIENT}`
+  const outcomes = await runSuite(['client', '--command', command, '--requirements', revision, '--timeout', '120000'])
+  const wrong = outcomes.filter(({ failed }) => failed > 0).map(({ scenario }) => scenario)
+  const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
+  console.info(
+    `mcp client, ${revision}: ${outcomes.length - wrong.length} of ${outcomes.length} scenarios, ${passed} checks; left out: ${wrong.join(', ')}`,
+  )
+  expect(wrong.toSorted()).toEqual(Object.keys(LEFT_OUT).toSorted())
+  // Some checks of failing scenarios pass.
+  expect([outcomes.length, passed >= checks]).toEqual([scenarios, true])
+})
 
 /** Features that Baton lacks, as its capabilities say. */
 const NOT_SERVED: readonly { readonly scenarios: RegExp; readonly reason: string }[] = [
@@ -97,22 +93,18 @@ async function startServer(): Promise<{ readonly url: string; readonly stop: () 
 test.each([
   ['2025-11-25', 33, 67],
   ['2026-07-28', 50, 153],
-] as const)(
-  'our server meets what %s requires of servers that offer tools',
-  { timeout: 300_000 },
-  async (revision, scenarios, checks) => {
-    const { url, stop } = await startServer()
-    try {
-      const outcomes = await runSuite(['server', '--url', url, '--requirements', revision])
-      const wrong = outcomes.filter(({ failed }) => failed > 0).map(({ scenario }) => scenario)
-      const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
-      console.info(
-        `mcp server, ${revision}: ${outcomes.length - wrong.length} of ${outcomes.length} scenarios, ${passed} checks; left out: ${wrong.join(', ')}`,
-      )
-      expect(wrong.filter((scenario) => !NOT_SERVED.some((known) => known.scenarios.test(scenario)))).toEqual([])
-      expect([outcomes.length, passed >= checks]).toEqual([scenarios, true])
-    } finally {
-      stop()
-    }
-  },
-)
+] as const)('our server meets what %s requires of servers that offer tools', async (revision, scenarios, checks) => {
+  const { url, stop } = await startServer()
+  try {
+    const outcomes = await runSuite(['server', '--url', url, '--requirements', revision])
+    const wrong = outcomes.filter(({ failed }) => failed > 0).map(({ scenario }) => scenario)
+    const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
+    console.info(
+      `mcp server, ${revision}: ${outcomes.length - wrong.length} of ${outcomes.length} scenarios, ${passed} checks; left out: ${wrong.join(', ')}`,
+    )
+    expect(wrong.filter((scenario) => !NOT_SERVED.some((known) => known.scenarios.test(scenario)))).toEqual([])
+    expect([outcomes.length, passed >= checks]).toEqual([scenarios, true])
+  } finally {
+    stop()
+  }
+})

@@ -12,7 +12,7 @@ const ARGS = [
   fileURLToPath(new URL('stdio-server.test-kit.ts', import.meta.url)),
 ]
 
-test.each(ERAS)('a client of %s calls a tool that asks, and the agent', { timeout: 60_000 }, async (era) => {
+test.each(ERAS)('a client of %s calls a tool that asks, and the agent', async (era) => {
   const mode = era === '2026-07-28' ? { pin: era } : 'legacy'
   const client = new Client(
     { name: 'test', version: '1.0.0' },
@@ -31,7 +31,7 @@ test.each(ERAS)('a client of %s calls a tool that asks, and the agent', { timeou
   }
 })
 
-test('the program ends when its client leaves, after nonsense too', { timeout: 60_000 }, async () => {
+test('the program ends when its client leaves, after nonsense too', async () => {
   const child = spawn(process.execPath, ARGS, { stdio: ['pipe', 'pipe', 'inherit'] })
   let said = ''
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))

@@ -47,7 +47,7 @@ async function listFacts(world: TemporalWorld, session: string): Promise<readonl
   return (await world.records(session)).flatMap(({ facts }) => facts.map(({ type }) => type))
 }
 
-describe.skipIf(!server)('clients of gateways over Temporal', { timeout: 60_000 }, () => {
+describe.skipIf(!server)('clients of gateways over Temporal', () => {
   test('a client given up while its session rested is asked at the next input', async () => {
     await playInWorld(server, { steps, tools: [look], host: { clientLeaseMs: LEASE_MS } }, async (world) => {
       const session = await world.host.session(randomUUID())

@@ -42,7 +42,7 @@ async function play(situation: (parts: Parts) => Promise<void>): Promise<void> {
 const ann = { id: 'ann' }
 const bob = { id: 'bob' }
 
-describe.skipIf(!server)('the sessions of a Temporal service', { timeout: 90_000 }, () => {
+describe.skipIf(!server)('the sessions of a Temporal service', () => {
   test('are listed at every gateway, by principal, agent and meta, a page at a time', async () => {
     await play(async ({ one, other, agent }) => {
       for (const [name, principal] of [

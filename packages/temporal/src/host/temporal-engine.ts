@@ -138,13 +138,15 @@ export class TemporalEngine implements Engine {
     const onRemoved = (): void => this.#forget(session, view)
     const view = new SessionView({ session, store, bus, log, world, update, isRunning, onRemoved })
     try {
-      await view.open()
+      await view.open(async () => {
+        const isNew = view.replica.state().pos < 0
+        const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
+        await world.open({ id: session, agent: name, principal, meta }, isNew ? agent : undefined)
+      })
       view.onRecords(() => leases.notice())
       const isNew = view.replica.state().pos < 0
-      const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
-      const identity = { session, principal: principal.id, agent: name, meta }
-      await world.open({ id: session, agent: name, principal, meta }, isNew ? agent : undefined)
-      this.#known.set(session, { identity: { ...identity, agent: world.current.agent.name }, view })
+      const identity = { session, principal: principal.id, agent: world.current.agent.name, meta }
+      this.#known.set(session, { identity, view })
       if (isNew) {
         await this.#start(session)
         await view.reach(0, OPEN_MS)

@@ -14,7 +14,7 @@ const server = program === undefined ? undefined : await startTemporal(program)
 const DAYS = 9
 let played = 0
 
-test.each([1, 2] as const)('over SQLite, version %i', { timeout: 240_000 }, async (version) => {
+test.each([1, 2] as const)('over SQLite, version %i', async (version) => {
   const kind = createSqliteKind()
   console.log(await checkCells(kind, version))
   await kind.close()
@@ -29,7 +29,7 @@ describe.skipIf(!server)('over a Temporal service', () => {
       .map((cell) => [`version ${version}, ${nameCell(cell)}`, version, cell] as const),
   )
   const chosen = chooseRotating(cases, DAYS)
-  test.concurrent.each(chosen)('%s', { timeout: 240_000 }, async (_, version, cell) => {
+  test.concurrent.each(chosen)('%s', async (_, version, cell) => {
     await checkCellOfService(kind, version, cell)
     played += 1
   })

@@ -114,5 +114,4 @@ test.skipIf(path === undefined)(
     await host.stop()
     await tokenizer.dispose()
   },
-  600_000,
 )

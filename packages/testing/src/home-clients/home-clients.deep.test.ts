@@ -9,7 +9,7 @@ import type { PlayedTurn } from './play-home.ts'
 import { playCut, playKilled, playTwoLocalDevices } from './play-home.ts'
 
 describe.each(findClients(console.warn))('a client in %s', (name, program) => {
-  test('is told a turn once, whichever frame is lost', { timeout: 200_000 }, async () => {
+  test('is told a turn once, whichever frame is lost', async () => {
     const whole = await playCut(program, [])
     const places = Array.from({ length: whole.frames }, (_, index) => index + 1)
     const tried = chooseSample(places, 8)
@@ -27,12 +27,12 @@ describe.each(findClients(console.warn))('a client in %s', (name, program) => {
     )
   })
 
-  test('is told a turn once beside another device, over connections that break', { timeout: 200_000 }, async () => {
+  test('is told a turn once beside another device, over connections that break', async () => {
     for (const [, listener] of findClients(console.warn))
       checkTwoDevices(await playTwoLocalDevices([program, listener]))
   })
 
-  test('is told a turn once, wherever the server is killed', { timeout: 200_000 }, async () => {
+  test('is told a turn once, wherever the server is killed', async () => {
     const plans = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14].flatMap((at): readonly KillPlan[] => [
       { at, moment: 'before', laterMs: 0 },
       { at, moment: 'after', laterMs: 0 },

@@ -74,7 +74,8 @@ export async function openTwoServers(postgres: PostgresServer, plan?: KillPlan):
       await end(servers, 'SIGTERM')
       return readTurns(store, effectsFile, turns)
     },
-    passedOn: () => servers.reduce((sum, server) => sum + server.output().split('is passed on').length - 1, 0),
+    passedOn: () =>
+      servers.reduce((sum, server) => sum + server.output().split('a connection was passed on').length - 1, 0),
     wasKilled: () => wasKilled,
     close: async () => {
       await end(servers, 'SIGKILL')

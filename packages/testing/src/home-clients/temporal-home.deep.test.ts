@@ -30,39 +30,35 @@ describe.skipIf(!services)('over Temporal', () => {
   let home: TemporalHome
   beforeAll(async () => {
     if (services) home = await openTemporalHome(services)
-  }, 60_000)
+  })
   afterAll(async () => {
     await home.close()
     await services?.close()
-  }, 60_000)
+  })
 
   describe.each(findClients(console.warn))('a client in %s', (name, program) => {
-    test(
-      'is told a turn once, whichever frame is lost before it comes to the other gateway',
-      { timeout: 400_000 },
-      async () => {
-        const whole = await home.playCut(program, [])
-        check(whole)
-        const places = choosePlaces(whole.frames)
-        await inGroups(places, async (place) => check(await home.playCut(program, [place])))
-        const often = await home.playCut(
-          program,
-          places.map((_, index) => (index + 1) * 4),
-        )
-        check(often)
-        console.log(
-          `over Temporal, client in ${name}: ${places.length} of ${whole.frames} frames lost, one a turn, each before it comes to ` +
-            `the other gateway; ${often.cuts} in one turn`,
-        )
-      },
-    )
+    test('is told a turn once, whichever frame is lost before it comes to the other gateway', async () => {
+      const whole = await home.playCut(program, [])
+      check(whole)
+      const places = choosePlaces(whole.frames)
+      await inGroups(places, async (place) => check(await home.playCut(program, [place])))
+      const often = await home.playCut(
+        program,
+        places.map((_, index) => (index + 1) * 4),
+      )
+      check(often)
+      console.log(
+        `over Temporal, client in ${name}: ${places.length} of ${whole.frames} frames lost, one a turn, each before it comes to ` +
+          `the other gateway; ${often.cuts} in one turn`,
+      )
+    })
 
-    test('is told a turn once beside another device, over connections that break', { timeout: 400_000 }, async () => {
+    test('is told a turn once beside another device, over connections that break', async () => {
       for (const [, listener] of findClients(console.warn))
         checkTwoDevices(await home.playTwoDevices([program, listener]))
     })
 
-    test('is told a turn once, wherever the gateway ends', { timeout: 400_000 }, async () => {
+    test('is told a turn once, wherever the gateway ends', async () => {
       const { frames } = await home.playCut(program, [])
       let ended = 0
       const places = chooseRotating(Array.from({ length: frames }, (_, index) => index + 1))

@@ -36,15 +36,14 @@ describe.skipIf(!services)('over Temporal', () => {
   let killed: KilledWorkers
   beforeAll(async () => {
     if (services) killed = await openKilledWorkers(services)
-  }, 60_000)
+  })
   afterAll(async () => {
     killed.close()
     await services?.close()
-  }, 60_000)
+  })
 
   test.each(findClients(console.warn))(
     'a client in %s is told a turn once, wherever the worker is killed',
-    { timeout: 600_000 },
     async (name, program) => {
       const counts = { workers: 0, gateways: 0, unknown: 0 }
       await inGroups([...AFTER_EFFECTS, ...chooseRotating(KILLS)], async (kill) => {

@@ -25,11 +25,11 @@ describe.skipIf(programs === undefined)('over two servers', () => {
   let postgres: PostgresServer
   beforeAll(async () => {
     postgres = await startPostgres(programs ?? '')
-  }, 60_000)
-  afterAll(() => postgres.close(), 60_000)
+  })
+  afterAll(() => postgres.close())
 
   describe.each(findClients(console.warn))('a client in %s', (name, program) => {
-    test('is told a turn once, whichever frame is lost', { timeout: 200_000 }, async () => {
+    test('is told a turn once, whichever frame is lost', async () => {
       const servers = await openTwoServers(postgres)
       try {
         const whole = await servers.play(program, [])
@@ -56,7 +56,7 @@ describe.skipIf(programs === undefined)('over two servers', () => {
       }
     })
 
-    test('is told a turn once, wherever the holder is killed', { timeout: 200_000 }, async () => {
+    test('is told a turn once, wherever the holder is killed', async () => {
       const counts = { killed: 0, passedOn: 0, unknown: 0 }
       const tried = chooseRotating(PLANS)
       await inGroups(tried, async (plan) => {

@@ -44,16 +44,12 @@ describe.skipIf(!server)('over a Temporal service', () => {
   test('every situation that is left out exists', () => {
     expect([...NOT_OVER_TEMPORAL.keys()].filter((name) => !(name in SITUATIONS))).toEqual([])
   })
-  test.concurrent.each(cases.map(({ name, run }) => [name, run] as const))(
-    '%s',
-    { timeout: 120_000 },
-    async (name, run) => {
-      const logs = await run()
-      const wanted = await local.get(name)?.()
-      expect(logs.map(sortCalls)).toEqual(wanted?.map(sortCalls))
-      played.set(name, logs)
-    },
-  )
+  test.concurrent.each(cases.map(({ name, run }) => [name, run] as const))('%s', async (name, run) => {
+    const logs = await run()
+    const wanted = await local.get(name)?.()
+    expect(logs.map(sortCalls)).toEqual(wanted?.map(sortCalls))
+    played.set(name, logs)
+  })
 })
 
 afterAll(async () => {

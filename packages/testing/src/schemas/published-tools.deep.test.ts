@@ -101,7 +101,6 @@ const SERVERS: Readonly<Record<string, () => Published>> = {
 
 test.each(Object.entries(SERVERS))(
   '%s: each tool takes the arguments that are made from its schema',
-  { timeout: 240_000 },
   async (name, describe) => {
     const published = describe()
     const { tools: count, words = [], env = {}, lack } = published

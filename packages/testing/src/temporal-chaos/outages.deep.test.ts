@@ -63,7 +63,7 @@ function print(what: string, { strikes, turns, calls, unknown }: Checked & Struc
   expect(strikes).toBeGreaterThan(0)
 }
 
-describe.skipIf(!services)('a session over Temporal', { timeout: 240_000 }, () => {
+describe.skipIf(!services)('a session over Temporal', () => {
   test('goes on at another gateway when its gateway is killed in mid-stream', async () => {
     await withPlace(async (place) => {
       const worker = await place.startWorker()

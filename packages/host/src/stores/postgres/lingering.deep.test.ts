@@ -10,7 +10,7 @@ describe.skipIf(programs === undefined)('two processes over PostgreSQL', () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await startPostgres(programs ?? '')
-  }, 60_000)
+  })
   afterAll(() => server.close())
 
   test.each(Object.keys(LINGERING_SITUATIONS))('%s', async (name) => {

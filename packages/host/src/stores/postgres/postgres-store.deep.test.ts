@@ -16,7 +16,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
   beforeAll(async () => {
     server = await startPostgres(programs ?? '')
     database = server.createDatabase()
-  }, 60_000)
+  })
   afterAll(() => server.close())
 
   let schemas = 0
@@ -109,7 +109,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
       expect((await listPositions(store, 's')).length).toBe(kept + 1)
     }
     await store.close()
-  }, 60_000)
+  })
 
   test('while the server is away an append fails with a clear error, and the same append is taken when it is back', async () => {
     const store = await open()
@@ -119,7 +119,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     await server.start()
     expect(await store.append('s', epoch, -1, [record(0, epoch)])).toBe(0)
     await store.close()
-  }, 60_000)
+  })
 
   test('while the server is away, many sessions wait no longer than one', async () => {
     const store = await open()
@@ -131,7 +131,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(names.length)
     await server.start()
     await store.close()
-  }, 60_000)
+  })
 
   test('many appends at once are committed together', async () => {
     const store = await open()
@@ -208,7 +208,7 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     const failure: unknown = await openPostgresStore(away).catch((cause: unknown) => cause)
     expect(failure).toMatchObject({ code: 'store_failed' })
     expect(String(failure)).not.toContain('secret')
-  }, 30_000)
+  })
 })
 
 const record = (pos: number, epoch: number): SessionRecord => ({
