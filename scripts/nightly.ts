@@ -25,7 +25,7 @@ const ALL = { BATON_TEST_ALL: '1', BATON_TEST_REQUIRE: 'all' }
 const script = (...words: readonly string[]) => ['npm', 'run', '--silent', ...words] as const
 
 /** Number of parts of the session machine; each night mutates another one. */
-const MACHINE_PARTS = 10
+const MACHINE_PARTS = 25
 
 /** The session machine files that are mutated tonight. */
 function listMachineShare(): readonly string[] {
@@ -67,8 +67,8 @@ const STAGES: readonly NightlyStage[] = [
   {
     name: 'simulate-two',
     lane: 'one core',
-    words: script('simulate', '--', '--seeds', '5000', '--processes', '2'),
-    minutesMax: 60,
+    words: script('simulate', '--', '--seeds', '2500', '--processes', '2'),
+    minutesMax: 40,
   },
   { name: 'packs', lane: 'tests', words: script('pack:check'), minutesMax: 20 },
   { name: 'site', lane: 'tests', words: script('docs:site'), minutesMax: 15, needs: ['site'] },
@@ -89,14 +89,14 @@ const STAGES: readonly NightlyStage[] = [
   },
   { name: 'soak', lane: 'one core', words: script('soak'), minutesMax: 40 },
   { name: 'soak-memory', lane: 'one core', words: script('soak', '--', '--store', 'memory'), minutesMax: 40 },
-  { name: 'soak-real-time', lane: 'one core', words: script('soak', '--', '--minutes', '20'), minutesMax: 60 },
+  { name: 'soak-real-time', lane: 'one core', words: script('soak', '--', '--minutes', '10'), minutesMax: 40 },
   { name: 'mutants', lane: 'tests', words: script('mutants', '--', '--minutes', '25'), minutesMax: 40 },
-  { name: 'mutate-sample', lane: 'one core', words: script('mutate:sample'), minutesMax: 60 },
+  { name: 'mutate-sample', lane: 'one core', words: script('mutate:sample', '--', '--windows', '4'), minutesMax: 30 },
   {
     name: 'mutate',
     lane: 'one core',
     words: script('mutate', '--', '--mutate', listMachineShare().join(',')),
-    minutesMax: 100,
+    minutesMax: 40,
   },
   { name: 'mutate-report', lane: 'one core', words: script('mutate:report'), minutesMax: 5 },
   { name: 'stress', lane: 'alone', words: script('test:stress'), minutesMax: 60 },

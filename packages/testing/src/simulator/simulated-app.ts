@@ -42,6 +42,7 @@ export interface AppOptions {
 }
 
 const RETRY_MS = 1000
+const RETRIES = 5
 
 /** An app through which its user also speaks. */
 export interface SimulatedApp extends SimulatedDevice {
@@ -90,15 +91,18 @@ export function openApp(init: AppOptions): SimulatedApp {
   }
 
   let line = Promise.resolve()
+  let retries = 0
   network.onFrame((text) => {
     const decoded = decodeServerFrame(text)
     if (!decoded.ok || !decoded.frame) throw new Error(`the front wrote an invalid frame: ${text}`)
     const { frame } = decoded
-    // A stopped session refuses what its user says: the app tries again until it is started.
-    if (frame.type === 'error' && frame.payload.code === 'session_stopped')
+    // A stopped session refuses what its user says: the app tries again a few times.
+    if (frame.type === 'error' && frame.payload.code === 'session_stopped' && retries < RETRIES) {
+      retries += 1
       time.timers.start(RETRY_MS, () => {
         if (network.isOpen()) for (const said of memory.said) sayAgain(said)
       })
+    }
     line = line.then(() => (network.isOpen() ? work(frame) : undefined))
   })
   const sayAgain = ([id, text]: readonly [string, string]): void => send('user.audio.transcript.final', { text }, id)
