@@ -179,7 +179,8 @@ async function askSummary(work: ModelWork): Promise<HostReport> {
 
 /** A request may take time to prepare, for example to read its images. @throws BatonError `cancelled` */
 function insistOnCall({ signal }: ModelIo): void {
-  if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was given up before it began' })
+  if (signal.aborted)
+    throw new BatonError({ code: 'cancelled', message: 'the model call was given up before it began' })
 }
 
 function ignore(): void {}

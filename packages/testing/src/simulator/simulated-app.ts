@@ -99,16 +99,15 @@ export function openApp(init: AppOptions): SimulatedApp {
     // A stopped session refuses what its user says: the app tries again a few times.
     if (frame.type === 'error' && frame.payload.code === 'session_stopped' && retries < RETRIES) {
       retries += 1
-      time.timers.start(RETRY_MS, () => {
-        if (network.isOpen()) for (const said of memory.said) sayAgain(said)
-      })
+      time.timers.start(RETRY_MS, () => void (network.isOpen() && sayAllAgain()))
     }
     line = line.then(() => (network.isOpen() ? work(frame) : undefined))
   })
   const sayAgain = ([id, text]: readonly [string, string]): void => send('user.audio.transcript.final', { text }, id)
   send('session.start', { sessionId: init.session })
   // Messages that the server may not have are sent again with their old ids.
-  for (const said of memory.said) sayAgain(said)
+  const sayAllAgain = (): void => [...memory.said].forEach(sayAgain)
+  sayAllAgain()
   return {
     connection,
     isOpen: network.isOpen,
