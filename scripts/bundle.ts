@@ -95,6 +95,14 @@ function placeIn(fileName: string, code: string): string {
   })
 }
 
+/**
+ * An expression for the URL where tsc wrote a file. It avoids the form `new URL('./x', import.meta.url)`: app bundlers
+ * resolve that form, and the file is gone.
+ */
+function writePlace(name: string): string {
+  return `new URL(import.meta.url.replace(/[^/]*$/, "place:${name}")).href`
+}
+
 /** Passes tsc's maps on, so that those of the bundles lead to the source, and marks the modules that ask for their place. */
 function createPlaces(nameOf: (file: string) => string): Plugin {
   return {
@@ -102,7 +110,7 @@ function createPlaces(nameOf: (file: string) => string): Plugin {
     load: (id) => {
       const code = readFileSync(id, 'utf8')
         .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
-        .replaceAll(/\bimport\.meta\.url\b/g, `new URL("place:${nameOf(id)}", import.meta.url).href`)
+        .replaceAll(/\bimport\.meta\.url\b/g, () => writePlace(nameOf(id)))
       if (/\bimport\.meta\.(dirname|filename)\b/.test(code)) throw new Error(`${id}: ask import.meta.url for the place`)
       return existsSync(`${id}.map`) ? { code, map: readFileSync(`${id}.map`, 'utf8') } : { code }
     },

@@ -24,7 +24,7 @@ const DEEP = ['npx', 'vitest', 'run', '--mode', 'deep'] as const
 const ALL = { BATON_TEST_ALL: '1', BATON_TEST_REQUIRE: 'all' }
 const script = (...words: readonly string[]) => ['npm', 'run', '--silent', ...words] as const
 
-/** Number of parts of the session machine; each night mutates another one. */
+/** Number of parts that the session machine is divided into. Each night mutates one part. */
 const MACHINE_PARTS = 25
 
 /** The session machine files that are mutated tonight. */
