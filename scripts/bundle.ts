@@ -97,7 +97,7 @@ function placeIn(fileName: string, code: string): string {
 
 /**
  * An expression for the URL where tsc wrote a file. It avoids the form `new URL('./x', import.meta.url)`: app bundlers
- * resolve that form, and the file is gone.
+ * resolve that form, and the file no longer exists.
  */
 function writePlace(name: string): string {
   return `new URL(import.meta.url.replace(/[^/]*$/, "place:${name}")).href`

@@ -16,7 +16,7 @@ const TEST_MS = 300_000
 
 type Outcome = 'passed' | 'failed' | 'not run'
 
-/** How far the first mutant moves each night: about as many as half an hour plays on two busy cores. */
+/** Number of mutants to skip each night, roughly what half an hour covers on two busy cores. */
 const NIGHT_STRIDE = 80
 const DAY_MS = 86_400_000
 
