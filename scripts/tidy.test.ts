@@ -79,6 +79,7 @@ describe('waits of tests', () => {
     ['a sleep of the library', "import { setTimeout } from 'node:timers/promises'"],
     ['a short poll', 'await expect.poll(f, { timeout: 1_000 }).toBe(1)'],
     ['a wait of one second', 'await vi.waitFor(f)'],
+    ['a timeout of its own', 'vi.setConfig({ testTimeout: 60_000 })'],
     ['a listener that stays', "process.on('unhandledRejection', note)"],
   ])('%s', (_, text) => {
     expect(waits(text).map((found) => found.split(' ')[0])).toEqual(['test-wait'])

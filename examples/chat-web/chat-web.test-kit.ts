@@ -5,7 +5,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { CHROMIUM_ARGUMENTS, findChromium } from '@baton/testing/chromium'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import chatAgent from './agent.ts'
 import type { Started } from './server.ts'
 import { startChat } from './server.ts'
@@ -29,7 +29,6 @@ export interface OpenOptions extends BrowserContextOptions {
 export function openBrowser(patienceMs = 20_000) {
   const executablePath = findChromium('the chat page in a browser', (message) => console.warn(message))
   const closers: (() => unknown)[] = []
-  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
   let browser: Browser | undefined
   let situations = 0
   beforeAll(async () => {
