@@ -31,7 +31,7 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
     const name = file.text.slice(node.callee.start, node.callee.end)
     if (/^vi\.wait(?:For|Until)$/.test(name)) add(node, `${name} waits one second: use expect.poll`)
     if (name === 'vi.setConfig' && /[tT]imeout/.test(file.text.slice(node.start, node.end)))
-      add(node, 'a timeout besides that of the project asserts on time')
+      add(node, 'a timeout other than the project’s asserts on time')
     if (name === 'expect.poll' && isShort(node.arguments[1], file))
       add(node, `a poll under ${POLL_MS} ms asserts on time`)
     if (!mayPause && name === 'setTimeout' && isInPromise(around)) add(node, 'a pause in a test: inject time, or poll')

@@ -23,7 +23,7 @@ import {
 export interface MessageIndexOptions {
   readonly session: string
   readonly birth: () => string
-  readonly blobs: () => Pick<BlobStore, 'get' | 'put'>
+  readonly blobs: Pick<BlobStore, 'get' | 'put'>
   readonly log: () => Logger
   /** The published records from a position on. */
   readonly records: (fromPos: number) => AsyncIterable<SessionRecord>
@@ -137,22 +137,25 @@ export class MessageIndex {
 
   #forget(): void {
     this.#content = undefined
+    this.#storedPos = -1
     this.#read.clear()
   }
 
   async #catchUp(begun?: IndexContent): Promise<IndexContent> {
     const content = begun ?? this.#content ?? (await this.#load())
     this.#content = undefined
+    let last: SessionRecord | undefined
     for await (const record of this.#init.records(content.pos + 1)) {
       for (const fact of record.facts) {
         const changing = this.#take(content, { fact, record })
         if (changing) await changing
       }
       content.pos = record.pos
-      this.#mark = shortHash(JSON.stringify(record))
+      last = record
       if (content.tail.length >= 2 * this.#sizes.chunk)
         content.chunks.push(createChunk(content.tail.splice(0, this.#sizes.chunk), content.pos))
     }
+    if (last) this.#mark = hashRecord(last)
     this.#content = content
     if (content.pos - this.#storedPos >= this.#sizes.storedRecords) await this.#store(content)
     return content
@@ -161,14 +164,12 @@ export class MessageIndex {
   async #load(): Promise<IndexContent> {
     const { birth, blobs, records, session } = this.#init
     this.#storedPos = -1
-    const text = await blobs()
-      .get(session, INDEX_NAME)
-      .catch(() => undefined) // the log has everything
+    const text = await blobs.get(session, INDEX_NAME).catch(() => undefined) // the log has everything
     const stored = decodeContent(text, birth())
     if (!stored) return emptyContent()
     const { content, record } = stored
     for await (const known of records(content.pos)) {
-      if (shortHash(JSON.stringify(known)) !== record) break
+      if (hashRecord(known) !== record) break
       this.#mark = record
       this.#storedPos = content.pos
       return content
@@ -183,11 +184,11 @@ export class MessageIndex {
     try {
       for (const [index, { sections, ...chunk }] of content.chunks.entries()) {
         if (!sections) continue
-        await blobs().put(session, chunk.name, encodeSections(sections))
+        await blobs.put(session, chunk.name, encodeSections(sections))
         content.chunks[index] = chunk
         this.#keepRead(chunk.name, sections)
       }
-      await blobs().put(session, INDEX_NAME, encodeContent(content, { birth: birth(), record: this.#mark }))
+      await blobs.put(session, INDEX_NAME, encodeContent(content, { birth: birth(), record: this.#mark }))
     } catch (cause) {
       log().warn('the index of messages could not be stored', { session, cause: describeThrown(cause) })
     }
@@ -197,7 +198,7 @@ export class MessageIndex {
     if (!chunk) return []
     const known = chunk.sections ?? this.#read.get(chunk.name)
     if (known) return known
-    const sections = decodeSections(await this.#init.blobs().get(this.#init.session, chunk.name))
+    const sections = decodeSections(await this.#init.blobs.get(this.#init.session, chunk.name))
     if (!sections) throw new LostChunk(`the chunk ${chunk.name} of the index is lost`)
     this.#keepRead(chunk.name, sections)
     return sections
@@ -304,6 +305,10 @@ export class MessageIndex {
     )
     for (const input of gone) if (again.has(input.id)) content.queue.set(input.id, { ...input, again: true })
   }
+}
+
+function hashRecord(record: SessionRecord): string {
+  return shortHash(JSON.stringify(record))
 }
 
 interface Happened {

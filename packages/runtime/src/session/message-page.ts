@@ -37,7 +37,7 @@ export async function readMessages(engine: ReadEngine, { before, limit = PAGE }:
       })
     // A rewind may have left an answer without visible steps; the index still counts it.
     if (end < limit && found.hasOlder) {
-      wanted += limit - end
+      wanted *= 2
       continue
     }
     const from = Math.max(0, end - limit)

@@ -4,6 +4,13 @@ import type { MessageId } from '@baton/core/internal'
 import { DERIVED_BLOBS, nameAnswer, shortHash } from '@baton/core/internal'
 import type { FactOf } from '@baton/core/machine'
 
+/** Name of the stored index; those of its chunks begin with it. */
+export const INDEX_NAME = `${DERIVED_BLOBS}messages`
+/** Version of the stored index; another one is built again. */
+const VERSION = 1
+/** Length of a `shortHash`. */
+const HASH_CHARS = 16
+
 /** An input, with the records of its message that may lie outside its section. */
 export interface IndexedInput {
   readonly id: MessageId
@@ -85,9 +92,6 @@ export function createChunk(sections: readonly Section[], pos: number): Chunk {
   }
 }
 
-/** Name of the stored index; those of its chunks begin with it. */
-export const INDEX_NAME = `${DERIVED_BLOBS}messages`
-
 export interface CutSections {
   readonly kept: readonly Section[]
   /** Inputs of what was taken back. */
@@ -122,8 +126,6 @@ interface StoredContent extends Omit<IndexContent, 'queue'> {
   readonly record: string
   readonly queue: readonly IndexedInput[]
 }
-
-const VERSION = 1
 
 export interface IndexMark {
   readonly birth: string
@@ -166,5 +168,3 @@ function unseal<Value>(sealed = ''): Value | undefined {
   const text = sealed.slice(HASH_CHARS + 1)
   return shortHash(text) === sealed.slice(0, HASH_CHARS) ? (JSON.parse(text) as Value) : undefined // nothing else is written under this name
 }
-
-const HASH_CHARS = 16

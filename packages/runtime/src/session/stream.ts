@@ -6,6 +6,7 @@ import type { History, SessionRecord, State } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { IndexSizes } from './message-index.ts'
 import { MessageIndex } from './message-index.ts'
+import { inTime } from '../work/media.ts'
 
 /** A session's folded records, up to the newest that reached this process. */
 export interface SessionReplica {
@@ -40,6 +41,9 @@ type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' | 'server-tool'
 const EARLY_CHARS_MAX = 4 * 1024 * 1024
 const PIECE_CHARS = 32
 
+/** Its name in errors of the store. */
+const INDEX = 'the index of messages'
+
 export class SessionStream {
   readonly #init: SessionStreamOptions
   readonly #readers = new Set<StreamReader>()
@@ -69,7 +73,10 @@ export class SessionStream {
     return (this.#index ??= new MessageIndex({
       session,
       birth: () => state().birth,
-      blobs: () => world().blobs,
+      blobs: {
+        get: (name, key) => inTime(world().timers, () => world().blobs.get(name, key), INDEX),
+        put: (name, key, text) => inTime(world().timers, () => world().blobs.put(name, key, text), INDEX),
+      },
       log: () => world().log,
       records: (fromPos) => this.records(fromPos),
       ...(indexSizes && { sizes: indexSizes }),

@@ -60,14 +60,18 @@ async function storePart(session: string, part: StoredPart, keep: KeepMedia): Pr
 }
 
 /** Runs a blob store operation within its time limit. @throws BatonError `store_failed`, `session_closed` */
-export async function inTime<Value>(timers: Timers, work: () => Promise<Value>): Promise<Value> {
+export async function inTime<Value>(
+  timers: Timers,
+  work: () => Promise<Value>,
+  what = 'an image or file',
+): Promise<Value> {
   const slow = (): BatonError =>
-    new BatonError({ code: 'store_failed', message: `the store took longer than ${STORE_MS} ms for an image or file` })
+    new BatonError({ code: 'store_failed', message: `the store took longer than ${STORE_MS} ms for ${what}` })
   try {
     return await within(timers, { timeoutMs: STORE_MS, error: slow }, work())
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'session_closed') throw cause
-    const message = `an image or file could not be stored or read: ${describeThrown(cause)}`
+    const message = `${what} could not be stored or read: ${describeThrown(cause)}`
     throw new BatonError({ code: 'store_failed', message, cause })
   }
 }

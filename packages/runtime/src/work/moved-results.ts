@@ -30,7 +30,7 @@ export async function showMoved<Stored extends StoredMessage>(
   return { ...message, parts }
 
   async function put(name: string, text: string): Promise<void> {
-    await inTime(store.timers, () => store.blobs.put(session, name, text))
+    await inTime(store.timers, () => store.blobs.put(session, name, text), 'a long result')
   }
 }
 

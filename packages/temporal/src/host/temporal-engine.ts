@@ -138,13 +138,13 @@ export class TemporalEngine implements Engine {
     const onRemoved = (): void => this.#forget(session, view)
     const view = new SessionView({ session, store, bus, log, world, update, isRunning, onRemoved })
     try {
+      let isNew = false
       await view.open(async () => {
-        const isNew = view.replica.state().pos < 0
+        isNew = view.replica.state().pos < 0
         const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
         await world.open({ id: session, agent: name, principal, meta }, isNew ? agent : undefined)
       })
       view.onRecords(() => leases.notice())
-      const isNew = view.replica.state().pos < 0
       const identity = { session, principal: principal.id, agent: world.current.agent.name, meta }
       this.#known.set(session, { identity, view })
       if (isNew) {
