@@ -25,7 +25,7 @@ const ALL = { BATON_TEST_ALL: '1', BATON_TEST_REQUIRE: 'all' }
 const script = (...words: readonly string[]) => ['npm', 'run', '--silent', ...words] as const
 
 /** Number of parts that the session machine is divided into. Each night mutates one part. */
-const MACHINE_PARTS = 25
+const MACHINE_PARTS = 40
 
 /** The session machine files that are mutated tonight. */
 function listMachineShare(): readonly string[] {
@@ -90,8 +90,8 @@ const STAGES: readonly NightlyStage[] = [
   { name: 'soak', lane: 'one core', words: script('soak'), minutesMax: 40 },
   { name: 'soak-memory', lane: 'one core', words: script('soak', '--', '--store', 'memory'), minutesMax: 40 },
   { name: 'soak-real-time', lane: 'one core', words: script('soak', '--', '--minutes', '10'), minutesMax: 40 },
-  { name: 'mutants', lane: 'tests', words: script('mutants', '--', '--minutes', '25'), minutesMax: 40 },
-  { name: 'mutate-sample', lane: 'one core', words: script('mutate:sample', '--', '--windows', '4'), minutesMax: 30 },
+  { name: 'mutants', lane: 'tests', words: script('mutants', '--', '--minutes', '15'), minutesMax: 40 },
+  { name: 'mutate-sample', lane: 'one core', words: script('mutate:sample', '--', '--windows', '2'), minutesMax: 30 },
   {
     name: 'mutate',
     lane: 'one core',
