@@ -206,6 +206,16 @@ function describeDecision(
   return input.type === 'interrupt' && facts.length > 0 && turn ? { ended: turn.turn } : undefined
 }
 
+/** Two batches as one commit; `next` was decided from the state after `first`. Effects that are no longer owed are left out. */
+export function joinBatches(first: DecidedBatch, next: DecidedBatch): DecidedBatch {
+  return {
+    state: next.state,
+    records: [...first.records, ...next.records],
+    answers: [...first.answers, ...next.answers],
+    effects: keepOwed([...first.effects, ...next.effects], outstanding(next.state)),
+  }
+}
+
 function keepOwed(effects: readonly Effect[], owed: readonly AwaitedEffect[]): readonly Effect[] {
   const keys = new Set(owed.map(effectKey))
   return effects.filter((effect) => isWithdrawing(effect) || keys.has(effectKey(effect)))

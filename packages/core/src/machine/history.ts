@@ -71,6 +71,17 @@ export interface History {
   takeSnapshot(): HistorySnapshot
 }
 
+/** A call of an answer that these records finish, before a person has edited it. */
+export function findNewCall(
+  records: readonly SessionRecord[],
+  callId: string,
+): Pick<OpenCall, 'name' | 'arguments'> | undefined {
+  for (const fact of records.flatMap(({ facts }) => facts))
+    if (fact.type === 'step-finished')
+      for (const part of fact.parts) if (part.type === 'call' && part.callId === callId) return part
+  return undefined
+}
+
 export interface HistoryOptions {
   /** Also keeps what left the window, for a rewind that reaches further back. */
   readonly keepAll?: boolean

@@ -2,9 +2,19 @@
 import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { DecidedBatch, Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
-import { applyRecord, decideBatch, losesByRestart, openSession, outstanding, SeenInputs } from '@baton/core/machine'
+import {
+  applyRecord,
+  decideBatch,
+  findCall,
+  findNewCall,
+  joinBatches,
+  losesByRestart,
+  openSession,
+  outstanding,
+  SeenInputs,
+} from '@baton/core/machine'
 import { describeThrown, startSessionClock } from '@baton/runtime'
-import type { Performer } from './performer.ts'
+import type { EarlyStart, Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog, refillHistory, resumeLog } from './session-log.ts'
 import type { OwnedLog } from './session-leases.ts'
@@ -69,6 +79,15 @@ interface Mail {
   readonly inputs: readonly Input[]
   readonly resolve: (answers: readonly (Accepted | Refused)[]) => void
   readonly reject: (cause: BatonError) => void
+}
+
+/** A commit whose pure tools run already. */
+interface Commit {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  /** Nothing more joins it. */
+  isUrgent: boolean
+  isDone: boolean
 }
 
 /**
@@ -146,6 +165,8 @@ class SessionActor implements Actor {
   /** Undefined until recovery has finished, and after the actor's death. */
   #makePerformer: (() => Pick<Performer, 'perform'>) | undefined
   #performer: Pick<Performer, 'perform'> | undefined
+  /** The turn that ran when the session was opened, or 0. */
+  readonly #interruptedTurn: number
 
   constructor(init: ActorOptions, { owned, spec, state, history, clock }: Opened) {
     this.#init = init
@@ -154,6 +175,7 @@ class SessionActor implements Actor {
     this.state = state
     this.history = history
     this.clock = clock
+    this.#interruptedTurn = state.turn?.turn ?? 0
   }
 
   setSpec(spec: Spec): void {
@@ -213,25 +235,21 @@ class SessionActor implements Actor {
 
   /** Decides all waiting inputs in sequence and commits them in one append (group commit). Called only by `submit`. */
   async commit(): Promise<void> {
-    const { session, clock: wall } = this.#init
     await Promise.resolve() // inputs submitted in the same tick, such as results of parallel tools, share one commit
     // If the actor dies, everything waiting is rejected.
     while (this.#mail.length > 0) {
-      const mail = this.#mail
-      this.#mail = []
-      this.#mailCount = 0
+      const mail: Mail[] = []
+      const commit: Commit = { ...Promise.withResolvers<void>(), isUrgent: false, isDone: false }
       try {
-        const { state } = this
-        const times = { nowMs: this.clock.nowMs(), wallMs: wall.nowMs() }
-        const start = { spec: this.#spec, state, ...times, seen: this.#seen }
-        const [first, ...others] = mail
-        const inputs = first && others.length === 0 ? first.inputs : mail.flatMap((one) => one.inputs)
-        const batch = decideBatch(start, inputs)
+        const batch = await this.#decideMail(mail, commit)
+        const { session } = this.#init
         const append = { session, owned: this.#owned, afterPos: this.state.pos, records: batch.records }
-        if (batch.records.length > 0) await appendSurely(this.#init, append)
+        if (batch.records.length > 0 && !this.#dead) await appendSurely(this.#init, append)
         // Killed meanwhile: the next owner reads from the log whether the records were stored.
         if (this.#dead) return this.#die(this.#dead, mail)
         this.#acknowledge(batch, mail)
+        commit.isDone = true
+        commit.resolve()
         if (batch.records.some(({ input }) => input.type === 'rewind')) await refillHistory(this.#init, this)
         this.#perform(batch.effects, batch.state)
       } catch (cause) {
@@ -241,11 +259,57 @@ class SessionActor implements Actor {
     this.#busy = false
   }
 
+  /**
+   * Decides the waiting inputs, and adds them to `mail`. Pure tools that they start run at once, and their results join
+   * the batch if they come without waiting for anything outside the process.
+   */
+  async #decideMail(mail: Mail[], commit: Commit): Promise<DecidedBatch> {
+    let batch = this.#decide(this.state, mail)
+    let runs = this.#findEarlyRuns(batch, batch)
+    while (runs.length > 0) {
+      this.#perform(runs, batch.state, makeEarlyStart(batch, commit))
+      batch = { ...batch, effects: batch.effects.filter((effect) => !runs.includes(effect)) }
+      const mayWait = (): boolean => this.#mailCount < runs.length && !this.#dead && !commit.isUrgent
+      for (let hops = 0; hops < EARLY_HOPS && mayWait(); hops += 1) await undefined
+      if (this.#mail.length === 0) return batch
+      const next = this.#decide(batch.state, mail)
+      batch = joinBatches(batch, next)
+      runs = this.#findEarlyRuns(next, batch)
+    }
+    return batch
+  }
+
+  #decide(state: State, mail: Mail[]): DecidedBatch {
+    const waiting = this.#mail
+    this.#mail = []
+    this.#mailCount = 0
+    mail.push(...waiting)
+    const times = { nowMs: this.clock.nowMs(), wallMs: this.#init.clock.nowMs() }
+    const [first, ...others] = waiting
+    const inputs = first && others.length === 0 ? first.inputs : waiting.flatMap((one) => one.inputs)
+    return decideBatch({ spec: this.#spec, state, ...times, seen: this.#seen }, inputs)
+  }
+
+  /**
+   * Runs of pure tools that may begin while the answer that calls them is being stored: a crash loses both, and the model
+   * is asked again. A turn that a restart interrupted keeps the order, so that a tool that kills its process is counted.
+   */
+  #findEarlyRuns({ effects, state }: DecidedBatch, { records }: DecidedBatch): readonly Effect[] {
+    const { turn } = state
+    if (!this.#makePerformer || !turn || turn.turn <= this.#interruptedTurn) return []
+    const runs = effects.filter((effect) => effect.type === 'run-tool')
+    const isAlone = effects.every(({ type }) => type === 'run-tool' || type === 'set-timer' || type === 'clear-timer')
+    const arePure = runs.every(
+      ({ callId }) => findCall(state, callId)?.effect === 'pure' && findNewCall(records, callId),
+    )
+    return isAlone && arePure ? runs : []
+  }
+
   /** The session may have ended through an earlier effect. */
-  #perform(effects: readonly Effect[], state: State): void {
+  #perform(effects: readonly Effect[], state: State, early?: EarlyStart): void {
     for (const effect of effects) {
       this.#performer ??= this.#makePerformer?.()
-      this.#performer?.perform(effect, state)
+      this.#performer?.perform(effect, state, early)
     }
   }
 
@@ -275,8 +339,21 @@ class SessionActor implements Actor {
   }
 }
 
+function makeEarlyStart({ records }: DecidedBatch, commit: Commit): EarlyStart {
+  return {
+    openCall: (callId) => findNewCall(records, callId),
+    stored: commit.promise,
+    publishFirst: () => {
+      commit.isUrgent = true
+      return !commit.isDone
+    },
+  }
+}
+
 /** Maximum number of outside inputs that wait while the store hangs. The store call fails at its own deadline. */
 const MAILBOX_MAX = 10_000
+/** Microtasks in which a tool that waits for nothing outside the process ends; its result then shares its answer's commit. */
+const EARLY_HOPS = 64
 const FULL: Refused = {
   type: 'refused',
   code: 'queue_full',

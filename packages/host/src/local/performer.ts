@@ -3,7 +3,7 @@
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core/internal'
 import { GrowingText } from '@baton/core/internal'
 import type { Effect, History, Input, State } from '@baton/core/machine'
-import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionStream } from '@baton/runtime'
+import type { AbortedCalls, CallSource, ModelIo, ModelJob, SessionEngine, SessionStream } from '@baton/runtime'
 import { createModelJob, createToolIo, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
 
 export interface PerformerOptions {
@@ -19,6 +19,14 @@ export interface PerformerOptions {
   readonly submit: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
   /** Called when work rejects, which must never happen; the session then restarts from its log. */
   readonly fail: (cause: unknown) => void
+}
+
+/** A run that begins while the records that begin it are being stored. */
+export interface EarlyStart extends CallSource {
+  /** Resolves when they are published; pending for ever if the session dies first. */
+  readonly stored: Promise<void>
+  /** Publishes the records before anything that follows is decided. Returns false if they are published already. */
+  publishFirst(): boolean
 }
 
 type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Type }>
@@ -47,15 +55,15 @@ export class Performer {
     return this.#models.length + this.#tools.size
   }
 
-  /** Sets and clears timers, and starts and aborts work. `state` is that of the commit. */
-  perform(effect: Effect, state: State): void {
+  /** Sets and clears timers, and starts and aborts work. `state` is that of the commit, which `early` precedes. */
+  perform(effect: Effect, state: State, early?: EarlyStart): void {
     switch (effect.type) {
       case 'call-model':
       case 'summarise':
         this.#askModel(effect, state)
         break
       case 'run-tool':
-        this.#runTool(effect, state)
+        this.#runTool(effect, state, early)
         break
       case 'abort-model':
       case 'abort-summary':
@@ -147,9 +155,9 @@ export class Performer {
     return await performModel(session.world, { ...job, effect: { ...effect, firstWordMs } }, io)
   }
 
-  #runTool(effect: EffectOf<'run-tool'>, state: State): void {
+  #runTool(effect: EffectOf<'run-tool'>, state: State, early: EarlyStart | undefined): void {
     const { session, history, submit, feed } = this.#init
-    const job = createToolJob(state, history, effect)
+    const job = createToolJob(state, early ?? history, effect)
     if (!job) return
     const key = `${effect.callId}:${effect.attempt}`
     const cancellation = new AbortController()
@@ -158,8 +166,11 @@ export class Performer {
       history,
       cancellation,
       questions: this.questions,
+      stored: early?.stored,
       live: (frame) => {
-        if (this.#tools.has(key)) feed.publishLive(frame)
+        if (!this.#tools.has(key)) return
+        if (early?.publishFirst()) void early.stored.then(() => feed.publishLive(frame))
+        else feed.publishLive(frame)
       },
       isClosed: () => this.#isClosed,
       report: (report) => this.#report(report),

@@ -24,7 +24,7 @@ import {
   readSchema,
   toJsonSchema,
 } from '@baton/core/internal'
-import type { History, HostReport, Outcome, State } from '@baton/core/machine'
+import type { History, HostReport, OpenCall, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from './tool-questions.ts'
 import { generate } from './generate.ts'
@@ -43,15 +43,22 @@ const LOGGED_CHARS = 500
 const NOTE_CHARS = 4096
 
 /** A tool run's access to its session. */
-export interface ToolPlace extends Pick<ToolIo, 'history' | 'cancellation' | 'isClosed'> {
+export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed' | 'live'> {
+  readonly history: Pick<History, 'messages'>
   readonly questions: Pick<ToolQuestions, 'ask'>
-  readonly live: (frame: LiveFrame) => void
+  /** Present if the run begins before its start is stored: then the conversation lacks the answer that calls it. */
+  readonly stored?: Promise<void> | undefined
   readonly report: (report: HostReport) => void
 }
 
+/** Knows a call's name and arguments. */
+export interface CallSource {
+  openCall(callId: string): Pick<OpenCall, 'name' | 'arguments'> | undefined
+}
+
 /** Returns undefined if the call is no longer open. */
-export function createToolJob(state: State, history: History, { callId, attempt }: RunTool): ToolJob | undefined {
-  const call = history.openCall(callId)
+export function createToolJob(state: State, calls: CallSource, { callId, attempt }: RunTool): ToolJob | undefined {
+  const call = calls.openCall(callId)
   if (!call) return undefined
   const { session, principal, counters } = state
   const turn = state.turn?.turn ?? counters.turn
@@ -69,9 +76,12 @@ export function createToolJob(state: State, history: History, { callId, attempt 
 }
 
 export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'attempt'>, place: ToolPlace): ToolIo {
-  const { history, cancellation, isClosed, live, questions, report } = place
+  const { history, stored, cancellation, isClosed, live, questions, report } = place
   return {
-    history,
+    messages: async (toEntry) => {
+      await stored
+      return history.messages(0, toEntry)
+    },
     cancellation,
     isClosed,
     live,
@@ -184,7 +194,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, run: Tool
     signal,
     services: context.services,
     log: context.log,
-    messages: () => readConversation(context, session, io.history.messages(0, job.toEntry)),
+    messages: async () => readConversation(context, session, await io.messages(job.toEntry)),
     progress: (note: JsonValue) => {
       const shown = copyNote(note)
       if (shown === undefined)

@@ -12,6 +12,7 @@ import type {
   Model,
   PlanEntry,
   Question,
+  StoredMessage,
   Timers,
   Tool,
   Usage,
@@ -80,7 +81,8 @@ export interface ModelIo {
 }
 
 export interface ToolIo {
-  readonly history: Pick<History, 'messages'>
+  /** The conversation up to this entry. */
+  messages(toEntry: number): Promise<readonly StoredMessage[]>
   /** Aborted before the tool begins, it keeps the tool from starting. Afterwards the tool has to check it. */
   readonly cancellation: AbortController
   /** Whether the session has left this process, so there is no need to keep a long result. */

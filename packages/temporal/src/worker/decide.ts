@@ -188,7 +188,7 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
     models: [],
   }
   const io = {
-    history: { messages: () => [] }, // its tool has run elsewhere
+    messages: () => Promise.resolve([]), // its tool has run elsewhere
     cancellation: new AbortController(),
     isClosed: () => false,
     live: () => {},
