@@ -4,7 +4,6 @@ import type {
   GenerateRequest,
   JsonObject,
   JsonValue,
-  LiveFrame,
   OutputOf,
   Question,
   Schema,
