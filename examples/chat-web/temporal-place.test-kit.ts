@@ -10,7 +10,7 @@ import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { untilLineWithin, within } from '@baton/testing/within'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Point } from './journey.test-kit.ts'
@@ -112,7 +112,10 @@ export async function openChatPlace(
     },
     kill,
     stopAt: (session, place) => {
-      writeFileSync(join(folder, session), JSON.stringify(place))
+      // Written and renamed, so that a process never reads half of it.
+      const file = join(folder, session)
+      writeFileSync(`${file}.new`, JSON.stringify(place))
+      renameSync(`${file}.new`, file)
       stopped.add(session)
     },
     reached: async (session) => {

@@ -47,9 +47,14 @@ const LIMITS = {
 
 const words = JSON.parse(process.argv[2] ?? '') as ProcessWords // passed by the test
 const { address, taskQueue, redis, folder, port, heartbeatMs, pageMs = PAGE_MS } = words
+/** The test removes the file at any moment. */
 const findPlace = (session: string): StopPlace | undefined => {
-  const file = join(folder, session)
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StopPlace) : undefined // as written by the place
+  try {
+    return JSON.parse(readFileSync(join(folder, session), 'utf8')) as StopPlace // as written by the place
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    throw cause
+  }
 }
 const tellThere = (session: string): void => void process.stdout.write(`${session} is there\n`)
 const agent = createJourney({
