@@ -1,5 +1,5 @@
 // Measurements other than turns: long histories, requests with many messages, idle connections, reopening a session,
-// messages of a chat over HTTP, pages of messages, reading calls in words.
+// messages of a chat over HTTP, pages of messages, retained memory, reading calls in words.
 import type { Measured } from '../measure.ts'
 import { measureAcquires } from './acquires.ts'
 import { measureChat, measureChatTime } from './chat.ts'
@@ -9,6 +9,7 @@ import { measureIdle } from './idle.ts'
 import { measurePages } from './pages.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureResume } from './resume.ts'
+import { measureRetained } from './retained.ts'
 import { measureWords } from './words.ts'
 
 export interface SessionMeasurement {
@@ -28,5 +29,6 @@ export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
   { name: 'chat', label: 'ms of CPU a message', measure: measureChat },
   { name: 'chat-time', label: 'ms a message', measure: measureChatTime },
   { name: 'pages', label: 'ms a page', measure: measurePages },
+  { name: 'retained', label: 'KiB', measure: measureRetained },
   { name: 'words', label: 'ms an answer', measure: measureWords },
 ]
