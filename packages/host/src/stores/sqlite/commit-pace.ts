@@ -1,10 +1,18 @@
 // Decides whether a commit is quick enough for the caller's thread. On a good disk, a hop to the worker costs nearly as
-// much as the commit; on a slow one, committing here would block every stream of the process.
+// much as the commit; on a slow one, committing here would block every stream of the process. On a busy machine every
+// commit takes longer, and the hop most of all: there the commit is compared with the hop.
 
 /** Average milliseconds of a commit up to which the next one runs on the caller's thread. */
 export const QUICK_MS = 1
-/** Milliseconds of a commit on the caller's thread above which it counts as a stall. */
+/**
+ * Milliseconds of a commit on the caller's thread, beyond a hop, above which it counts as a stall. A commit that is quicker
+ * than a hop runs here up to this average.
+ */
 const STALL_MS = 5
+/** Share of the measured hop that remains after each commit here, where no hop is measured. */
+const HOP_KEPT = 0.995
+/** Hops are measured rarely, so the newest one counts this much. */
+const HOP_WEIGHT = 0.5
 /**
  * After a stall of n ms, the worker commits for this many times n, doubled for each further stall that follows soon.
  */
@@ -29,6 +37,8 @@ export interface Batch {
 
 export class CommitPace {
   #averageMs: number
+  /** What a message to the worker and back added to a commit, on average. */
+  #hopMs = 0
   #stalledUntilMs = -Infinity
   #stallPause = STALL_PAUSE_LEAST
   readonly #recent: { readonly session: string; readonly atMs: number }[] = []
@@ -43,21 +53,29 @@ export class CommitPace {
     for (const session of sessions.slice(-REMEMBERED)) this.#recent.push({ session, atMs: nowMs })
     this.#recent.splice(0, this.#recent.length - REMEMBERED)
     if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return false
-    if (this.#averageMs > QUICK_MS || nowMs < this.#stalledUntilMs) return false
+    if (this.#averageMs > Math.max(QUICK_MS, Math.min(this.#hopMs, STALL_MS))) return false
+    if (nowMs < this.#stalledUntilMs) return false
     return countBusy(this.#recent, nowMs - MOMENT_MS) <= SESSIONS_MAX
   }
 
   /** Records the milliseconds of a batch committed on the caller's thread. */
   noteHere(batch: Batch, tookMs: number, nowMs: number): void {
-    this.note(batch, tookMs)
-    if (tookMs <= STALL_MS) return
+    this.#note(batch, tookMs)
+    const stallMs = STALL_MS + this.#hopMs
+    this.#hopMs *= HOP_KEPT
+    if (tookMs <= stallMs) return
     const isSoon = nowMs - this.#stalledUntilMs < SOON_MS
     this.#stallPause = isSoon ? Math.min(2 * this.#stallPause, STALL_PAUSE_MOST) : STALL_PAUSE_LEAST
     this.#stalledUntilMs = nowMs + tookMs * this.#stallPause
   }
 
-  /** Records the milliseconds of a batch, committed on either thread. */
-  note({ sessions, chars }: Batch, tookMs: number): void {
+  /** Records the milliseconds of a batch committed by the worker, and those until its answer was here. */
+  noteElsewhere(batch: Batch, tookMs: number, answeredMs: number): void {
+    this.#note(batch, tookMs)
+    this.#hopMs += HOP_WEIGHT * (answeredMs - tookMs - this.#hopMs)
+  }
+
+  #note({ sessions, chars }: Batch, tookMs: number): void {
     // A large batch says nothing about the time of a small one.
     if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return
     this.#averageMs += NEWEST_WEIGHT * (tookMs - this.#averageMs)

@@ -99,7 +99,7 @@ export class WriteQueue {
       else {
         const committed = await commitElsewhere(acts)
         outcomes = committed.outcomes
-        pace.note(batch, committed.tookMs)
+        pace.noteElsewhere(batch, committed.tookMs, nowMs() - startMs)
       }
       for (const [index, one] of taken.entries()) settle(one, outcomes[index])
       onCommit(batch.chars)
