@@ -10,10 +10,6 @@ import { waitsForAnswer } from './state.ts'
 /** Sets every clock to the mode that the decided state requires. Called once, at the end of each decision. */
 export function setClocks(draft: Draft): void {
   for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, chooseMode(draft.state, call))
-  setTurnClock(draft)
-}
-
-function setTurnClock(draft: Draft): void {
   const { state } = draft
   const turn = state.turn
   if (!turn) return
@@ -25,16 +21,14 @@ function setTurnClock(draft: Draft): void {
 
 /** Whether every open call waits for an approval, an answer or a client; each such wait has its own limit. */
 function waitsForPeople(state: State): boolean {
-  const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
-  return (
-    open.length > 0 &&
-    open.every(
-      (call) =>
-        call.state === 'awaiting-approval' ||
-        call.clock.mode === 'away' ||
-        (call.questions.length > 0 && waitsForAnswer(call)),
-    )
-  )
+  let isOpen = false
+  for (const call of state.step?.calls ?? []) {
+    if (call.state === 'settled') continue
+    const isAsked = call.questions.length > 0 && waitsForAnswer(call)
+    if (call.state !== 'awaiting-approval' && call.clock.mode !== 'away' && !isAsked) return false
+    isOpen = true
+  }
+  return isOpen
 }
 
 function chooseMode(state: State, call: Call): ClockMode {

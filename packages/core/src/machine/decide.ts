@@ -157,6 +157,8 @@ export interface BatchStart {
   readonly wallMs?: number
   /** Index of the inputs that this session has seen, for a host that decides one after another. */
   readonly seen?: SeenInputs
+  /** A batch that is not stored yet: the new one includes it, and begins at its state. */
+  readonly begun?: DecidedBatch | undefined
 }
 
 /** Maximum remembered ids to compare one by one. */
@@ -167,13 +169,13 @@ const APART_MS = 1000
 
 /** Decides several inputs in sequence, as one commit. An effect that a later input withdraws is never started. */
 export function decideBatch(
-  { spec, state: before, nowMs, wallMs = nowMs, seen }: BatchStart,
+  { spec, state: before, nowMs, wallMs = nowMs, seen, begun }: BatchStart,
   inputs: readonly Input[],
 ): DecidedBatch {
-  const records: SessionRecord[] = []
-  const answers: (Accepted | Refused)[] = []
-  let effects: readonly Effect[] = []
-  let state = before
+  const records: SessionRecord[] = begun ? [...begun.records] : []
+  const answers: (Accepted | Refused)[] = begun ? [...begun.answers] : []
+  let effects: readonly Effect[] = begun?.effects ?? []
+  let state = begun?.state ?? before
   for (const input of inputs) {
     const { turn } = state
     const isIndexed = seen && state.recentInputs.length > LISTED_MAX
@@ -204,16 +206,6 @@ function describeDecision(
 ): Pick<Accepted, 'again' | 'ended'> | undefined {
   if (input.type === 'call-claimed' && facts.length === 0) return { again: true }
   return input.type === 'interrupt' && facts.length > 0 && turn ? { ended: turn.turn } : undefined
-}
-
-/** Two batches as one commit; `next` was decided from the state after `first`. Effects that are no longer owed are left out. */
-export function joinBatches(first: DecidedBatch, next: DecidedBatch): DecidedBatch {
-  return {
-    state: next.state,
-    records: [...first.records, ...next.records],
-    answers: [...first.answers, ...next.answers],
-    effects: keepOwed([...first.effects, ...next.effects], outstanding(next.state)),
-  }
 }
 
 function keepOwed(effects: readonly Effect[], owed: readonly AwaitedEffect[]): readonly Effect[] {

@@ -76,9 +76,10 @@ export function findNewCall(
   records: readonly SessionRecord[],
   callId: string,
 ): Pick<OpenCall, 'name' | 'arguments'> | undefined {
-  for (const fact of records.flatMap(({ facts }) => facts))
-    if (fact.type === 'step-finished')
-      for (const part of fact.parts) if (part.type === 'call' && part.callId === callId) return part
+  for (const { facts } of records)
+    for (const fact of facts)
+      if (fact.type === 'step-finished')
+        for (const part of fact.parts) if (part.type === 'call' && part.callId === callId) return part
   return undefined
 }
 

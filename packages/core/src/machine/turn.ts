@@ -18,26 +18,22 @@ export const TEXT_SEPARATOR = '\n\n'
 
 /** Does everything possible now: starts and offers calls, closes the step, calls the model, begins the next turn. */
 export function advance(draft: Draft): void {
-  advanceOnce(draft)
   // A turn may begin and fail at once, for lack of room or tokens: then the inputs behind it get their turn.
-  while (draft.state.phase === 'idle' && draft.state.queue.some((item) => item.ready) && !draft.state.step)
-    advanceOnce(draft)
-}
-
-function advanceOnce(draft: Draft): void {
-  if (draft.state.phase === 'stopped') return
-  scheduleCalls(draft)
-  if (draft.state.step?.orphaned) endOrphans(draft)
-  closeStep(draft)
-  const { state } = draft
-  if (state.step) {
-    if (state.step.orphaned && !state.step.grace && state.queue.some((item) => item.ready))
-      emit(draft, { type: 'grace-started', untilMs: state.nowMs + RULES.graceMs })
-    return
-  }
-  if (state.phase === 'paused') return
-  if (!state.turn) startTurn(draft)
-  else if (!state.attempt && !state.retry) nextStep(draft)
+  do {
+    if (draft.state.phase === 'stopped') return
+    scheduleCalls(draft)
+    if (draft.state.step?.orphaned) endOrphans(draft)
+    closeStep(draft)
+    const { state } = draft
+    if (state.step) {
+      if (state.step.orphaned && !state.step.grace && state.queue.some((item) => item.ready))
+        emit(draft, { type: 'grace-started', untilMs: state.nowMs + RULES.graceMs })
+      return
+    }
+    if (state.phase === 'paused') return
+    if (!state.turn) startTurn(draft)
+    else if (!state.attempt && !state.retry) nextStep(draft)
+  } while (draft.state.phase === 'idle' && draft.state.queue.some((item) => item.ready) && !draft.state.step)
 }
 
 /**

@@ -7,7 +7,6 @@ import {
   decideBatch,
   findCall,
   findNewCall,
-  joinBatches,
   losesByRestart,
   openSession,
   outstanding,
@@ -79,15 +78,6 @@ interface Mail {
   readonly inputs: readonly Input[]
   readonly resolve: (answers: readonly (Accepted | Refused)[]) => void
   readonly reject: (cause: BatonError) => void
-}
-
-/** A commit whose pure tools run already. */
-interface Commit {
-  readonly promise: Promise<void>
-  readonly resolve: () => void
-  /** Nothing more joins it. */
-  isUrgent: boolean
-  isDone: boolean
 }
 
 /**
@@ -239,17 +229,18 @@ class SessionActor implements Actor {
     // If the actor dies, everything waiting is rejected.
     while (this.#mail.length > 0) {
       const mail: Mail[] = []
-      const commit: Commit = { ...Promise.withResolvers<void>(), isUrgent: false, isDone: false }
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const early: EarlyStart = { records: [], stored: promise, isStored: false, isUrgent: false }
       try {
-        const batch = await this.#decideMail(mail, commit)
+        const batch = await this.#decideMail(mail, early)
         const { session } = this.#init
         const append = { session, owned: this.#owned, afterPos: this.state.pos, records: batch.records }
         if (batch.records.length > 0 && !this.#dead) await appendSurely(this.#init, append)
         // Killed meanwhile: the next owner reads from the log whether the records were stored.
         if (this.#dead) return this.#die(this.#dead, mail)
         this.#acknowledge(batch, mail)
-        commit.isDone = true
-        commit.resolve()
+        early.isStored = true
+        resolve()
         if (batch.records.some(({ input }) => input.type === 'rewind')) await refillHistory(this.#init, this)
         this.#perform(batch.effects, batch.state)
       } catch (cause) {
@@ -263,46 +254,43 @@ class SessionActor implements Actor {
    * Decides the waiting inputs, and adds them to `mail`. Pure tools that they start run at once, and their results join
    * the batch if they come without waiting for anything outside the process.
    */
-  async #decideMail(mail: Mail[], commit: Commit): Promise<DecidedBatch> {
-    let batch = this.#decide(this.state, mail)
-    let runs = this.#findEarlyRuns(batch, batch)
-    while (runs.length > 0) {
-      this.#perform(runs, batch.state, makeEarlyStart(batch, commit))
-      batch = { ...batch, effects: batch.effects.filter((effect) => !runs.includes(effect)) }
-      const mayWait = (): boolean => this.#mailCount < runs.length && !this.#dead && !commit.isUrgent
-      for (let hops = 0; hops < EARLY_HOPS && mayWait(); hops += 1) await undefined
-      if (this.#mail.length === 0) return batch
-      const next = this.#decide(batch.state, mail)
-      batch = joinBatches(batch, next)
-      runs = this.#findEarlyRuns(next, batch)
-    }
-    return batch
-  }
-
-  #decide(state: State, mail: Mail[]): DecidedBatch {
-    const waiting = this.#mail
-    this.#mail = []
-    this.#mailCount = 0
-    mail.push(...waiting)
-    const times = { nowMs: this.clock.nowMs(), wallMs: this.#init.clock.nowMs() }
-    const [first, ...others] = waiting
-    const inputs = first && others.length === 0 ? first.inputs : waiting.flatMap((one) => one.inputs)
-    return decideBatch({ spec: this.#spec, state, ...times, seen: this.#seen }, inputs)
+  async #decideMail(mail: Mail[], early: EarlyStart): Promise<DecidedBatch> {
+    let begun: DecidedBatch | undefined
+    do {
+      const waiting = this.#mail
+      this.#mail = []
+      this.#mailCount = 0
+      mail.push(...waiting)
+      const times = { nowMs: this.clock.nowMs(), wallMs: this.#init.clock.nowMs() }
+      const [first, ...others] = waiting
+      const inputs = first && others.length === 0 ? first.inputs : waiting.flatMap((one) => one.inputs)
+      const start = { spec: this.#spec, state: this.state, ...times, seen: this.#seen, begun }
+      const batch: DecidedBatch = decideBatch(start, inputs)
+      const runs = this.#findEarlyRuns(batch)
+      if (runs.length === 0) return batch
+      early.records = batch.records
+      this.#perform(runs, batch.state, early)
+      begun = { ...batch, effects: batch.effects.filter(({ type }) => type !== 'run-tool') }
+      for (let left = EARLY_HOPS; left > 0 && this.#mailCount < runs.length && !early.isUrgent; left -= 1)
+        await undefined
+    } while (this.#mail.length > 0)
+    return begun
   }
 
   /**
    * Runs of pure tools that may begin while the answer that calls them is being stored: a crash loses both, and the model
    * is asked again. A turn that a restart interrupted keeps the order, so that a tool that kills its process is counted.
    */
-  #findEarlyRuns({ effects, state }: DecidedBatch, { records }: DecidedBatch): readonly Effect[] {
-    const { turn } = state
-    if (!this.#makePerformer || !turn || turn.turn <= this.#interruptedTurn) return []
-    const runs = effects.filter((effect) => effect.type === 'run-tool')
-    const isAlone = effects.every(({ type }) => type === 'run-tool' || type === 'set-timer' || type === 'clear-timer')
-    const arePure = runs.every(
-      ({ callId }) => findCall(state, callId)?.effect === 'pure' && findNewCall(records, callId),
-    )
-    return isAlone && arePure ? runs : []
+  #findEarlyRuns({ effects, records, state }: DecidedBatch): readonly Effect[] {
+    const runs: Effect[] = []
+    if (!this.#makePerformer || !state.turn || state.turn.turn <= this.#interruptedTurn) return runs
+    for (const effect of effects) {
+      if (effect.type === 'set-timer' || effect.type === 'clear-timer') continue
+      const call = effect.type === 'run-tool' ? findCall(state, effect.callId) : undefined
+      if (call?.effect !== 'pure' || !findNewCall(records, call.callId)) return []
+      runs.push(effect)
+    }
+    return runs
   }
 
   /** The session may have ended through an earlier effect. */
@@ -336,17 +324,6 @@ class SessionActor implements Actor {
     this.#makePerformer = undefined
     this.#performer = undefined
     if (hasStarted) this.#init.listener.onDeath(cause)
-  }
-}
-
-function makeEarlyStart({ records }: DecidedBatch, commit: Commit): EarlyStart {
-  return {
-    openCall: (callId) => findNewCall(records, callId),
-    stored: commit.promise,
-    publishFirst: () => {
-      commit.isUrgent = true
-      return !commit.isDone
-    },
   }
 }
 

@@ -2,8 +2,9 @@
 // with an input and never rejects.
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core/internal'
 import { GrowingText } from '@baton/core/internal'
-import type { Effect, History, Input, State } from '@baton/core/machine'
-import type { AbortedCalls, CallSource, ModelIo, ModelJob, SessionEngine, SessionStream } from '@baton/runtime'
+import type { Effect, History, Input, SessionRecord, State } from '@baton/core/machine'
+import { findNewCall } from '@baton/core/machine'
+import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionStream } from '@baton/runtime'
 import { createModelJob, createToolIo, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
 
 export interface PerformerOptions {
@@ -22,11 +23,13 @@ export interface PerformerOptions {
 }
 
 /** A run that begins while the records that begin it are being stored. */
-export interface EarlyStart extends CallSource {
+export interface EarlyStart {
+  records: readonly SessionRecord[]
   /** Resolves when they are published; pending for ever if the session dies first. */
   readonly stored: Promise<void>
-  /** Publishes the records before anything that follows is decided. Returns false if they are published already. */
-  publishFirst(): boolean
+  isStored: boolean
+  /** Whether they are to be published before anything that follows is decided. */
+  isUrgent: boolean
 }
 
 type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Type }>
@@ -157,8 +160,9 @@ export class Performer {
 
   #runTool(effect: EffectOf<'run-tool'>, state: State, early: EarlyStart | undefined): void {
     const { session, history, submit, feed } = this.#init
-    const job = createToolJob(state, early ?? history, effect)
-    if (!job) return
+    const call = early ? findNewCall(early.records, effect.callId) : history.openCall(effect.callId)
+    if (!call) return
+    const job = createToolJob(state, call, effect)
     const key = `${effect.callId}:${effect.attempt}`
     const cancellation = new AbortController()
     this.#tools.set(key, cancellation)
@@ -169,8 +173,9 @@ export class Performer {
       stored: early?.stored,
       live: (frame) => {
         if (!this.#tools.has(key)) return
-        if (early?.publishFirst()) void early.stored.then(() => feed.publishLive(frame))
-        else feed.publishLive(frame)
+        if (!early || early.isStored) return feed.publishLive(frame)
+        early.isUrgent = true
+        void early.stored.then(() => feed.publishLive(frame))
       },
       isClosed: () => this.#isClosed,
       report: (report) => this.#report(report),

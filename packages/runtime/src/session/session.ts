@@ -101,7 +101,7 @@ class SessionHandle implements FrontSession {
   #closed = false
   #closing: Promise<void> | undefined
   /** Never rejects. Settles when the last input sent through this handle was accepted or refused. */
-  #said: Promise<void> | undefined
+  #said: Promise<unknown> | undefined
 
   constructor(init: SessionHandleOptions) {
     this.id = init.engine.session
@@ -142,7 +142,7 @@ class SessionHandle implements FrontSession {
       this.#storing || parts.value.some(isMedia) || said.heard !== undefined
         ? this.#submitInOrder(said).then(toBatch)
         : engine.submit([said])
-    this.#said = accepted.then(ignore, ignore)
+    this.#said = Promise.allSettled([accepted])
     const output = wish ? createOutputReader(wish.schema, engine.world.validator) : engine.world.output
     const turn = followTurn({ inputId, reading: { events, output }, accepted })
     return (signal ? endWithSignal(turn, signal, { engine, accepted }) : turn) as Turn<never> // as in `turn`
@@ -351,7 +351,7 @@ class SessionHandle implements FrontSession {
       return await this.#submit(input)
     }
     const answer = submit()
-    const done = answer.then(ignore, ignore).then(() => {
+    const done = Promise.allSettled([answer]).then(() => {
       if (this.#storing === done) this.#storing = undefined
     })
     this.#storing = done
@@ -372,8 +372,6 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
     },
   })
 }
-
-function ignore(): void {}
 
 function isReport(input: UserCommand | ClientReport): input is ClientReport {
   return CLIENT_REPORTS.has(input.type)

@@ -35,8 +35,10 @@ export async function performEffect(effect: WorkEffect, place: EffectPlace): Pro
     }
     return await work.model(createModelJob(state, effect), io)
   }
-  const job = createToolJob(state, history, effect)
-  return job && (await work.tool(job, createToolIo(job, place)))
+  const call = history.openCall(effect.callId)
+  if (!call) return undefined
+  const job = createToolJob(state, call, effect)
+  return await work.tool(job, createToolIo(job, place))
 }
 
 /** The host's report when only the process that performed the effect died. */

@@ -50,15 +50,11 @@ export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed' | 'l
   readonly report: (report: HostReport) => void
 }
 
-/** Knows a call's name and arguments. */
-export interface CallSource {
-  openCall(callId: string): Pick<OpenCall, 'name' | 'arguments'> | undefined
-}
-
-/** Returns undefined if the call is no longer open. */
-export function createToolJob(state: State, calls: CallSource, { callId, attempt }: RunTool): ToolJob | undefined {
-  const call = calls.openCall(callId)
-  if (!call) return undefined
+export function createToolJob(
+  state: State,
+  call: Pick<OpenCall, 'name' | 'arguments'>,
+  { callId, attempt }: RunTool,
+): ToolJob {
   const { session, principal, counters } = state
   const turn = state.turn?.turn ?? counters.turn
   return {
