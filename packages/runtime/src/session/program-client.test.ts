@@ -1,4 +1,4 @@
-// A program that runs client tools, and whose session goes on without it: it was too slow for its events, or the session
+// A program that runs client tools, and whose session continues without it: it was too slow for its events, or the session
 // was opened again.
 import type { ClientHandlers } from '@baton/core/internal'
 import type { Input, OpenCall } from '@baton/core/machine'
