@@ -4,7 +4,7 @@ import { UNPLAYED } from './rule-list.ts'
 import { listNew, listRules, listStale } from './rules.ts'
 
 /** This number may only shrink. */
-const UNPLAYED_MAX = 27
+const UNPLAYED_MAX = 0
 
 test('each rule in a comment of core, runtime, host and server is planted as a mistake, or only explains', () => {
   expect(listRules().length).toBeGreaterThan(100)

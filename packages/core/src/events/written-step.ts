@@ -120,8 +120,6 @@ export class WrittenStep {
     if (keep === undefined) return this.#told.text > text.length ? this.cutTo(text.length) : this.write('text', 0, text)
     const { message, step } = this
     const cut = this.cutTo(keep)
-    // The offset stays at the furthest point that was sent: a reader that resumes from its cursor receives it once.
-    this.#told.text = Math.max(this.#told.text, text.length)
     return text.length > keep ? [...cut, { type: 'text', message, step, offset: keep, text: text.slice(keep) }] : cut
   }
 

@@ -84,6 +84,26 @@ test('a long result is not cut between the halves of a character, and its last p
   expect(shown[1]).toBe(`😀${'y'.repeat(8000)}\n[characters 12287 to 20289 of 20289. This is the end]`)
 })
 
+test('a piece that is full of quotes is read as it is, and not shortened once more', async () => {
+  const text = '"'.repeat(20_000)
+  const shown: string[] = []
+  const world = createTestWorld({
+    tools: [act(() => text)],
+    steps: ({ messages }) => {
+      const [part] = messages.flatMap(({ role, parts }) => (role === 'tool' ? parts : [])).slice(-1)
+      const [piece] = part?.content ?? []
+      if (piece?.type !== 'text') return listCalls('act')
+      shown.push(piece.text)
+      const handle = /"handle":"([^"]+)"/.exec(piece.text)?.[1] ?? ''
+      return shown.length === 1
+        ? { calls: [{ name: 'result.read', arguments: { handle, offset: 0 } }] }
+        : { text: 'done' }
+    },
+  })
+  await run(world)
+  expect(shown.map((piece) => piece.split('\n[')[0])).toEqual(['"'.repeat(12_288), '"'.repeat(12_288)])
+})
+
 test.each([
   ['a text', 'plain'],
   ['nothing', undefined],

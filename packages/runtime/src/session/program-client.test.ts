@@ -1,19 +1,25 @@
-// A program that runs client tools and was too slow for the events of its session.
-import type { Input } from '@baton/core/machine'
+// A program that runs client tools, and whose session continues without it: it was too slow for its events, or the session
+// was opened again.
+import type { ClientHandlers } from '@baton/core/internal'
+import type { Input, OpenCall } from '@baton/core/machine'
 import { expect, test, vi } from 'vitest'
 import type { SessionEngine } from '../engine.ts'
 import { attachProgramClient } from './program-client.ts'
 import { EVENTS_MAX } from './reader.ts'
 import { openStream } from './stream.test-kit.ts'
 
-async function attach(submit: (input: Input) => Promise<void> = () => Promise.resolve()) {
+async function attach(
+  submit: (input: Input) => Promise<void> = () => Promise.resolve(),
+  handlers: ClientHandlers = {},
+) {
   const { stream, state, history, publish, append } = openStream()
   const submitted: Input[] = []
   const engine = {
     session: 's',
     stream,
     state,
-    history,
+    history: () => Object.assign(history(), { openCall: () => CALL }),
+    world: { spec: { limits: { resultChars: 1000 } }, tools: [] },
     submit: async (inputs: readonly Input[]) => {
       submitted.push(...inputs)
       for (const input of inputs) await submit(input)
@@ -21,10 +27,13 @@ async function attach(submit: (input: Input) => Promise<void> = () => Promise.re
     },
   } as unknown as SessionEngine // only what a client without calls needs
   const principal = { id: 'ann' }
-  const client = await attachProgramClient({ engine, principal, handlers: {}, connection: 'app', onDetach: () => {} })
+  const client = await attachProgramClient({ engine, principal, handlers, connection: 'app', onDetach: () => {} })
   const listAttachments = (): readonly Input[] => submitted.filter(({ type }) => type === 'client-attached')
   return { stream, publish, append, client, listAttachments }
 }
+
+/** The call that the program is offered. */
+const CALL = { callId: 'c1', name: 'look', arguments: '{}', settled: false } as unknown as OpenCall // the fields in use
 
 test('a program that missed that its session was opened again attaches again', async () => {
   const { publish, listAttachments } = await attach()
@@ -50,4 +59,27 @@ test('a program that detaches while it is behind reads nothing more', async () =
   await detached
   await new Promise((resolve) => setImmediate(resolve))
   expect(opened).not.toHaveBeenCalled()
+})
+
+test('a result counts although its session was opened again and the program has not read of it', async () => {
+  const { promise: seen, resolve: see } = Promise.withResolvers<string>()
+  let isAttached = false
+  let handled = 0
+  const told: boolean[] = []
+  const submit = async ({ type }: Input): Promise<void> => {
+    if (type === 'client-attached') isAttached = true
+    // The session ignores it otherwise.
+    if (type === 'tool-result') told.push(isAttached)
+    await Promise.resolve()
+  }
+  const look = (): Promise<string> => {
+    handled += 1
+    return seen
+  }
+  const { stream, append } = await attach(submit, { look })
+  stream.publishRecord(append({ type: 'call-offered', callId: 'c1', connection: 'app', offer: 1 }))
+  await expect.poll(() => handled).toBe(1)
+  isAttached = false
+  see('a garden')
+  await expect.poll(() => told).toEqual([true])
 })

@@ -63,6 +63,19 @@ test('a turn over a WebSocket; another principal has other sessions', async () =
   await stop()
 })
 
+test.each([
+  ['an option that does not exist', { modles: [] }, 'modles'],
+  ['no agent', { agent: undefined }, 'needs an agent'],
+])('%s is refused when the server is set up, not when the first editor connects', async (_what, wrong, words) => {
+  const agent = defineAgent({ name: 'coder', model: createScriptedModel({ steps: [] }) })
+  const host = createHost({ agent })
+  const options = { agent, ...wrong } as { readonly agent: typeof agent } // wrong on purpose
+  expect(() => createAcpSocket(host, options)).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(words) }),
+  )
+  await host.stop()
+})
+
 test('frames that are not messages are answered', async () => {
   const { address, stop } = await start()
   const socket = new WebSocket(address('ann'))

@@ -169,6 +169,11 @@ test.each<[string, Partial<Awaited<ReturnType<typeof startIssuer>>['state']>, st
     { configuration: { issuer: 'https://eve' } },
     'is the configuration of another issuer, "https://eve"',
   ],
+  [
+    'a configuration that names nobody',
+    { configuration: { issuer: undefined } },
+    'is the configuration of another issuer',
+  ],
   ['no address of keys', { configuration: { jwks_uri: 'ftp://a' } }, 'has no jwks_uri that can be trusted'],
   ['keys that are none', { body: '[]' }, 'did not answer with a JSON object'],
   ['no list of keys', { body: '{}' }, 'a key set must have a list of at most 100 keys'],

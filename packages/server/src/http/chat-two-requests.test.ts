@@ -104,6 +104,36 @@ test.each([
   expect(said).toEqual(status === 200 ? ['m1', 'm2', 'm4'] : ['m1', 'm2'])
 })
 
+test.each([1, 2])('a message that comes again at look %i of its first request is answered in both', async (at) => {
+  const model = createScriptedModel({ steps: [{ text: 'Only once.' }] })
+  const { post, host } = start(defineAgent({ name: 'a', model }))
+  const session = await host.session('d9', { principal: { id: 'anonymous' } })
+  const open = host.session.bind(host)
+  let looks = 0
+  const again = Promise.withResolvers<string>()
+  host.session = async (...given) => {
+    host.session = open
+    const first = await open(...given)
+    const info = first.info.bind(first)
+    return Object.assign(first, {
+      info: async () => {
+        const found = await info()
+        looks += 1
+        if (looks === at) again.resolve(await (await post('d9', user('m1', 'one'))).text())
+        return found
+      },
+    })
+  }
+  let told = ''
+  post('d9', user('m1', 'one'))
+    .then(async (response) => (told = await response.text()))
+    .catch(again.reject)
+  expect(await again.promise).toContain('Only once.')
+  await expect.poll(() => told).toContain('Only once.')
+  await session.close()
+  expect(model.requests).toHaveLength(1)
+})
+
 test('an answer that waits for its page is resumed however long ago it stopped', async () => {
   const place = tool({ name: 'place', description: 'place', input: empty, effect: 'pure', timeoutMs: 600_000 })
   const model = createScriptedModel({ steps: [{ text: 'Let me see.', calls: [call('place')] }] })

@@ -121,6 +121,15 @@ test.each<[string, (world: ReturnType<typeof createWorld>) => unknown]>([
   expect([world.left(), world.timers.size, world.written]).toEqual([true, 0, []])
 })
 
+test('a response that nobody reads yet begins with its reader, who gets all of it', async () => {
+  const world = createWorld()
+  await world.settle()
+  world.open()
+  world.write('data: first\n\n')
+  await world.settle()
+  expect(world.written).toEqual(['data: first\n\n'])
+})
+
 test('the last write arrives before the response ends', async () => {
   const world = createWorld()
   world.open()

@@ -62,9 +62,14 @@ test.each(ROUTES)('a request with %s %s becomes a body at the peer, not a second
   expect([heard, garbled]).toEqual([[[method, path, sent]], []])
 })
 
-test('a peer that answers with a status of which no response can be made is none', async () => {
+test('a peer that answers with a status of which no response can be made is none, and ends no process', async () => {
+  const crashes: unknown[] = []
+  const crash = (cause: unknown): void => void crashes.push(cause)
+  process.on('uncaughtException', crash)
+  closers.push(() => process.off('uncaughtException', crash))
   const { ask } = await stand((_, response) => void response.writeHead(205, MARK).end())
   expect((await ask('/api/sessions/s')).status).toBe(503)
+  expect(crashes).toEqual([])
 })
 
 test.each([

@@ -239,6 +239,8 @@ test('a refused client that never ends its half of the connection does not keep 
 test('an address without an upgrade says what a WebSocket would get, and else 426', async () => {
   const { url } = await startForTest({ token: TOKEN })
   const address = url.replace('ws:', 'http:')
-  const statuses = [await fetch(address), await fetch(`${address}?token=${TOKEN}`)].map(({ status }) => status)
-  expect(statuses).toEqual([401, 426])
+  const answers = [await fetch(address), await fetch(`${address}?token=${TOKEN}`)]
+  expect(answers.map(({ status }) => status)).toEqual([401, 426])
+  // The browser gives a page the answer of another origin only with this.
+  expect(answers.map(({ headers }) => headers.get('access-control-allow-origin'))).toEqual(['*', '*'])
 })

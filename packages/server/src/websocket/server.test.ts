@@ -190,6 +190,7 @@ test('a call that needs an approval is denied at once, and the app is not left t
   const told = collect(socket)
   socket.send(frame('session.start', { sessionId: 's' }))
   socket.send(frame('user.audio.transcript.final', { text: 'Pay' }))
+  await expect.poll(() => model.requests.length).toBe(2)
   const frames = await told.until((text) => text.includes('idle'))
   expect(frames.some((text) => text.includes('It was denied.'))).toBe(true)
   const results = model.requests[1]?.messages.at(-1)

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
 import { openSharedSqliteStore } from './shared-sqlite-store.ts'
 
@@ -93,6 +93,37 @@ test('who opens the store when its holder has ended finds nothing to recover of 
   expect(await late.acquire('a', 'eve')).toMatchObject({ type: 'held', owner: 'ann' })
   expect(await guest.append('a', epoch, 0, [record(1, epoch)])).toBe(1)
 })
+
+test('who opens the store asks for nothing before a living guest of the former holder is back', async () => {
+  const former = await open()
+  const epoch = await own(former, 'a', 'ann')
+  await former.append('a', epoch, -1, [record(0, epoch)])
+  await former.close()
+  const self = { id: 'guest', pid: process.pid }
+  writeFileSync(`${path}.processes`, JSON.stringify({ guests: [self] }), { mode: 0o600 })
+  // Time is stopped, so the guest is waited for however slow it is.
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+  onTestFinished(() => void vi.restoreAllMocks())
+  const taken = open().then((late) => late.acquire('a', 'eve'))
+  await expect.poll(() => existsSync(`${path}.socket`)).toBe(true)
+  // The write of another guest is queued behind every request of the opening process.
+  const other = { version: 1, self: { ...self, id: 'other' }, held: [] }
+  expect(await say([other, { id: 1, method: 'blobPut', args: ['b', 'x', 'y'] }], 2)).toMatch(/"welcome".*\n.*"id":1/)
+  const held = [{ session: 'a', owner: 'ann', epoch }]
+  expect(await say([{ version: 1, self, held }], 1)).toMatch(/"welcome"/)
+  expect(await taken).toMatchObject({ type: 'held', owner: 'ann' })
+})
+
+/** The holder's answers to these messages, up to this many lines. */
+async function say(messages: readonly object[], lines: number): Promise<string> {
+  const socket = connect(`${path}.socket`)
+  let heard = ''
+  socket.setEncoding('utf8').on('data', (piece: string) => (heard += piece))
+  socket.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(''))
+  await expect.poll(() => heard.split('\n').length - 1).toBe(lines)
+  socket.destroy()
+  return heard
+}
 
 test('a session that a guest has released, or another owner has acquired, does not return to it under the next holder', async () => {
   const [holder, guest] = [await open(), await open()]

@@ -200,3 +200,20 @@ test('a list that is longer than a page gives each session once', async () => {
   expect(listed).toEqual(names)
   await store.close()
 })
+
+test.each([
+  ['of another program', false, 'CREATE TABLE songs (title TEXT)'],
+  ['that only has a mark of another program', false, 'PRAGMA user_version=7'],
+  ['of a store without its sessions', true, 'DROP TABLE sessions'],
+  ['of a store without its format', true, 'DROP TABLE format'],
+])('a file %s is damage, and gets no tables', (_whose, isStore, sql) => {
+  const path = join(folder, `${(files += 1)}.db`)
+  const db = new DatabaseSync(path)
+  onTestFinished(() => db.close())
+  if (isStore) prepareTables(db, path)
+  db.exec(sql)
+  const list = () => db.prepare('SELECT name, sql FROM sqlite_master ORDER BY name').all()
+  const before = list()
+  expect(() => prepareTables(db, path)).toThrow(expect.objectContaining({ code: 'log_damaged' }))
+  expect(list()).toEqual(before)
+})
