@@ -228,6 +228,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     repeats: 'an activity that no worker could perform',
     bound: 'until the workflow is cancelled, or the failure is final',
     same: 'the activity’s arguments',
+    test: { file: 'packages/temporal/src/long-waits.deep.test.ts', name: 'is opened once when its worker has failed' },
   },
   {
     file: 'packages/temporal/src/workflow/work-under-way.ts',

@@ -1,9 +1,10 @@
 // Sessions and goals that wait for days: for a client, for a person, and for deadlines. The time of their workflows is
 // skipped; gateways and activities run in real time.
 import { frontOf } from '@baton/core/internal'
-import type { Tool } from '@baton/core'
-import { tool } from '@baton/core'
+import type { Store, Tool } from '@baton/core'
+import { BatonError, tool } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
+import { createMemoryStore } from '@baton/host'
 import { skipTime } from '@baton/testing/skip-time'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { randomUUID } from 'node:crypto'
@@ -207,6 +208,34 @@ describe.skipIf(!server)('a deadline of a session', () => {
       await skip(world, session.id, SLACK_MS)
       await answer
       expectJust(await measure(world, session.id, from, to), afterMs)
+    })
+  })
+})
+
+describe.skipIf(!server)('a session whose log cannot be read', () => {
+  test('is opened once when its worker has failed for longer than Temporal repeats one reading', async () => {
+    const store = createMemoryStore()
+    // Temporal reads about eleven times in half a minute.
+    let failures = 13
+    const read: Store['read'] = async function* (...request) {
+      if (failures > 0) {
+        failures -= 1
+        throw new BatonError({ code: 'store_failed', message: 'the disk is away' })
+      }
+      yield* store.read(...request)
+    }
+    const worker = { logStore: { ...store, read } }
+    await withWorld({ steps: [{ text: 'here' }], store, worker }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      const sendUntilTaken = async (): Promise<string> => {
+        const { answer } = session.send('go', { inputId: 'one' })
+        return await answer.then(({ text }) => text).catch(sendUntilTaken)
+      }
+      expect(await sendUntilTaken()).toBe('here')
+      expect(failures).toBe(0)
+      expect(await countRuns(world, session.id)).toBe(1)
+      const facts = (await world.records(session.id)).flatMap((record) => record.facts.map(({ type }) => type))
+      expect(facts.filter((type) => type === 'session-opened' || type === 'input-accepted')).toHaveLength(2)
     })
   })
 })
