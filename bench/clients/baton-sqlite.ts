@@ -1,4 +1,4 @@
-// Baton in process, with the durable store: each record is written to disk before its effects begin.
+// Baton in process, with the durable store: each record is written to disk.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
