@@ -1,6 +1,6 @@
 // Finds the records that messages come from, so that a page of messages costs a page, whatever the log's length. The
 // index is derived from the log: it catches up when it is asked, is kept in the session's blobs, and is built again if
-// it was lost.
+// it was lost. In memory it is a cache that the garbage collector may take.
 import type { BlobStore, Logger, MessageId } from '@baton/core/internal'
 import { readTurnOf, shortHash } from '@baton/core/internal'
 import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
@@ -71,12 +71,11 @@ class LostChunk extends Error {}
 export class MessageIndex {
   readonly #init: MessageIndexOptions
   readonly #sizes: IndexSizes
-  /** Absent until the first question, and after a failure. */
-  #content: IndexContent | undefined
+  /** Absent until the first question, and after a failure. Weak: a session that is read rarely does not hold it. */
+  #content: WeakRef<IndexContent> | undefined
   /** Hash of the newest record, and the position that is stored. */
   #mark = ''
   #storedPos = -1
-  readonly #read = new Map<string, readonly Section[]>()
   #work: Promise<unknown> = Promise.resolve()
 
   constructor(init: MessageIndexOptions) {
@@ -100,7 +99,7 @@ export class MessageIndex {
       const sections: Section[] = []
       let hasOlder = false
       for (let index = place.chunk ?? chunks.length; index >= 0; index--) {
-        const group = index === chunks.length ? tail : await this.#open(chunks[index])
+        const group = index === chunks.length ? tail : await this.#open(content, chunks[index])
         const end = group.findIndex(({ turn }) => turn === place.section?.turn)
         for (const section of group.slice(0, end < 0 ? group.length : end + 1).toReversed()) {
           hasOlder = rest <= 0
@@ -138,11 +137,10 @@ export class MessageIndex {
   #forget(): void {
     this.#content = undefined
     this.#storedPos = -1
-    this.#read.clear()
   }
 
   async #catchUp(begun?: IndexContent): Promise<IndexContent> {
-    const content = begun ?? this.#content ?? (await this.#load())
+    const content = begun ?? this.#content?.deref() ?? (await this.#load())
     this.#content = undefined
     let last: SessionRecord | undefined
     for await (const record of this.#init.records(content.pos + 1)) {
@@ -156,7 +154,7 @@ export class MessageIndex {
         content.chunks.push(createChunk(content.tail.splice(0, this.#sizes.chunk), content.pos))
     }
     if (last) this.#mark = hashRecord(last)
-    this.#content = content
+    this.#content = new WeakRef(content)
     if (content.pos - this.#storedPos >= this.#sizes.storedRecords) await this.#store(content)
     return content
   }
@@ -186,7 +184,7 @@ export class MessageIndex {
         if (!sections) continue
         await blobs.put(session, chunk.name, encodeSections(sections))
         content.chunks[index] = chunk
-        this.#keepRead(chunk.name, sections)
+        this.#keepRead(content, chunk.name, sections)
       }
       await blobs.put(session, INDEX_NAME, encodeContent(content, { birth: birth(), record: this.#mark }))
     } catch (cause) {
@@ -194,25 +192,26 @@ export class MessageIndex {
     }
   }
 
-  async #open(chunk: Chunk | undefined): Promise<readonly Section[]> {
+  async #open(content: IndexContent, chunk: Chunk | undefined): Promise<readonly Section[]> {
     if (!chunk) return []
-    const known = chunk.sections ?? this.#read.get(chunk.name)
+    const known = chunk.sections ?? content.read.get(chunk.name)
     if (known) return known
     const sections = decodeSections(await this.#init.blobs.get(this.#init.session, chunk.name))
     if (!sections) throw new LostChunk(`the chunk ${chunk.name} of the index is lost`)
-    this.#keepRead(chunk.name, sections)
+    this.#keepRead(content, chunk.name, sections)
     return sections
   }
 
-  #keepRead(name: string, sections: readonly Section[]): void {
-    this.#read.set(name, sections)
-    for (const oldest of this.#read.keys()) {
-      if (this.#read.size <= this.#sizes.readChunks) return
-      this.#read.delete(oldest)
+  #keepRead({ read }: IndexContent, name: string, sections: readonly Section[]): void {
+    read.set(name, sections)
+    for (const oldest of read.keys()) {
+      if (read.size <= this.#sizes.readChunks) return
+      read.delete(oldest)
     }
   }
 
-  async #locate({ chunks, tail, queue }: IndexContent, id: MessageId): Promise<FoundPlace | undefined> {
+  async #locate(content: IndexContent, id: MessageId): Promise<FoundPlace | undefined> {
+    const { chunks, tail, queue } = content
     const waiting = queue.get(id)
     if (waiting) return { input: waiting }
     const turn = readTurnOf(id)
@@ -223,7 +222,7 @@ export class MessageIndex {
     for (let index = chunks.length; index >= 0; index--) {
       const isTail = index === chunks.length
       if (!isTail && !mayHave(chunks[index], chunks[index + 1]?.turn ?? tail[0]?.turn)) continue
-      const section = (isTail ? tail : await this.#open(chunks[index])).findLast((one) => hasMessage(one, id))
+      const section = (isTail ? tail : await this.#open(content, chunks[index])).findLast((one) => hasMessage(one, id))
       const input = section?.inputs.find((one) => one.id === id)
       if (section) return { section, chunk: index, ...(input && { input }) }
     }
@@ -286,7 +285,7 @@ export class MessageIndex {
       for (const [index, chunk] of content.chunks.entries()) {
         const next = content.chunks[index + 1]?.turn ?? Infinity
         if (chunk.turn > section.turn || section.turn >= next) continue
-        content.chunks[index] = createChunk(swap(await this.#open(chunk)), content.pos + 1)
+        content.chunks[index] = createChunk(swap(await this.#open(content, chunk)), content.pos + 1)
       }
   }
 
@@ -294,7 +293,7 @@ export class MessageIndex {
     while ((content.tail[0]?.exchange ?? Infinity) > fact.exchange) {
       const chunk = content.chunks.at(-1)
       if (!chunk) break
-      const sections = await this.#open(chunk)
+      const sections = await this.#open(content, chunk)
       content.chunks.pop()
       content.tail = [...sections, ...content.tail]
     }

@@ -62,10 +62,12 @@ export interface IndexContent {
   tail: Section[]
   /** Inputs that no turn has read yet. */
   queue: Map<MessageId, IndexedInput>
+  /** Sections of stored chunks that were read, by name. */
+  readonly read: Map<string, readonly Section[]>
 }
 
 export function emptyContent(): IndexContent {
-  return { pos: -1, lastStart: undefined, chunks: [], tail: [], queue: new Map() }
+  return { pos: -1, lastStart: undefined, chunks: [], tail: [], queue: new Map(), read: new Map() }
 }
 
 export function countMessages({ inputs, answers }: Section): number {
@@ -133,9 +135,9 @@ export interface IndexMark {
 }
 
 /** The content as text. Its chunks are stored already. */
-export function encodeContent({ queue, chunks, ...content }: IndexContent, mark: IndexMark): string {
+export function encodeContent({ queue, chunks, pos, lastStart, tail }: IndexContent, mark: IndexMark): string {
   const stored = chunks.map((chunk) => ({ ...chunk, sections: undefined }))
-  return seal({ ...content, ...mark, version: VERSION, chunks: stored, queue: [...queue.values()] })
+  return seal({ pos, lastStart, tail, ...mark, version: VERSION, chunks: stored, queue: [...queue.values()] })
 }
 
 /** Undefined for a text of another version or birth, and for a damaged one. */
@@ -145,8 +147,9 @@ export function decodeContent(
 ): { readonly content: IndexContent; readonly record: string } | undefined {
   const stored = unseal<StoredContent>(text)
   if (stored?.version !== VERSION || stored.birth !== birth) return undefined
-  const { pos, lastStart, chunks, tail, queue, record } = stored
-  return { content: { pos, lastStart, chunks, tail, queue: new Map(queue.map((input) => [input.id, input])) }, record }
+  const { pos, lastStart, chunks, tail, record } = stored
+  const queue = new Map(stored.queue.map((input) => [input.id, input]))
+  return { content: { pos, lastStart, chunks, tail, queue, read: new Map() }, record }
 }
 
 export function encodeSections(sections: readonly Section[]): string {
