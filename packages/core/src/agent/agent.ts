@@ -6,7 +6,6 @@ import type { FieldIsNamed } from './known-fields.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
 import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } from './names-elsewhere.ts'
 import { checkModel, checkSettings } from './check-model.ts'
-import type { AgentProfile } from './profiles.ts'
 import { describeValue } from './value-reader.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
@@ -88,6 +87,9 @@ export interface AgentOptions<
   readonly maxSteps?: FieldIsNamed<'limits.toolRounds'>
 }
 
+/** Defaults for an agent. The agent's own values win. */
+export type AgentProfile = Pick<AgentOptions, 'limits' | 'window' | 'retry' | 'batch' | 'settings' | 'emptyAnswer'>
+
 /** Tool names that a step may choose from; any text if the agent has sources. */
 export type ToolName<Tools extends readonly Tool[], Sources extends readonly ToolSource[]> = Sources extends readonly []
   ? Tools[number]['name'] | typeof RESERVED_NAME
@@ -121,9 +123,6 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   /** Type information only; always undefined at runtime. */
   readonly types?: { readonly output: Output }
 }
-
-/** The type of `answer.output`; undefined for an agent without an output schema. */
-export type AgentOutput<A extends Agent> = NonNullable<A['types']>['output']
 
 /**
  * Defines an agent.

@@ -1,5 +1,6 @@
 // A model: its requests and its streamed answers. Adapters implement `Model`.
 import type { JsonObject } from '../json.ts'
+import type { EffectClass } from '../machine/spec.ts'
 import type {
   FinishReason,
   Message,
@@ -11,7 +12,6 @@ import type {
   Usage,
 } from '../messages.ts'
 import type { AbortSignalLike } from './environment.ts'
-import type { EffectClass } from './tool.ts'
 
 export interface ToolDeclaration {
   /** Name chosen by the author; adapters encode it for their wire. */

@@ -1,8 +1,5 @@
 // Profiles: limits and settings for a kind of program. An agent takes one and overrides what it likes.
-import type { AgentOptions } from './agent.ts'
-
-/** Defaults for an agent. The agent's own values win. */
-export type AgentProfile = Pick<AgentOptions, 'limits' | 'window' | 'retry' | 'batch' | 'settings' | 'emptyAnswer'>
+import type { AgentProfile } from './agent.ts'
 
 /**
  * For voice: answers short enough to be spoken (512 tokens; more while tools are active), the last 20 exchanges without

@@ -1,8 +1,11 @@
 // The plain-data part of an agent: everything that policy may depend on. It is hashed; a change is a fact in the log.
-
 import type { Provenance } from '../messages.ts'
 
-export type Effectful = 'pure' | 'idempotent' | 'once'
+/**
+ * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
+ * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the result tells the model so.
+ */
+export type EffectClass = 'pure' | 'idempotent' | 'once'
 
 /**
  * How to handle a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts,
@@ -13,7 +16,7 @@ export type InterruptPolicy = 'cancel' | 'finish' | 'detach'
 
 export interface ToolSpec {
   readonly name: string
-  readonly effect: Effectful
+  readonly effect: EffectClass
   readonly runs: 'server' | 'client'
   readonly timeoutMs: number
   /** For a client tool: milliseconds that a call waits while no client can run it; `limits.awayMs` if absent. */

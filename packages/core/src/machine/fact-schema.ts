@@ -1,13 +1,8 @@
-// The schema of records: every fact with its fields. Applied before folding anything that was stored or comes from
-// elsewhere. An unknown fact is from a newer Baton; unknown fields are additions, and are ignored.
-import { BatonError } from '../errors.ts'
+// The schema of facts: each with its fields, as records hold them. Unknown fields are additions, and are ignored.
 import type { FactOf, FactType } from './fact.ts'
-import { createUnknownFactError } from './fact.ts'
-import type { SessionRecord } from './record.ts'
 import type { Check, FieldChecks } from './value-checks.ts'
 import {
   checkAmount,
-  checkDate,
   checkFields,
   checkFlag,
   checkJson,
@@ -19,7 +14,6 @@ import {
   checkVariant,
   checkWhole,
   checkWord,
-  isObject,
   optional,
 } from './value-checks.ts'
 
@@ -341,60 +335,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   'host-restarted': { downMs: checkMs },
 }
 
-const CHECKS: ReadonlyMap<string, Check> = new Map(
+/** The check of each fact by its type. */
+export const FACT_CHECKS: ReadonlyMap<string, Check> = new Map(
   Object.entries(FACTS).map(([type, fields]) => [type, checkFields(fields)]),
 )
-
-const checkEnvelope = checkFields({
-  type: checkText,
-  inputId: optionalText,
-  callId: optionalText,
-  attempt: optional(checkWhole),
-  connection: optionalText,
-})
-const checkHead = checkFields({
-  version: checkWhole,
-  pos: checkWhole,
-  nowMs: checkDate,
-  epoch: checkWhole,
-  input: checkEnvelope,
-  facts: checkList(checkFields({ type: checkText })),
-})
-
-/** @throws BatonError `log_damaged` (the field, and its fault), `log_version_unknown` (a fact of a newer version) */
-export function checkRecord(value: unknown): asserts value is SessionRecord {
-  const pos = isObject(value) ? value['pos'] : undefined
-  const where = Number.isSafeInteger(pos) ? `record ${String(pos)}` : 'a record'
-  const refuse = (issue: string | undefined): void => {
-    if (issue === undefined) return
-    const message = `${where} is not a record: ${issue.replace(/^\./, '').trim()}`
-    throw new BatonError({ code: 'log_damaged', message })
-  }
-  refuse(checkHead(value))
-  const { facts } = value as SessionRecord // of this form, apart from the facts' content
-  for (const [index, fact] of facts.entries()) {
-    const check = CHECKS.get(fact.type)
-    if (!check) throw createUnknownFactError(fact, where)
-    const issue = check(fact)
-    refuse(issue && `facts[${index}] (${fact.type})${issue}`)
-  }
-}
-
-/** Maximum epoch of a foreign record: a store counts on from the largest epoch, and must not run out of numbers. */
-const FOREIGN_EPOCH_MAX = 2 ** 40
-
-/**
- * Validates foreign records (an import, another store) before a store accepts them. Their epochs are at most 2^40.
- * @throws BatonError `log_damaged`, `log_version_unknown`
- */
-export function checkRecords(values: readonly unknown[]): asserts values is readonly SessionRecord[] {
-  for (const value of values) {
-    checkRecord(value)
-    const { pos, epoch } = value
-    if (epoch > FOREIGN_EPOCH_MAX)
-      throw new BatonError({
-        code: 'log_damaged',
-        message: `record ${pos} has epoch ${epoch}; a record from elsewhere may have at most ${FOREIGN_EPOCH_MAX}`,
-      })
-  }
-}

@@ -1,6 +1,22 @@
-// The sessions of a host, for lists and side bars.
+// A host: it opens sessions, and lists them for side bars.
 import type { JsonObject } from '../json.ts'
-import type { Principal } from './tool.ts'
+import type { Principal } from './policy.ts'
+import type { Session, SessionOptions } from './session-api.ts'
+import type { KnownAgent } from './typed-calls.ts'
+
+export interface Host<A extends KnownAgent = KnownAgent> {
+  /**
+   * Opens a session, or creates one if `id` is absent or unknown.
+   * @throws BatonError `unauthorized` (it belongs to another principal), `session_held` (another host holds it),
+   * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
+   */
+  session<B extends KnownAgent = A>(id?: string, options?: SessionOptions<B>): Promise<Session<B>>
+  /**
+   * Lets running turns and detached tools finish for `drainMs` (0 by default), then closes every session.
+   * @throws BatonError `invalid_option`
+   */
+  stop(options?: { readonly drainMs?: number }): Promise<void>
+}
 
 /** The sessions of a host, for lists and side bars. */
 export interface SessionDirectory {

@@ -1,5 +1,20 @@
-// Types of results that JSON cannot write: a tool that returns one does not compile. If only the value shows it, the
+// Types of a tool's result. A tool that returns what JSON cannot write does not compile; if only the value shows it, the
 // result is refused after the tool has run.
+import type { JsonValue } from '../json.ts'
+import type { ContentPart } from '../messages.ts'
+
+/** A result that is more than JSON: text and images for the model, and optionally the value they represent. */
+export interface ToolContent {
+  readonly content: readonly ContentPart[]
+  /** The result's `value` for programs and fronts; the model does not read it. Dropped over `limits.resultChars`. */
+  readonly value?: JsonValue
+}
+
+/** Return type of `execute` and of client handlers: any JSON without an output schema, or `ToolContent`. */
+export type ToolResult<Output> = Unchanged<Output> | Promise<Unchanged<Output>>
+
+/** Allows read-only lists and objects, since results are only read. */
+type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
 
 /**
  * Values that JSON writes as `{}` or without their content. Matched by shape, because platforms have different types

@@ -5,8 +5,7 @@ import { TestSession } from '../testing/test-session.ts'
 import { apply } from './apply.ts'
 import { initialState } from './state.ts'
 import type { SessionRecord } from './record.ts'
-import { followRecord } from './record.ts'
-import { checkRecord } from './record-schema.ts'
+import { checkRecord, followRecord } from './record.ts'
 
 const sound: SessionRecord = {
   version: 1,
