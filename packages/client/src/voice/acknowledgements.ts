@@ -1,12 +1,6 @@
 // Tells the server how much the voice has played. One report is in flight at a time, since the newest replaces the
 // others.
-import type { VoiceClient } from './voice-api.ts'
-
-export interface PlayedPlace {
-  readonly message: string
-  /** The `end` of a sentence; 0: the answer begins. */
-  readonly chars: number
-}
+import type { PlayedPlace, VoiceClient } from './voice-api.ts'
 
 export function createAcknowledgements(
   client: Pick<VoiceClient, 'played'>,
