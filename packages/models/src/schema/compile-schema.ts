@@ -1,8 +1,8 @@
 // Compiles a JSON Schema to a provider's dialect and reports what the dialect cannot express. This never weakens
 // Baton's own check: results are validated against the original schema.
+import type { SchemaLoss, Dialect, DialectName } from './dialects.ts'
 import type { JsonObject, JsonValue } from '@baton/core/internal'
 import { isJsonObject, readSchema } from '@baton/core/internal'
-import type { Dialect, DialectName } from './dialects.ts'
 import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
 import { shapeForGemini } from './gemini-shape.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
@@ -10,18 +10,6 @@ import type { Resolve } from './references.ts'
 import { createResolver, withoutUnusedDefinitions } from './references.ts'
 import { closeSchema, isNullSchema, namesMore, spreadChoice } from './strict-shape.ts'
 import { flattenTuple } from './tuples.ts'
-
-export interface SchemaLoss {
-  /** For example `properties.address.items`; empty for the root. */
-  readonly path: string
-  readonly keyword: string
-  /**
-   * `described`: expressed in the description instead. `widened`: allows the model more than the schema. `narrowed`:
-   * allows it less. `invalid`: not a valid value in any JSON Schema draft, so dropped. `degraded`: the whole schema
-   * could not be expressed.
-   */
-  readonly how: 'described' | 'widened' | 'narrowed' | 'invalid' | 'degraded'
-}
 
 export interface CompiledSchema {
   readonly schema: JsonObject
