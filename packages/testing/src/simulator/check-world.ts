@@ -4,8 +4,8 @@ import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord } from '@baton/core/machine'
 import { checkSnapshot } from './check-snapshot.ts'
 import { noteFact } from './coverage.ts'
-import type { SimulatedWorld } from './simulate.ts'
-import { FORGED, SESSION, tell } from './simulate.ts'
+import type { SimulatedWorld } from './simulated-world.ts'
+import { FORGED, SESSION, tell } from './simulated-world.ts'
 
 /** Observes records that were stored together. */
 export function observeAll(
