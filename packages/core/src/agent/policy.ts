@@ -1,6 +1,5 @@
 // An agent's approval policy, which sees a call before it runs: its input, its verdicts, and in whose name it decides.
-import type { EffectClass } from '../machine/spec.ts'
-import type { ToolKind, Trust } from './tool-options.ts'
+import type { EffectClass, ToolKind, Trust } from './tool-options.ts'
 
 export interface Principal {
   /** Id of the person behind a session; `anonymous` without a login. */

@@ -3,6 +3,12 @@ import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import { describeValue } from './value-reader.ts'
 
+/**
+ * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
+ * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the result tells the model so.
+ */
+export type EffectClass = 'pure' | 'idempotent' | 'once'
+
 /** The kind of work that a tool does. Editors and chats show it to people. */
 export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
 

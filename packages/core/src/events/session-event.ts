@@ -6,9 +6,9 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import type { AnswerRefuser, SupersedeReason } from '../machine/fact.ts'
 import type { AskedFor, Principal } from '../agent/policy.ts'
-import type { ToolKind, WaitingWords } from '../agent/tool-options.ts'
+import type { EffectClass, ToolKind, WaitingWords } from '../agent/tool-options.ts'
 import type { ModelSettings } from '../agent/model.ts'
-import type { EffectClass, PlanEntry } from '../machine/spec.ts'
+import type { PlanEntry } from '../machine/spec.ts'
 
 /** Version of session events. New event types and fields do not change it: ignore unknown ones. */
 export const EVENTS_VERSION = 1

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { AssistantPart, FinishReason, Provenance, StoredPart, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
-import type { EffectClass, InterruptPolicy, MessageLimit, PlanEntry } from './spec.ts'
+import type { Effectful, InterruptPolicy, MessageLimit, PlanEntry } from './spec.ts'
 import type { EntryMedia, IndexEntry } from './size.ts'
 
 /** How a call ended. Each call has exactly one settlement. */
@@ -38,7 +38,7 @@ export interface CallProposal {
   readonly callId: string
   readonly name: string
   readonly runs: 'server' | 'client'
-  readonly effect: EffectClass
+  readonly effect: Effectful
   readonly timeoutMs: number
   readonly parallel: boolean
   readonly onInterrupt: InterruptPolicy

@@ -1,11 +1,7 @@
 // The plain-data part of an agent: everything that policy may depend on. It is hashed; a change is a fact in the log.
 import type { Provenance } from '../messages.ts'
 
-/**
- * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
- * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the result tells the model so.
- */
-export type EffectClass = 'pure' | 'idempotent' | 'once'
+export type Effectful = 'pure' | 'idempotent' | 'once'
 
 /**
  * How to handle a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts,
@@ -16,7 +12,7 @@ export type InterruptPolicy = 'cancel' | 'finish' | 'detach'
 
 export interface ToolSpec {
   readonly name: string
-  readonly effect: EffectClass
+  readonly effect: Effectful
   readonly runs: 'server' | 'client'
   readonly timeoutMs: number
   /** For a client tool: milliseconds that a call waits while no client can run it; `limits.awayMs` if absent. */
