@@ -1,4 +1,6 @@
-// What a program gives a catalog: its agents, or the choice of one for each session, and the parts that they share.
+// The options of a catalog: its agents by name, or the choice of one for each session, and the parts that they share.
+import { BatonError, findNearName } from '@baton/core/internal'
+import { checkAgent } from './catalog-refusals.ts'
 import type {
   Agent,
   BlobStore,
@@ -67,4 +69,34 @@ export interface CatalogOptions
   /** Store of long results, images and files. */
   readonly blobs: BlobStore
   readonly log: Logger
+}
+
+/** @throws BatonError `invalid_agent` if two agents share a name */
+export function indexAgents({
+  agents = [],
+  agent,
+}: Pick<CatalogOptions, 'agent' | 'agents'>): ReadonlyMap<string, Agent> {
+  const index = new Map<string, Agent>()
+  for (const one of agents) {
+    checkAgent(one)
+    if (index.has(one.name))
+      throw new BatonError({ code: 'invalid_agent', message: `two agents are named "${one.name}"` })
+    index.set(one.name, one)
+  }
+  if (agent !== undefined) checkAgent(agent)
+  if (agent && !index.has(agent.name)) index.set(agent.name, agent)
+  return index
+}
+
+/** @throws BatonError `invalid_agent` if no listed agent has this name */
+export function findAgent(agents: ReadonlyMap<string, Agent>, name: string): Agent {
+  const found = agents.get(name)
+  if (found) return found
+  const names = [...agents.keys()]
+  const near = findNearName(names, name)
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `the host lists no agent "${name.slice(0, 100)}"${near === undefined ? '' : `; did you mean "${near}"?`}`,
+    hint: names.length === 0 ? 'List it: createHost({ agents: [writer] }).' : `It lists ${names.join(', ')}.`,
+  })
 }

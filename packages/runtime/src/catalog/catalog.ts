@@ -1,8 +1,9 @@
 // The catalog: chooses each session's agent, resolves the models it calls, and prices them. It is consulted whenever a
 // session opens, including at recovery.
+import { findAgent, indexAgents } from './catalog-options.ts'
 import type { CatalogOptions, SessionIdentity, SessionParts } from './catalog-options.ts'
 import type { Agent, JsonObject, Logger, Model, Tool, Timers } from '@baton/core/internal'
-import { BatonError, createSpec, findNearName } from '@baton/core/internal'
+import { BatonError, createSpec } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
@@ -24,7 +25,6 @@ import {
   createBypassError,
 } from './catalog-refusals.ts'
 import { Permitted } from '../work/permitted.ts'
-import { findWindow } from './find-window.ts'
 import { SourceTools } from './source-tools.ts'
 import { describeThrown } from '../describe-thrown.ts'
 
@@ -316,36 +316,6 @@ function toId(model: string | Model): string {
   return typeof model === 'string' ? model : model.id
 }
 
-/** @throws BatonError `invalid_agent` if two agents share a name */
-export function indexAgents({
-  agents = [],
-  agent,
-}: Pick<CatalogOptions, 'agent' | 'agents'>): ReadonlyMap<string, Agent> {
-  const index = new Map<string, Agent>()
-  for (const one of agents) {
-    checkAgent(one)
-    if (index.has(one.name))
-      throw new BatonError({ code: 'invalid_agent', message: `two agents are named "${one.name}"` })
-    index.set(one.name, one)
-  }
-  if (agent !== undefined) checkAgent(agent)
-  if (agent && !index.has(agent.name)) index.set(agent.name, agent)
-  return index
-}
-
-/** @throws BatonError `invalid_agent` if no listed agent has this name */
-export function findAgent(agents: ReadonlyMap<string, Agent>, name: string): Agent {
-  const found = agents.get(name)
-  if (found) return found
-  const names = [...agents.keys()]
-  const near = findNearName(names, name)
-  throw new BatonError({
-    code: 'invalid_agent',
-    message: `the host lists no agent "${name.slice(0, 100)}"${near === undefined ? '' : `; did you mean "${near}"?`}`,
-    hint: names.length === 0 ? 'List it: createHost({ agents: [writer] }).' : `It lists ${names.join(', ')}.`,
-  })
-}
-
 /** Time limit of `dispose`, in milliseconds. */
 const DISPOSE_MS = 10_000
 
@@ -374,4 +344,35 @@ export function createSchemaTeller(log: Logger): (agent: Agent) => void {
       log.warn('the schema of a tool is checked only in part', { agent: name, tool, leftOut: schemaWarnings })
     }
   }
+}
+
+/** Models to warn about, so a program that makes up names is not warned forever. */
+const ASSUMED_MAX = 1000
+
+/**
+ * The smallest of the candidates' windows, so that a fallback can continue the conversation. Warns once per unknown
+ * model.
+ */
+function findWindow(
+  models: readonly string[],
+  modelOf: (id: string) => Model,
+  { log, told }: { readonly log: Logger; readonly told: Set<string> },
+): number | undefined {
+  const sizes = models.flatMap((id) => {
+    try {
+      const { contextTokens = [], assumedTraits, meantId } = modelOf(id).capabilities
+      if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
+        told.add(id)
+        log.warn('the model is not in any table; it is treated like the newest known model of its family', {
+          model: id,
+          as: assumedTraits,
+          ...(meantId !== undefined && { meant: meantId }),
+        })
+      }
+      return contextTokens
+    } catch {
+      return [] // an unconfigured fallback fails when it is called, not before
+    }
+  })
+  return sizes.length === 0 ? undefined : Math.min(...sizes)
 }
