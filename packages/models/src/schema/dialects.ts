@@ -1,6 +1,6 @@
 // The JSON Schema dialect of each provider, as plain data. Each rule cites its source.
 
-/** What a dialect cannot express of a schema. */
+/** A part of a schema that a dialect cannot express. */
 export interface SchemaLoss {
   /** For example `properties.address.items`; empty for the root. */
   readonly path: string

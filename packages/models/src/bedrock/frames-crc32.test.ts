@@ -1,7 +1,7 @@
 // The checksum compared with zlib's, for any range.
 import { crc32 as zlibCrc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { crc32 } from './crc32.ts'
+import { crc32 } from './frames.ts'
 
 const bytes = Uint8Array.from({ length: 400 }, (_, at) => (at * at * 31 + (at >> 3)) & 255)
 const view = new DataView(bytes.buffer)

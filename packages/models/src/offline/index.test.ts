@@ -18,7 +18,7 @@ import { createToolContext } from '@baton/core/testing'
 import { workspaceTools } from '@baton/tools/workspace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { createOfflineModel } from './offline-model.ts'
+import { createOfflineModel } from './index.ts'
 
 interface Ran {
   readonly calls: readonly (readonly [name: string, input: unknown])[]
