@@ -1,7 +1,7 @@
 // The WebSocket server: connects `ws` and node:http to the connections of both versions. `/ws` is the front; `/healthz`
 // reports liveness, `/readyz` readiness, `/metrics` metrics.
 import type { FrontConnection, WebSocketFrontOptions, WebSocketServerOptions } from './connection-options.ts'
-import type { Logger } from '@baton/core/internal'
+import type { Logger, Timers } from '@baton/core/internal'
 import { readMonotonicMs } from '@baton/core/internal'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import type { Duplex } from 'node:stream'
@@ -22,7 +22,6 @@ import {
 import type { Admitted, Asked } from './admit.ts'
 import { admit, checkRoom } from './admit.ts'
 import { deriveLimitKey } from '../shared/limit-key.ts'
-import { Heart } from './heart.ts'
 import { answer, isOwn } from './http-answers.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { PeerWarnings } from '../shared/peer-warnings.ts'
@@ -304,4 +303,41 @@ interface Upgrade extends Admitted {
 /** Not a closure, which would retain the whole request for the lifetime of the connection. */
 function destroyBroken(this: Duplex): void {
   this.destroy()
+}
+
+/** Without it, a peer that vanished silently would hold its session's calls forever. */
+export class Heart {
+  readonly #socket: WebSocket
+  readonly #timers: Timers
+  readonly #everyMs: number
+  #lives = true
+  #stopTimer: () => void
+
+  constructor(socket: WebSocket, timers: Timers, { heartbeatMs }: ConnectionLimits) {
+    this.#socket = socket
+    this.#timers = timers
+    this.#everyMs = heartbeatMs
+    this.#stopTimer = this.#beatLater()
+    socket.on('pong', () => {
+      this.#lives = true
+    })
+  }
+
+  stop(): void {
+    this.#stopTimer()
+  }
+
+  #beatLater(): () => void {
+    return this.#timers.start(this.#everyMs, () => this.#beat())
+  }
+
+  #beat(): void {
+    if (!this.#lives) {
+      this.#socket.terminate()
+      return
+    }
+    this.#lives = false
+    this.#socket.ping(() => {})
+    this.#stopTimer = this.#beatLater()
+  }
 }

@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events'
 import type { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
-import { Heart } from './heart.ts'
+import { Heart } from './server.ts'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 
 function start() {
