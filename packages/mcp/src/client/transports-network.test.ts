@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { findBubblewrap } from './without-network.ts'
+import { findBubblewrap } from './transports.ts'
 
 const place = mkdtempSync(join(tmpdir(), 'baton-bwrap-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))

@@ -1,7 +1,7 @@
 // Readiness checks of the store: their answers and how often the store is asked.
 import type { StoreHealth } from '@baton/core/internal'
 import { expect, test } from 'vitest'
-import { createReadiness } from './readiness.ts'
+import { createReadiness } from './serve.ts'
 
 test('the store is asked once a second; a check gets a code, and the log the words, once', async () => {
   let health: StoreHealth = { ok: true }

@@ -1,6 +1,6 @@
 // The search attributes that a worker writes, depending on what its service knows.
 import { expect, test } from 'vitest'
-import { findSearchAttributes } from './find-search-attributes.ts'
+import { findSearchAttributes } from './create-worker.ts'
 
 type Init = Parameters<typeof findSearchAttributes>[0]
 

@@ -2,7 +2,7 @@
 import type { ToolContext } from '@baton/core'
 import type { Tool } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { askConsent } from './consent.ts'
+import { askConsent } from './mcp-server.ts'
 
 const describe = (description: string): Tool => ({ name: 'echo', description, inputSchema: { type: 'object' } })
 

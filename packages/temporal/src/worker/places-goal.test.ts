@@ -1,7 +1,7 @@
 // A goal names tools, a verdict and limits of its agent: valid ones are used, and others are refused by name.
 import { defineAgent, tool } from '@baton/core'
 import { expect, test } from 'vitest'
-import { narrowAgent } from './goal-agent.ts'
+import { narrowAgent } from './places.ts'
 
 const named = (name: string) => tool({ name, description: name, input: { type: 'object' }, execute: () => 'done' })
 const agent = defineAgent({ name: 'reviewer', instructions: 'Review.', tools: [named('scan'), named('read')] })
