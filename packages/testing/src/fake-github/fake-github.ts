@@ -11,6 +11,8 @@ import { answerRequest } from './answers.ts'
 import type { FakeRepository, Issue, Repository } from './repositories.ts'
 import { openRepository } from './repositories.ts'
 
+export type { Asked, Reply } from './operations.ts'
+export { DOCUMENTED, refuse, textIn } from './operations.ts'
 export type { FakeIssue, FakeRepository, Issue } from './repositories.ts'
 
 export interface FakeToken {

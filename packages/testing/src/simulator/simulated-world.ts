@@ -1,16 +1,13 @@
-// The simulated world: disk, time, devices and pages around the real local host, all from one seed. It knows neither
-// what happens in it nor what is checked.
-import type { Accepted, Host, Refused, Session, Store } from '@baton/core/internal'
+// The simulated world: disk, time, devices and pages around the real local host, all from one seed, and the checkers that
+// each record passes. It does not know what happens in it.
+import type { Accepted, Host, Refused, Session, Store, Message, ModelRequest } from '@baton/core/internal'
 import { frontOf } from '@baton/core/internal'
 import type { ClientReport, History, SessionRecord, State, UserCommand } from '@baton/core/machine'
-import { createHistory, initialState } from '@baton/core/machine'
+import { createHistory, initialState, effectKey, outstanding } from '@baton/core/machine'
 import type { InvariantChecker, Random } from '@baton/core/testing'
 import { createInvariantChecker, createRandom } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { DeviceNames } from '@baton/server/internal'
-import { validateWires } from '../fake-providers/validate-wires.ts'
-import type { TimeChecker } from './check-time.ts'
-import { createTimeChecker } from './check-time.ts'
 import type { SimulationCoverage } from './coverage.ts'
 import { createSimulationCoverage, noteFault } from './coverage.ts'
 import { ModelWatch } from './model-watch.ts'
@@ -26,6 +23,18 @@ import type { VirtualTime } from './virtual-time.ts'
 import { createVirtualTime } from './virtual-time.ts'
 import type { SimulatedServer } from './simulated-front.ts'
 import { SimulatedPage } from './simulated-page.ts'
+import {
+  validateAnthropicRequest,
+  validateBedrockRequest,
+  validateGeminiRequest,
+  validateOpenAiResponsesRequest,
+} from '../wires/index.ts'
+import {
+  encodeAnthropicRequest,
+  encodeBedrockRequest,
+  encodeGeminiRequest,
+  encodeOpenAiResponsesRequest,
+} from '@baton/models/internal'
 
 export interface SimulateOptions {
   readonly seed: number
@@ -249,4 +258,69 @@ function chooseMemory({ memories, devices, random }: SimulatedWorld): DeviceMemo
 
 export function tell(world: SimulatedWorld, what: string): void {
   world.story.push(`${world.time.nowMs() - START_MS} ms: ${world.name}${what}`)
+}
+
+export function validateWires(messages: readonly Message[]): readonly { readonly message: string }[] {
+  if (messages.length === 0) return []
+  const toolsUsed = new Set(
+    messages.flatMap((message) => (message.role === 'user' ? [] : message.parts.flatMap(readName))),
+  )
+  const request: ModelRequest = {
+    instructions: 'validate',
+    messages,
+    tools: [...toolsUsed].map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
+    toolChoice: { type: 'auto' },
+    settings: {},
+    session: 'validated',
+  }
+  const gemini = { model: 'gemini-3-pro-preview' }
+  return [
+    ...validateAnthropicRequest(encodeAnthropicRequest(request, { model: 'claude-haiku-4-5' })),
+    ...validateBedrockRequest(encodeBedrockRequest(request, { model: 'amazon.nova-lite-v1:0' })),
+    ...validateGeminiRequest(encodeGeminiRequest(request, gemini), gemini),
+    ...validateOpenAiResponsesRequest(encodeOpenAiResponsesRequest(request, { model: 'gpt-5-mini' })),
+  ]
+}
+
+function readName(part: { readonly type: string; readonly name?: string }): readonly string[] {
+  return part.type === 'call' && part.name !== undefined ? [part.name] : []
+}
+
+interface TimeChecker {
+  /** `nowMs`: the true time at which the record was stored. @throws Error describing what is wrong */
+  observe(step: TimeStep): void
+}
+
+interface TimeStep {
+  readonly before: State
+  readonly after: State
+  readonly record: SessionRecord
+  readonly nowMs: number
+}
+
+/** Maximum milliseconds between a decision and its record: a slow store, and retried appends. */
+const STORING_MS = 15_000
+
+function createTimeChecker(storingMs = STORING_MS): TimeChecker {
+  let owner: { readonly epoch: number; readonly recordMs: number; readonly nowMs: number } | undefined
+  return {
+    observe: ({ before, after, record, nowMs }) => {
+      if (record.input.type === 'timer-fired') checkFiring(before, after)
+      // Its next owner may have been away for the whole time shown by the wall clock.
+      if (owner?.epoch !== record.epoch) owner = { epoch: record.epoch, recordMs: record.nowMs, nowMs }
+      const passedMs = nowMs - owner.nowMs
+      const countedMs = record.nowMs - owner.recordMs
+      if (Math.abs(passedMs - countedMs) > storingMs)
+        throw new Error(`record ${record.pos}: the session counted ${countedMs} ms while ${passedMs} ms passed`)
+    },
+  }
+}
+
+/** The wait it fired for has ended, possibly together with other waits. */
+function checkFiring(before: State, after: State): void {
+  const owed = new Set(outstanding(after).map(effectKey))
+  const gone = outstanding(before).filter((effect) => effect.type === 'set-timer' && !owed.has(effectKey(effect)))
+  const early = gone.flatMap((effect) => (effect.type === 'set-timer' ? [effect.atMs - after.nowMs] : []))
+  if (early.length > 0 && early.every((ms) => ms > 0))
+    throw new Error(`a timer fired ${Math.min(...early)} ms before its time`)
 }
