@@ -192,6 +192,10 @@ interface Outbox {
 /** Maximum waiting texts and results. */
 const WAITING_MAX = 100
 
+/**
+ * Messages that may have to be sent again: the user's, until the server shows that it has them, and results of the
+ * turn.
+ */
 function createOutbox(send: Connection['send'], newId: () => string): Outbox {
   let said: readonly { readonly id: string; readonly text: string }[] = []
   let results: readonly ToolResult[] = []

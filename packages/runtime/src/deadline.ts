@@ -39,6 +39,7 @@ export function within<Value>(timers: Timers, limit: Limit, work: PromiseLike<Va
 /** Milliseconds between two polls. */
 const LOOK_MS = 20
 
+/** Lets a stopping host wait for running turns and detached tools, by polling up to a limit. */
 export async function waitForTurns(
   { clock, timers }: Pick<Environment, 'clock' | 'timers'>,
   drainMs: number,

@@ -17,6 +17,10 @@ const INLINE_BYTES = 128 * 1024
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
+/**
+ * Stores payloads that are too long for the service in the blob store, under a hash of their content; the service only
+ * gets their names.
+ */
 function createBlobCodec(blobs: BlobStore): PayloadCodec {
   return {
     encode: (payloads) => Promise.all(payloads.map((payload) => keep(blobs, payload))),

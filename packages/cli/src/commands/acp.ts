@@ -182,6 +182,10 @@ interface LateHost {
   stop(drainMs: number): Promise<void>
 }
 
+/**
+ * A host that is opened when first needed, and retried after a failure: an editor may start the agent before a key is
+ * set.
+ */
 function createLateHost(openHost: () => Promise<EmbeddedHost>): LateHost {
   let opened: Promise<EmbeddedHost> | undefined
   const open = (): Promise<EmbeddedHost> => {

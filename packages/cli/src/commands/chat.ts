@@ -176,6 +176,10 @@ interface TerminalPersonOptions {
 
 const WAITING_MAX = 100
 
+/**
+ * The person at a terminal. While a turn runs, keys are kept for the next line and not shown, so that they do not
+ * appear within the answer.
+ */
 function createTerminalPerson({ prompt, ...init }: TerminalPersonOptions): Person {
   /** Messages that were finished while a turn was running. */
   const waiting: string[] = []

@@ -271,7 +271,12 @@ function chatOption(url: string, { store, folder }: ServedFrom): string {
 const BATON = fileURLToPath(new URL('../../bin/baton.mjs', import.meta.url))
 const WATCH = ['--watch', '--watch-preserve-output', '--watch-kill-signal=SIGTERM']
 
-/** `words` are those of `serve` without `--dev`. Returns the exit code. */
+/**
+ * `baton serve --dev`: the same server as a child of Node's watcher, which restarts it when the agent's file or a file
+ * it imports changes. The old server gets a signal, finishes its turns, and only then the new one starts on the same
+ * port.
+ * `words` are those of `serve` without `--dev`. Returns the exit code.
+ */
 function develop(words: readonly string[], terminal: Console): Promise<number> {
   const child = spawn(process.execPath, [...WATCH, BATON, 'serve', ...words], {
     cwd: terminal.folder,
@@ -333,7 +338,11 @@ interface ReadinessOptions {
 
 const SHARED_MS = 1000
 
-/** Resolves with the code of the problem; its message is only logged, since any client may ask. */
+/**
+ * A server's readiness check, based on its store's health, which is checked at most once a second regardless of the
+ * number of requests.
+ * Resolves with the code of the problem; its message is only logged, since any client may ask.
+ */
 export function createReadiness({ store, log, clock }: ReadinessOptions): () => Promise<string | undefined> {
   let asked: { readonly atMs: number; readonly health: Promise<StoreHealth> } | undefined
   let told: string | undefined

@@ -206,6 +206,10 @@ interface SessionWatch {
   leave(): void
 }
 
+/**
+ * Watches the session of a chat: whether this process still has it, and its messages from before the watch began. It
+ * sends nothing.
+ */
 function watchSession(session: Session, from: EventCursor): SessionWatch {
   const events = session.events({ from })
   const past = Promise.withResolvers<readonly string[]>()

@@ -135,6 +135,7 @@ function adapted(agent: Agent, init: Adapting, choice: ModelChoice): Agent {
 
 const PREFIX = 'gguf:'
 
+/** Models in this process: `gguf:FILE` is loaded once, before the first question. */
 function isLocalModel(name: unknown): name is string {
   return typeof name === 'string' && name.startsWith(PREFIX)
 }
@@ -149,6 +150,7 @@ async function loadLocalModel(name: string, folder: string): Promise<GgufModel> 
 const HINT = 'Name a model on this machine, such as --model ollama/qwen3 or --model gguf:FILE.'
 
 /**
+ * Chooses the model when permissions allow only models on this machine, ignoring keys in the environment.
  * Like `chooseModel`; for an agent with several models, chooses the first permitted one. If no model was named and that
  * of the environment is external, the result is the offline model.
  * @throws BatonError `not_permitted` for a named model that is external, and errors of `chooseModel`

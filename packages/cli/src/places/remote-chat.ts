@@ -134,6 +134,7 @@ function tellNews(client: SessionClient, tell: (line: string) => void): void {
 /** Messages per page from the server. */
 const PAGE = 200
 
+/** Controls of a session on a server: go back, copy, show usage, answer questions. */
 function createRemoteControls(client: SessionClient, turns: RemoteTurns): SessionControls {
   return {
     retry: async () => {

@@ -107,7 +107,10 @@ interface EventQueue extends AsyncIterable<EventBody> {
   end(): void
 }
 
-/** Bounded by the turn, because waiting text is joined. */
+/**
+ * A queue of a turn's events: pushed in order, iterated by its one reader.
+ * Bounded by the turn, because waiting text is joined.
+ */
 export function createEventQueue(): EventQueue {
   const waiting: EventBody[] = []
   let isOver = false

@@ -285,6 +285,7 @@ class FollowedSession implements ClientCallsSession, WireUser {
 /** Number of older messages per page. */
 const PAGE = 50
 
+/** The methods of an opened session, as requests and inputs. */
 function createCommands(session: FollowedSession): SessionClient {
   const { id, requests, view, world, inputs, listeners, options } = session
   const asks = { asks: options.asks } as { asks?: boolean } // JSON omits undefined fields

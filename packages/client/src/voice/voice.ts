@@ -395,7 +395,10 @@ const EVENTS: Readonly<Record<keyof VoiceEvents, true>> = {
 /** Maximum delay of a timer, in milliseconds; a longer one would fire at once. */
 const TIMER_MS = 2_147_483_647
 
-/** @throws ClientError `invalid_option` */
+/**
+ * Options of a voice, checked before it speaks: a mistake would only show at the first sentence, or never.
+ * @throws ClientError `invalid_option`
+ */
 function checkVoiceOptions(client: VoiceClient, options: VoiceOptions): void {
   checkOptionNames('createVoice', options, OPTIONS)
   checkMethods(
@@ -435,6 +438,10 @@ function checkMethods(name: string, value: unknown, methods: readonly string[], 
   throw createError('invalid_option', `createVoice needs a ${name}, ${what}`, hint)
 }
 
+/**
+ * Tells the server how much the voice has played. One report is in flight at a time, since the newest replaces the
+ * others.
+ */
 function createAcknowledgements(
   client: Pick<VoiceClient, 'played'>,
   onFail: (cause: unknown) => void,

@@ -289,7 +289,10 @@ interface FailedAttempt {
   readonly error: Failure
 }
 
-/** Milliseconds until the next try; undefined if there is none, or the provider asks for too long a pause. */
+/**
+ * How long to wait before a model is called again. Pure: the jitter is derived from the attempt, not from chance.
+ * Milliseconds until the next try; undefined if there is none, or the provider asks for too long a pause.
+ */
 export function retryDelayMs(retry: RetrySpec, failed: FailedAttempt): number | undefined {
   if (!failed.error.retryable) return undefined
   const askedMs = failed.error.retryAfterMs ?? 0

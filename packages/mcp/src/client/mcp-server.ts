@@ -394,7 +394,11 @@ const SCHEMA = {
   required: ['accept'],
 } as const
 
-/** Resolves if the person accepts. @throws BatonError `call_denied` if not; the call must not be sent */
+/**
+ * Asks the user whether a call may go to a tool that its server has changed. It uses a question instead of an
+ * approval, because remembered approvals and policies can answer approvals without having seen the change.
+ * Resolves if the person accepts. @throws BatonError `call_denied` if not; the call must not be sent
+ */
 export async function askConsent(tool: ChangedTool, context: Pick<ToolContext, 'ask' | 'attempt'>): Promise<void> {
   const changes = listChanges(tool.before, tool.after)
   const what = `MCP server "${tool.server}" changed its tool "${tool.before.name}" (${changes.map(({ field }) => field).join(', ')})`

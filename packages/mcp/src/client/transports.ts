@@ -211,7 +211,11 @@ const OPTIONS = ['--dev-bind', '/', '/', '--unshare-net', '--die-with-parent', '
 /** Milliseconds. */
 const PROBE_MS = 10_000
 
-/** Returns the sandboxed command line. @throws BatonError `invalid_mcp_server` if bubblewrap cannot be used */
+/**
+ * Starts a program without network access: bubblewrap gives it a network namespace that contains only a loopback
+ * interface. Nothing else about the machine changes.
+ * Returns the sandboxed command line. @throws BatonError `invalid_mcp_server` if bubblewrap cannot be used
+ */
 async function boxWithoutNetwork(words: readonly string[]): Promise<readonly string[]> {
   const program = findBubblewrap(process.env['PATH'] ?? '', process.cwd())
   const problem = program === undefined ? 'the program "bwrap" was not found' : await findProblem(program)

@@ -142,6 +142,9 @@ interface Stored {
   readonly chars: number
 }
 
+/**
+ * Stores the newest events for a 2025-11-25 client, up to a limit, so that it can continue after its connection broke.
+ */
 class EventLog implements EventStore {
   #events: Stored[] = []
   #chars = 0

@@ -191,7 +191,11 @@ function readWish({ ttl }: JsonObject): { readonly ttl?: number } {
   return typeof ttl === 'number' && ttl > 0 ? { ttl } : {}
 }
 
-/** The answer to a call that became a task. */
+/**
+ * A task in the format of either revision: nested, with `tasks/result` (2025-11-25), or flat, with its result inside
+ * (the extension of 2026-07-28).
+ * The answer to a call that became a task.
+ */
 function writeCreated(task: Task, isModern: boolean): JsonObject {
   const about = describeTask(task, isModern)
   return isModern ? { resultType: 'task', ...about } : { task: about }

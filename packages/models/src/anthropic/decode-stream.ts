@@ -390,6 +390,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   content_filter: 'refusal',
 }
 
+/** Maps stop reasons and usage to neutral values. */
 function readFinish(reason: JsonValue | undefined): FinishReason {
   return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
 }

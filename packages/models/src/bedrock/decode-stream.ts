@@ -296,6 +296,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   malformed_model_output: 'malformed-call',
 }
 
+/** Maps stop reasons and usage to neutral values. */
 function readFinish(reason: JsonValue | undefined): FinishReason {
   return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
 }

@@ -109,7 +109,10 @@ function encodeGeneration(request: ModelRequest, traits: ModelTraits, compile: C
   }
 }
 
-/** Returns `undefined` for models without the field (400 "Thinking budget is not supported"). */
+/**
+ * Encodes how much Gemini should think: 2.5 takes a budget, 3 and later a level, older models nothing.
+ * Returns `undefined` for models without the field (400 "Thinking budget is not supported").
+ */
 function encodeThinking({ thinking }: ModelTraits, plan: ThinkingPlan): WireThinking | undefined {
   const shown = plan.isAsked ? { includeThoughts: true as const } : {}
   if (thinking.kind === 'budget') return { ...shown, thinkingBudget: plan.budget }

@@ -5,7 +5,11 @@ import { plan } from './plan.ts'
 
 const ID = 'offline'
 
-/** Calls only `pure` tools, in at most one round per request. */
+/**
+ * A planner that matches words instead of a language model. It needs no key and no network, and runs in the same loop
+ * as any model. For first steps with Baton, demos, and tests that want real calls.
+ * Calls only `pure` tools, in at most one round per request.
+ */
 export function createOfflineModel(): Model {
   return { id: ID, provider: ID, capabilities: { tools: 'native', images: false, network: false }, run: runOffline }
 }

@@ -492,6 +492,10 @@ const PIECES = 3
 /** Maximum UTF-16 units held back. */
 const HELD_LENGTH_MAX = 4096
 
+/**
+ * Handles servers that send the whole text so far in each piece. Pieces that might be cumulative are held back until
+ * later ones decide; if undecided, they count as ordinary text.
+ */
 class GrowingText {
   #state: 'open' | 'grows' | 'pieces' = 'open'
   #first = ''

@@ -422,6 +422,7 @@ interface Candidate {
   readonly isThere?: (place: MarkPlace) => boolean
 }
 
+/** Finds the format mark that is, or may become, the end of the held-back text. */
 function createMarkFinder({ marks, head, strays = [] }: PromptedFormat): MarkFinder {
   const candidates: readonly Candidate[] = [
     ...marks.map((mark): Candidate => {
@@ -465,6 +466,8 @@ interface ThoughtTag {
 }
 
 /**
+ * Tags around thoughts that servers leave in the text of an answer: `<think>` of Qwen, DeepSeek and GLM, `<thinking>`
+ * of Nova, `[THINK]` of Magistral, `<seed:think>` of Seed-OSS, and variants that other models write. One shared table.
  * Returns the tag that the text is, or whether it may become one; in any letter case, and with spaces after the name.
  */
 function readThoughtTag(text: string): ThoughtTag | 'maybe' | undefined {

@@ -389,6 +389,7 @@ function isRemembered(engine: SessionEngine, inputId: string): boolean {
 
 type Submit = (input: UserCommand | ClientReport) => Promise<Accepted | Refused>
 
+/** A connected app, as its front represents it: each method submits one input to the session. */
 function openConnection(submit: Submit, principal: Principal, init: ConnectionOptions): ClientConnection {
   const { connection, sequential = false, claims = false, reportsPlayback = false, asks = false } = init
   const can = { sequential, claims, reportsPlayback, asks }

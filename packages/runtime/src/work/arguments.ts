@@ -331,7 +331,10 @@ export class ValidatedArguments {
 /** Digits of a decimal that a binary fraction preserves: 0.1 + 0.2 is 0.30000000000000004, meaning 0.3. */
 const DIGITS = 15
 
-/** Compares both numbers as the decimals they are written as. */
+/**
+ * Multiples of decimals: 19.99 is a multiple of 0.01, although their quotient in binary fractions is not an integer.
+ * Compares both numbers as the decimals they are written as.
+ */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value)) return false
   return divides(value, divisor) || (!Number.isInteger(value) && divides(Number(value.toPrecision(DIGITS)), divisor))

@@ -305,7 +305,10 @@ function destroyBroken(this: Duplex): void {
   this.destroy()
 }
 
-/** Without it, a peer that vanished silently would hold its session's calls forever. */
+/**
+ * The heartbeat of a connection: pings it regularly and ends it if there is no answer.
+ * Without it, a peer that vanished silently would hold its session's calls forever.
+ */
 export class Heart {
   readonly #socket: WebSocket
   readonly #timers: Timers

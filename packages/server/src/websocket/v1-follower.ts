@@ -351,6 +351,7 @@ interface Line {
 /** Names per line; repeated frames, like partials, are counted as one. */
 const NAMES_MAX = 200
 
+/** The line logged at the end of a turn: the frames written, in order, and their causes. */
 class TurnLog {
   #names: { readonly name: string; count: number }[] = []
 

@@ -235,6 +235,10 @@ function dropIfShutDown(report: HostReport | undefined, signal: AbortSignal): Ho
 /** Milliseconds to collect pieces. */
 const GATHER_MS = 20
 
+/**
+ * Streams an activity's output. Pieces are collected briefly, so that a fast model sends one message over the network
+ * instead of a hundred.
+ */
 class LiveWriter {
   readonly #bus: LiveBus
   readonly #session: string
@@ -272,7 +276,10 @@ class LiveWriter {
   }
 }
 
-/** @throws BatonError `store_failed`, `invalid_agent` */
+/**
+ * Reads the result of a goal from its session's events, as any front would.
+ * @throws BatonError `store_failed`, `invalid_agent`
+ */
 async function readGoalResult(places: Places, identity: Identity): Promise<GoalResult> {
   const place = await places.enter(identity)
   const { session: id, principal } = identity

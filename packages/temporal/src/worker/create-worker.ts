@@ -199,7 +199,11 @@ interface SearchAttributesOptions {
   readonly log: Logger
 }
 
-/** @throws BatonError `invalid_option` when a wanted one is not registered as a keyword */
+/**
+ * Finds the search attributes that a worker may write: those registered with the service. A workflow that wrote any
+ * other could not complete.
+ * @throws BatonError `invalid_option` when a wanted one is not registered as a keyword
+ */
 export async function findSearchAttributes(init: SearchAttributesOptions): Promise<readonly SearchField[]> {
   const { namespace, wanted, log } = init
   if (wanted?.length === 0) return []

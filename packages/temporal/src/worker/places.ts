@@ -208,7 +208,10 @@ function createUnknownAgentError(name: string, agents: readonly Agent[], only: A
   })
 }
 
-/** @throws BatonError `invalid_agent` with what the agent lacks */
+/**
+ * The agent of a goal: the named agent, with the goal's tools, verdict and limits.
+ * @throws BatonError `invalid_agent` with what the agent lacks
+ */
 export function narrowAgent(agent: Agent, { tools, outputSchema, limits }: GoalTerms): Agent {
   const unknown = (tools ?? []).filter((name) => !agent.tools.some((tool) => tool.name === name))
   if (unknown.length > 0) {

@@ -381,7 +381,10 @@ export async function runSession({ identity, tuning, carried }: SessionStart): P
   })
 }
 
-/** @throws ApplicationFailure of type `illegal_input` or `queue_full` */
+/**
+ * Refuses an invalid Update before it costs a history event.
+ * @throws ApplicationFailure of type `illegal_input` or `queue_full`
+ */
 function checkSubmission(submission: Submission, isFull: boolean): void {
   if (isFull) throw ApplicationFailure.nonRetryable('too many inputs are waiting to be decided', 'queue_full')
   const { inputs } = submission ?? {}
@@ -394,6 +397,10 @@ function checkSubmission(submission: Submission, isFull: boolean): void {
   if (wrong !== undefined) throw ApplicationFailure.nonRetryable(wrong, 'illegal_input')
 }
 
+/**
+ * A timer for a session's earliest deadline. It is never cancelled: letting it fire for nothing costs less than
+ * cancelling it and setting another one with every turn.
+ */
 class Deadlines {
   /** Whether the timer has fired and due deadlines were not checked yet. */
   isDue = false
@@ -432,6 +439,10 @@ function listTimers(state: State): readonly Extract<AwaitedEffect, { readonly ty
 /** Maximum characters of a value; a service over SQL accepts 255. */
 const CHARS_MAX = 200
 
+/**
+ * A session in lists of workflows: search attributes, if the service knows them, and the title as a memo. Each write
+ * is an event and an action, so only changes are written.
+ */
 class SearchAttributes {
   /** `undefined` for a session started by an earlier version, which shows nothing. */
   fields: readonly SearchField[] | undefined

@@ -187,7 +187,11 @@ interface FakeBedrockKeys {
   readonly secretAccessKey: string
 }
 
-/** AWS's rejection, or `undefined` if the request is authentic. Messages are verbatim. */
+/**
+ * Authentication of the fake Bedrock server: a bearer key, or a version 4 signature, computed here by hand from AWS's
+ * description (IAM user guide, "Create a signed AWS API request"), so that it is independent of the signer under test.
+ * AWS's rejection, or `undefined` if the request is authentic. Messages are verbatim.
+ */
 function findAuthRefusal(asked: FakeAsked, keys: FakeBedrockKeys): string | undefined {
   const { authorization } = asked.headers
   if (authorization === undefined) return 'Missing Authentication Token'

@@ -21,6 +21,7 @@ export function createHostKinds(): readonly HostKind[] {
 /** Failures in its worlds; none by default. */
 type WorkflowKindOptions = Pick<WorkflowEngineOptions, 'killsWorker' | 'loses'>
 
+/** The workflow-like engine in the contract: without failures, and with a worker that dies at every record. */
 export function createWorkflowKind(name: string, deaths: WorkflowKindOptions = {}): HostKind {
   return {
     name,

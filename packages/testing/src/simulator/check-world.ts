@@ -90,7 +90,10 @@ export function checkEnd(world: SimulatedWorld): void {
   if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
 }
 
-/** @throws Error describing where they differ */
+/**
+ * Compares a snapshot with a full fold of the log up to its position: a snapshot only saves time.
+ * @throws Error describing where they differ
+ */
 function checkSnapshot(session: string, snapshot: Snapshot, records: readonly SessionRecord[]): void {
   let state = initialState(session)
   const history = createHistory()

@@ -260,6 +260,10 @@ export function tell(world: SimulatedWorld, what: string): void {
   world.story.push(`${world.time.nowMs() - START_MS} ms: ${world.name}${what}`)
 }
 
+/**
+ * Checks a history against every wire with an adapter: encoded as it would be sent, then validated by the provider's
+ * rules.
+ */
 export function validateWires(messages: readonly Message[]): readonly { readonly message: string }[] {
   if (messages.length === 0) return []
   const toolsUsed = new Set(

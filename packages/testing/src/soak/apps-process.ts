@@ -76,7 +76,10 @@ interface ClientTalkOptions {
   readonly onError: (code: string) => void
 }
 
-/** Resolves immediately: messages wait for the connection. */
+/**
+ * A conversation of a soak through a version 2 client, like a transcribing browser.
+ * Resolves immediately: messages wait for the connection.
+ */
 async function openClientTalk({ url, session, onError }: ClientTalkOptions): Promise<Talk> {
   const client = openSession({ url, session, asks: false })
   client.on('error', ({ code }) => {

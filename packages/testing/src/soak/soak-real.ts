@@ -134,6 +134,7 @@ interface CountedTimers {
   pending(): number
 }
 
+/** Timers that count the pending ones. */
 function countTimers(timers: Timers): CountedTimers {
   let pending = 0
   const start: Timers['start'] = (delayMs, callback, options) => {

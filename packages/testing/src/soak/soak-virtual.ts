@@ -156,6 +156,7 @@ interface ListenerTalkOptions {
 /** Milliseconds between two checks of whether the agent has come to rest. */
 const LOOK_MS = 1000
 
+/** A conversation of a soak through a listener in the host's own process. */
 async function openListenerTalk(init: ListenerTalkOptions): Promise<Talk> {
   const { host, agent, timers, session, cursor, tools } = init
   let failures = 0

@@ -173,6 +173,7 @@ interface V1Socket {
   close(): void
 }
 
+/** The connection of a version 1 app, as a small interface, and the platform's WebSocket behind it. */
 function openPlatformSocket(url: string): V1Socket {
   const socket = new WebSocket(url)
   const opened = new Promise<void>((resolve, reject) => {

@@ -268,6 +268,10 @@ const DISPLAY_CALL = /"callId":"((?:convo|tts)\.\w+):([^"]+)"/g
 /** `call_<session>_<step>_<number>`. */
 const MODEL_CALL = /"callId":"call_(?:\w+_)?(\d+_\d+)"/g
 
+/**
+ * Ids in a trace: frames are numbered in order of arrival, and call ids lose the part that names their session, so
+ * that a trace shows repeats and does not depend on how ids are made.
+ */
 function createTraceIds(): TraceIds {
   const numbers = new Map<string, string>()
   const long = new Map<string, string>()

@@ -172,6 +172,7 @@ interface MarkSyntax {
   readonly split: (head: string, rest: string, reading: Reading) => { readonly name: string; readonly json: string }
 }
 
+/** Calls with their own marks inside a section: begin, tool name, separator, JSON, end. DeepSeek and Kimi. */
 function readMarkedCalls(inside: string, syntax: MarkSyntax, reading: Reading): readonly ReadCall[] {
   const { begin, separator, end, split } = syntax
   const calls: ReadCall[] = []
