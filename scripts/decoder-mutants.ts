@@ -82,7 +82,7 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'else if (isException) this.#handleException',
     'else if (this.#stop) return\n    else if (isException) this.#handleException',
   ]),
-  garbled('the cache of Bedrock counts twice', 'bedrock/decode-end.ts', [
+  garbled('the cache of Bedrock counts twice', 'bedrock/decode-stream.ts', [
     'isIn && input >= cached ? input :',
     'isIn && input < cached ? input :',
   ]),

@@ -278,10 +278,10 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a heart beats behind its end',
-    file: 'packages/server/src/websocket/heart.ts',
+    file: 'packages/server/src/websocket/server.ts',
     from: 'this.#stopTimer = this.#beatLater()\n  }\n}',
     to: 'this.#beatLater()\n  }\n}',
-    test: { file: 'packages/server/src/websocket/heart.test.ts' },
+    test: { file: 'packages/server/src/websocket/server-heart.test.ts' },
   },
   {
     name: 'a wait that was stopped behind a look expires',

@@ -109,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a drain goes by the wall clock',
-    file: 'packages/runtime/src/session/wait-for-turns.ts',
+    file: 'packages/runtime/src/deadline.ts',
     from: 'while (isBusy() && readMonotonicMs(clock) < untilMs)',
     to: 'while (isBusy() && clock.nowMs() < untilMs)',
     test: { file: CONTRACT, name: 'lets its turns end' },

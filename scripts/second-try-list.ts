@@ -32,12 +32,12 @@ const MACHINE = 'packages/core/src/machine'
 
 export const SECOND_TRIES: readonly SecondTry[] = [
   {
-    file: `${MACHINE}/retry.ts`,
+    file: `${MACHINE}/rows-model.ts`,
     within: 'retryDelayMs',
     repeats: 'a model call with a retryable failure',
     bound: 'the agent’s `retry.attempts`; none if the provider asks for a wait longer than `maxMs`',
     same: 'the step; each attempt has its own number, and older ones are stale',
-    test: { file: `${MACHINE}/retry.test.ts`, name: 'is at least what the provider asks for' },
+    test: { file: `${MACHINE}/rows-model-retry.test.ts`, name: 'is at least what the provider asks for' },
   },
   {
     file: `${MACHINE}/call-event.ts`,
@@ -242,7 +242,7 @@ export const SECOND_TRIES: readonly SecondTry[] = [
 
 export const NO_SECOND_TRIES: readonly NoSecondTry[] = [
   { file: 'packages/cli/src/terminal/turn-display.ts', within: 'askedAgain', why: 'the words of a note' },
-  { file: 'packages/client/src/voice/acknowledgements.ts', within: 'send', why: 'each round sends a newer place' },
+  { file: 'packages/client/src/voice/voice.ts', within: 'send', why: 'each round sends a newer place' },
   { file: 'packages/core/src/agent/tool-options.ts', within: 'checkRetry', why: 'checks an option' },
   { file: `${MACHINE}/turn.ts`, within: 'enterAgain', why: 'a rewind with `again`: a person asks for another answer' },
   { file: `${LOCAL}/actor.ts`, within: 'commit', why: 'each round takes other mail; a failure ends the actor' },

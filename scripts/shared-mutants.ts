@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a signal interrupts a later turn',
-    `${SESSION}/abort-turn.ts`,
+    `${SESSION}/interrupt-session.ts`,
     '  if (isRunning) await submitAlone',
     '  await submitAlone',
     `${LOCAL}/handles.test.ts`,

@@ -1,11 +1,9 @@
 // A client of one session: sends the user's messages, reports the agent's actions, and runs the agent's client tools.
 import type { ServerFrame, ToolCallPayload } from '@baton/protocol'
-import type { ConnectionState, ReconnectOptions } from './connection.ts'
+import type { ConnectionState, ReconnectOptions, Connection } from './connection.ts'
 import { openConnection } from './connection.ts'
 import type { Listeners } from './listeners.ts'
 import { createListeners } from './listeners.ts'
-import type { Outbox } from './outbox.ts'
-import { createOutbox } from './outbox.ts'
 import type { ClientTool, ToolCalls, ToolHandlers, ToolResult, TypedAgent } from './tool-calls.ts'
 import { createToolCalls, describeThrown } from './tool-calls.ts'
 import type { World } from './world.ts'
@@ -173,5 +171,61 @@ async function showNow({ listeners, outbox, speak }: ClientState, call: ToolCall
   else if (call.name === 'convo.appendMessage' && role) {
     if (role === 'user') outbox.forget(text)
     listeners.tell('message', { role, text })
+  }
+}
+
+interface Outbox {
+  /** @throws Error if too many texts are waiting */
+  say(text: string): void
+  /** The server has this text: it need not be sent again. */
+  forget(text: string): void
+  /** Kept until `settle`: version 1 acknowledges nothing, and a call with an effect is never sent a second time. */
+  answer(result: ToolResult): void
+  /** Reports that a display call is done. It is not kept, because no caller waits for it. */
+  acknowledge(result: ToolResult): void
+  /** The turn has ended: its results need not be sent again. */
+  settle(): void
+  /** The connection is back. Texts keep their ids and results those of their calls, so the server accepts each once. */
+  flush(): void
+}
+
+/** Maximum waiting texts and results. */
+const WAITING_MAX = 100
+
+/**
+ * Messages that may have to be sent again: the user's, until the server shows that it has them, and results of the
+ * turn.
+ */
+function createOutbox(send: Connection['send'], newId: () => string): Outbox {
+  let said: readonly { readonly id: string; readonly text: string }[] = []
+  let results: readonly ToolResult[] = []
+
+  const sendText = (id: string, text: string): boolean =>
+    send(id, { type: 'user.audio.transcript.final', payload: { text } })
+
+  const sendResult = (result: ToolResult): boolean => send(newId(), { type: 'tool.result', payload: result })
+  return {
+    say: (text) => {
+      if (said.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} texts are already waiting`)
+      const id = newId()
+      said = [...said, { id, text }]
+      sendText(id, text)
+    },
+    forget: (text) => {
+      const known = said.findIndex((waiting) => waiting.text === text)
+      said = said.filter((_, index) => index !== known)
+    },
+    answer: (result) => {
+      results = [...results, result].slice(-WAITING_MAX)
+      sendResult(result)
+    },
+    acknowledge: sendResult,
+    settle: () => {
+      results = []
+    },
+    flush: () => {
+      for (const { id, text } of said) sendText(id, text)
+      for (const result of results) sendResult(result)
+    },
   }
 }

@@ -5,7 +5,6 @@ import { SUBPROTOCOL, decodeV2ServerFrame } from '@baton/protocol'
 import { ClientError, createClosedError, createError, createLostError } from './client-error.ts'
 import type { ReconnectOptions } from './connection.ts'
 import { delayMs, describeRefusal } from './connection.ts'
-import { countBytes } from './count-bytes.ts'
 import type { WebSocketLike, World } from './world.ts'
 
 type Hello = Extract<V2ServerFrame, { readonly type: 'hello' }>
@@ -254,4 +253,12 @@ class ServerWire implements Wire {
   #refuse(message: string): void {
     this.#user.end(createError('unauthorized', message))
   }
+}
+
+/** Browsers and Node have it, but this package loads neither's types. */
+declare const TextEncoder: new () => { encode(text: string): { readonly length: number } }
+
+/** Bytes of the text in UTF-8. */
+function countBytes(text: string): number {
+  return new TextEncoder().encode(text).length
 }

@@ -2,6 +2,8 @@
 import type { ErrorCode } from './error-codes.ts'
 import { ERROR_CODES } from './error-codes.ts'
 import type { JsonObject } from './json.ts'
+import { API_ERROR_CODES } from './api-error-codes.ts'
+import { TOOL_ERROR_CODES } from './tool-error-codes.ts'
 
 export type { ErrorCode, Fault } from './error-codes.ts'
 export { ERROR_CODES } from './error-codes.ts'
@@ -45,4 +47,16 @@ export function isBatonError(value: unknown): value is BatonError {
   } catch {
     return false // a proxy may throw on any access
   }
+}
+
+/**
+ * `api`: a service did not answer, or not as expected: an MCP server, an HTTP API, a model's provider. `tool`: the
+ * tool, its arguments or its permission. `processing`: Baton's handling of a call or a result.
+ */
+export type ErrorLayer = 'api' | 'tool' | 'processing'
+
+export function readErrorLayer(code: ErrorCode): ErrorLayer {
+  if (Object.hasOwn(API_ERROR_CODES, code) || code.startsWith('model_')) return 'api'
+  if (code.startsWith('result_')) return 'processing'
+  return Object.hasOwn(TOOL_ERROR_CODES, code) || code.startsWith('question_') ? 'tool' : 'processing'
 }

@@ -1,6 +1,7 @@
 // Session time, and waits with a limit: whatever misses its deadline counts as failed, so nothing waits forever.
-import type { BatonError, Clock, Timers } from '@baton/core/internal'
+import type { BatonError, Clock, Timers, Environment } from '@baton/core/internal'
 import { readMonotonicMs } from '@baton/core/internal'
+import type { State } from '@baton/core/machine'
 
 /**
  * The time of a session while one host has it open. It starts at the wall clock, or at the session's last record if
@@ -33,4 +34,23 @@ export function within<Value>(timers: Timers, limit: Limit, work: PromiseLike<Va
       },
     )
   })
+}
+
+/** Milliseconds between two polls. */
+const LOOK_MS = 20
+
+/** Lets a stopping host wait for running turns and detached tools, by polling up to a limit. */
+export async function waitForTurns(
+  { clock, timers }: Pick<Environment, 'clock' | 'timers'>,
+  drainMs: number,
+  isBusy: () => boolean,
+): Promise<void> {
+  const untilMs = readMonotonicMs(clock) + drainMs
+  while (isBusy() && readMonotonicMs(clock) < untilMs)
+    await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+}
+
+/** Whether a turn or a detached tool is running. */
+export function hasRunningWork({ turn, step, detached }: State): boolean {
+  return turn !== null || detached.length > 0 || (step?.calls ?? []).some(({ state }) => state === 'started')
 }

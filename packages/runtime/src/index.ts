@@ -6,14 +6,8 @@ export type { Limit } from './deadline.ts'
 export { describeThrown } from './describe-thrown.ts'
 export { SharedTimers } from './shared-timers.ts'
 export { createCatalog } from './catalog/catalog.ts'
-export type {
-  AgentChoice,
-  Catalog,
-  CatalogOptions,
-  SessionIdentity,
-  SessionParts,
-  SessionWorld,
-} from './catalog/catalog.ts'
+export type { Catalog, SessionWorld } from './catalog/catalog.ts'
+export type { AgentChoice, CatalogOptions, SessionIdentity, SessionParts } from './catalog/catalog-options.ts'
 export { findPermissionRefusal } from './work/permitted.ts'
 export { SourceTools } from './catalog/source-tools.ts'
 export type { SourceToolsOptions } from './catalog/source-tools.ts'
@@ -39,11 +33,11 @@ export { createSession } from './session/session.ts'
 export { Directory, isListedOtherwise, readOpening } from './session/session-directory.ts'
 export type { SessionDirectoryOptions } from './session/session-directory.ts'
 export type { SessionHandleOptions } from './session/session.ts'
-export { hasRunningWork, waitForTurns } from './session/wait-for-turns.ts'
+export { hasRunningWork, waitForTurns } from './deadline.ts'
 export { AbortedCalls } from './work/aborted-calls.ts'
 export type { AbortedCallsOptions } from './work/aborted-calls.ts'
 export { createArgumentValidator, ValidatedArguments } from './work/arguments.ts'
-export { RequestMessages } from './work/request.ts'
+export { RequestMessages } from './work/request-messages.ts'
 export type { ArgumentValidator } from './work/arguments.ts'
 export { fitToolName } from './work/fit-tool-name.ts'
 export { createLossReport, isWorkEffect, performEffect } from './work/effect-work.ts'

@@ -17,13 +17,17 @@ export { isLoopback } from './websocket/admission.ts'
 export type { PeerLink, PeerLinkOptions } from './websocket/connect-to-peer.ts'
 export { createConnectionRates } from './websocket/connection-rates.ts'
 export type { ConnectionRates } from './websocket/connection-rates.ts'
-export type { AppConnectionOptions } from './websocket/connection-options.ts'
+export type {
+  AppConnectionOptions,
+  WebSocketFrontOptions,
+  WebSocketServerOptions,
+} from './websocket/connection-options.ts'
 export { DEFAULT_CONNECTION_LIMITS } from './websocket/limits.ts'
 export type { ConnectionLimits } from './websocket/limits.ts'
 export type { TlsFiles } from './websocket/listen.ts'
 export { createMemorySocket } from './websocket/memory-socket.ts'
 export type { MemorySocket } from './websocket/memory-socket.ts'
-export type { WebSocketFront, WebSocketFrontOptions, WebSocketServerOptions } from './websocket/server.ts'
+export type { WebSocketFront } from './websocket/server.ts'
 export { openV1Connection } from './websocket/v1-session.ts'
 export { openV2Connection } from './websocket/v2-connection.ts'
 export { DeviceNames } from './websocket/v2-device-names.ts'

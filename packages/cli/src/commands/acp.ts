@@ -1,7 +1,7 @@
 // `baton acp`: an agent for editors such as Zed, JetBrains and Neovim, which start the command and talk to it over
 // standard input and output.
-import type { Logger, Permissions } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Logger, Permissions, Host } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import { secretsIn } from '@baton/models/internal'
 import type { AcpOptions } from '@baton/server/acp'
 import { createAcpAgents } from '../places/acp-agents.ts'
@@ -10,8 +10,6 @@ import type { Console, ConsoleStreams } from '../console.ts'
 import type { EmbeddedHost } from '../places/embedded-host.ts'
 import { openEmbeddedHost } from '../places/embedded-host.ts'
 import { addKeptKeys } from '../places/kept-keys.ts'
-import { createLateHost } from '../places/late-host.ts'
-import type { LateHost } from '../places/late-host.ts'
 import { logIn } from './login.ts'
 import { MCP_HELP, MCP_OPTION } from '../words/mcp-option.ts'
 import { PERMISSION_HELP, PERMISSION_WORDS, readPermissions } from '../words/permission-options.ts'
@@ -24,6 +22,7 @@ import { storeLocation } from '../places/store-location.ts'
 import { UsageError } from '../words/usage-error.ts'
 import { VERSION } from '../version.ts'
 import { readWords } from '../words/words.ts'
+import type { LocalHost } from '@baton/host'
 
 const HELP = `baton acp: an agent in editors, over the Agent Client Protocol
 
@@ -171,4 +170,58 @@ function describeFront({ agent, v2 }: AcpWords, { terminal, late, log }: FrontWo
     },
     log,
   }
+}
+
+interface LateHost {
+  /** For a front: opens the real host on demand. */
+  readonly host: Host & Pick<LocalHost, 'sessions' | 'has' | 'watch' | 'remove'>
+  /** @throws BatonError when opening fails */
+  open(): Promise<EmbeddedHost>
+  /** Why no model can answer yet; `undefined` when one can. @throws BatonError for any other problem */
+  missing(): Promise<string | undefined>
+  stop(drainMs: number): Promise<void>
+}
+
+/**
+ * A host that is opened when first needed, and retried after a failure: an editor may start the agent before a key is
+ * set.
+ */
+function createLateHost(openHost: () => Promise<EmbeddedHost>): LateHost {
+  let opened: Promise<EmbeddedHost> | undefined
+  const open = (): Promise<EmbeddedHost> => {
+    opened ??= openHost().catch((cause: unknown) => {
+      opened = undefined
+      throw cause
+    })
+    return opened
+  }
+  const host: LateHost['host'] = {
+    session: async (id, init) => await (await open()).host.session(id, init),
+    sessions: async (query) => await (await open()).host.sessions(query),
+    has: async (session) => await (await open()).host.has(session),
+    remove: async (session, by) => await (await open()).host.remove(session, by),
+    watch: (query) => watchLater(open, query),
+    stop: async (options) => await (await open()).host.stop(options),
+  }
+  return {
+    host,
+    open,
+    missing: async () => {
+      try {
+        await open()
+        return undefined
+      } catch (cause) {
+        if (isBatonError(cause) && cause.code === 'model_not_configured') return cause.message
+        throw cause
+      }
+    },
+    stop: async (drainMs) => {
+      const embedded = await opened?.catch(() => undefined) // opening failed, and the error was reported then
+      await embedded?.stop(drainMs)
+    },
+  }
+}
+
+async function* watchLater(open: () => Promise<EmbeddedHost>, query: Parameters<LocalHost['watch']>[0]) {
+  yield* (await open()).host.watch(query)
 }

@@ -6,7 +6,7 @@ import envPaths from 'env-paths'
 import { join } from 'node:path'
 import { openChatHistory } from '../terminal/chat-history.ts'
 import type { Command } from '../command.ts'
-import type { Console, ConsoleStreams } from '../console.ts'
+import type { Console, ConsoleStreams, TerminalOutput } from '../console.ts'
 import { wantsColor } from '../console.ts'
 import type { AskPerson, ChatPartner, Person } from '../terminal/conversation.ts'
 import { openEmbeddedChat } from '../places/embedded-chat.ts'
@@ -22,9 +22,11 @@ import { createShownCalls } from '../terminal/shown-calls.ts'
 import { SLASH_NAMES } from '../terminal/slash-commands.ts'
 import type { Talk } from '../terminal/talk.ts'
 import { startTalk } from '../terminal/talk.ts'
-import { createTerminalPerson } from '../terminal/terminal-person.ts'
 import { createTurnDisplay } from '../terminal/turn-display.ts'
 import { UsageError } from '../words/usage-error.ts'
+import type { ChatHistory } from '../terminal/chat-history.ts'
+import type { LineEditorOptions } from '../terminal/line-editor.ts'
+import { createLineEditor } from '../terminal/line-editor.ts'
 
 export const chatCommand: Command = {
   help: CHAT_HELP,
@@ -158,4 +160,44 @@ async function createPartner(
  */
 function hasOwnWords({ agent, model, baseUrl, mcp, permissions }: EmbeddedOptions): boolean {
   return [agent, model, baseUrl, permissions].some((one) => one !== undefined) || mcp.length > 0
+}
+
+interface TerminalPersonOptions {
+  readonly input: LineEditorOptions['input']
+  readonly output: TerminalOutput
+  readonly prompt: string
+  /** Words completed by the tab key. */
+  readonly completions: readonly string[]
+  /** Called at Ctrl+C; `hadText` if it discarded a started line. */
+  readonly onInterrupt: (hadText: boolean) => void
+  /** History of this and earlier chats. */
+  readonly history?: ChatHistory
+}
+
+const WAITING_MAX = 100
+
+/**
+ * The person at a terminal. While a turn runs, keys are kept for the next line and not shown, so that they do not
+ * appear within the answer.
+ */
+function createTerminalPerson({ prompt, ...init }: TerminalPersonOptions): Person {
+  /** Messages that were finished while a turn was running. */
+  const waiting: string[] = []
+  const editor = createLineEditor({
+    ...init,
+    onLine: (line) => {
+      if (waiting.length < WAITING_MAX) waiting.push(line)
+    },
+    onEnd: () => {},
+  })
+  return {
+    next: async () => {
+      const [first] = waiting
+      if (first === undefined) return await editor.readMessage(prompt)
+      init.output.write(`${prompt}${first}\r\n`)
+      return waiting.shift()
+    },
+    ask: (question, signal) => editor.readAnswer(question, signal),
+    close: () => editor.close(),
+  }
 }

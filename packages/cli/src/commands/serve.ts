@@ -1,6 +1,6 @@
 // `baton serve`: runs the local host behind the WebSocket front until a signal ends it.
-import type { Agent, Logger } from '@baton/core/internal'
-import { listClientModels, readMonotonicMs, voice } from '@baton/core/internal'
+import type { Agent, Logger, Clock, LogStore, StoreHealth } from '@baton/core/internal'
+import { listClientModels, readMonotonicMs, voice, BatonError } from '@baton/core/internal'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
@@ -13,9 +13,7 @@ import { describeThrown } from '@baton/runtime'
 import { randomUUID } from 'node:crypto'
 import type { Command } from '../command.ts'
 import type { Console } from '../console.ts'
-import { develop } from './develop.ts'
-import type { EmbeddedHost } from '../places/embedded-host.ts'
-import type { EmbeddedHostOptions } from '../places/embedded-host.ts'
+import type { EmbeddedHost, EmbeddedHostOptions } from '../places/embedded-host.ts'
 import { openEmbeddedHost } from '../places/embedded-host.ts'
 import { escapeControls } from '../terminal/escape-controls.ts'
 import type { GatewayHost } from '../places/gateway-host.ts'
@@ -24,15 +22,19 @@ import { createAccess } from './serve-access.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
-import { readTls } from '../words/read-tls.ts'
 import { createServerLog } from './server-log.ts'
 import { permissionLine } from '../words/permission-options.ts'
-import { createReadiness } from './readiness.ts'
 import type { ServerAddress } from '../places/server-address.ts'
 import { publishAddress } from '../places/server-address.ts'
 import type { StoreLocation } from '../places/store-location.ts'
 import { hasRecords, nameOfStore, storeLocation } from '../places/store-location.ts'
 import { VERSION } from '../version.ts'
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { TlsFiles } from '@baton/server/internal'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
 
 export const serveCommand: Command = {
   help: SERVE_HELP,
@@ -264,4 +266,99 @@ function greeting(
 function chatOption(url: string, { store, folder }: ServedFrom): string {
   const own = storeLocation(undefined, {}, folder)
   return store.type === 'sqlite' && own.type === 'sqlite' && own.path === store.path ? '' : ` --url ${url}`
+}
+
+const BATON = fileURLToPath(new URL('../../bin/baton.mjs', import.meta.url))
+const WATCH = ['--watch', '--watch-preserve-output', '--watch-kill-signal=SIGTERM']
+
+/**
+ * `baton serve --dev`: the same server as a child of Node's watcher, which restarts it when the agent's file or a file
+ * it imports changes. The old server gets a signal, finishes its turns, and only then the new one starts on the same
+ * port.
+ * `words` are those of `serve` without `--dev`. Returns the exit code.
+ */
+function develop(words: readonly string[], terminal: Console): Promise<number> {
+  const child = spawn(process.execPath, [...WATCH, BATON, 'serve', ...words], {
+    cwd: terminal.folder,
+    env: { ...terminal.variables },
+    stdio: 'inherit',
+    // In its own process group, so that Ctrl+C reaches it once, through this process, and a running turn can end.
+    detached: process.platform !== 'win32',
+  })
+  const endGroup = (): void => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    if (process.platform === 'win32') child.kill('SIGKILL')
+    else process.kill(-child.pid, 'SIGKILL')
+  }
+  // A second signal ends this process at once, and must not leave a server behind.
+  process.once('exit', endGroup)
+  const stopListening = terminal.onStop(() => void child.kill('SIGTERM'))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      stopListening()
+      process.off('exit', endGroup)
+      resolve(signal === null ? (code ?? 1) : 1)
+    })
+  })
+}
+
+interface TlsFileNames {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+/** @throws BatonError `invalid_option` when a file cannot be read or is not PEM, or the two do not match */
+function readTls({ certFile, keyFile }: TlsFileNames, folder: string): TlsFiles {
+  const files = { cert: readPem('--tls-cert', certFile, folder), key: readPem('--tls-key', keyFile, folder) }
+  try {
+    createSecureContext(files)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const message = `--tls-cert ${certFile} and --tls-key ${keyFile} cannot be used: ${why}`
+    throw new BatonError({ code: 'invalid_option', message, cause })
+  }
+  return files
+}
+
+function readPem(option: string, file: string, folder: string): string {
+  try {
+    return readFileSync(resolve(folder, file), 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({ code: 'invalid_option', message: `${option} ${file} cannot be read: ${why}`, cause })
+  }
+}
+
+interface ReadinessOptions {
+  readonly store: Pick<LogStore, 'health'>
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+const SHARED_MS = 1000
+
+/**
+ * A server's readiness check, based on its store's health, which is checked at most once a second regardless of the
+ * number of requests.
+ * Resolves with the code of the problem; its message is only logged, since any client may ask.
+ */
+export function createReadiness({ store, log, clock }: ReadinessOptions): () => Promise<string | undefined> {
+  let asked: { readonly atMs: number; readonly health: Promise<StoreHealth> } | undefined
+  let told: string | undefined
+  return async () => {
+    const nowMs = clock.nowMs()
+    if (!asked || Math.abs(nowMs - asked.atMs) >= SHARED_MS) asked = { atMs: nowMs, health: store.health() }
+    const health = await asked.health
+    const said = health.ok ? undefined : health.message
+    if (said !== told && !health.ok)
+      log.warn('the store cannot be written', {
+        code: health.code,
+        cause: health.message,
+        hint: health.hint,
+      })
+    if (said !== told && health.ok) log.info('the store can be written again')
+    told = said
+    return health.ok ? undefined : health.code
+  }
 }

@@ -1,5 +1,5 @@
 // A chat whose turns run in this process, over a store.
-import { frontOf } from '@baton/core/internal'
+import { frontOf, readText } from '@baton/core/internal'
 import type { Agent, EventCursor, FrontSession, Session, SessionEvent, Store, Turn } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
@@ -11,7 +11,6 @@ import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeLine } from '../terminal/escape-controls.ts'
 import { logLines } from '../words/log-lines.ts'
 import { createSessionControls } from './session-controls.ts'
-import { watchSession } from './session-watch.ts'
 import { nameOfStore } from './store-location.ts'
 
 export interface EmbeddedChatOptions extends EmbeddedHostOptions {
@@ -193,4 +192,47 @@ async function listRecords(store: Store, session: string): Promise<readonly Sess
 
 function turns(count: number): string {
   return count === 1 ? '1 turn' : `${count} turns`
+}
+
+interface SessionWatch {
+  /**
+   * Whether the host has released the session: another process asked for it while it was at rest, or its lease ended.
+   */
+  isAway(): boolean
+  /** Position after the last event seen here. */
+  cursor(): EventCursor
+  /** Messages of people before the watch was up to date, once they are read. */
+  readonly past: Promise<readonly string[]>
+  leave(): void
+}
+
+/**
+ * Watches the session of a chat: whether this process still has it, and its messages from before the watch began. It
+ * sends nothing.
+ */
+function watchSession(session: Session, from: EventCursor): SessionWatch {
+  const events = session.events({ from })
+  const past = Promise.withResolvers<readonly string[]>()
+  const said: string[] = []
+  let cursor = from
+  let isPast = true
+  let isAway = false
+  const follow = async (): Promise<void> => {
+    for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch()) {
+      for (const event of batch.events) {
+        if (event.type === 'live') isPast = false
+        if (isPast && event.type === 'message-added' && event.message.role === 'user')
+          said.push(readText(event.message.parts))
+      }
+      cursor = batch.next
+      if (!isPast) past.resolve(said)
+    }
+  }
+  follow()
+    .catch(() => {}) // the host lost the session; when it is opened again, the missed messages are shown
+    .finally(() => {
+      isAway = true
+      past.resolve(said)
+    })
+  return { isAway: () => isAway, cursor: () => cursor, past: past.promise, leave: () => events.leave() }
 }

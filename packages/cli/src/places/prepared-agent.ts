@@ -1,21 +1,21 @@
 // Preparation shared by commands that run an agent: the agent, its chosen model, and the connections to providers.
 import type { Agent, AgentProfile, Environment, Logger, Model, Permissions } from '@baton/core/internal'
-import { mayUseExternalModels, mayUseNetwork } from '@baton/core/internal'
+import { mayUseExternalModels, mayUseNetwork, BatonError } from '@baton/core/internal'
 import { createNodeEnvironment } from '@baton/host'
-import type { ModelChoice } from '@baton/models/choose-model'
-import type { Variables } from '@baton/models/internal'
+import type { ModelChoice, ChooseModelOptions } from '@baton/models/choose-model'
+import type { Variables, ToolVerdict } from '@baton/models/internal'
 import { chooseModel, createModelOf, readMaxOutputTokens } from '@baton/models/choose-model'
-import { describeToolVerdict } from '@baton/models/internal'
-import type { ToolVerdict } from '@baton/models/internal'
-import { createSchemaWarnings } from '@baton/models/internal'
+import { describeToolVerdict, createSchemaWarnings } from '@baton/models/internal'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { Console } from '../console.ts'
 import { loadAgent } from './load-agent.ts'
-import { isLocalModel, loadLocalModel } from './local-model.ts'
 import { addMcpServers, openMcpServers } from '../words/mcp-option.ts'
 import { withAddress } from '../words/model-options.ts'
 import { restrict } from '../words/permission-options.ts'
-import { choosePermittedModel } from './permitted-model.ts'
+import type { GgufModel } from '@baton/models/gguf'
+import { loadGgufModel } from '@baton/models/gguf'
+import { resolve } from 'node:path'
+import { UsageError } from '../words/usage-error.ts'
 
 export interface AgentWords {
   readonly agent: string | undefined
@@ -131,4 +131,53 @@ function adapted(agent: Agent, init: Adapting, choice: ModelChoice): Agent {
     ...(maxOutputTokens !== undefined && { settings: { ...agent.settings, maxOutputTokens } }),
     ...(init.exchanges !== undefined && { window: { ...agent.window, exchanges: init.exchanges } }),
   }
+}
+
+const PREFIX = 'gguf:'
+
+/** Models in this process: `gguf:FILE` is loaded once, before the first question. */
+function isLocalModel(name: unknown): name is string {
+  return typeof name === 'string' && name.startsWith(PREFIX)
+}
+
+/** @throws UsageError if the file name is missing; BatonError `model_not_configured` when it cannot be loaded */
+async function loadLocalModel(name: string, folder: string): Promise<GgufModel> {
+  const file = name.slice(PREFIX.length)
+  if (file === '') throw new UsageError('gguf: needs a file name: --model gguf:FILE')
+  return await loadGgufModel(resolve(folder, file))
+}
+
+const HINT = 'Name a model on this machine, such as --model ollama/qwen3 or --model gguf:FILE.'
+
+/**
+ * Chooses the model when permissions allow only models on this machine, ignoring keys in the environment.
+ * Like `chooseModel`; for an agent with several models, chooses the first permitted one. If no model was named and that
+ * of the environment is external, the result is the offline model.
+ * @throws BatonError `not_permitted` for a named model that is external, and errors of `chooseModel`
+ */
+function choosePermittedModel(init: ChooseModelOptions, find: (id: string) => Model): ModelChoice {
+  const { flag, agentModels = [], variables } = init
+  if (flag !== undefined || agentModels.length === 0) {
+    const choice = chooseModel(init)
+    // A key would not help here, unlike the reason given without permissions suggests.
+    if (choice.id === 'offline' && flag === undefined && !variables['MODEL_PROVIDER'])
+      return { id: 'offline', reason: 'because no model on this machine is named; name one with --model' }
+    if (isHere(find(choice.id))) return choice
+    if (flag !== undefined) throw refuse(`--model names ${choice.id}, which does not`)
+    return { id: 'offline', reason: `because ${choice.id} is not on this machine; name one that is with --model` }
+  }
+  for (const model of agentModels) {
+    if (!isHere(typeof model === 'string' ? find(model) : model)) continue
+    return chooseModel({ agentModels: [model], variables })
+  }
+  throw refuse(`none of the agent's models does`)
+}
+
+function isHere({ capabilities }: Model): boolean {
+  return capabilities.network === false
+}
+
+function refuse(why: string): BatonError {
+  const message = `the permissions allow only models that run on this machine, but ${why}`
+  return new BatonError({ code: 'not_permitted', message, hint: HINT })
 }

@@ -1,14 +1,15 @@
 // A chat whose turns run on a server, over protocol version 2: its tool calls, approvals and questions are shown here,
 // and the person runs client tools. Its log stays on the server.
-import type { SessionClient, SessionSnapshot } from '@baton/client'
+import type { SessionClient, SessionSnapshot, SessionMessage } from '@baton/client'
 import { openSession } from '@baton/client'
-import { BatonError } from '@baton/core'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { AskPerson, ChatPartner, Conversation } from '../terminal/conversation.ts'
+import type { AskPerson, ChatPartner, Conversation, SessionControls } from '../terminal/conversation.ts'
 import { readDecision } from '../terminal/conversation.ts'
-import { createRemoteControls } from './remote-controls.ts'
 import { createRemoteTurns } from './remote-turns.ts'
+import type { Usage } from '@baton/core/internal'
+import { addUsage, BatonError } from '@baton/core/internal'
+import type { RemoteTurns } from './remote-turns.ts'
 
 export interface RemoteChatOptions {
   /** `ws://127.0.0.1:8080/ws`, without a token. */
@@ -128,4 +129,51 @@ function tellNews(client: SessionClient, tell: (line: string) => void): void {
     if (status === 'open') isLost = false
   })
   client.on('error', ({ code, message }) => tell(`${code}: ${message}`))
+}
+
+/** Messages per page from the server. */
+const PAGE = 200
+
+/** Controls of a session on a server: go back, copy, show usage, answer questions. */
+function createRemoteControls(client: SessionClient, turns: RemoteTurns): SessionControls {
+  return {
+    retry: async () => {
+      findLast(client, 'assistant')
+      const sent = client.regenerate()
+      const turn = turns.begin(sent, 'anew')
+      await sent.accepted
+      return turn
+    },
+    undo: async () => {
+      const last = findLast(client, 'user')
+      await client.rewind({ message: last.id }).accepted
+      if (last.role !== 'user') return ''
+      return last.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+    },
+    fork: () => client.fork(),
+    tools: () => ['the tools run on the server; their calls are shown here'],
+    status: async () => {
+      const { model, context } = await client.info()
+      return { model, context }
+    },
+    usage: async () => {
+      while (await client.older(PAGE));
+      let usage: Usage | undefined
+      for (const message of client.getSnapshot().messages)
+        if (message.role === 'assistant' && message.usage) usage = addUsage(usage, message.usage)
+      return usage ?? {}
+    },
+    answer: (answer) => client.answer(answer),
+  }
+}
+
+/** @throws BatonError `unknown_input` if there is no message yet */
+function findLast(client: SessionClient, role: SessionMessage['role']): SessionMessage {
+  const last = client.getSnapshot().messages.findLast((message) => message.role === role)
+  if (last) return last
+  throw new BatonError({
+    code: 'unknown_input',
+    message: 'this session has no messages yet',
+    hint: 'Send a message first.',
+  })
 }

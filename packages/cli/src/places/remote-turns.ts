@@ -4,8 +4,6 @@ import type { SentInput, SessionAnswer } from '@baton/client/internal'
 import { ClientError } from '@baton/client'
 import type { EventBody, SessionEvent } from '@baton/core/internal'
 import type { ConversationTurn } from '../terminal/conversation.ts'
-import type { EventQueue } from '../terminal/event-queue.ts'
-import { createEventQueue } from '../terminal/event-queue.ts'
 
 export interface RemoteTurns {
   /** Follows an input that was just sent. `anew`: it repeats an earlier request, under that one's id. */
@@ -102,4 +100,44 @@ function repeatEvents(
     return open ? [{ type: 'approval-requested', approvalId, call: open.call, expiresAtMs }] : []
   })
   return [...told, ...asked, ...questions.map((question) => ({ type: 'question-asked', ...question }) as const)]
+}
+
+interface EventQueue extends AsyncIterable<EventBody> {
+  push(event: EventBody): void
+  end(): void
+}
+
+/**
+ * A queue of a turn's events: pushed in order, iterated by its one reader.
+ * Bounded by the turn, because waiting text is joined.
+ */
+export function createEventQueue(): EventQueue {
+  const waiting: EventBody[] = []
+  let isOver = false
+  let wake = Promise.withResolvers<void>()
+  const tell = (): void => {
+    wake.resolve()
+    wake = Promise.withResolvers()
+  }
+  return {
+    push: (event) => {
+      const last = waiting.at(-1)
+      if (event.type === 'text' && last?.type === 'text')
+        waiting[waiting.length - 1] = { ...last, text: last.text + event.text }
+      else waiting.push(event)
+      tell()
+    },
+    end: () => {
+      isOver = true
+      tell()
+    },
+    [Symbol.asyncIterator]: async function* () {
+      for (;;) {
+        yield* waiting.splice(0)
+        if (waiting.length > 0) continue
+        if (isOver) return
+        await wake.promise
+      }
+    },
+  }
 }

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { platformWorld } from '../world.ts'
 import { ClientError } from '../client-error.ts'
 import { createPlayedServer, settle } from '../played-server.test-kit.ts'
-import type { AppModel, ClientModelsSession, ModelNotice } from './client-models.ts'
+import type { ClientModelsSession, ModelNotice } from './client-models.ts'
+import type { AppModel } from './session-client.ts'
 import { ClientModels } from './client-models.ts'
 
 const notice = (run: string): ModelNotice => ({ type: 'model.run', run, model: 'tiny', request: {} }) as never // more is not read

@@ -4,16 +4,8 @@ import type { AbortSignalLike, ModelAnswer, ModelEvent, ModelRequest } from '@ba
 import type { ModelOutcome } from '@baton/protocol'
 import { describeThrown } from '../tool-calls.ts'
 import type { Notice } from '../wire.ts'
+import type { AppModel } from './session-client.ts'
 import type { SessionContext } from './session-context.ts'
-
-/** A model that an app runs: any `Model`, such as `loadGgufModel(file)` in Node. */
-export interface AppModel {
-  /**
-   * `sink` takes pieces of the answer as they arrive; the promise resolves with all of it. Errors are sent to the
-   * server.
-   */
-  run(request: ModelRequest, sink: (piece: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer>
-}
 
 export type ModelNotice = Extract<Notice, { readonly type: 'model.run' | 'model.cancel' }>
 

@@ -1,19 +1,12 @@
 // The user's messages: shown at once, sent one after another until the server has them, and followed to their answers.
 // A message stays in the outbox until then, and is sent again under its id after a connection broke.
-import type { AssistantChatMessage, ChatMessage, MessageId, SessionEvent, TurnStop, Usage } from '@baton/core/internal'
+import type { AssistantChatMessage, ChatMessage, MessageId, SessionEvent } from '@baton/core/internal'
 import { ClientError, WAITING_MAX, createError, createFullError } from '../client-error.ts'
 import type { InputRequest, OutboxEntry } from '../outbox/outbox.ts'
-import type { PendingMessage, SentInput } from './session-client.ts'
+import type { PendingMessage, SentInput, SessionAnswer } from './session-client.ts'
 import type { Retried, SessionContext } from './session-context.ts'
 
 export type InputEntry = Extract<OutboxEntry, { readonly kind: 'input' }>
-
-export interface SessionAnswer {
-  readonly stop: Exclude<TurnStop, 'failed'>
-  /** The texts of all steps joined by a blank line. */
-  readonly text: string
-  readonly usage: Usage
-}
 
 interface Tracked extends Retried {
   readonly entry: InputEntry

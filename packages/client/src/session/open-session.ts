@@ -1,12 +1,10 @@
 // Opens a session for an app: follows it over connections that break, and sends the app's messages and results.
-import type { Agent, SessionEvent } from '@baton/core'
-import type { AnswerOf, V2Cursor, DeviceOptions, Requests } from '@baton/protocol'
+import type { AnswerOf, V2Cursor, DeviceOptions, Requests, RequestType } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import { createClosedError, createError, createFullError } from '../client-error.ts'
 import type { ConnectionState } from '../connection.ts'
 import { createListeners } from '../listeners.ts'
-import type { OutboxEntry, OutboxPlace } from '../outbox/outbox.ts'
-import { joinPageOutbox } from '../outbox/page-outbox.ts'
+import type { OutboxEntry, OutboxPlace, InputRequest, OutboxOptions } from '../outbox/outbox.ts'
 import type { Notice, Wire, WireUser } from '../wire.ts'
 import { openWire } from '../wire.ts'
 import type { World } from '../world.ts'
@@ -17,15 +15,17 @@ import type { InputEntry } from './inputs.ts'
 import { Inputs } from './inputs.ts'
 import { SessionRequests } from './requests.ts'
 import type { Retried, SessionContext } from './session-context.ts'
-import { createCommands } from './session-commands.ts'
 import type {
   SessionClient,
   SessionClientEvents,
   SessionMessage,
   OpenSessionOptions,
   SessionSnapshot,
+  RewindInput,
+  SentInput,
 } from './session-client.ts'
 import { EMPTY_VIEW, SessionView } from './session-view.ts'
+import type { ChatMessage, MessageId, Agent, SessionEvent } from '@baton/core/internal'
 
 /**
  * Opens a session and connects at once. `openSession<typeof agent>(…)` only needs the type of the server's agent, and knows the
@@ -63,7 +63,7 @@ const MESSAGES = 50
 /** How often a server may postpone a request that must arrive. */
 const RETRIES_MAX = 8
 
-export class FollowedSession implements ClientCallsSession, WireUser {
+class FollowedSession implements ClientCallsSession, WireUser {
   // `declare` keeps fields without a value out of the bundle.
   declare readonly id: string
   declare readonly world: World
@@ -279,5 +279,108 @@ export class FollowedSession implements ClientCallsSession, WireUser {
           asks,
           leaseMs,
         } as DeviceOptions)
+  }
+}
+
+/** Number of older messages per page. */
+const PAGE = 50
+
+/** The methods of an opened session, as requests and inputs. */
+function createCommands(session: FollowedSession): SessionClient {
+  const { id, requests, view, world, inputs, listeners, options } = session
+  const asks = { asks: options.asks } as { asks?: boolean } // JSON omits undefined fields
+  const say = (request: InputRequest, asks?: MessageId): SentInput => {
+    if (session.isClosed) throw createClosedError()
+    return inputs.send(request.given.input, request, asks)
+  }
+  const order = async <Type extends RequestType>(
+    type: Type,
+    given: Requests[Type]['given'],
+    isDone?: () => boolean,
+  ): Promise<void> => void (await requests.ask(type, given, { isDone }))
+  const rewind = (to: RewindInput): SentInput =>
+    say({ type: 'input.rewind', given: { input: world.newId(), ...to } }, to.again && findQuestion(session, to.message))
+  return {
+    id,
+    speech: options.speech ?? false,
+    getSnapshot: () => session.snapshot,
+    subscribe: (listener) => listeners.on('change', listener),
+    on: listeners.on,
+    send: (content, { id: input = world.newId(), ...more } = {}) =>
+      say({ type: 'input.send', given: { input, content, ...asks, ...more } }),
+    hear: (speaker, text) => say({ type: 'input.hear', given: { input: world.newId(), speaker, text, ...asks } }),
+    notify: (event) => say({ type: 'input.notify', given: { input: world.newId(), ...asks, ...event } }),
+    retry: (message) => inputs.retry(message),
+    withdraw: async (input) => {
+      if (inputs.withdraw(input)) return
+      const waits = (one: ChatMessage): boolean => one.id === input && one.role === 'user' && one.waits
+      await order('input.withdraw', { input }, () => !view.messages().some(waits))
+    },
+    rewind,
+    edit: (message, replace) => rewind({ message, replace, interrupt: true }),
+    regenerate: (message) => rewind({ message: message ?? findNewestAnswer(session), again: true, interrupt: true }),
+    interrupt: (given = {}) => {
+      const running = view.answer()?.id
+      return order('turn.interrupt', given, () => view.answer()?.id !== running || !!view.answer()?.stop)
+    },
+    played: (given) => order('speech.played', given),
+    decide: (decision) =>
+      order('approval.decide', decision, () =>
+        view.state.approvals.every((open) => open.approvalId !== decision.approvalId),
+      ),
+    answer: (answer) =>
+      order('question.answer', answer, () =>
+        view.state.questions.every((open) => open.questionId !== answer.questionId),
+      ),
+    describe: (patch) => order('session.describe', patch),
+    configure: (patch) => order('session.configure', patch),
+    control: (action) => order('session.control', { action }),
+    fork: async (given = {}) => (await requests.ask('session.fork', given, { once: true })).session,
+    info: async () => (await requests.ask('session.info', {})).info,
+    older: (limit = PAGE) => readOlder(session, limit),
+    close: () => session.end(),
+  }
+}
+
+async function readOlder(session: FollowedSession, limit: number): Promise<boolean> {
+  const { view, requests } = session
+  const before = view.messages()[0]?.id
+  if (!session.snapshot.more || !before) return false
+  const page = await requests.ask('session.messages', { limit, before })
+  // Otherwise it was read again meanwhile, or another page arrived first.
+  if (view.messages()[0]?.id === before) {
+    view.addOlder(page.messages)
+    session.publish({ more: page.more })
+  }
+  return session.snapshot.more
+}
+
+/** The question of an answer; for a user's message, the message itself. */
+function findQuestion({ view }: FollowedSession, message: MessageId): MessageId {
+  const messages = view.messages()
+  const named = messages.find((one) => one.id === message)
+  if (named?.role !== 'assistant') return message
+  return messages.findLast((one) => one.role === 'user' && one.exchange === named.exchange)?.id ?? message
+}
+
+function findNewestAnswer({ view }: FollowedSession): MessageId {
+  const newest = view.answer()
+  if (!newest) throw createError('unknown_input', 'no answer yet')
+  return newest.id
+}
+
+/** A page's database, whose code is loaded separately; none elsewhere, since memory ends with the client. */
+function joinPageOutbox(init: OutboxOptions): OutboxPlace {
+  const { indexedDB } = globalThis as { readonly indexedDB?: unknown } // only browsers have it
+  if (!indexedDB) return { save: () => {}, remove: () => {}, leave: () => Promise.resolve() }
+  const joined = import('../outbox/indexed-db-outbox.ts').then(({ createIndexedDbOutbox }) =>
+    createIndexedDbOutbox().join(init),
+  )
+  joined.catch(init.onBroken)
+  const then = (use: (place: OutboxPlace) => void | Promise<void>): Promise<void> => joined.then(use).catch(() => {}) // reported above
+  return {
+    save: (entry) => void then((place) => place.save(entry)),
+    remove: (kind, id) => void then((place) => place.remove(kind, id)),
+    leave: () => then((place) => place.leave()),
   }
 }

@@ -2,7 +2,13 @@
 import type {
   Agent,
   AgentCall,
+  AbortSignalLike,
   AssistantChatMessage,
+  ModelAnswer,
+  ModelEvent,
+  ModelRequest,
+  TurnStop,
+  Usage,
   CallView,
   Decision,
   Delivery,
@@ -23,10 +29,17 @@ import type { ClientError } from '../client-error.ts'
 import type { ConnectionState, ReconnectOptions } from '../connection.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { World } from '../world.ts'
-import type { SessionAnswer } from './inputs.ts'
-import type { AppModel } from './client-models.ts'
 import type { BroughtTool, ToolHandler } from './client-tools.ts'
 import type { OpenCallView, ViewState } from './session-view.ts'
+
+/** A model that an app runs: any `Model`, such as `loadGgufModel(file)` in Node. */
+export interface AppModel {
+  /**
+   * `sink` takes pieces of the answer as they arrive; the promise resolves with all of it. Errors are sent to the
+   * server.
+   */
+  run(request: ModelRequest, sink: (piece: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer>
+}
 
 export interface OpenSessionOptions<Handlers = Readonly<Record<string, ToolHandler>>> {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
@@ -139,6 +152,13 @@ export interface NotifyOptions {
   readonly message?: string
   readonly delivery?: Delivery
   readonly heard?: Heard
+}
+
+export interface SessionAnswer {
+  readonly stop: Exclude<TurnStop, 'failed'>
+  /** The texts of all steps joined by a blank line. */
+  readonly text: string
+  readonly usage: Usage
 }
 
 /** A sent message. You need not await either promise: a failure also shows in the message, or as `error`. */

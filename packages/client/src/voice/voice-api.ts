@@ -2,8 +2,13 @@
 import type { Heard, SentenceFrame } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import type { SessionClientEvents } from '../session/session-client.ts'
-import type { PlayedPlace } from './acknowledgements.ts'
 import type { Speaker, VoiceWorld } from './speaker.ts'
+
+export interface PlayedPlace {
+  readonly message: string
+  /** The `end` of a sentence; 0: the answer begins. */
+  readonly chars: number
+}
 
 /** The part of a `SessionClient` that a voice uses. Open the session with `speech`. */
 export interface VoiceClient {

@@ -2,9 +2,8 @@
 import type { AssistantChatMessage, CallView, SessionEvent } from '@baton/core/internal'
 import type { V2Cursor, Heard, SentenceFrame } from '@baton/protocol'
 import type { SessionClientEvents } from '../index.ts'
-import type { PlayedPlace } from './acknowledgements.ts'
 import type { Speaker, VoiceWorld } from './speaker.ts'
-import type { VoiceClient } from './voice-api.ts'
+import type { VoiceClient, PlayedPlace } from './voice-api.ts'
 
 export interface VirtualWorld extends VoiceWorld {
   /** Advances virtual time, with all work of promises meanwhile. */

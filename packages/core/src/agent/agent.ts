@@ -1,12 +1,11 @@
 // An agent: a plain value with a model, instructions, tools and limits. It knows no host.
+import type { AgentProfile } from './profiles.ts'
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, OrderRule, RetrySpec, StopRule, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import type { FieldIsNamed } from './known-fields.ts'
 import { checkFields, checkKinds, findMeant } from './known-fields.ts'
 import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } from './names-elsewhere.ts'
-import { checkModel, checkSettings } from './check-model.ts'
-import type { AgentProfile } from './profiles.ts'
 import { describeValue } from './value-reader.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
@@ -20,14 +19,15 @@ import { checkOrder, checkStopWhen } from './check-order.ts'
 import { RESERVED_NAME } from './reserved-name.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { PrepareStep } from './prepare-step.ts'
-import type { Tool } from './tool.ts'
+import type { Tool, ToolContext } from './tool.ts'
 import type { CollisionPolicy, ToolSource } from './tool-source.ts'
+import { decodeModelSettings } from './decode-command.ts'
 
 export interface AgentOptions<
   Output extends Schema | undefined = Schema | undefined,
   Tools extends readonly Tool[] = readonly Tool[],
   Sources extends readonly ToolSource[] = readonly ToolSource[],
-> {
+> extends AgentProfile {
   /** 1 to 64 characters; part of the log and of telemetry. */
   readonly name: string
   /** A model, a model id (`anthropic/claude-haiku-4-5`), or several in fallback order. By default the host chooses. */
@@ -69,19 +69,12 @@ export interface AgentOptions<
   checkAnswer?(answer: AnswerToCheck<OutputOf<Output>>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   /** Limits and settings for a kind of program, such as `voice`; the agent's own settings win. */
   readonly profile?: AgentProfile
-  readonly limits?: Partial<Limits>
-  readonly window?: Partial<WindowSpec>
-  readonly retry?: Partial<RetrySpec>
-  readonly batch?: Partial<BatchSpec>
-  readonly settings?: ModelSettings
   /**
    * Schema of the agent's answers, an object at the root: `answer.output`. If an answer does not fit, the model is asked
    * again, for up to `limits.outputAttempts` answers (2). Then the turn fails with `invalid_output`; the error's `data`
    * has the last answer's `text`, `issues` and `finish`, and the turn's `usage`.
    */
   readonly output?: Output
-  /** How to handle an empty answer: ask once more (default), or treat it as silence. */
-  readonly emptyAnswer?: 'retry' | 'silence'
   /** @deprecated The field is `instructions`. */
   readonly system?: FieldIsNamed<'instructions'>
   /** @deprecated The field is `limits.toolRounds`. */
@@ -121,9 +114,6 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   /** Type information only; always undefined at runtime. */
   readonly types?: { readonly output: Output }
 }
-
-/** The type of `answer.output`; undefined for an agent without an output schema. */
-export type AgentOutput<A extends Agent> = NonNullable<A['types']>['output']
 
 /**
  * Defines an agent.
@@ -348,4 +338,48 @@ function createNamedProfile(name: string, profile: string): BatonError {
     message: `agent "${name}": profile must be an object, not ${describeValue(profile)}`,
     hint: "The profile for spoken answers is an export: import { voice } from '@baton/host', and write profile: voice.",
   })
+}
+
+/** The type that an agent's tools expect as `context.services`; `unknown` if they expect nothing. */
+export type AgentServices<A extends Agent> = [ServicesTaker<A['tools'][number]>] extends [
+  (services: infer Services) => void,
+]
+  ? Services
+  : unknown
+
+/** Required if a tool of the agent declares its services. */
+export type NeededServices<A extends Agent> =
+  unknown extends AgentServices<A> ? unknown : { readonly services: AgentServices<A> }
+
+/** The services that several tools expect, intersected. */
+type ServicesTaker<T> = T extends { execute(input: never, context: ToolContext<infer Services>): unknown }
+  ? (services: Services) => void
+  : never
+
+/**
+ * Asserts that a value is a model or the id of one. `where` begins the message.
+ * @throws BatonError `invalid_agent` for anything else, such as a model of another library
+ */
+function checkModel(where: string, model: unknown): asserts model is string | Model {
+  if (typeof model === 'string' && model !== '') return
+  const { id, run, capabilities, doStream } = (typeof model === 'object' && model !== null ? model : {}) as Partial<
+    Model & { readonly doStream: unknown }
+  > // each field is checked
+  const isModel = typeof id === 'string' && id !== '' && typeof run === 'function' && typeof capabilities === 'object'
+  if (isModel) return
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `${where} must be the id of a model, or a model of Baton, not ${describeValue(model)}`,
+    ...(doStream !== undefined && {
+      hint: 'Convert an AI SDK model with fromAiSdkModel from @baton/models/ai-sdk.',
+    }),
+  })
+}
+
+/** @throws BatonError `invalid_agent` for an unknown setting, or one of the wrong type */
+function checkSettings(where: string, settings: unknown): ModelSettings {
+  if (settings === undefined) return {}
+  const decoded = decodeModelSettings(settings)
+  if (decoded.ok) return decoded.value
+  throw new BatonError({ code: 'invalid_agent', message: `${where}: ${decoded.refusal.message}` })
 }

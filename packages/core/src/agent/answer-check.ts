@@ -1,7 +1,7 @@
 // The input and the verdicts of an agent's `checkAnswer`, which sees an answer before it is accepted.
 import type { JsonValue } from '../json.ts'
 import type { ContentPart, Message } from '../messages.ts'
-import type { Principal } from './tool-context.ts'
+import type { Principal } from './policy.ts'
 
 export interface AnswerToCheck<Output = unknown> {
   /** The answer as it would be accepted: the model's JSON if there is an output schema, else the texts of all steps. */

@@ -3,7 +3,7 @@ import { BatonError } from '../errors.ts'
 import type { CallView, LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
 import type { TurnOutcome } from '../machine/fact.ts'
 import type { SourcePart, Usage } from '../messages.ts'
-import type { Agent } from './agent.ts'
+import type { KnownAgent } from './typed-calls.ts'
 
 /**
  * Events from the moment the model gets the input until the turn ends: `for await (const event of turn)`. After the
@@ -54,7 +54,7 @@ export const ANSWER_SOURCES_MAX = 200
  * The validated, typed answer of an agent with an output schema.
  * @throws BatonError `invalid_output` if there is none: the agent has no schema, or the turn was not answered
  */
-export function readOutput<Output>(agent: Agent<Output>, answer: Answer): Output {
+export function readOutput<Output>(agent: KnownAgent<Output>, answer: Answer): Output {
   if (typeof (answer as Answer | null | undefined)?.outcome !== 'string')
     throw new BatonError({
       code: 'invalid_option',

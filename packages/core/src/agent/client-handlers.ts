@@ -4,8 +4,8 @@ import type { IgnoreReason } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { Outcome } from '../machine/input.ts'
 import type { Accepted } from '../machine/refusal.ts'
-import type { Agent } from './agent.ts'
-import type { Tool, ToolResult } from './tool.ts'
+import type { ToolResult } from './result-type.ts'
+import type { KnownAgent, KnownTool } from './typed-calls.ts'
 
 /** Gets the validated input and returns the result: a value, or content for the model. */
 export type ClientHandler<Input, Output> = {
@@ -19,11 +19,11 @@ export type ClientHandlers = Readonly<Record<string, ClientHandler<JsonValue, un
  * Handlers of an agent's client tools, by name and with their types. If the tools are unknown, as with the type
  * `Agent`, any handlers are accepted; an agent without client tools accepts none.
  */
-export type HandlersOf<A extends Agent> = [ClientRun<A['tools'][number]>] extends [never]
+export type HandlersOf<A extends KnownAgent> = [ClientRun<A['tools'][number]>] extends [never]
   ? { readonly [name: string]: never }
   : { readonly [T in ClientRun<A['tools'][number]> as T['name']]?: HandlerOf<T['types']> }
 
-type ClientRun<T extends Tool> = T extends { readonly execute: (...given: never) => unknown } ? never : T
+type ClientRun<T extends KnownTool> = T extends { readonly execute: (...given: never) => unknown } ? never : T
 
 type HandlerOf<Types> =
   NonNullable<Types> extends { readonly input: infer Input; readonly output: infer Output }

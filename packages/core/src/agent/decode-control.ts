@@ -3,7 +3,18 @@ import { CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
 import type { StoredPart } from '../messages.ts'
 import { readContent } from './decode-content.ts'
 import { readDelivery, readHeard, readModelId, readReason, readSettings } from './decode-command.ts'
-import { readBoolean, readFields, readJson, readLabel, readName, readOneOf, readText } from './read-value.ts'
+import {
+  readBoolean,
+  readFields,
+  readJson,
+  readLabel,
+  readName,
+  readOneOf,
+  readText,
+  readInteger,
+  readList,
+  readSignal,
+} from './read-value.ts'
 import type {
   InterruptOptions,
   RewindOptions,
@@ -14,6 +25,8 @@ import type {
 } from './session-control.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith } from './value-reader.ts'
+import type { EventCursor } from '../events/session-event.ts'
+import type { EventsOptions, MessagesQuery } from './session-reading.ts'
 
 const readInterruptOptions: Read<InterruptOptions> = readFields('the options of interrupt', {
   turn: { optional: readName },
@@ -107,4 +120,44 @@ const readForkOptions = readFields(
 /** Decodes the options of `fork`. Never throws. */
 export function decodeForkOptions(value: unknown): Decoded<{ readonly before?: string }> {
   return decodeWith('the options', value, readForkOptions)
+}
+
+/** Maximum calls of one step, as a cursor counts them. */
+const CALLS_MAX = 4096
+
+const readCursor: Read<EventCursor> = readFields('a cursor of an event', {
+  pos: readInteger(0),
+  read: { optional: readInteger(0) },
+  since: { optional: readInteger(0) },
+  attempt: { optional: readInteger(0) },
+  text: { optional: readInteger(0) },
+  reasoning: { optional: readInteger(0) },
+  inputs: { optional: readList(readInteger(0), CALLS_MAX) },
+})
+const readPlace = readOneOf('start', 'turn', 'now')
+
+const readOptions = readFields('the options of events', {
+  from: { optional: (reader, value) => (typeof value === 'string' ? readPlace : readCursor)(reader, value) },
+  signal: { optional: readSignal },
+  delivery: { optional: readBoolean },
+})
+
+/** Decodes the options of `events`; the signal is passed through. Never throws. */
+export function decodeEventsOptions(options: unknown): Decoded<EventsOptions> {
+  return decodeWith('the options', options, readOptions)
+}
+
+/** Maximum messages of a page. */
+const PAGE_MAX = 200
+
+const readQuery = readFields('a page of messages', { before: { optional: readText }, limit: { optional: readLimit } })
+
+function readLimit(...[reader, value]: Parameters<Read<unknown>>): number {
+  const limit = readInteger(1)(reader, value)
+  return limit <= PAGE_MAX ? limit : reader.refuse(`must be from 1 to ${PAGE_MAX}, not ${limit}`)
+}
+
+/** Decodes a query of `messages`. Never throws. */
+export function decodeMessagesQuery(query: unknown): Decoded<MessagesQuery> {
+  return decodeWith('the page', query, readQuery)
 }

@@ -1,4 +1,5 @@
 // A model: its requests and its streamed answers. Adapters implement `Model`.
+import type { EffectClass } from './tool-options.ts'
 import type { JsonObject } from '../json.ts'
 import type {
   FinishReason,
@@ -11,7 +12,6 @@ import type {
   Usage,
 } from '../messages.ts'
 import type { AbortSignalLike } from './environment.ts'
-import type { EffectClass } from './tool.ts'
 
 export interface ToolDeclaration {
   /** Name chosen by the author; adapters encode it for their wire. */
@@ -173,4 +173,24 @@ export function outputTokensFor(
   const hasServerTools = Object.values(serverTools ?? {}).some((tools) => tools.length > 0)
   if (!hasTools && !hasServerTools) return maxOutputTokens
   return Math.max(maxOutputTokens, Math.min(4 * maxOutputTokens, 4096))
+}
+
+/** Answers model calls, as `Model.run` does. */
+export type ModelRunner = Pick<Model, 'run'>
+
+export interface ClientModel extends Model {
+  /**
+   * Lets an app of this session run the model; the latest app wins. The returned function removes the app: its pending
+   * requests fail with `model_network_failed`, so that another attempt asks another app.
+   */
+  attach(session: string, runner: ModelRunner): () => void
+}
+
+export function isClientModel(model: Model): model is ClientModel {
+  return 'attach' in model && typeof model.attach === 'function'
+}
+
+/** The agent's models that apps run, excluding those inside another model. */
+export function listClientModels({ models }: { readonly models: readonly (string | Model)[] }): readonly ClientModel[] {
+  return models.filter((model): model is ClientModel => typeof model !== 'string' && isClientModel(model))
 }

@@ -1,5 +1,10 @@
-// The input and the verdicts of an agent's approval policy, which sees a call before it runs.
-import type { EffectClass, Principal, ToolKind, Trust } from './tool.ts'
+// An agent's approval policy, which sees a call before it runs: its input, its verdicts, and in whose name it decides.
+import type { EffectClass, ToolKind, Trust } from './tool-options.ts'
+
+export interface Principal {
+  /** Id of the person behind a session; `anonymous` without a login. */
+  readonly id: string
+}
 
 /** A call as a policy sees it. */
 export interface PolicyCall {

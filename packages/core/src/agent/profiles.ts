@@ -1,8 +1,17 @@
 // Profiles: limits and settings for a kind of program. An agent takes one and overrides what it likes.
-import type { AgentOptions } from './agent.ts'
+import type { BatchSpec, Limits, RetrySpec, WindowSpec } from '../machine/spec.ts'
+import type { ModelSettings } from './model.ts'
 
 /** Defaults for an agent. The agent's own values win. */
-export type AgentProfile = Pick<AgentOptions, 'limits' | 'window' | 'retry' | 'batch' | 'settings' | 'emptyAnswer'>
+export type AgentProfile = {
+  readonly limits?: Partial<Limits>
+  readonly window?: Partial<WindowSpec>
+  readonly retry?: Partial<RetrySpec>
+  readonly batch?: Partial<BatchSpec>
+  readonly settings?: ModelSettings
+  /** How to handle an empty answer: ask once more (default), or treat it as silence. */
+  readonly emptyAnswer?: 'retry' | 'silence'
+}
 
 /**
  * For voice: answers short enough to be spoken (512 tokens; more while tools are active), the last 20 exchanges without

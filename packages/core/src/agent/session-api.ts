@@ -1,10 +1,8 @@
 // The Session API: the only way that fronts and programs reach a session, on any host.
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { ContentPart } from '../messages.ts'
 import type { Delivery, Heard } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
-import type { Agent, AgentOutput } from './agent.ts'
-import type { AskedFor } from './policy.ts'
+import type { Principal } from './policy.ts'
 import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { AbortSignalLike } from './environment.ts'
@@ -18,28 +16,20 @@ import type {
   Rewound,
   SessionConfiguration,
   UrgentEvent,
+  UserInput,
 } from './session-control.ts'
-import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
-import type { AgentCall } from './typed-calls.ts'
-import type { CallDescription, Principal, ToolKind } from './tool.ts'
+import type {
+  EventsOptions,
+  EventStream,
+  MessagesPage,
+  MessagesQuery,
+  PendingApproval,
+  PendingQuestion,
+  SessionDetails,
+} from './session-reading.ts'
+import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
 
-export interface Host<A extends Agent = Agent> {
-  /**
-   * Opens a session, or creates one if `id` is absent or unknown.
-   * @throws BatonError `unauthorized` (it belongs to another principal), `session_held` (another host holds it),
-   * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
-   */
-  session<B extends Agent = A>(id?: string, options?: SessionOptions<B>): Promise<Session<B>>
-  /**
-   * Lets running turns and detached tools finish for `drainMs` (0 by default), then closes every session.
-   * @throws BatonError `invalid_option`
-   */
-  stop(options?: { readonly drainMs?: number }): Promise<void>
-}
-
-export type { SessionChange, SessionDirectory, SessionInfo, SessionPage, SessionQuery } from './session-directory.ts'
-
-export interface SessionOptions<A extends Agent = Agent> {
+export interface SessionOptions<A extends KnownAgent = KnownAgent> {
   /** The session's agent, or the name of one in `agent` or `agents` of a host without `agentOf`. By default the host chooses it. */
   readonly agent?: A | string
   /** The person or service that the session belongs to; `{ id: 'anonymous' }` by default. */
@@ -49,9 +39,6 @@ export interface SessionOptions<A extends Agent = Agent> {
 }
 
 export type { Accepted, Refused }
-
-/** Text, or parts for images and files. */
-export type UserInput = string | readonly ContentPart[]
 
 export interface SendOptions {
   readonly model?: string
@@ -87,7 +74,7 @@ export interface OutputOptions<Output extends Schema = Schema> extends SendOptio
  * Arguments are decoded: a value of the wrong shape is refused with the field's name. Methods work detached:
  * `const { send } = session`. Fronts find more members with `frontOf(session)`.
  */
-export interface Session<A extends Agent = Agent> {
+export interface Session<A extends KnownAgent = KnownAgent> {
   readonly id: string
   /**
    * Sends a user message. It is answered by its own turn or, while one runs, with the next. Images and files are stored
@@ -185,21 +172,6 @@ export interface Session<A extends Agent = Agent> {
   close(): Promise<void>
 }
 
-/** A call that waits for a person's decision, as it is shown to them. */
-export interface PendingApproval extends CallDescription {
-  /** Id of this request: an edit or a new request has another one. */
-  readonly approvalId: string
-  readonly callId: string
-  /** The tool's name. */
-  readonly name: string
-  readonly kind?: ToolKind
-  readonly input: JsonObject
-  /** Why a policy asks; absent if the tool itself asks. */
-  readonly asked?: AskedFor
-  /** Session time at which the call is denied. */
-  readonly expiresAtMs: number
-}
-
 export type Decision = {
   /** Id of the request that was shown. */
   readonly approvalId: string
@@ -219,17 +191,6 @@ export type Decision = {
       readonly input: JsonObject
     }
 )
-
-/** A question of a running tool. */
-export interface PendingQuestion {
-  readonly questionId: string
-  readonly callId: string
-  readonly message: string
-  /** JSON Schema of the answer. */
-  readonly schema: JsonObject
-  /** Session time at which it counts as declined. */
-  readonly expiresAtMs: number
-}
 
 export type QuestionAnswer = { readonly questionId: string } & (
   { readonly value: JsonValue } | { readonly decline: true; readonly reason?: string }

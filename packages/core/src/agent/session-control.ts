@@ -1,10 +1,13 @@
-// How a program steers a session: interrupt, rewind, configure.
+// How a program steers a session: what it says, interrupts, rewinds, configures.
 import type { MessageId } from '../events/session-event.ts'
 import type { JsonValue } from '../json.ts'
 import type { Delivery, Heard } from '../machine/input.ts'
 import type { Accepted } from '../machine/refusal.ts'
+import type { ContentPart } from '../messages.ts'
 import type { ModelSettings } from './model.ts'
-import type { UserInput } from './session-api.ts'
+
+/** Text, or parts for images and files. */
+export type UserInput = string | readonly ContentPart[]
 
 export interface InterruptOptions {
   /**

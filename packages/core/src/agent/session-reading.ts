@@ -1,4 +1,4 @@
-// Reading a session: its events, its messages and its current state.
+// Reading a session: its events, its messages, its current state, and what waits for a person.
 import type { ChatMessage } from '../events/conversation.ts'
 import type {
   CallView,
@@ -12,8 +12,8 @@ import type { JsonObject } from '../json.ts'
 import type { Delivery } from '../machine/input.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 import type { AbortSignalLike } from './environment.ts'
-import type { PendingApproval, PendingQuestion } from './session-api.ts'
-import type { Principal } from './tool.ts'
+import type { AskedFor, Principal } from './policy.ts'
+import type { CallDescription, ToolKind } from './tool-options.ts'
 
 /** The first event to read: after a cursor, from the first record, from the newest turn, or only new ones. */
 export interface EventsOptions {
@@ -56,6 +56,32 @@ export interface MessagesPage {
   readonly more: boolean
   /** Pass it to `events` to continue after this page. */
   readonly next: EventCursor
+}
+
+/** A call that waits for a person's decision, as it is shown to them. */
+export interface PendingApproval extends CallDescription {
+  /** Id of this request: an edit or a new request has another one. */
+  readonly approvalId: string
+  readonly callId: string
+  /** The tool's name. */
+  readonly name: string
+  readonly kind?: ToolKind
+  readonly input: JsonObject
+  /** Why a policy asks; absent if the tool itself asks. */
+  readonly asked?: AskedFor
+  /** Session time at which the call is denied. */
+  readonly expiresAtMs: number
+}
+
+/** A question of a running tool. */
+export interface PendingQuestion {
+  readonly questionId: string
+  readonly callId: string
+  readonly message: string
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject
+  /** Session time at which it counts as declined. */
+  readonly expiresAtMs: number
 }
 
 export interface SessionDetails {

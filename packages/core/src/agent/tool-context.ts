@@ -4,13 +4,9 @@ import type { PlanEntry } from '../machine/spec.ts'
 import type { ContentPart, Message, Usage } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
 import type { OutputOf, Schema } from './schema.ts'
-import type { Agent } from './agent.ts'
+import type { Principal } from './policy.ts'
 import type { Session, SessionOptions } from './session-api.ts'
-
-export interface Principal {
-  /** Id of the person behind a session; `anonymous` without a login. */
-  readonly id: string
-}
+import type { KnownAgent } from './typed-calls.ts'
 
 export interface Logger {
   info(message: string, data?: JsonObject): void
@@ -96,7 +92,7 @@ export interface ToolContext<Services = unknown> {
    * @throws BatonError `illegal_input` (it is the session of this call, whose turn would wait for itself), `cancelled` (the
    * run has ended), and as `host.session` does
    */
-  openSession<A extends Agent = Agent>(id?: string, options?: SessionOptions<A>): Promise<Session<A>>
+  openSession<A extends KnownAgent = KnownAgent>(id?: string, options?: SessionOptions<A>): Promise<Session<A>>
 }
 
 /** The call that an `approval` function decides on. */

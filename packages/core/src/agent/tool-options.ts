@@ -1,7 +1,34 @@
-// Options of a tool that are objects, and their checks.
+// Options of a tool that have types of their own, and the checks of those that are objects. It does not know the tool.
 import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import { describeValue } from './value-reader.ts'
+
+/**
+ * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
+ * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the result tells the model so.
+ */
+export type EffectClass = 'pure' | 'idempotent' | 'once'
+
+/** The kind of work that a tool does. Editors and chats show it to people. */
+export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
+
+/** A description of one call for people, made from its validated input. */
+export interface CallDescription {
+  /** One line, such as `Read src/index.ts`; at most 200 characters. */
+  readonly title?: string
+  /** Places in files; at most 32. `line` starts at 1. */
+  readonly locations?: readonly { readonly path: string; readonly line?: number }[]
+  /** The changes it would make; at most 32 files and 65,536 characters in total. `oldText` is null for a new file. */
+  readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
+  /**
+   * The target of its write or send: a path, an address, an account; at most 1,024 characters. A taint policy asks once
+   * per destination, and for every call of a tool that names none.
+   */
+  readonly destination?: string
+}
+
+/** Whether a tool's results can be trusted: data from outside may contain instructions. */
+export type Trust = 'trusted' | 'untrusted'
 
 /** Maximum characters of waiting words: half a minute of speech. */
 export const WAITING_CHARS_MAX = 500

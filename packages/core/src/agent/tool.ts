@@ -1,65 +1,33 @@
 // Tools offered to models. A tool with `execute` runs in the server; without it, a connected client runs the tool.
-import type { JsonObject, JsonValue } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
-import type { ContentPart } from '../messages.ts'
 import type { InterruptPolicy } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import type { FieldIsNamed } from './known-fields.ts'
 import { checkFields, checkKinds } from './known-fields.ts'
-import type { ReturnsJson } from './lost-result-type.ts'
+import type { ReturnsJson, ToolContent, ToolResult } from './result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { readObjectSchema } from './schema.ts'
 import { listWarnings, warnOfSchema } from './schema-warnings.ts'
 import type { AskedCall, ToolContext } from './tool-context.ts'
-import type { ToolRetry, WaitingOptions } from './tool-options.ts'
+import type { CallDescription, EffectClass, ToolKind, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
 import { checkRetry, checkWaiting } from './tool-options.ts'
 import { describeValue } from './value-reader.ts'
 
-/**
- * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
- * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the result tells the model so.
- */
-export type EffectClass = 'pure' | 'idempotent' | 'once'
-
-/** The kind of work that a tool does. Editors and chats show it to people. */
-export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
-
-/** A description of one call for people, made from its validated input. */
-export interface CallDescription {
-  /** One line, such as `Read src/index.ts`; at most 200 characters. */
-  readonly title?: string
-  /** Places in files; at most 32. `line` starts at 1. */
-  readonly locations?: readonly { readonly path: string; readonly line?: number }[]
-  /** The changes it would make; at most 32 files and 65,536 characters in total. `oldText` is null for a new file. */
-  readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
-  /**
-   * The target of its write or send: a path, an address, an account; at most 1,024 characters. A taint policy asks once
-   * per destination, and for every call of a tool that names none.
-   */
-  readonly destination?: string
-}
-
-/** Whether a tool's results can be trusted: data from outside may contain instructions. */
-export type Trust = 'trusted' | 'untrusted'
-
 export type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
-export type { AskedCall, Generated, GenerateRequest, Logger, Principal, Question, ToolContext } from './tool-context.ts'
-export type { ToolRetry, WaitingOptions, WaitingWords } from './tool-options.ts'
+export type { AskedCall, Generated, GenerateRequest, Logger, Question, ToolContext } from './tool-context.ts'
+export type {
+  CallDescription,
+  EffectClass,
+  ToolKind,
+  ToolRetry,
+  Trust,
+  WaitingOptions,
+  WaitingWords,
+} from './tool-options.ts'
+export type { ToolContent, ToolResult } from './result-type.ts'
 export { WAITING_CHARS_MAX } from './tool-options.ts'
-
-/** A result that is more than JSON: text and images for the model, and optionally the value they represent. */
-export interface ToolContent {
-  readonly content: readonly ContentPart[]
-  /** The result's `value` for programs and fronts; the model does not read it. Dropped over `limits.resultChars`. */
-  readonly value?: JsonValue
-}
-
-/** Return type of `execute` and of client handlers: any JSON without an output schema, or `ToolContent`. */
-export type ToolResult<Output> = Unchanged<Output> | Promise<Unchanged<Output>>
-
-/** Allows read-only lists and objects, since results are only read. */
-type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
 
 /** Options that all tools share. */
 export interface ToolBase<Name extends string, Input extends Schema, Output extends Schema> {

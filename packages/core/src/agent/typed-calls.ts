@@ -1,8 +1,30 @@
-// The calls of an agent's tools as the compiler sees them: events have the names, inputs and results of those tools.
+// An agent as the compiler sees it: its answers have the type of its output, and events have the names, inputs and
+// results of its tools. It knows neither what an agent does nor how a tool runs.
 import type { CallResult, CallView } from '../events/session-event.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { Agent } from './agent.ts'
-import type { Tool } from './tool.ts'
+import type { Limits } from '../machine/spec.ts'
+import type { Model } from './model.ts'
+import type { Schema } from './schema.ts'
+
+/** A tool as the types of a session know it: nothing that runs. */
+export interface KnownTool {
+  readonly name: string
+  readonly inputSchema: JsonObject
+  readonly types?: { readonly input: unknown; readonly output: unknown }
+}
+
+/** An agent as the types of a session know it. Each `Agent` is one; the host knows the rest. */
+export interface KnownAgent<Output = unknown> {
+  readonly name: string
+  readonly models: readonly (string | Model)[]
+  readonly tools: readonly KnownTool[]
+  readonly limits: Limits
+  readonly output?: Schema<Output>
+  readonly types?: { readonly output: Output }
+}
+
+/** The type of `answer.output`; undefined for an agent without an output schema. */
+export type AgentOutput<A extends KnownAgent> = NonNullable<A['types']>['output']
 
 /**
  * A call of one of the agent's own tools: narrowing by `name` gives `input` and `result.value` the types of that tool.
@@ -10,9 +32,11 @@ import type { Tool } from './tool.ts'
  * and the call then settles with `invalid_arguments`. Tools of sources and clients, and `result.read`, have other
  * names.
  */
-export type AgentCall<A extends Agent> = [A['tools'][number]] extends [never] ? CallView : CallOf<A['tools'][number]>
+export type AgentCall<A extends KnownAgent> = [A['tools'][number]] extends [never]
+  ? CallView
+  : CallOf<A['tools'][number]>
 
-type CallOf<T extends Tool> = T extends Tool
+type CallOf<T extends KnownTool> = T extends KnownTool
   ? string extends T['name']
     ? CallView
     : Omit<CallView, 'name' | 'input' | 'result'> & {

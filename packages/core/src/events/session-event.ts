@@ -4,9 +4,9 @@
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
-import type { EffectClass, Principal, ToolKind, WaitingWords } from '../agent/tool.ts'
 import type { AnswerRefuser, SupersedeReason } from '../machine/fact.ts'
-import type { AskedFor } from '../agent/policy.ts'
+import type { AskedFor, Principal } from '../agent/policy.ts'
+import type { EffectClass, ToolKind, WaitingWords } from '../agent/tool-options.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 

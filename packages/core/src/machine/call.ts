@@ -1,7 +1,23 @@
 // A call in the ledger, and the step whose calls are open.
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
 import type { MediaSize } from './size.ts'
-import type { CallState, Deadline } from './state.ts'
+
+export type CallState = 'proposed' | 'awaiting-approval' | 'ready' | 'offered' | 'claimed' | 'started' | 'settled'
+export const CALL_STATES: readonly CallState[] = [
+  'proposed',
+  'awaiting-approval',
+  'ready',
+  'offered',
+  'claimed',
+  'started',
+  'settled',
+]
+
+/** A running timer: it fires at `atMs`; a firing of another generation is stale. */
+export interface Deadline {
+  readonly atMs: number
+  readonly generation: number
+}
 
 export interface CallClock {
   readonly mode: ClockMode

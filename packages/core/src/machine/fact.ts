@@ -6,7 +6,7 @@ import type { AssistantPart, FinishReason, Provenance, StoredPart, Usage } from 
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
 import type { Effectful, InterruptPolicy, MessageLimit, PlanEntry } from './spec.ts'
-import type { EntryMedia, IndexEntry } from './state.ts'
+import type { EntryMedia, IndexEntry } from './size.ts'
 
 /** How a call ended. Each call has exactly one settlement. */
 export type Settlement =

@@ -159,9 +159,8 @@ describe('what left the window', () => {
       exchange: 9,
       entries: [{ entry: 9, inputs: ['u1'], notes: [], chars: 1 }],
     } as const
-    const record = { ...session.records[0], facts: [rewound, again] }
     const lines = (history: History): readonly number[] => {
-      history.fold({ version: 1, pos: 99, nowMs: 0, epoch: 1, input: { type: 'rewind' }, facts: record.facts })
+      history.fold({ pos: 99, facts: [rewound, again] })
       return history.entries().map((entry) => entry.messages[0]?.parts.length ?? 0)
     }
     expect(lines(folded(session, true))).toEqual([1, 1, 1, 1])

@@ -2,13 +2,12 @@
 import type { JsonObject } from '../json.ts'
 import type { AssistantPart, CallPart, StoredMessage } from '../messages.ts'
 import { listUntrusted } from '../messages.ts'
-import type { InputBody, QuestionAnswer, Settlement } from './fact.ts'
+import type { Fact, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import type { HistoryContent, HistoryEntry, HistoryNote, PlainHistory } from './history-fold.ts'
 import { foldFact, isStepOf } from './history-fold.ts'
 import type { AskedQuestion, OpenQuestion, PlainOpenBody } from './open-body.ts'
 import type { PlanEntry } from './spec.ts'
 import type { IndexEntry } from './state.ts'
-import type { SessionRecord } from './record.ts'
 
 export type { HistoryEntry } from './history-fold.ts'
 export type { OpenQuestion } from './open-body.ts'
@@ -38,8 +37,14 @@ export interface HistorySnapshot extends Readonly<PlainHistory> {
     | null
 }
 
+/** The part of a record that a history is folded from. */
+interface FoldedRecord {
+  readonly pos: number
+  readonly facts: readonly Fact[]
+}
+
 export interface History {
-  fold(record: SessionRecord): void
+  fold(record: FoldedRecord): void
   /** The messages of a request; the same objects each time, so that their encoding can be cached. */
   messages(fromEntry: number, toEntry: number): readonly StoredMessage[]
   entries(): readonly HistoryEntry[]
@@ -108,7 +113,7 @@ class FoldedHistory implements History {
     this.#content = content
   }
 
-  fold(record: SessionRecord): void {
+  fold(record: FoldedRecord): void {
     for (const fact of record.facts) {
       if (fact.type === 'turn-started') this.#content.lastTurn = { turn: fact.turn, pos: record.pos }
       foldFact(this.#content, fact)

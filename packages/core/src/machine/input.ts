@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, StoredPart, Usage } from '../messages.ts'
 import type { ModelPart, ModelSettings } from '../agent/model.ts'
-import type { IndexEntry } from './state.ts'
+import type { IndexEntry } from './size.ts'
 import type { PlanEntry, ToolSpec } from './spec.ts'
 
 /** How much of the answer the user heard or read, counted over the turn's full text. */

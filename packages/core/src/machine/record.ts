@@ -1,12 +1,12 @@
 // Records and snapshots: the contents of a store, with their format version.
 import { BatonError } from '../errors.ts'
 import type { Fact } from './fact.ts'
-import { HOST_FACTS } from './fact.ts'
+import { createUnknownFactError, HOST_FACTS } from './fact.ts'
 import type { History, HistorySnapshot } from './history.ts'
 import { createHistory } from './history.ts'
 import type { InputType } from './input.ts'
-import { checkRecord } from './record-schema.ts'
-import { isObject } from './value-checks.ts'
+import { FACT_CHECKS } from './fact-schema.ts'
+import { checkDate, checkFields, checkList, checkText, checkWhole, isObject, optional } from './value-checks.ts'
 import type { State } from './state.ts'
 import { initialState } from './state.ts'
 
@@ -97,6 +97,63 @@ function isLike(value: unknown, model: object): value is Readonly<Record<string,
 
 export function takeSnapshot(state: State, history: History): Snapshot {
   return { version: SNAPSHOT_VERSION, state, history: history.takeSnapshot() }
+}
+
+const checkEnvelope = checkFields({
+  type: checkText,
+  inputId: optional(checkText),
+  callId: optional(checkText),
+  attempt: optional(checkWhole),
+  connection: optional(checkText),
+})
+const checkHead = checkFields({
+  version: checkWhole,
+  pos: checkWhole,
+  nowMs: checkDate,
+  epoch: checkWhole,
+  input: checkEnvelope,
+  facts: checkList(checkFields({ type: checkText })),
+})
+
+/**
+ * Checks anything that was stored or comes from elsewhere before it is folded. An unknown fact is from a newer Baton.
+ * @throws BatonError `log_damaged` (the field, and its fault), `log_version_unknown` (a fact of a newer version)
+ */
+export function checkRecord(value: unknown): asserts value is SessionRecord {
+  const pos = isObject(value) ? value['pos'] : undefined
+  const where = Number.isSafeInteger(pos) ? `record ${String(pos)}` : 'a record'
+  const refuse = (issue: string | undefined): void => {
+    if (issue === undefined) return
+    const message = `${where} is not a record: ${issue.replace(/^\./, '').trim()}`
+    throw new BatonError({ code: 'log_damaged', message })
+  }
+  refuse(checkHead(value))
+  const { facts } = value as SessionRecord // of this form, apart from the facts' content
+  for (const [index, fact] of facts.entries()) {
+    const check = FACT_CHECKS.get(fact.type)
+    if (!check) throw createUnknownFactError(fact, where)
+    const issue = check(fact)
+    refuse(issue && `facts[${index}] (${fact.type})${issue}`)
+  }
+}
+
+/** Maximum epoch of a foreign record: a store counts on from the largest epoch, and must not run out of numbers. */
+const FOREIGN_EPOCH_MAX = 2 ** 40
+
+/**
+ * Validates foreign records (an import, another store) before a store accepts them. Their epochs are at most 2^40.
+ * @throws BatonError `log_damaged`, `log_version_unknown`
+ */
+export function checkRecords(values: readonly unknown[]): asserts values is readonly SessionRecord[] {
+  for (const value of values) {
+    checkRecord(value)
+    const { pos, epoch } = value
+    if (epoch > FOREIGN_EPOCH_MAX)
+      throw new BatonError({
+        code: 'log_damaged',
+        message: `record ${pos} has epoch ${epoch}; a record from elsewhere may have at most ${FOREIGN_EPOCH_MAX}`,
+      })
+  }
 }
 
 /** The canonical log: the same on every host and front for the same conversation. */

@@ -10,13 +10,13 @@ import type { Proposed } from './proposal.ts'
 import { proposeCalls } from './proposal.ts'
 import { wellFormed } from './render.ts'
 import { hasMedia, leaveOutOldest, leaveOutRefused } from './refused-content.ts'
-import { retryDelayMs } from './retry.ts'
 import { judgeAnswer, proposeApproval } from './rows-answer.ts'
 import { RULES } from './spec.ts'
 import { countChars } from './size.ts'
 import type { RunningAttempt, State, Turn } from './state.ts'
 import { advance, closeStep, failTurn, finishTurn, leftOfWaitMs, TEXT_SEPARATOR } from './turn.ts'
 import { mayShrink, shrink } from './window.ts'
+import type { RetrySpec } from './spec.ts'
 
 export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: number; readonly type: string }): void {
   if ('usage' in input) countUnused(draft, input)
@@ -279,4 +279,32 @@ export function endOverdue(draft: Draft, code: 'turn_time_exceeded' | 'recovery_
   applyCallEventToAll(draft, 'turn-over')
   closeStep(draft)
   failTurn(draft, code, message)
+}
+
+interface FailedAttempt {
+  readonly session: string
+  readonly attempt: number
+  /** Earlier failures of this model. */
+  readonly failures: number
+  readonly error: Failure
+}
+
+/**
+ * How long to wait before a model is called again. Pure: the jitter is derived from the attempt, not from chance.
+ * Milliseconds until the next try; undefined if there is none, or the provider asks for too long a pause.
+ */
+export function retryDelayMs(retry: RetrySpec, failed: FailedAttempt): number | undefined {
+  if (!failed.error.retryable) return undefined
+  const askedMs = failed.error.retryAfterMs ?? 0
+  if (askedMs > retry.maxMs) return undefined
+  const backoffMs = Math.min(retry.maxMs, retry.baseMs * 2 ** failed.failures)
+  const jittered = backoffMs / 2 + (backoffMs / 2) * fraction(`${failed.session}/${failed.attempt}`)
+  return Math.max(askedMs, Math.round(jittered))
+}
+
+/** A number in [0, 1) from a text (FNV-1a), so that sessions that fail together do not retry together. */
+function fraction(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return (hash >>> 0) / 0x1_0000_0000
 }

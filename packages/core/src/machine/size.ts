@@ -1,4 +1,4 @@
-// Sizes in UTF-16 units, the machine's unit for everything that is not yet tokens.
+// Sizes in UTF-16 units, the machine's unit for everything that is not yet tokens, and the index of the history by size.
 import { RULES } from './spec.ts'
 import type { AssistantPart, FilePart, MediaSource, StoredPart } from '../messages.ts'
 
@@ -64,6 +64,30 @@ export interface MediaSize {
 export function measureMedia(parts: readonly StoredPart[]): MediaSize | undefined {
   const media = parts.filter((part) => part.type !== 'text')
   return media.length === 0 ? undefined : { parts: media.length, chars: countChars(media) }
+}
+
+/** One entry of the history: a message of the user, or a step (an assistant message and its results). */
+export interface IndexEntry {
+  readonly entry: number
+  readonly exchange: number
+  readonly role: 'user' | 'step' | 'summary'
+  /** Estimated size in characters. */
+  readonly chars: number
+  /** For `step`: its number. */
+  readonly step?: number
+  /** For `user`: the inputs that entered, so that a rewind can ask them again. */
+  readonly inputs?: readonly string[]
+  readonly notes?: readonly number[]
+  /** Absent if it has none. */
+  readonly media?: EntryMedia
+  /** For `step`: results that may move behind a handle. */
+  readonly long?: readonly LongResult[]
+}
+
+/** Images and files of an entry of the history. */
+export interface EntryMedia extends MediaSize {
+  /** For `user`: the inputs that contain them. */
+  readonly inputs?: readonly string[]
 }
 
 /** UTF-16 units of text in the parts, for limits; bytes of images and files have separate limits. */

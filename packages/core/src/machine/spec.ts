@@ -1,5 +1,4 @@
 // The plain-data part of an agent: everything that policy may depend on. It is hashed; a change is a fact in the log.
-
 import type { Provenance } from '../messages.ts'
 
 export type Effectful = 'pure' | 'idempotent' | 'once'

@@ -2,12 +2,14 @@
 import type { JsonObject } from '../json.ts'
 import type { Provenance } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
-import type { Call, Offer, OpenStep, Question } from './call.ts'
+import type { Call, Deadline, Offer, OpenStep, Question } from './call.ts'
 import type { SettlementType } from './fact.ts'
-import type { LongResult, MediaSize } from './size.ts'
+import type { IndexEntry, MediaSize } from './size.ts'
 import type { ClientToolSpec, Delivery, Played } from './input.ts'
 
-export type { Call, CallClock, Offer, OpenStep, Question } from './call.ts'
+export type { Call, CallClock, CallState, Deadline, Offer, OpenStep, Question } from './call.ts'
+export { CALL_STATES } from './call.ts'
+export type { EntryMedia, IndexEntry } from './size.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
 export const PHASES: readonly Phase[] = [
@@ -19,47 +21,6 @@ export const PHASES: readonly Phase[] = [
   'paused',
   'stopped',
 ]
-
-export type CallState = 'proposed' | 'awaiting-approval' | 'ready' | 'offered' | 'claimed' | 'started' | 'settled'
-export const CALL_STATES: readonly CallState[] = [
-  'proposed',
-  'awaiting-approval',
-  'ready',
-  'offered',
-  'claimed',
-  'started',
-  'settled',
-]
-
-/** One entry of the history: a message of the user, or a step (an assistant message and its results). */
-export interface IndexEntry {
-  readonly entry: number
-  readonly exchange: number
-  readonly role: 'user' | 'step' | 'summary'
-  /** Estimated size in characters. */
-  readonly chars: number
-  /** For `step`: its number. */
-  readonly step?: number
-  /** For `user`: the inputs that entered, so that a rewind can ask them again. */
-  readonly inputs?: readonly string[]
-  readonly notes?: readonly number[]
-  /** Absent if it has none. */
-  readonly media?: EntryMedia
-  /** For `step`: results that may move behind a handle. */
-  readonly long?: readonly LongResult[]
-}
-
-/** Images and files of an entry of the history. */
-export interface EntryMedia extends MediaSize {
-  /** For `user`: the inputs that contain them. */
-  readonly inputs?: readonly string[]
-}
-
-/** A running timer: it fires at `atMs`; a firing of another generation is stale. */
-export interface Deadline {
-  readonly atMs: number
-  readonly generation: number
-}
 
 export interface Client {
   readonly connection: string

@@ -1,10 +1,9 @@
 // Spans of tool calls and of what they wait for: a client to run them, a person's answer, an approval.
 import type { Fact, FactOf, Settlement } from '@baton/core/machine'
 import { describeArguments, describeResult } from './span-content.ts'
-import type { Attributes, SpanEnd } from './span-data.ts'
-import type { SpanFold } from './span-fold.ts'
+import type { Attributes, SpanEnd, SpanWriter } from './span-data.ts'
 
-export function foldCall(fold: SpanFold, fact: Fact): void {
+export function foldCall(fold: SpanWriter, fact: Fact): void {
   switch (fact.type) {
     case 'step-finished':
       beginCalls(fold, fact)
@@ -77,7 +76,7 @@ function keyOf(callId: string): string {
   return `call/${callId}`
 }
 
-function beginCalls(fold: SpanFold, { step, calls, parts }: FactOf<'step-finished'>): void {
+function beginCalls(fold: SpanWriter, { step, calls, parts }: FactOf<'step-finished'>): void {
   const parentKey = fold.stepKeys.get(step)
   for (const { callId, name, runs, effect, provenance } of calls)
     fold.begin({
@@ -99,7 +98,7 @@ function beginCalls(fold: SpanFold, { step, calls, parts }: FactOf<'step-finishe
 }
 
 /** A call waits for a client while none that could run it is attached. */
-function foldClock(fold: SpanFold, { callId, mode }: FactOf<'call-clock-set'>): void {
+function foldClock(fold: SpanWriter, { callId, mode }: FactOf<'call-clock-set'>): void {
   const key = `away/${callId}`
   if (mode === 'away')
     beginWait(fold, callId, {
@@ -116,7 +115,7 @@ interface Wait {
   readonly attributes: Attributes
 }
 
-function beginWait(fold: SpanFold, callId: string, { key, name, attributes }: Wait): void {
+function beginWait(fold: SpanWriter, callId: string, { key, name, attributes }: Wait): void {
   if (!fold.open.has(keyOf(callId))) return
   const waits = fold.waits.get(callId) ?? new Set()
   fold.waits.set(callId, waits.add(key))
@@ -125,7 +124,7 @@ function beginWait(fold: SpanFold, callId: string, { key, name, attributes }: Wa
 }
 
 /** Ends the call's waits whose keys start with `prefix`. */
-function endWaits(fold: SpanFold, callId: string, prefix: string, attributes: Attributes): void {
+function endWaits(fold: SpanWriter, callId: string, prefix: string, attributes: Attributes): void {
   for (const key of fold.waits.get(callId) ?? [])
     if (key.startsWith(prefix)) {
       fold.waits.get(callId)?.delete(key)
@@ -133,7 +132,7 @@ function endWaits(fold: SpanFold, callId: string, prefix: string, attributes: At
     }
 }
 
-function settle(fold: SpanFold, { callId, settlement }: FactOf<'call-settled'>): void {
+function settle(fold: SpanWriter, { callId, settlement }: FactOf<'call-settled'>): void {
   const outcome = { 'baton.outcome': settlement.type }
   endWaits(fold, callId, '', outcome)
   fold.waits.delete(callId)

@@ -2,10 +2,9 @@
 import type { Fact, FactOf } from '@baton/core/machine'
 import type { Usage } from '@baton/core'
 import { describeAnswer } from './span-content.ts'
-import type { Attributes, SpanEnd } from './span-data.ts'
-import type { SpanFold } from './span-fold.ts'
+import type { Attributes, SpanEnd, SpanWriter } from './span-data.ts'
 
-export function foldModel(fold: SpanFold, fact: Fact): void {
+export function foldModel(fold: SpanWriter, fact: Fact): void {
   const { trace } = fold
   switch (fact.type) {
     case 'model-started':
@@ -58,7 +57,7 @@ export function foldModel(fold: SpanFold, fact: Fact): void {
   }
 }
 
-function beginAttempt(fold: SpanFold, fact: FactOf<'model-started'>, turnKey: string): void {
+function beginAttempt(fold: SpanWriter, fact: FactOf<'model-started'>, turnKey: string): void {
   const { attempt, step, model } = fact
   const stepKey = `${turnKey}/step/${step}`
   fold.stepKeys.set(step, stepKey)
@@ -84,7 +83,7 @@ function beginAttempt(fold: SpanFold, fact: FactOf<'model-started'>, turnKey: st
   })
 }
 
-function finishStep(fold: SpanFold, fact: FactOf<'step-finished'>): void {
+function finishStep(fold: SpanWriter, fact: FactOf<'step-finished'>): void {
   const { attempt, model, finish, usage, interrupted } = fact
   addUsage(fold, usage)
   fold.end(`attempt/${attempt}`, {
@@ -96,7 +95,7 @@ function finishStep(fold: SpanFold, fact: FactOf<'step-finished'>): void {
   })
 }
 
-function describeOperation({ init }: SpanFold): Attributes {
+function describeOperation({ init }: SpanWriter): Attributes {
   return { 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': init.session }
 }
 
@@ -116,7 +115,7 @@ function describeUsage({
   }
 }
 
-function addUsage({ usage }: SpanFold, { inputTokens = 0, outputTokens = 0, costMicros = 0 }: Usage): void {
+function addUsage({ usage }: SpanWriter, { inputTokens = 0, outputTokens = 0, costMicros = 0 }: Usage): void {
   usage.inputTokens += inputTokens
   usage.outputTokens += outputTokens
   usage.costMicros += costMicros

@@ -43,3 +43,35 @@ export type SpanChange =
   | { readonly type: 'event'; readonly key: string; readonly event: SpanEvent }
   /** Links the span to another trace, by its W3C trace context. */
   | { readonly type: 'link'; readonly key: string; readonly traceparent: string }
+
+export interface SpanFoldOptions {
+  readonly session: string
+  readonly agent: string
+  /** Whether spans include the text of people, models and tools. */
+  readonly content: boolean
+}
+
+export interface OpenSpan {
+  readonly start: SpanStart
+  readonly attributes: Record<string, AttributeValue>
+}
+
+/** The spans of one session, as each fact's fold writes them. */
+export interface SpanWriter {
+  readonly init: SpanFoldOptions
+  /** Open spans in the order they began, so a parent precedes its children. */
+  readonly open: ReadonlyMap<string, OpenSpan>
+  /** Span keys by step. A step may outlive its turn. */
+  readonly stepKeys: Map<number, string>
+  /** Open waits and approvals by call. */
+  readonly waits: Map<string, Set<string>>
+  readonly usage: { inputTokens: number; outputTokens: number; costMicros: number }
+  readonly trace: TurnTrace | undefined
+  /** Position of the record being folded. */
+  readonly pos: number
+  begin(start: Omit<SpanStart, 'startMs' | 'trace'>): void
+  /** Adds attributes to set when the span ends. */
+  note(key: string, attributes: Attributes): void
+  end(key: string, attributes?: Attributes, error?: SpanEnd['error']): void
+  tell(key: string, name: string, attributes?: Attributes): void
+}

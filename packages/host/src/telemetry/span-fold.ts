@@ -5,30 +5,24 @@ import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
 import { foldCall } from './fold-call.ts'
 import { foldModel } from './fold-model.ts'
 import { describeInputs } from './span-content.ts'
-import type { Attributes, AttributeValue, SpanChange, SpanEnd, SpanStart, TurnTrace } from './span-data.ts'
-
-export interface SpanFoldOptions {
-  readonly session: string
-  readonly agent: string
-  /** Whether spans include the text of people, models and tools. */
-  readonly content: boolean
-}
-
-export interface OpenSpan {
-  readonly start: SpanStart
-  readonly attributes: Record<string, AttributeValue>
-}
+import type {
+  Attributes,
+  OpenSpan,
+  SpanChange,
+  SpanEnd,
+  SpanFoldOptions,
+  SpanStart,
+  SpanWriter,
+  TurnTrace,
+} from './span-data.ts'
 
 /** Waiting inputs to remember; the oldest are forgotten first. */
 const WAITING_MAX = 1000
 
-export class SpanFold {
+export class SpanFold implements SpanWriter {
   readonly init: SpanFoldOptions
-  /** Open spans in the order they began, so a parent precedes its children. */
   readonly open = new Map<string, OpenSpan>()
-  /** Span keys by step. A step may outlive its turn. */
   readonly stepKeys = new Map<number, string>()
-  /** Open waits and approvals by call. */
   readonly waits = new Map<string, Set<string>>()
   readonly usage = { inputTokens: 0, outputTokens: 0, costMicros: 0 }
   trace: TurnTrace | undefined
@@ -68,7 +62,6 @@ export class SpanFold {
     this.#changes.push({ type: 'start', span })
   }
 
-  /** Adds attributes to set when the span ends. */
   note(key: string, attributes: Attributes): void {
     const span = this.open.get(key)
     if (span) Object.assign(span.attributes, attributes)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { parseJson } from '@baton/core/internal'
 import { entries, namesIn, readStart } from './plain-files.ts'
 import { isRecord } from './session-events.ts'
-import type { SessionFile } from './session-source.ts'
+import type { SessionFile } from './session-events.ts'
 
 const FILE = /^session-.+\.jsonl?$/
 const HEAD_BYTES = 4096

@@ -7,7 +7,7 @@ import { wrapOpenCodeRecord } from './opencode.ts'
 import { openPlain } from './plain-files.ts'
 import { LINE_BYTES_MAX } from './session-lines.ts'
 import type { SessionLine } from './session-lines.ts'
-import type { SessionFile } from './session-source.ts'
+import type { SessionFile } from './session-events.ts'
 
 const TABLES = ['session', 'message', 'part']
 const BUSY_MS = 100

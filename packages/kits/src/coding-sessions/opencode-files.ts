@@ -8,7 +8,7 @@ import { wrapOpenCodeRecord } from './opencode.ts'
 import { entries, namesIn, readStart } from './plain-files.ts'
 import { LINE_BYTES_MAX } from './session-lines.ts'
 import type { SessionLine } from './session-lines.ts'
-import type { SessionFile } from './session-source.ts'
+import type { SessionFile } from './session-events.ts'
 
 const [SESSION, MESSAGE, PART] = [
   /^ses_[A-Za-z0-9]{1,90}\.json$/,

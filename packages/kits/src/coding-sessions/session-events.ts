@@ -1,7 +1,20 @@
-// Agent-independent events of session files.
+// Session files and their events, whichever agent wrote them.
 
 export const SESSION_PROVIDERS = ['claude-code', 'codex', 'gemini-cli', 'opencode'] as const
 export type SessionProvider = (typeof SESSION_PROVIDERS)[number]
+
+/** A stored session, and where it is. */
+export interface SessionFile {
+  readonly id: string
+  readonly provider: SessionProvider
+  readonly form: 'lines' | 'members' | 'files' | 'rows'
+  readonly path: string
+  /** Absent if the session is not a single file. */
+  readonly bytes?: number
+  readonly updatedMs: number
+  /** The folder in which it ran, if its location reveals it. */
+  readonly cwd?: string
+}
 
 /** One event. A line may contain several or none. */
 export interface HistoryEvent {

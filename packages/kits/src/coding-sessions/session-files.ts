@@ -4,8 +4,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import { listGemini } from './gemini-files.ts'
 import { listOpenCode } from './opencode-files.ts'
 import { entries, openPlain } from './plain-files.ts'
-import type { SessionFacts, SessionProvider } from './session-events.ts'
-import type { SessionFile } from './session-source.ts'
+import type { SessionFacts, SessionProvider, SessionFile } from './session-events.ts'
 import { READERS, openSession, parseLine } from './session-source.ts'
 
 export interface SessionPlaces {

@@ -1,4 +1,5 @@
 // Yields the records of one session in order, however it is stored: lines, one object, many files, or rows.
+import type { SessionFile, ReadLine, ReadSessionLine, SessionProvider } from './session-events.ts'
 import { createGeminiReader } from './gemini-cli.ts'
 import { readClaudeCodeLine } from './claude-code.ts'
 import { readCodexLine } from './codex.ts'
@@ -6,23 +7,10 @@ import { closeQuietly, openOpenCodeDatabase, readOpenCodeRows } from './opencode
 import { readOpenCodeFiles } from './opencode-files.ts'
 import { createOpenCodeReader } from './opencode.ts'
 import { openPlain } from './plain-files.ts'
-import type { ReadLine, ReadSessionLine, SessionProvider } from './session-events.ts'
 import { isRecord } from './session-events.ts'
 import type { SessionLine } from './session-lines.ts'
 import { readLines } from './session-lines.ts'
 import { readMembers } from './session-members.ts'
-
-export interface SessionFile {
-  readonly id: string
-  readonly provider: SessionProvider
-  readonly form: 'lines' | 'members' | 'files' | 'rows'
-  readonly path: string
-  /** Absent if the session is not a single file. */
-  readonly bytes?: number
-  readonly updatedMs: number
-  /** The folder in which it ran, if its location reveals it. */
-  readonly cwd?: string
-}
 
 /** Creates the reader for one session, which may keep state. */
 export const READERS: Readonly<Record<SessionProvider, () => ReadSessionLine>> = {

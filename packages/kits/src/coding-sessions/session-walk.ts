@@ -1,8 +1,7 @@
 // Walks through a session record by record within the time limit of a call, and counts what could not be read.
 import * as z from 'zod'
 import type { CallBudget } from '@baton/tools/internal'
-import type { HistoryEvent, ReadLine } from './session-events.ts'
-import type { SessionFile } from './session-source.ts'
+import type { HistoryEvent, ReadLine, SessionFile } from './session-events.ts'
 import { READERS, openSession, parseLine } from './session-source.ts'
 
 /** Maximum unknown line types counted by name. */

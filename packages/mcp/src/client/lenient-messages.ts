@@ -1,5 +1,6 @@
 // Converts messages from real servers into the form that the SDK's strict schemas accept. An answer is matched by its
 // id, whatever else is wrong with it, so no call waits for its time-out. `docs/mcp.md` lists what is accepted.
+import type { OpenRequest } from './lenient-results.ts'
 import type { JsonObject, JsonValue } from '@baton/core/internal'
 import { isJsonObject } from '@baton/core/internal'
 import type { Transport } from '@modelcontextprotocol/client'
@@ -19,15 +20,6 @@ const NOTICES_MAX = 100
 
 /** Logs an odd message. */
 export type TellOdd = (what: string, text: string) => void
-
-export interface OpenRequest {
-  readonly id: string | number
-  readonly method: string
-  /** The requested resource. */
-  readonly uri?: string
-  /** True if the request names its version itself, as in 2026-07-28. */
-  readonly isModern?: boolean
-}
 
 /** The requests of one connection that wait for an answer. */
 export class OpenRequests {

@@ -6,7 +6,16 @@ import { isJsonObject } from '@baton/core/internal'
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client'
 import { readCall, readContents } from './lenient-calls.ts'
 import { asText, isNothing, withoutNull } from './json-fields.ts'
-import type { OpenRequest } from './lenient-messages.ts'
+
+/** A request that waits for its result. */
+export interface OpenRequest {
+  readonly id: string | number
+  readonly method: string
+  /** The requested resource. */
+  readonly uri?: string
+  /** True if the request names its version itself, as in 2026-07-28. */
+  readonly isModern?: boolean
+}
 
 /** @param also message of an error sent together with the result */
 export function readResult(request: OpenRequest, result: JsonValue, also?: string): JsonObject {

@@ -1,16 +1,15 @@
 // One MCP server as a source of tools for many sessions. Keeps the server's tool list and compares it with the pinned
 // definitions.
 import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core/internal'
-import { isBatonError } from '@baton/core/internal'
+import { isBatonError, BatonError } from '@baton/core/internal'
 import { createArgumentValidator } from '@baton/runtime'
 import type { FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
-import { askConsent } from './consent.ts'
 import type { Lease } from './connection-pool.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { describeSilence, wasUnread } from './failure.ts'
 import type { McpPinStore, PinnedTool } from './pins.ts'
-import { addPins, comparePins, fingerprint, isTooLarge } from './pins.ts'
+import { addPins, comparePins, fingerprint, isTooLarge, listChanges } from './pins.ts'
 import { createResourceTools } from './resource-tools.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { McpAnswer } from './tool-from-mcp.ts'
@@ -376,4 +375,58 @@ export class McpServer implements ToolSource {
 function tell(cause: unknown): string {
   if (isBatonError(cause)) return cause.message
   return cause instanceof Error ? cause.message : String(cause)
+}
+
+interface ChangedTool {
+  readonly server: string
+  readonly before: McpTool
+  readonly after: McpTool
+}
+
+/** Total characters of all quotes; a question has at most 4,000. */
+const QUOTED_CHARS = 3_000
+/** Characters shown before the first difference. */
+const LEAD_CHARS = 40
+
+const SCHEMA = {
+  type: 'object',
+  properties: { accept: { type: 'boolean', title: 'Accept the change and run the call?' } },
+  required: ['accept'],
+} as const
+
+/**
+ * Asks the user whether a call may go to a tool that its server has changed. It uses a question instead of an
+ * approval, because remembered approvals and policies can answer approvals without having seen the change.
+ * Resolves if the person accepts. @throws BatonError `call_denied` if not; the call must not be sent
+ */
+export async function askConsent(tool: ChangedTool, context: Pick<ToolContext, 'ask' | 'attempt'>): Promise<void> {
+  const changes = listChanges(tool.before, tool.after)
+  const what = `MCP server "${tool.server}" changed its tool "${tool.before.name}" (${changes.map(({ field }) => field).join(', ')})`
+  const deny = (why: string, cause?: unknown): BatonError =>
+    new BatonError({ code: 'call_denied', message: `${what}; the call was not sent: ${why}`, cause })
+  // An earlier attempt's recorded answer may belong to another question, so a repeated attempt asks nothing.
+  if (context.attempt > 1) throw deny('it was a repeated attempt. A new call asks the user')
+  const quoted = Math.floor(QUOTED_CHARS / (2 * changes.length))
+  const lines = changes.flatMap(({ field, before, after }) => quoteBoth(field, before, after, quoted))
+  const message = [`${what} since it was first seen.`, ...lines].join('\n')
+  let answer: { readonly accept?: unknown }
+  try {
+    answer = (await context.ask({ message, schema: SCHEMA })) as typeof answer // an object, by its schema
+  } catch (cause) {
+    if (isBatonError(cause) && cause.code === 'question_declined') throw deny(cause.message, cause)
+    throw cause
+  }
+  if (answer.accept !== true) throw deny('the user did not accept the change')
+}
+
+/** Two lines that show the difference. They are JSON, so the server's text cannot look like a line of the question. */
+function quoteBoth(field: string, before: string, after: string, chars: number): readonly string[] {
+  let same = 0
+  while (same < Math.min(before.length, after.length) && before[same] === after[same]) same += 1
+  const from = Math.max(0, same - LEAD_CHARS)
+  const quote = (text: string): string => {
+    const rest = text.length - from - chars
+    return `${from > 0 ? '…' : ''}${text.slice(from, from + chars)}${rest > 0 ? `… (${rest} more characters)` : ''}`
+  }
+  return [`${field} was: ${quote(before)}`, `${field} is: ${quote(after)}`]
 }

@@ -24,11 +24,10 @@ import type { Exposed } from './exposed.ts'
 import type { ServerParts } from './options.ts'
 import { decideWaiting } from './questions.ts'
 import { TASKS_EXTENSION } from '../shared/platform.ts'
-import { Task } from './tasks.ts'
+import { Task, POLL_MS } from './tasks.ts'
 import type { Tasks } from './tasks.ts'
-import { writeCreated, writeTask } from './task-wire.ts'
 import type { CallPlaceState } from './tool-calls.ts'
-import { ToolCalls, nameWaiting, readArguments } from './tool-calls.ts'
+import { ToolCalls, nameWaiting, readArguments, toInputRequests } from './tool-calls.ts'
 
 export interface SdkServerOptions {
   readonly parts: ServerParts
@@ -190,4 +189,42 @@ function canBeAsked(capabilities: ClientCapabilities | undefined): boolean {
 
 function readWish({ ttl }: JsonObject): { readonly ttl?: number } {
   return typeof ttl === 'number' && ttl > 0 ? { ttl } : {}
+}
+
+/**
+ * A task in the format of either revision: nested, with `tasks/result` (2025-11-25), or flat, with its result inside
+ * (the extension of 2026-07-28).
+ * The answer to a call that became a task.
+ */
+function writeCreated(task: Task, isModern: boolean): JsonObject {
+  const about = describeTask(task, isModern)
+  return isModern ? { resultType: 'task', ...about } : { task: about }
+}
+
+/** The answer to `tasks/get`. */
+function writeTask(task: Task, isModern: boolean): JsonObject {
+  const about = describeTask(task, isModern)
+  if (!isModern) return about
+  const { status, result } = task
+  if (status === 'completed') return { ...about, result: toJson(result) }
+  if (status === 'input_required')
+    return { ...about, inputRequests: toJson(toInputRequests(nameWaiting(task.live.waiting))) }
+  return about
+}
+
+function describeTask(task: Task, isModern: boolean): JsonObject {
+  const { id, status, message, createdAt, updatedAt, ttlMs } = task
+  return {
+    taskId: id,
+    status,
+    ...(message !== undefined && { statusMessage: message }),
+    createdAt,
+    lastUpdatedAt: updatedAt,
+    ...(isModern ? { ttlMs, pollIntervalMs: POLL_MS } : { ttl: ttlMs, pollInterval: POLL_MS }),
+  }
+}
+
+/** JSON, as the SDK's types guarantee. */
+function toJson(value: unknown): JsonObject {
+  return value as JsonObject
 }

@@ -1,6 +1,14 @@
 // Decodes Anthropic's event stream into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they
 // arrive; `end()` can be called after any event and changes nothing.
-import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart } from '@baton/core/internal'
+import type {
+  JsonObject,
+  JsonValue,
+  ModelAnswer,
+  ModelEvent,
+  ModelPart,
+  FinishReason,
+  Usage,
+} from '@baton/core/internal'
 import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
@@ -23,10 +31,10 @@ import {
   takesDelta,
 } from './decode-block.ts'
 import { errorFromEvent } from './errors.ts'
-import { readFinish, overlay, readUsage } from './decode-end.ts'
 import { PieceReader } from './read-pieces.ts'
 import type { WireEvent } from './wire.ts'
 import { isServerCall, isServerResult } from './wire.ts'
+import { readCount } from '../json-fields.ts'
 
 export interface AnthropicDecoderOptions {
   /** The requested model. Provider state is bound to it. */
@@ -362,4 +370,58 @@ class StreamDecoder implements AnthropicDecoder {
       message: `Anthropic’s stream is malformed: ${what}`,
     })
   }
+}
+
+/**
+ * StopReason of SDK 1.12, plus the Chat Completions reasons that gateways pass through. Unknown reasons map to `other`.
+ */
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'end',
+  stop_sequence: 'end',
+  tool_use: 'tool-calls',
+  max_tokens: 'max-tokens',
+  refusal: 'refusal',
+  pause_turn: 'pause',
+  model_context_window_exceeded: 'context-full',
+  stop: 'end',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  length: 'max-tokens',
+  content_filter: 'refusal',
+}
+
+/** Maps stop reasons and usage to neutral values. */
+function readFinish(reason: JsonValue | undefined): FinishReason {
+  return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
+}
+
+/**
+ * message_delta repeats fields of message_start with cumulative counts. Present values overwrite; absent or null ones
+ * do not.
+ */
+export function overlay(before: JsonObject, now: JsonObject): JsonObject {
+  const after: Record<string, JsonValue> = { ...before }
+  for (const name of Object.keys(now)) {
+    const value = now[name]
+    // Assigning `__proto__` would set the prototype.
+    if (value !== undefined && value !== null && name !== '__proto__') after[name] = value
+  }
+  return after
+}
+
+/** Anthropic's `input_tokens` excludes cache reads and writes; the neutral count includes both. */
+export function readUsage(usage: JsonObject): Usage {
+  const input = readCount(usage, 'input_tokens')
+  const cacheRead = readCount(usage, 'cache_read_input_tokens')
+  const cacheWrite = readCount(usage, 'cache_creation_input_tokens')
+  const output = readCount(usage, 'output_tokens')
+  const details = usage['output_tokens_details']
+  const reasoning = isJsonObject(details) ? readCount(details, 'thinking_tokens') : undefined
+  const counts: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+  if (input !== undefined) counts.inputTokens = input + (cacheRead ?? 0) + (cacheWrite ?? 0)
+  if (cacheRead !== undefined) counts.cacheReadTokens = cacheRead
+  if (cacheWrite !== undefined) counts.cacheWriteTokens = cacheWrite
+  if (output !== undefined) counts.outputTokens = output
+  if (reasoning !== undefined) counts.reasoningTokens = reasoning
+  return counts
 }

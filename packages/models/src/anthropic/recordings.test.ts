@@ -8,8 +8,7 @@ import { countLine, openRecordings } from '@baton/testing/recordings'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
 import { readSseInto } from '../transport/answer-reader.ts'
-import { overlay, readUsage } from './decode-end.ts'
-import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
+import { overlay, readUsage, createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 import { encodeAssistantParts } from './encode-messages.ts'
 
 const recordings = openRecordings('decoding of Anthropic’s recordings', (message) => console.warn(message))

@@ -15,9 +15,16 @@ import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
 import { chooseSampling } from '../traits/sampling.ts'
 import { limitOutput, planThinking } from '../traits/thinking-plan.ts'
 import { createMessageEncoder } from './encode-messages.ts'
-import { encodeThinking } from './encode-thinking.ts'
-import type { GeminiRequest, WireCallingConfig, WireContent, WireFunction, WireGenerationConfig } from './wire.ts'
+import type {
+  GeminiRequest,
+  WireCallingConfig,
+  WireContent,
+  WireFunction,
+  WireGenerationConfig,
+  WireThinking,
+} from './wire.ts'
 import { PROVIDER } from './wire.ts'
+import type { ThinkingPlan } from '../traits/thinking-plan.ts'
 
 export interface GeminiEncodeOptions {
   /** For example `gemini-2.5-flash`. Part of the address, not of the body. */
@@ -100,4 +107,15 @@ function encodeGeneration(request: ModelRequest, traits: ModelTraits, compile: C
     ...(isJson && { responseMimeType: 'application/json' }),
     ...(responseSchema && { responseSchema }),
   }
+}
+
+/**
+ * Encodes how much Gemini should think: 2.5 takes a budget, 3 and later a level, older models nothing.
+ * Returns `undefined` for models without the field (400 "Thinking budget is not supported").
+ */
+function encodeThinking({ thinking }: ModelTraits, plan: ThinkingPlan): WireThinking | undefined {
+  const shown = plan.isAsked ? { includeThoughts: true as const } : {}
+  if (thinking.kind === 'budget') return { ...shown, thinkingBudget: plan.budget }
+  if (thinking.kind !== 'effort' || plan.effort === undefined) return undefined
+  return { ...shown, thinkingLevel: plan.effort }
 }

@@ -1,6 +1,6 @@
 // Decodes response events into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they arrive;
 // `end()` can be called after any event and changes nothing.
-import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core/internal'
+import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, FinishReason, Usage } from '@baton/core/internal'
 import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { listSources } from '../found-sources.ts'
@@ -9,11 +9,10 @@ import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import { parseWireJson } from '../transport/wire-json.ts'
 import type { AnswerProgress } from '../transport/whole-answer.ts'
-import { readFinish, incompleteReason, readUsage } from './decode-end.ts'
 import { ItemDraft } from './decode-item.ts'
 import { endedAs, errorFromStream, errorIn } from './errors.ts'
 import { PROVIDER } from './wire.ts'
-import { readText } from '../json-fields.ts'
+import { readText, readCount, readObject } from '../json-fields.ts'
 
 export interface OpenAiResponsesDecoderOptions {
   /** The requested model. Provider state is bound to it. */
@@ -407,4 +406,55 @@ class StreamDecoder implements OpenAiResponsesDecoder {
 /** Key of an item: its index in the answer, otherwise its id. */
 function readKey({ output_index: index, item_id: id }: JsonObject): JsonValue | undefined {
   return typeof index === 'number' ? index : typeof id === 'string' ? id : undefined
+}
+
+/** `incomplete_details.reason` of openai 7.57. `steered` occurs on WebSockets: the answer stopped between two items. */
+const INCOMPLETE: Readonly<Record<string, FinishReason>> = {
+  max_output_tokens: 'max-tokens',
+  content_filter: 'refusal',
+  steered: 'pause',
+}
+
+interface EndOfAnswer {
+  readonly status: 'completed' | 'incomplete'
+  /** `incomplete_details`. */
+  readonly details: JsonValue | undefined
+  readonly hasCalls: boolean
+  /** Whether a call's own status says that it is incomplete. */
+  readonly hasBrokenCall: boolean
+  readonly isRefused: boolean
+}
+
+/** The API has no finish reason for tool calls; the presence of a call is the only sign. */
+function readFinish({ status, details, hasCalls, hasBrokenCall, isRefused }: EndOfAnswer): FinishReason {
+  if (status === 'incomplete') {
+    const reason = incompleteReason(details) ?? ''
+    const finish = Object.hasOwn(INCOMPLETE, reason) ? (INCOMPLETE[reason] ?? 'other') : 'other'
+    // An answer with calls cannot be continued.
+    return finish === 'pause' && hasCalls ? 'other' : finish
+  }
+  if (isRefused) return 'refusal'
+  if (!hasCalls) return 'end'
+  return hasBrokenCall ? 'malformed-call' : 'tool-calls'
+}
+
+function incompleteReason(details: JsonValue | undefined): string | undefined {
+  const reason = isJsonObject(details) ? details['reason'] : undefined
+  return typeof reason === 'string' && reason !== '' ? reason : undefined
+}
+
+/** `input_tokens` includes cache reads, `output_tokens` includes reasoning. */
+export function readUsage(usage: JsonObject): Usage {
+  const input = readCount(usage, 'input_tokens')
+  const cacheRead = readCount(readObject(usage, 'input_tokens_details'), 'cached_tokens')
+  const cacheWrite = readCount(readObject(usage, 'input_tokens_details'), 'cache_write_tokens')
+  const output = readCount(usage, 'output_tokens')
+  const reasoning = readCount(readObject(usage, 'output_tokens_details'), 'reasoning_tokens')
+  return {
+    ...(input !== undefined && { inputTokens: input }),
+    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    ...(output !== undefined && { outputTokens: output }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  }
 }

@@ -5,9 +5,6 @@ import { createBodyEnd, withoutPart } from './body-end.ts'
 import { CodeTracker, isBlank } from './code-tracker.ts'
 import type { Body, Head, Mark, OfferedTools, PromptedFormat, ReadCall } from './format.ts'
 import { anyBegins, START_CHARS } from './format.ts'
-import type { Found, MarkFinder } from './mark-finder.ts'
-import { createMarkFinder } from './mark-finder.ts'
-import { ThoughtEnd } from './thought-tags.ts'
 
 export interface ParsedCall extends ReadCall {
   readonly type: 'call'
@@ -395,4 +392,113 @@ function addRepair(call: ReadCall, repair: string): ReadCall {
 
 function createStart(mark: Mark): Mode {
   return { type: 'start', mark, raw: '', start: '', hasSpace: false, isInside: !mark.isFence }
+}
+
+type Found =
+  | { readonly type: 'none' }
+  | { readonly type: 'maybe' }
+  /** Meaningless text. */
+  | { readonly type: 'stray' }
+  | { readonly type: 'thought-end' }
+  | { readonly type: 'mark'; readonly mark: Mark }
+  | { readonly type: 'head'; readonly head: Head }
+  /** A thought within the text. */
+  | { readonly type: 'thought'; readonly kind: string }
+
+interface MarkPlace {
+  readonly isLineStart: boolean
+  readonly isAfterCall: boolean
+}
+
+interface MarkFinder {
+  find(tail: string, place: MarkPlace): Found
+  /** Whether any mark begins with this character. */
+  mayBegin(char: string): boolean
+}
+
+interface Candidate {
+  readonly open: string
+  readonly found: Found
+  readonly isThere?: (place: MarkPlace) => boolean
+}
+
+/** Finds the format mark that is, or may become, the end of the held-back text. */
+function createMarkFinder({ marks, head, strays = [] }: PromptedFormat): MarkFinder {
+  const candidates: readonly Candidate[] = [
+    ...marks.map((mark): Candidate => {
+      const found: Found = { type: 'mark', mark }
+      return { open: mark.open, found, ...(mark.isFence && { isThere: ({ isLineStart }: MarkPlace) => isLineStart }) }
+    }),
+    ...(head?.open ?? []).map((open): Candidate => ({ open, found: { type: 'head', head: head as Head } })), // it is non-empty
+    ...(head?.close ?? []).map((open): Candidate => ({ open, found: { type: 'stray' } })),
+    ...strays.map((open): Candidate => ({ open, found: { type: 'stray' }, isThere: ({ isAfterCall }) => isAfterCall })),
+  ]
+  const firsts = new Set(['<', '[', ...candidates.map(({ open }) => open[0])])
+  return {
+    mayBegin: (char) => firsts.has(char),
+    find: (tail, place) => {
+      const tag = readThoughtTag(tail)
+      if (typeof tag === 'object') return tag.isClosing ? { type: 'thought-end' } : { type: 'thought', kind: tag.kind }
+      let found: Found = { type: tag ?? 'none' }
+      for (const { open, found: known, isThere } of candidates) {
+        if (!open.startsWith(tail) || isThere?.(place) === false) continue
+        if (open.length === tail.length) return known
+        found = { type: 'maybe' }
+      }
+      return found
+    },
+  }
+}
+
+const NAMES = ['think', 'thinking', 'thought', 'thoughts', 'reasoning', 'reflection', 'seed:think'] as const
+/** Opening and closing text around a name. */
+const BRACKETS = [
+  ['<', '>'],
+  ['[', ']'],
+] as const
+/** Maximum spaces after a name. */
+const BLANKS_MAX = 8
+
+interface ThoughtTag {
+  /** Its brackets and name: a thought ends with a tag of the same kind. */
+  readonly kind: string
+  readonly isClosing: boolean
+}
+
+/**
+ * Tags around thoughts that servers leave in the text of an answer: `<think>` of Qwen, DeepSeek and GLM, `<thinking>`
+ * of Nova, `[THINK]` of Magistral, `<seed:think>` of Seed-OSS, and variants that other models write. One shared table.
+ * Returns the tag that the text is, or whether it may become one; in any letter case, and with spaces after the name.
+ */
+function readThoughtTag(text: string): ThoughtTag | 'maybe' | undefined {
+  for (const [open, close] of BRACKETS) {
+    if (!text.startsWith(open)) continue
+    const isClosing = text[1] === '/'
+    const said = text.slice(isClosing ? 2 : 1).toLowerCase()
+    if (NAMES.some((one) => one.startsWith(said))) return 'maybe'
+    const found = NAMES.find((one) => said.startsWith(one) && /^\s*(?:[>\]]|$)/.test(said.slice(one.length)))
+    if (found === undefined || said.length > found.length + BLANKS_MAX) return undefined
+    const behind = said.slice(found.length).trimStart()
+    if (behind === '') return 'maybe'
+    return behind === close ? { kind: `${open}${found}`, isClosing } : undefined
+  }
+  return undefined
+}
+
+/** Looks for the end of a thought in the text after its opening tag. */
+class ThoughtEnd {
+  readonly #kind: string
+  #tail = ''
+
+  constructor(kind: string) {
+    this.#kind = kind
+  }
+
+  /** Whether the thought ends with this character. */
+  push(char: string): boolean {
+    this.#tail = char === this.#kind[0] ? char : this.#tail === '' ? '' : this.#tail + char
+    const tag = this.#tail === '' ? undefined : readThoughtTag(this.#tail)
+    if (tag !== 'maybe') this.#tail = ''
+    return typeof tag === 'object' && tag.isClosing && tag.kind === this.#kind
+  }
 }

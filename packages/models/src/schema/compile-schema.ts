@@ -1,27 +1,14 @@
 // Compiles a JSON Schema to a provider's dialect and reports what the dialect cannot express. This never weakens
 // Baton's own check: results are validated against the original schema.
+import type { SchemaLoss, Dialect, DialectName } from './dialects.ts'
 import type { JsonObject, JsonValue } from '@baton/core/internal'
 import { isJsonObject, readSchema } from '@baton/core/internal'
-import type { Dialect, DialectName } from './dialects.ts'
 import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
 import { shapeForGemini } from './gemini-shape.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
 import type { Resolve } from './references.ts'
 import { createResolver, withoutUnusedDefinitions } from './references.ts'
 import { closeSchema, isNullSchema, namesMore, spreadChoice } from './strict-shape.ts'
-import { flattenTuple } from './tuples.ts'
-
-export interface SchemaLoss {
-  /** For example `properties.address.items`; empty for the root. */
-  readonly path: string
-  readonly keyword: string
-  /**
-   * `described`: expressed in the description instead. `widened`: allows the model more than the schema. `narrowed`:
-   * allows it less. `invalid`: not a valid value in any JSON Schema draft, so dropped. `degraded`: the whole schema
-   * could not be expressed.
-   */
-  readonly how: 'described' | 'widened' | 'narrowed' | 'invalid' | 'degraded'
-}
 
 export interface CompiledSchema {
   readonly schema: JsonObject
@@ -369,4 +356,41 @@ function narrowValues(work: Work, kept: Record<string, JsonValue>, place: Place)
   delete kept['enum']
   describe(kept, `(one of ${JSON.stringify(values)})`)
   lose(work, place, 'enum', 'described')
+}
+
+interface Flattened {
+  readonly schema: JsonObject
+  /** Keywords that now allow more. */
+  readonly widened: readonly string[]
+}
+
+/** Items may match any position's schema. The number of items is kept as is, and their order is described in words. */
+function flattenTuple(schema: JsonObject, { keywords, refused }: Dialect): Flattened {
+  const { prefixItems, items, ...rest } = schema
+  const reads = (keyword: string): boolean => refused?.has(keyword) !== true && (keywords?.has(keyword) ?? true)
+  if (reads('prefixItems')) return { schema, widened: [] }
+  const places = Array.isArray(prefixItems) ? (prefixItems as readonly JsonValue[]) : []
+  // `false` would be a grammar that allows only an empty list.
+  const others = items === undefined && places.length > 0 ? true : items
+  if (places.length === 0 && typeof others !== 'boolean') return { schema, widened: [] }
+  const isClosed = others === false
+  const count = isClosed ? { maxItems: Math.min(places.length, Number(rest['maxItems'] ?? Infinity)) } : {}
+  const variants = [...places, ...(isJsonObject(others) ? [others] : [])]
+  const isOpen = others === true || variants.some((one) => one === true)
+  const distinct = [...new Map(variants.map((one) => [JSON.stringify(one), one])).values()].filter(isJsonObject)
+  const [only = {}] = distinct
+  const all = isOpen ? {} : distinct.length > 1 ? { anyOf: distinct } : only
+  if (places.length === 0) return { schema: { ...rest, ...count, ...(others === true && { items: all }) }, widened: [] }
+  const order = `(in this order: ${places.map(showPlace).join(', ')})`
+  const { description } = rest
+  const told = typeof description === 'string' ? `${description} ${order}` : order
+  return { schema: { ...rest, ...count, items: all, description: told }, widened: ['prefixItems'] }
+}
+
+/** Maximum characters that describe one position. */
+const PLACE_CHARS = 80
+
+function showPlace(place: JsonValue): string {
+  const text = JSON.stringify(place)
+  return text.length <= PLACE_CHARS ? text : 'a value'
 }

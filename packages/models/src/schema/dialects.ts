@@ -1,5 +1,18 @@
 // The JSON Schema dialect of each provider, as plain data. Each rule cites its source.
 
+/** A part of a schema that a dialect cannot express. */
+export interface SchemaLoss {
+  /** For example `properties.address.items`; empty for the root. */
+  readonly path: string
+  readonly keyword: string
+  /**
+   * `described`: expressed in the description instead. `widened`: allows the model more than the schema. `narrowed`:
+   * allows it less. `invalid`: not a valid value in any JSON Schema draft, so dropped. `degraded`: the whole schema
+   * could not be expressed.
+   */
+  readonly how: 'described' | 'widened' | 'narrowed' | 'invalid' | 'degraded'
+}
+
 export interface Dialect {
   readonly name: DialectName
   /**

@@ -2,7 +2,7 @@
 // keywords, and unions have no siblings. A single violation makes Gemini reject the request with all its tools.
 import type { JsonObject, JsonValue } from '@baton/core/internal'
 import { isJsonObject } from '@baton/core/internal'
-import type { SchemaLoss } from './compile-schema.ts'
+import type { SchemaLoss } from './dialects.ts'
 import { mergeSchemas } from './merge-schemas.ts'
 
 /** Maximum schemas to shape, since siblings of a union are copied into each variant. The rest become strings. */

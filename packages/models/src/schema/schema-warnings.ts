@@ -1,9 +1,8 @@
 // Warns about tools whose schema a model's provider cannot fully express. The request is unaffected: only that tool's
 // schema is degraded, and results are checked against the original.
 import type { JsonObject, Logger, Model } from '@baton/core'
-import type { SchemaLoss } from './compile-schema.ts'
 import { compileSchema } from './compile-schema.ts'
-import type { DialectName } from './dialects.ts'
+import type { DialectName, SchemaLoss } from './dialects.ts'
 
 /** Maximum losses listed in a warning. */
 const SHOWN_MAX = 5

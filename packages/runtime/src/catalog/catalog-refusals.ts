@@ -24,13 +24,22 @@ export function checkNamed({ models }: Agent): void {
 }
 
 /** @throws BatonError `invalid_agent` if the value was not made by `defineAgent` */
-export function checkAgent(agent: unknown): void {
+export function checkAgent(agent: unknown): asserts agent is Agent {
   const { name, tools, limits } = (agent ?? {}) as Partial<Agent>
   if (typeof name === 'string' && Array.isArray(tools) && typeof limits === 'object') return
   throw new BatonError({
     code: 'invalid_agent',
     message: `an agent must be made by defineAgent, not ${describeValue(agent)}`,
     hint: 'Pass the result of defineAgent({ name, model, tools }).',
+  })
+}
+
+/** A name would skip `agentOf`, and with it the session's own services, models and tools. */
+export function createBypassError(name: string): BatonError {
+  return new BatonError({
+    code: 'invalid_agent',
+    message: `this host chooses agents with agentOf, so a session cannot name the agent "${name.slice(0, 100)}"`,
+    hint: 'Let agentOf choose by id, principal or meta of the session, or pass the agent itself.',
   })
 }
 

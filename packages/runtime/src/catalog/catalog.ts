@@ -1,94 +1,32 @@
 // The catalog: chooses each session's agent, resolves the models it calls, and prices them. It is consulted whenever a
 // session opens, including at recovery.
-import type {
-  Agent,
-  BlobStore,
-  Environment,
-  JsonObject,
-  Logger,
-  Model,
-  Principal,
-  Tool,
-  ToolSource,
-  Usage,
-} from '@baton/core/internal'
+import { findAgent, indexAgents } from './catalog-options.ts'
+import type { CatalogOptions, SessionIdentity, SessionParts } from './catalog-options.ts'
+import type { Agent, JsonObject, Logger, Model, Tool, Timers } from '@baton/core/internal'
 import { BatonError, createSpec } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
 import { createArgumentValidator, hasPlainSchema, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
-import { RequestMessages } from '../work/request.ts'
+import { RequestMessages } from '../work/request-messages.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
 import type { ToolSearch } from '../work/tool-search.ts'
 import { createToolSearch } from '../work/tool-search.ts'
 import type { WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
-import { createBypassError, findAgent, indexAgents } from './named-agents.ts'
-import { disposeParts } from './dispose-parts.ts'
-import { checkAgent, checkInterrupt, checkNamed, checkPriced, createUnknownModelError } from './catalog-refusals.ts'
+import {
+  checkAgent,
+  checkInterrupt,
+  checkNamed,
+  checkPriced,
+  createUnknownModelError,
+  createBypassError,
+} from './catalog-refusals.ts'
 import { Permitted } from '../work/permitted.ts'
-import { findWindow } from './find-window.ts'
-import { createSchemaTeller } from './schema-teller.ts'
 import { SourceTools } from './source-tools.ts'
-
-/** Facts about a session when its agent is chosen. */
-export interface SessionIdentity {
-  readonly id: string
-  /** Name of the session's current agent; empty for a new session. */
-  readonly agent: string
-  readonly principal: Principal
-  /** Metadata set by `describe`. */
-  readonly meta: JsonObject
-}
-
-/** The agent of one session and the parts specific to that session. */
-export interface SessionParts {
-  readonly agent: Agent
-  /** Passed to its tools as `context.services`; the host's by default. */
-  readonly services?: unknown
-  /** Resolves models by id, with this session's keys; the host's by default. */
-  readonly modelOf?: (id: string) => Model
-  /** Tool sources for this session only, listed after the agent's. */
-  readonly sources?: readonly ToolSource[]
-  /** Called once, when the session leaves the process. A failure is logged. */
-  dispose?(): void | Promise<void>
-}
-
-export interface AgentChoice {
-  /** Agent for sessions that name none. */
-  readonly agent?: Agent
-  /** Agents by name. A reopened or recovered session gets the agent it names. */
-  readonly agents?: readonly Agent[]
-  /**
-   * Called on every opening, including recovery; wins over `agent` and `agents`, which decide if it returns undefined.
-   * Times out after 30 s; what it throws, the opening throws.
-   */
-  readonly agentOf?: (
-    session: SessionIdentity,
-  ) => Agent | SessionParts | undefined | Promise<Agent | SessionParts | undefined>
-}
-
-export interface CatalogOptions
-  extends AgentChoice, Pick<WorkContext, 'runTool' | 'openSession' | 'digest' | 'digestMedia'> {
-  /** Resolves a model id. @throws BatonError `unknown_model`, `model_not_configured` */
-  readonly modelOf?: (id: string) => Model
-  /** Model for agents that name none. */
-  readonly defaultModel?: string | Model
-  /** Returns the cost of a model call in millionths of a US dollar, or undefined if unknown. */
-  readonly priceOf?: (model: string, usage: Usage) => number | undefined
-  /** Passed to every tool as `context.services`. */
-  readonly services?: unknown
-  /** Secrets, such as keys, to keep out of error messages of tools and models; each is replaced by `[redacted]`. */
-  readonly secrets?: readonly string[]
-  /** Milliseconds for an interrupted model to report its partial answer; 0 to 60,000, 1,000 by default. */
-  readonly interruptMs?: number
-  readonly environment: Pick<Environment, 'clock' | 'timers'>
-  /** Store of long results, images and files. */
-  readonly blobs: BlobStore
-  readonly log: Logger
-}
+import { describeThrown } from '../describe-thrown.ts'
 
 export interface Catalog {
   /** The agent of this name, of `agent` and `agents`. @throws BatonError `invalid_agent` without one, or with `agentOf` */
@@ -376,4 +314,65 @@ function toParts(chosen: Agent | SessionParts): SessionParts {
 
 function toId(model: string | Model): string {
   return typeof model === 'string' ? model : model.id
+}
+
+/** Time limit of `dispose`, in milliseconds. */
+const DISPOSE_MS = 10_000
+
+/** Resolves within the limit. Never rejects. */
+export async function disposeParts(
+  parts: SessionParts,
+  session: string,
+  { timers, log }: { readonly timers: Timers; readonly log: Logger },
+): Promise<void> {
+  const message = `dispose timed out after ${DISPOSE_MS} ms`
+  const limit = { timeoutMs: DISPOSE_MS, error: () => new BatonError({ code: 'internal', message }) }
+  try {
+    if (parts.dispose) await within(timers, limit, Promise.resolve(parts.dispose()))
+  } catch (cause) {
+    log.warn('dispose of a session failed', { session, cause: describeThrown(cause) })
+  }
+}
+
+/** Logs each tool once. */
+export function createSchemaTeller(log: Logger): (agent: Agent) => void {
+  const told = new WeakSet<JsonObject>()
+  return ({ name, tools }) => {
+    for (const { name: tool, inputSchema, schemaWarnings } of tools) {
+      if (!schemaWarnings || told.has(inputSchema)) continue
+      told.add(inputSchema)
+      log.warn('the schema of a tool is checked only in part', { agent: name, tool, leftOut: schemaWarnings })
+    }
+  }
+}
+
+/** Models to warn about, so a program that makes up names is not warned forever. */
+const ASSUMED_MAX = 1000
+
+/**
+ * The smallest of the candidates' windows, so that a fallback can continue the conversation. Warns once per unknown
+ * model.
+ */
+function findWindow(
+  models: readonly string[],
+  modelOf: (id: string) => Model,
+  { log, told }: { readonly log: Logger; readonly told: Set<string> },
+): number | undefined {
+  const sizes = models.flatMap((id) => {
+    try {
+      const { contextTokens = [], assumedTraits, meantId } = modelOf(id).capabilities
+      if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
+        told.add(id)
+        log.warn('the model is not in any table; it is treated like the newest known model of its family', {
+          model: id,
+          as: assumedTraits,
+          ...(meantId !== undefined && { meant: meantId }),
+        })
+      }
+      return contextTokens
+    } catch {
+      return [] // an unconfigured fallback fails when it is called, not before
+    }
+  })
+  return sizes.length === 0 ? undefined : Math.min(...sizes)
 }

@@ -1,7 +1,8 @@
 // The world of an open session: replaced when its agent changes, updated when a source changes its tools.
 import type { Agent } from '@baton/core'
 import type { State } from '@baton/core/machine'
-import type { Catalog, SessionIdentity, SessionWorld } from './catalog.ts'
+import type { Catalog, SessionWorld } from './catalog.ts'
+import type { SessionIdentity } from './catalog-options.ts'
 
 export interface OpenWorldOptions {
   readonly catalog: Pick<Catalog, 'open' | 'keeps'>

@@ -1,9 +1,10 @@
-// An interrupt as a session takes it: counts what was heard in characters, and can withdraw queued inputs.
-import type { Interrupted, InterruptOptions } from '@baton/core/internal'
+// The end of a turn before its answer: by an interrupt, which counts what was heard in characters and can withdraw queued
+// inputs, or by the signal of its caller.
+import type { AbortSignalLike, Interrupted, InterruptOptions, Turn } from '@baton/core/internal'
 import { BatonError, readTurnOf } from '@baton/core/internal'
 import type { Input } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { insist, NO_ANSWER } from '../engine.ts'
+import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
 import { countHeard, isInWords } from './count-heard.ts'
 
 /** @throws BatonError the refusal; `invalid_event` for a `turn` that the session does not have */
@@ -32,3 +33,29 @@ function demandTurn(message: string): number {
     hint: 'Send the `message` of its events, such as t1.',
   })
 }
+
+/** Withdraws or interrupts the turn once the signal aborts. `accepted` settles when its input was accepted. */
+export function endWithSignal(
+  turn: Turn,
+  signal: AbortSignalLike,
+  { engine, accepted }: { readonly engine: SessionEngine; readonly accepted: Promise<unknown> },
+): Turn {
+  // A closed session has no turn to end; the answer reports it.
+  const abort = (): void => void accepted.then(() => takeBack(engine, turn.id)).catch(ignore)
+  signal.addEventListener('abort', abort, { once: true })
+  // One signal may outlive many turns.
+  const leave = (): void => signal.removeEventListener('abort', abort)
+  turn.answer.then(leave, leave)
+  return turn
+}
+
+async function takeBack(engine: SessionEngine, inputId: string): Promise<void> {
+  const withdrawn = await submitAlone(engine, { type: 'withdraw', target: inputId })
+  if (withdrawn.type === 'accepted') return
+  const { turn, index } = engine.state()
+  // The model has read the input: end its turn, and no other.
+  const isRunning = index.some(({ exchange, inputs }) => exchange === turn?.exchange && inputs?.includes(inputId))
+  if (isRunning) await submitAlone(engine, { type: 'interrupt', reason: 'aborted', heard: { type: 'reported' } })
+}
+
+function ignore(): void {}

@@ -1,5 +1,6 @@
 // A session as programs and fronts hold it: the Session API over an engine of any host. Inputs are decoded here, so the
 // machine gets plain, well-formed data.
+import { endWithSignal, interruptSession } from './interrupt-session.ts'
 import type {
   Accepted,
   Client,
@@ -59,9 +60,7 @@ import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
 import { createOutputReader } from '../work/output.ts'
-import { endWithSignal } from './abort-turn.ts'
 import { createApproval, findAnswerIssues, listApprovals, readDecider, listQuestions } from './approvals.ts'
-import { openConnection } from './client-connection.ts'
 import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
 import { demand, findRefusal, SpokenInputs } from './spoken-inputs.ts'
@@ -70,7 +69,6 @@ import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
 import type { PlacedInput } from './count-heard.ts'
 import { countInput, isPlaced } from './count-heard.ts'
-import { interruptSession } from './interrupt-session.ts'
 import { openEvents, readDetails, readMedia } from './reading.ts'
 import { readMessages } from './message-page.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
@@ -385,4 +383,22 @@ const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session
 
 function isRemembered(engine: SessionEngine, inputId: string): boolean {
   return engine.state().recentInputs.some((recent) => recent.inputId === inputId)
+}
+
+type Submit = (input: UserCommand | ClientReport) => Promise<Accepted | Refused>
+
+/** A connected app, as its front represents it: each method submits one input to the session. */
+function openConnection(submit: Submit, principal: Principal, init: ConnectionOptions): ClientConnection {
+  const { connection, sequential = false, claims = false, reportsPlayback = false, asks = false } = init
+  const can = { sequential, claims, reportsPlayback, asks }
+  return {
+    attach: () => submit({ type: 'client-attached', connection, principal: principal.id, ...can }),
+    detach: () => submit({ type: 'client-detached', connection }),
+    say: (inputId, parts, options) => submit({ type: 'user-input', inputId, parts, asks, ...options }),
+    interrupt: (reason, heard) => submit({ type: 'interrupt', reason, heard }),
+    result: (callId, outcome) => submit({ type: 'tool-result', callId, connection, outcome }),
+    reached: (callId, offer) => submit({ type: 'call-reached', callId, offer }),
+    missed: (callId, offer) => submit({ type: 'offer-failed', callId, offer }),
+    display: (turn, chars) => submit({ type: 'display-written', turn, ...(chars !== undefined && { chars }) }),
+  }
 }

@@ -5,7 +5,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMemorySocket } from '../websocket/memory-socket.ts'
 import { createSlowTool, findTool, startChats } from './chat.test-kit.ts'
-import { createChatSocket } from './create-chat-socket.ts'
+import { createChatSocket } from './chat-socket.ts'
 import type { HttpLimits } from './handler-parts.ts'
 
 const running: { stop(): unknown }[] = []

@@ -11,7 +11,7 @@ import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createSlowTool, findTool, readTexts, settled } from './chat.test-kit.ts'
-import { createChatSocket } from './create-chat-socket.ts'
+import { createChatSocket } from './chat-socket.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {

@@ -10,11 +10,13 @@ import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeCh
 import type { ChatRequest } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
 import type { Asker } from './chat-quotas.ts'
-import type { HandlerParts } from './handler-parts.ts'
+import type { HandlerParts, HandledHost, HandlerOptions } from './handler-parts.ts'
 import { describeError } from './http-errors.ts'
 import { passOn } from './pass-on.ts'
 import { readPassedChunks } from './passed-answer.ts'
 import { createInvalid } from './ui-messages.ts'
+import { checkOptions, demandHost } from '../shared/check-options.ts'
+import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 
 export interface ChatConnection {
   /** Whether an answer is being sent. */
@@ -282,4 +284,20 @@ function encodeJson(value: JsonObject): Uint8Array {
 function leave(running: Running): void {
   running.hasLeft = true
   running.left.resolve()
+}
+
+/**
+ * Returns a function that serves one connection of a `WebSocketChatTransport`, whose principal the server has
+ * authenticated. With `createWebSocketFront`: `chats: createChatSocket(host)`.
+ * @throws BatonError `invalid_option` without a host, for a misspelt option, a base path that does not begin with a
+ * slash, a limit that is not a whole number of at least 1, and peers with an invalid address or secret
+ */
+export function createChatSocket(
+  host: HandledHost,
+  options: Omit<HandlerOptions, 'authenticate' | 'origins' | 'hosts'> = {},
+): (socket: Socket, principal: Principal, address?: string) => ChatConnection {
+  demandHost(host, 'createChatSocket(host, options)')
+  checkOptions(options, { what: 'createChatSocket', ...HANDLER_OPTIONS })
+  const parts = createParts(host, options)
+  return (socket, principal, address) => openChatConnection(parts, socket, principal, address)
 }

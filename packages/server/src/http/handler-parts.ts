@@ -1,5 +1,7 @@
 // The options of chat fronts, and the state shared by all requests to one front.
-import type { Host, Principal, SessionDirectory } from '@baton/core/internal'
+import type { Principal, FrontSession, Host, SessionDirectory } from '@baton/core/internal'
+import type { Incoming } from './requests.ts'
+import type { Asker, QuotaLimits } from './chat-quotas.ts'
 import { BatonError } from '@baton/core/internal'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { Identity } from '../shared/identity.ts'
@@ -9,7 +11,6 @@ import { PeerWarnings } from '../shared/peer-warnings.ts'
 import { sampleLog } from '../shared/sampled-log.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
-import type { QuotaLimits } from './chat-quotas.ts'
 import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
 import type { AllowedOrigins } from './page-origins.ts'
 import type { Peers } from './pass-on.ts'
@@ -121,4 +122,18 @@ function createPeers(options: PeerOptions, { log, clock }: ServerWorld): Peers {
     warnings: new PeerWarnings(sampled, clock),
     noteInfo: (message, data) => sampled.info(message, data),
   }
+}
+
+/** One request that was let in. */
+export interface Call extends Incoming {
+  readonly url: URL
+  /** The principal and address that its turn counts for. */
+  readonly asker: Asker
+  /** The caller that its response counts for while streaming; empty if a peer counts it. */
+  readonly reader: Asker
+  readonly isFromPeer: boolean
+  readonly principal: Principal
+  /** When the client's identity expires; see `Identity`. */
+  readonly expiresAtMs: number | undefined
+  readonly open: (id: string) => Promise<FrontSession>
 }

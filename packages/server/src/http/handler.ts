@@ -1,6 +1,7 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any
 // server that supports these: Node (`createNodeListener`), Hono, Next, Bun, Deno.
-import type { JsonObject, Principal, FrontSession } from '@baton/core/internal'
+import type { Call, HandledHost, HandlerOptions, HandlerParts } from './handler-parts.ts'
+import type { JsonObject, FrontSession } from '@baton/core/internal'
 import { checkName, frontOf } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { ANSWER_MARK, claimsToBePeer } from '../shared/peer-identity.ts'
@@ -8,7 +9,6 @@ import { checkOptions, demandHost } from '../shared/check-options.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
-import type { HandledHost, HandlerOptions, HandlerParts } from './handler-parts.ts'
 import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import { answerError, answerJson, answerMethod, answerRefusal, asPlainText } from './http-errors.ts'
@@ -16,7 +16,6 @@ import { checkPage, describeCors } from './page-origins.ts'
 import type { Asker } from './chat-quotas.ts'
 import type { PassedRequest } from './pass-on.ts'
 import { passOn } from './pass-on.ts'
-import type { Incoming } from './requests.ts'
 import { createIncoming, readJsonBody, readObjectBody } from './requests.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
 import { createInvalid } from './ui-messages.ts'
@@ -27,19 +26,6 @@ import { findPeer, identify } from './identify-client.ts'
 export interface RequestSource {
   /** The network address of the client, for limits; `createNodeListener` determines it. */
   readonly address?: string | undefined
-}
-
-export interface Call extends Incoming {
-  readonly url: URL
-  /** The principal and address that its turn counts for. */
-  readonly asker: Asker
-  /** The caller that its response counts for while streaming; empty if a peer counts it. */
-  readonly reader: Asker
-  readonly isFromPeer: boolean
-  readonly principal: Principal
-  /** When the client's identity expires; see `Identity`. */
-  readonly expiresAtMs: number | undefined
-  readonly open: (id: string) => Promise<FrontSession>
 }
 
 const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }

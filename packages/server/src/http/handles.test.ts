@@ -5,7 +5,7 @@ import { createHost, createNodeEnvironment } from '@baton/host'
 import { afterEach, expect, test } from 'vitest'
 import { createMemorySocket } from '../websocket/memory-socket.ts'
 import { createSlowTool } from './chat.test-kit.ts'
-import { createChatSocket } from './create-chat-socket.ts'
+import { createChatSocket } from './chat-socket.ts'
 import { createHandler } from './handler.ts'
 
 const stops: (() => Promise<void>)[] = []

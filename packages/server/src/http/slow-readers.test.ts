@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Socket } from '../shared/socket.ts'
-import { createChatSocket } from './create-chat-socket.ts'
+import { createChatSocket } from './chat-socket.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {

@@ -28,7 +28,7 @@ import type { ConnectionLimits } from './limits.ts'
 import type { PeerWarnings } from '../shared/peer-warnings.ts'
 import { claimsToBePeer, readPeer } from '../shared/peer-identity.ts'
 import type { Quotas } from './quotas.ts'
-import type { WebSocketServerOptions } from './server.ts'
+import type { WebSocketServerOptions } from './connection-options.ts'
 import type { UnaskedSockets } from './unasked-sockets.ts'
 
 export interface AdmissionParts {

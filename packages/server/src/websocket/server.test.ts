@@ -6,7 +6,8 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import type { WebSocketFront, WebSocketServerOptions } from './server.ts'
+import type { WebSocketFront } from './server.ts'
+import type { WebSocketServerOptions } from './connection-options.ts'
 import { createWebSocketFront } from './server.ts'
 
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })

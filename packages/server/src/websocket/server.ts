@@ -1,10 +1,11 @@
 // The WebSocket server: connects `ws` and node:http to the connections of both versions. `/ws` is the front; `/healthz`
 // reports liveness, `/readyz` readiness, `/metrics` metrics.
-import type { ClientModel, Logger, Principal } from '@baton/core/internal'
+import type { FrontConnection, WebSocketFrontOptions, WebSocketServerOptions } from './connection-options.ts'
+import type { Logger, Timers } from '@baton/core/internal'
 import { readMonotonicMs } from '@baton/core/internal'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import type { Duplex } from 'node:stream'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import type { Refusal } from './admission.ts'
@@ -21,26 +22,19 @@ import {
 import type { Admitted, Asked } from './admit.ts'
 import { admit, checkRoom } from './admit.ts'
 import { deriveLimitKey } from '../shared/limit-key.ts'
-import { Heart } from './heart.ts'
 import { answer, isOwn } from './http-answers.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { PeerWarnings } from '../shared/peer-warnings.ts'
-import type { PeerOptions } from '../shared/peer-identity.ts'
 import { checkPeers, readPeer } from '../shared/peer-identity.ts'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
-import type { TlsFiles } from './listen.ts'
 import { createServer, listen, SOCKETS_PER_CONNECTION } from './listen.ts'
 import { Quotas } from './quotas.ts'
 import { sampleLog } from '../shared/sampled-log.ts'
-import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
-import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
 import { startExpiry } from '../shared/expiry.ts'
-import type { Identity } from '../shared/identity.ts'
 import { SessionStarts } from './session-starts.ts'
-import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { UnaskedSockets } from './unasked-sockets.ts'
 import { CLOSING_MS, WsSocket } from './ws-socket.ts'
@@ -50,78 +44,6 @@ import { openV2Connection } from './v2-connection.ts'
 import { DeviceNames } from './v2-device-names.ts'
 import type { V2ConnectionOptions } from './v2-state.ts'
 import { openV1Connection } from './v1-session.ts'
-
-export interface WebSocketFrontOptions extends Partial<ServerWorld> {
-  readonly limits?: Partial<ConnectionLimits>
-  /** Default: `127.0.0.1`. */
-  readonly address?: string
-  /** Default: 8080. 0 chooses a free port. */
-  readonly port?: number
-  /**
-   * Web pages whose scripts may connect, such as `https://app.example`, or `*` for all. Default: pages of this machine
-   * if the server only listens on this machine, otherwise none. The name that a page used for the server never
-   * counts: any page a person visits could reach a server on that person's machine or network through its own domain
-   * name resolving to it.
-   */
-  readonly origins?: readonly string[]
-  /**
-   * Host names that a proxy uses for this server, such as `chat.example`, with the port if it is not the default; their
-   * pages may connect too, regardless of `origins`.
-   */
-  readonly publicHosts?: readonly string[]
-  /**
-   * Identifies the principal of a connection, and optionally until when that holds: the connection is then closed with
-   * 1008. Default: `anonymous`. If it returns `undefined` or throws, the connection gets 401, with the message of an
-   * `unauthorized` error. A promise has 10 seconds.
-   */
-  readonly authenticate?: (request: IncomingMessage) => Found | Promise<Found>
-  /**
-   * Tokens. Every connection must present one as `Authorization: Bearer` or `?token=`; others get 401. Without
-   * it no token is required, so the address must only be reachable by trusted clients.
-   */
-  readonly token?: string | readonly string[]
-  /**
-   * Whether the host's store has a session of this name. With it, an app that only connects creates no session; its
-   * first message does. Use it only if all access to the sessions goes through this front.
-   */
-  readonly hasSession?: (session: string) => Promise<boolean>
-  /** Enables TLS: `wss`. */
-  readonly tls?: TlsFiles
-  /**
-   * Number of trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count.
-   * Default: 0.
-   */
-  readonly trustedProxies?: number
-  /**
-   * Other servers over the same store: a connection whose session is held by one of them is passed on to it. Without
-   * it, such a connection waits until the session is free.
-   */
-  readonly peers?: PeerOptions
-  /**
-   * Returns the answer of `/metrics` in Prometheus' text format, for requests with a `metricsToken`. Without it: 404.
-   */
-  readonly metrics?: () => string
-  /** Tokens for `/metrics`. Default: those of `token`. Set this if only `authenticate` checks tokens. */
-  readonly metricsToken?: string | readonly string[]
-  /**
-   * Accepts WebSockets at `/api/chat`, for chats of the AI SDK: `createChatSocket` of @baton/server/http. Without it:
-   * 404.
-   */
-  readonly chats?: (socket: Socket, principal: Principal, address: string) => FrontConnection
-  /** Accepts WebSockets at `/acp`, for editors: `createAcpSocket` of @baton/server/acp. Without it: 404. */
-  readonly editors?: (socket: Socket, principal: Principal) => FrontConnection
-  /** Answers all other HTTP requests on the same port: see `createNodeListener`. Without it: 404. */
-  readonly requests?: (request: IncomingMessage, response: ServerResponse) => void
-  /** Settings that apps of version 2 may choose for their turns. Default: none. */
-  readonly allow?: AllowedSettings
-  /** Models that run in apps (`clientModel` of @baton/models/client): an app of version 2 names those it runs. */
-  readonly clientModels?: readonly ClientModel[]
-  /**
-   * For `/readyz`: returns briefly why the server cannot accept sessions now, or `undefined` if it can. Draining is
-   * reported automatically.
-   */
-  readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
-}
 
 const OPTIONS = [
   'limits',
@@ -144,19 +66,6 @@ const OPTIONS = [
   'clientModels',
   'unreadyReason',
 ]
-
-type Found = Principal | Identity | undefined
-
-export type WebSocketServerOptions = WebSocketFrontOptions & ServerWorld & { readonly host: HostWithSessions }
-
-/** The front's view of a connection, whatever its protocol. */
-export interface FrontConnection {
-  /** Whether a turn is running, or the app has not received all of it. */
-  isBusy(): boolean
-  /** The session in which a turn is running. */
-  busySession(): string | undefined
-  close(code: number, reason: string): void
-}
 
 export interface WebSocketFront {
   /**
@@ -394,4 +303,44 @@ interface Upgrade extends Admitted {
 /** Not a closure, which would retain the whole request for the lifetime of the connection. */
 function destroyBroken(this: Duplex): void {
   this.destroy()
+}
+
+/**
+ * The heartbeat of a connection: pings it regularly and ends it if there is no answer.
+ * Without it, a peer that vanished silently would hold its session's calls forever.
+ */
+export class Heart {
+  readonly #socket: WebSocket
+  readonly #timers: Timers
+  readonly #everyMs: number
+  #lives = true
+  #stopTimer: () => void
+
+  constructor(socket: WebSocket, timers: Timers, { heartbeatMs }: ConnectionLimits) {
+    this.#socket = socket
+    this.#timers = timers
+    this.#everyMs = heartbeatMs
+    this.#stopTimer = this.#beatLater()
+    socket.on('pong', () => {
+      this.#lives = true
+    })
+  }
+
+  stop(): void {
+    this.#stopTimer()
+  }
+
+  #beatLater(): () => void {
+    return this.#timers.start(this.#everyMs, () => this.#beat())
+  }
+
+  #beat(): void {
+    if (!this.#lives) {
+      this.#socket.terminate()
+      return
+    }
+    this.#lives = false
+    this.#socket.ping(() => {})
+    this.#stopTimer = this.#beatLater()
+  }
 }

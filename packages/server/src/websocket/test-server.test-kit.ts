@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ClientOptions } from 'ws'
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import type { WebSocketServerOptions } from './server.ts'
+import type { WebSocketServerOptions } from './connection-options.ts'
 import { createWebSocketFront } from './server.ts'
 
 export const environment = createNodeEnvironment({

@@ -9,6 +9,7 @@ import type {
   Refused,
   FrontSession,
   SessionEvent,
+  JsonObject,
 } from '@baton/core/internal'
 import { isBatonError, readMonotonicMs } from '@baton/core/internal'
 import type { ClientReport, Phase } from '@baton/core/machine'
@@ -18,7 +19,6 @@ import { CLOSE_CODES } from '../shared/socket.ts'
 import type { V1Output } from './v1-projection.ts'
 import { V1Projection } from './v1-projection.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
-import { TurnLog } from './v1-turn-log.ts'
 import type { ModelOffer } from './v1-written-calls.ts'
 import { WrittenCalls } from './v1-written-calls.ts'
 import type { V1Writer } from './v1-writer.ts'
@@ -331,5 +331,44 @@ async function tell(
       input: what,
       cause: describeThrown(cause),
     })
+  }
+}
+
+interface EndedTurn {
+  readonly turn: number
+  readonly session: string
+  readonly outcome: string
+  readonly causes: readonly string[]
+  /** As in the record; apps get less. */
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+interface Line {
+  readonly message: string
+  readonly data: JsonObject
+}
+
+/** Names per line; repeated frames, like partials, are counted as one. */
+const NAMES_MAX = 200
+
+/** The line logged at the end of a turn: the frames written, in order, and their causes. */
+class TurnLog {
+  #names: { readonly name: string; count: number }[] = []
+
+  begin(): void {
+    this.#names = []
+  }
+
+  /** Adds a written frame: its type, or the tool's name for a call. */
+  add(name: string): void {
+    const last = this.#names.at(-1)
+    if (last?.name === name) last.count++
+    else if (this.#names.length < NAMES_MAX) this.#names.push({ name, count: 1 })
+  }
+
+  end({ turn, session, outcome, causes, error }: EndedTurn): Line {
+    const frames = this.#names.map(({ name, count }) => (count === 1 ? name : `${name} x${count}`)).join(' -> ')
+    this.#names = []
+    return { message: `turn ${turn}: ${frames}`, data: { turn, session, outcome, causes, ...(error && { error }) } }
   }
 }

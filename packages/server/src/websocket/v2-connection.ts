@@ -1,17 +1,18 @@
 // One connection of version 2: processes the app's requests in order, and answers each once.
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { V2ClientFrame, Requests, RequestType } from '@baton/protocol'
-import { PROTOCOL_VERSION_2 } from '@baton/protocol'
+import { PROTOCOL_VERSION_2, SUBPROTOCOL } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Message } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
 import { checkRequest } from './v2-checks.ts'
 import { leaveFollowed, openFollowed, waitForRoom } from './v2-follow.ts'
-import { askHolder } from './v2-held-elsewhere.ts'
 import { answerRequest, checkGiven } from './v2-requests.ts'
 import type { V2ConnectionOptions, V2State } from './v2-state.ts'
 import { OF_SESSION, V2Writer } from './v2-state.ts'
+import type { Socket } from '../shared/socket.ts'
+import { passOn } from './open-held-session.ts'
 
 export interface V2Connection {
   /** Whether a turn is running. */
@@ -193,4 +194,43 @@ type Failure = Pick<BatonError, 'code' | 'message'> & { readonly retryAfterMs?: 
 /** `session.describe` without a session refers to the followed one. */
 function isOfFollowed(frame: V2ClientFrame): boolean {
   return frame.type === 'session.describe' && frame.session === undefined
+}
+
+/** Requests that name their session. `session.open` is passed on with the connection. */
+const NAMES_SESSION: ReadonlySet<RequestType> = new Set<RequestType>(['session.describe', 'session.delete'])
+/** Milliseconds for the holder to answer. */
+const ANSWER_MS = 30_000
+
+/** `undefined` unless `cause` names a peer that holds the session, or if that peer does not answer within 30 s. */
+async function askHolder(init: V2ConnectionOptions, frame: V2ClientFrame, cause: unknown): Promise<string | undefined> {
+  if (!NAMES_SESSION.has(frame.type) || !isBatonError(cause) || cause.code !== 'session_held') return undefined
+  const { address } = cause.data
+  if (typeof address !== 'string') return undefined
+  const answer = Promise.withResolvers<string | undefined>()
+  const re = `"re":${JSON.stringify(frame.id)}`
+  const isPassed = (text: string): boolean =>
+    text.startsWith(`{"type":"ok",${re}`) || text.startsWith(`{"type":"error",${re}`)
+  const socket = createCatcher(answer.resolve)
+  const link = await passOn({ ...init, socket }, address, { protocol: SUBPROTOCOL, isPassed })
+  if (!link) return undefined
+  link.send(JSON.stringify(frame))
+  const stop = init.timers.start(ANSWER_MS, () => answer.resolve(undefined))
+  const answered = await answer.promise
+  stop()
+  link.close()
+  return answered
+}
+
+/** A stand-in for the client's connection, which stays open when the peer's closes. */
+function createCatcher(take: (text: string | undefined) => void): Socket {
+  return {
+    send: (text) => {
+      take(text)
+      return true
+    },
+    close: () => take(undefined),
+    bufferedBytes: () => 0,
+    onMessage: () => {},
+    onClose: () => {},
+  }
 }

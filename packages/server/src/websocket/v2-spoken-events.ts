@@ -1,18 +1,10 @@
 // Writes events to an app with a voice, each sentence before the event that completed it.
+import type { Spoken, ToldEvent, V2Writer } from './v2-state.ts'
 import type { EventBatch, EventCursor, FrontSession, SessionDetails, SessionEvent } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { V2Cursor, OpenFrom, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { Speech, WHOLE_LINE_CHARS } from '@baton/runtime'
-import type { ToldEvent, V2Writer } from './v2-state.ts'
-
-export interface Spoken {
-  readonly speech: Speech
-  /** Whether the app gets no `text` events. */
-  readonly isOnly: boolean
-  /** The position after the last event that was read. */
-  cursor: EventCursor
-}
 
 interface SpokenStart {
   readonly start: OpenFrom

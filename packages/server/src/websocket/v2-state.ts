@@ -1,5 +1,13 @@
 // State of one version 2 connection, and its writer.
-import type { ClientModel, EventStream, FrontSession, SessionActivity, SessionEvent } from '@baton/core/internal'
+import type { Speech } from '@baton/runtime'
+import type {
+  ClientModel,
+  EventCursor,
+  EventStream,
+  FrontSession,
+  SessionActivity,
+  SessionEvent,
+} from '@baton/core/internal'
 import type { V2Cursor, RequestType, V2ServerFrame } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
@@ -10,7 +18,6 @@ import type { AppConnectionOptions } from './connection-options.ts'
 import type { V2Device } from './v2-device.ts'
 import type { DeviceNames } from './v2-device-names.ts'
 import type { V2Models } from './v2-models.ts'
-import type { Spoken } from './v2-spoken-events.ts'
 
 export interface V2ConnectionOptions extends Omit<AppConnectionOptions, 'host'> {
   readonly host: HostWithSessions
@@ -48,6 +55,15 @@ export interface Followed {
   models: V2Models | undefined
   /** Present if the app asked for sentences. */
   readonly spoken: Spoken | undefined
+}
+
+/** The speech of a followed session. */
+export interface Spoken {
+  readonly speech: Speech
+  /** Whether the app gets no `text` events. */
+  readonly isOnly: boolean
+  /** The position after the last event that was read. */
+  cursor: EventCursor
 }
 
 /** An event, and the cursor that continues after it. */

@@ -1,25 +1,22 @@
 // A worker's activities: decisions, model calls, tools, and publishing records to the log.
-import type { Logger } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { Fact, SessionRecord } from '@baton/core/machine'
+import type { Fact, SessionRecord, HostReport } from '@baton/core/machine'
 import { effectKey, outstanding } from '@baton/core/machine'
 import type { Work } from '@baton/runtime'
-import { performEffect, performModel, performTool } from '@baton/runtime'
-import type { HostReport } from '@baton/core/machine'
+import { performEffect, performModel, performTool, createSession } from '@baton/runtime'
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BatonActivities, WorkJob } from '../contract.ts'
-import { NOT_BEGUN } from '../contract.ts'
+import type { BatonActivities, WorkJob, GoalResult, Identity } from '../contract.ts'
+import { NOT_BEGUN, GOAL_INPUT } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
-import { LiveWriter } from '../live/live-writer.ts'
 import { checkNotRemoved } from '../removed-sessions.ts'
 import type { SessionLog } from '../session-view.ts'
 import type { DecisionOptions } from './decide.ts'
 import { decideInputs, openLog } from './decide.ts'
-import { readGoalResult } from './goal-result.ts'
 import type { Place, Places } from './places.ts'
+import type { LiveFrame, Logger, CallView } from '@baton/core/internal'
 
 export interface ActivitiesOptions extends DecisionOptions {
   readonly places: Places
@@ -233,4 +230,95 @@ function dropIfShutDown(report: HostReport | undefined, signal: AbortSignal): Ho
   if (report === undefined && reason === 'WORKER_SHUTDOWN')
     throw ApplicationFailure.create({ type: 'baton.worker_shutdown', message: 'the worker was shut down' })
   return report
+}
+
+/** Milliseconds to collect pieces. */
+const GATHER_MS = 20
+
+/**
+ * Streams an activity's output. Pieces are collected briefly, so that a fast model sends one message over the network
+ * instead of a hundred.
+ */
+class LiveWriter {
+  readonly #bus: LiveBus
+  readonly #session: string
+  readonly #attempt: number | undefined
+  #frames: LiveFrame[] = []
+  #timer: NodeJS.Timeout | undefined
+  /** The text of the answer so far. */
+  said = ''
+
+  /** `attempt` is set for a model, whose pieces are stored for late readers. */
+  constructor(bus: LiveBus, session: string, attempt?: number) {
+    this.#bus = bus
+    this.#session = session
+    this.#attempt = attempt
+  }
+
+  readonly write = (frame: LiveFrame): void => {
+    if (frame.type === 'text-delta') this.said += frame.text
+    const last = this.#frames.at(-1)
+    if (last && frame.type === last.type && (frame.type === 'text-delta' || frame.type === 'reasoning-delta')) {
+      const before = last as typeof frame // of the same type
+      this.#frames[this.#frames.length - 1] = { ...before, text: before.text + frame.text }
+    } else this.#frames.push(frame)
+    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#frames.length === 0) return
+    const frames = this.#frames
+    this.#frames = []
+    if (this.#attempt !== undefined) this.#bus.keepAttempt(this.#session, this.#attempt, frames)
+    this.#bus.publish(this.#session, { type: 'live', frames })
+  }
+}
+
+/**
+ * Reads the result of a goal from its session's events, as any front would.
+ * @throws BatonError `store_failed`, `invalid_agent`
+ */
+async function readGoalResult(places: Places, identity: Identity): Promise<GoalResult> {
+  const place = await places.enter(identity)
+  const { session: id, principal } = identity
+  const newId = (): string => id // no input is sent
+  const fork = (): Promise<string> => Promise.resolve(id)
+  const session = createSession({
+    engine: place.view.replica,
+    principal: { id: principal },
+    newId,
+    onClose: () => {},
+    fork,
+  })
+  try {
+    const calls = new Map<string, CallView>()
+    const turn = session.turn(GOAL_INPUT)
+    turn.answer.catch(() => {}) // the events report it too
+    for await (const event of turn) {
+      if (event.type === 'call') calls.set(event.call.callId, event.call)
+      if (event.type !== 'turn-finished') continue
+      const { stop, text, usage, error } = event
+      const output = stop === 'end' && place.world.output ? await place.world.output.read(text) : undefined
+      return {
+        session: id,
+        stop,
+        text,
+        ...(output !== undefined && { output: output as NonNullable<GoalResult['output']> }), // read from JSON
+        calls: [...calls.values()].map(({ callId, name, input, result }) => ({
+          callId,
+          name,
+          input,
+          ...(result && { result }),
+        })),
+        usage,
+        ...(error && { error }),
+      }
+    }
+    throw new Error(`the turn of goal ${id} has not ended`)
+  } finally {
+    await session.close()
+    place.leave()
+  }
 }

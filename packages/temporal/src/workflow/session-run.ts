@@ -11,9 +11,19 @@ import {
   setHandler,
   sleep,
   workflowInfo,
+  upsertMemo,
+  upsertSearchAttributes,
 } from '@temporalio/workflow'
-import type { HostReport, SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, effectKey, followRecord, initialState, losesByRestart, outstanding } from '@baton/core/machine'
+import type { HostReport, SessionRecord, State, AwaitedEffect, InputOf } from '@baton/core/machine'
+import {
+  applyRecord,
+  effectKey,
+  followRecord,
+  initialState,
+  losesByRestart,
+  outstanding,
+  SESSION_TABLE,
+} from '@baton/core/machine'
 import type {
   Answers,
   Carried,
@@ -23,16 +33,15 @@ import type {
   Tuning,
   WorkflowInput,
   WorkPlan,
+  SearchField,
 } from '../contract.ts'
-import { AGAIN_MS } from '../contract.ts'
+import { AGAIN_MS, INPUTS_MAX, SEARCH_ATTRIBUTES } from '../contract.ts'
 import { callLocally, stateQuery, submitUpdate } from './activities.ts'
-import { checkSubmission } from './check-submission.ts'
-import { Deadlines } from './deadlines.ts'
 import { packState, readCarriedState } from './pack-state.ts'
 import { Publishing } from './publishing.ts'
-import { SearchAttributes } from './search-attributes.ts'
 import type { Ended } from './work-under-way.ts'
 import { WorkUnderWay } from './work-under-way.ts'
+import { defineSearchAttributeKey } from '@temporalio/common'
 
 /** Inputs waiting to be decided: those of an Update, or the outcome of work. */
 interface Mail {
@@ -370,4 +379,102 @@ export async function runSession({ identity, tuning, carried }: SessionStart): P
       return undefined
     }
   })
+}
+
+/**
+ * Refuses an invalid Update before it costs a history event.
+ * @throws ApplicationFailure of type `illegal_input` or `queue_full`
+ */
+function checkSubmission(submission: Submission, isFull: boolean): void {
+  if (isFull) throw ApplicationFailure.nonRetryable('too many inputs are waiting to be decided', 'queue_full')
+  const { inputs } = submission ?? {}
+  const isList = Array.isArray(inputs) && inputs.length <= INPUTS_MAX
+  const wrong = !isList
+    ? `inputs must be a list of at most ${INPUTS_MAX}`
+    : inputs.some((input) => !Object.hasOwn(SESSION_TABLE, String(input?.type)))
+      ? 'an input has no known type'
+      : undefined
+  if (wrong !== undefined) throw ApplicationFailure.nonRetryable(wrong, 'illegal_input')
+}
+
+/**
+ * A timer for a session's earliest deadline. It is never cancelled: letting it fire for nothing costs less than
+ * cancelling it and setting another one with every turn.
+ */
+class Deadlines {
+  /** Whether the timer has fired and due deadlines were not checked yet. */
+  isDue = false
+  /** The latest session time proved by a timer, whatever the service's clock says. */
+  reachedMs = 0
+  /** When the running timers will fire, in session time. */
+  #runningMs: readonly number[] = []
+
+  /** `idleAtMs`: when a session at rest has rested for long enough; Infinity if it is not at rest. */
+  set(state: State, nowMs: number, idleAtMs: number): void {
+    const atMs = Math.min(idleAtMs, ...listTimers(state).map((timer) => timer.atMs))
+    if (!Number.isFinite(atMs) || this.#runningMs.some((running) => running <= atMs)) return
+    this.#runningMs = [...this.#runningMs, atMs]
+    sleep(Math.max(1, atMs - nowMs)).then(
+      () => {
+        this.#runningMs = this.#runningMs.filter((running) => running !== atMs)
+        this.isDue = true
+        this.reachedMs = Math.max(this.reachedMs, atMs)
+      },
+      () => {}, // it is never cancelled
+    )
+  }
+
+  takeDue(state: State, nowMs: number): readonly InputOf<'timer-fired'>[] {
+    if (!this.isDue) return []
+    this.isDue = false
+    const due = listTimers(state).filter(({ atMs }) => atMs <= nowMs)
+    return due.map(({ timer, generation }) => ({ type: 'timer-fired', timer, generation }))
+  }
+}
+
+function listTimers(state: State): readonly Extract<AwaitedEffect, { readonly type: 'set-timer' }>[] {
+  return outstanding(state).filter((effect) => effect.type === 'set-timer')
+}
+
+/** Maximum characters of a value; a service over SQL accepts 255. */
+const CHARS_MAX = 200
+
+/**
+ * A session in lists of workflows: search attributes, if the service knows them, and the title as a memo. Each write
+ * is an event and an action, so only changes are written.
+ */
+class SearchAttributes {
+  /** `undefined` for a session started by an earlier version, which shows nothing. */
+  fields: readonly SearchField[] | undefined
+  #written: Readonly<Partial<Record<SearchField, string>>> = {}
+  #title: string | null = null
+
+  constructor(fields: readonly SearchField[] | undefined) {
+    this.fields = fields
+  }
+
+  show(state: State): void {
+    if (!this.fields) return
+    const changed = this.fields.flatMap((field) => {
+      const value = readField(state, field)
+      return value === (this.#written[field] ?? '') ? [] : [{ field, value }]
+    })
+    if (changed.length > 0)
+      upsertSearchAttributes(
+        changed.map(({ field, value }) => ({
+          key: defineSearchAttributeKey(SEARCH_ATTRIBUTES[field], 'KEYWORD'),
+          value: value === '' ? null : value,
+        })),
+      )
+    for (const { field, value } of changed) this.#written = { ...this.#written, [field]: value }
+    if (state.title !== this.#title) upsertMemo({ title: state.title })
+    this.#title = state.title
+  }
+}
+
+function readField(state: State, field: SearchField): string {
+  const { phase, turn } = state
+  if (field !== 'activity') return (state[field] ?? '').slice(0, CHARS_MAX)
+  if (phase === 'paused' || phase === 'stopped') return phase
+  return turn === null ? 'idle' : 'running'
 }

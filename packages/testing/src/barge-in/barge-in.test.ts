@@ -2,7 +2,7 @@
 // call settles once, and nothing is done or said twice.
 import { test } from 'vitest'
 import { createMemoryKind } from '../host-contract/local-kind.ts'
-import { createWorkflowKind } from '../host-contract/workflow-kind.ts'
+import { createWorkflowKind } from '../host-contract/host-kinds.ts'
 import { checkCells } from './check-cells.test-kit.ts'
 
 const KINDS = [createMemoryKind(), createWorkflowKind('workflow')]

@@ -1,7 +1,7 @@
 // Answers of the fake GitHub: GitHub's own examples, filled with the repository's contents.
 import type { JsonValue } from '@baton/core'
-import type { Asked, Reply } from './fake-github.ts'
-import { refuse, textIn } from './fake-github.ts'
+import type { Asked, Reply } from './operations.ts'
+import { refuse, textIn } from './operations.ts'
 import type { Comment, Issue, Repository } from './repositories.ts'
 import { addIssue, shaOfBlob, shaOfBranch, timeOf } from './repositories.ts'
 import { readContents, writeContents } from './contents.ts'

@@ -1,7 +1,7 @@
 // Files of the fake GitHub: reading folders and files, and writing files.
 import type { JsonValue } from '@baton/core'
-import type { Asked, Reply } from './fake-github.ts'
-import { refuse, textIn } from './fake-github.ts'
+import type { Asked, Reply } from './operations.ts'
+import { refuse, textIn } from './operations.ts'
 import type { Repository } from './repositories.ts'
 import { shaOfBlob, shaOfBranch } from './repositories.ts'
 

@@ -1,17 +1,18 @@
 // A local GitHub: in-memory repositories behind the part of GitHub's API that @baton/kits/github uses. Validates each
 // request, and each of its answers, against GitHub's published description.
+import type { Asked, Reply, FoundOperation } from './operations.ts'
+import { refuse, GithubOperations } from './operations.ts'
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { JsonValue } from '@baton/core/internal'
 import { parseJson } from '@baton/core/internal'
 import { answerRequest } from './answers.ts'
-import type { FoundOperation } from './operations.ts'
-import { GithubOperations } from './operations.ts'
 import type { FakeRepository, Issue, Repository } from './repositories.ts'
 import { openRepository } from './repositories.ts'
 
+export type { Asked, Reply } from './operations.ts'
+export { DOCUMENTED, refuse, textIn } from './operations.ts'
 export type { FakeIssue, FakeRepository, Issue } from './repositories.ts'
 
 export interface FakeToken {
@@ -43,34 +44,6 @@ export interface FakeGithub {
   limit(kind: 'primary' | 'secondary', times: number): void
   close(): Promise<void>
 }
-
-export interface Reply {
-  readonly status: number
-  readonly body?: JsonValue
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** One parsed request. */
-export interface Asked {
-  readonly route: string
-  readonly values: Readonly<Record<string, string>>
-  readonly query: URLSearchParams
-  readonly body: Readonly<Record<string, JsonValue>>
-  readonly login: string
-  readonly repository: Repository | undefined
-  readonly repositories: readonly Repository[]
-  readonly origin: string
-  /** The example of a successful answer. */
-  readonly example: (status?: number) => JsonValue
-}
-
-/** A string field of the body; empty if absent. */
-export function textIn({ body }: Asked, name: string): string {
-  const value = body[name]
-  return typeof value === 'string' ? value : ''
-}
-
-export const DOCUMENTED = 'https://docs.github.com/rest'
 
 export async function startFakeGithub(init: FakeGithubOptions): Promise<FakeGithub> {
   const local = new LocalGithub(init)
@@ -170,11 +143,6 @@ class LocalGithub {
       example: (status = 200) => structuredClone(operation.answers[status]?.example ?? null),
     })
   }
-}
-
-export function refuse(status: number, message: string, errors?: readonly JsonValue[]): Reply {
-  const body = { message, ...(errors && { errors }), documentation_url: DOCUMENTED, status: String(status) }
-  return { status, body }
 }
 
 /** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api */

@@ -1,5 +1,6 @@
 // GitHub's own description of the operations in the fake GitHub: finds the requested one, and validates requests and
 // answers.
+import type { Repository } from './repositories.ts'
 import { readFileSync } from 'node:fs'
 import type { JsonObject, JsonValue } from '@baton/core/internal'
 import { isJsonObject } from '@baton/core/internal'
@@ -103,4 +104,37 @@ export class GithubOperations {
 /** Paths and refs may contain slashes. */
 function toGroup(_: string, name: string): string {
   return name === 'path' || name === 'ref' ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`
+}
+
+export interface Reply {
+  readonly status: number
+  readonly body?: JsonValue
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** One parsed request. */
+export interface Asked {
+  readonly route: string
+  readonly values: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly body: Readonly<Record<string, JsonValue>>
+  readonly login: string
+  readonly repository: Repository | undefined
+  readonly repositories: readonly Repository[]
+  readonly origin: string
+  /** The example of a successful answer. */
+  readonly example: (status?: number) => JsonValue
+}
+
+/** A string field of the body; empty if absent. */
+export function textIn({ body }: Asked, name: string): string {
+  const value = body[name]
+  return typeof value === 'string' ? value : ''
+}
+
+export const DOCUMENTED = 'https://docs.github.com/rest'
+
+export function refuse(status: number, message: string, errors?: readonly JsonValue[]): Reply {
+  const body = { message, ...(errors && { errors }), documentation_url: DOCUMENTED, status: String(status) }
+  return { status, body }
 }

@@ -8,7 +8,7 @@ import { createHost, createMemoryStore, importSession } from '@baton/host'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { validateWires } from '../fake-providers/validate-wires.ts'
+import { validateWires } from '../simulator/simulated-world.ts'
 
 const FOLDER = new URL('.', import.meta.url)
 const NAMES = readdirSync(FOLDER).filter((name) => name.endsWith('.jsonl'))

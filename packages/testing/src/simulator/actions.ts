@@ -1,10 +1,19 @@
 // Actions of a simulation's driver: users talk, devices come and go, processes die, and finally the world heals.
-import type { QuestionAnswer } from '@baton/core'
+import { createSpec } from '@baton/core/internal'
 import type { UserCommand } from '@baton/core/machine'
+import type { LocalHost } from '@baton/host'
+import { createHost } from '@baton/host'
+import { DeviceNames } from '@baton/server/internal'
 import { noteFault } from './coverage.ts'
-import { SIMULATED_PICTURE } from './simulated-agent.ts'
-import type { SimulatedWorld } from './simulate.ts'
-import { boot, connect, FORGED, holdSession, send, SESSION, tell } from './simulate.ts'
+import type { SimulatedProcess } from './process.ts'
+import { createProcess } from './process.ts'
+import type { AgentParts } from './simulated-agent.ts'
+import { createSimulatedAgent, SIMULATED_PICTURE } from './simulated-agent.ts'
+import { createSimulatedStore } from './simulated-store.ts'
+import { observeAll, observeSnapshot } from './check-world.ts'
+import type { QuestionAnswer } from '@baton/core'
+import type { SimulatedWorld } from './simulated-world.ts'
+import { connect, FORGED, holdSession, send, SESSION, tell } from './simulated-world.ts'
 
 type Act = (world: SimulatedWorld) => unknown
 
@@ -284,4 +293,66 @@ export async function settleDown(world: SimulatedWorld): Promise<void> {
 function isAtRest(world: SimulatedWorld): boolean {
   const { phase, queue, step, turn } = world.observed.state
   return phase === 'idle' && queue.length === 0 && step === null && turn === null && world.unanswered.size === 0
+}
+
+/** Starts a process: a host over the same disk; users send unanswered inputs again. */
+export async function boot(world: SimulatedWorld): Promise<void> {
+  const { time, random } = world
+  const { process, host } = startHost(world)
+  // Recovery must survive a crash too.
+  if (world.faults.on && random.chance(0.15)) process.killAfter(random.below(8))
+  const recovers = random.chance(0.4)
+  tell(world, recovers ? 'a process begins, and looks after its sessions' : 'a process begins')
+  const opened = recovers
+    ? host.recover().then(() => host.session(SESSION, { principal: { id: 'ann' } }))
+    : host.session(SESSION, { principal: { id: 'ann' } })
+  const opening = opened.then(
+    (session) => holdSession(world, session),
+    (cause: unknown) => tell(world, `the session does not open: ${String(cause)}`),
+  )
+  opening.catch(() => {})
+  await time.runUntil(time.nowMs() + 50)
+}
+
+/** A new process with a host that has received no requests yet. */
+export function startHost(world: SimulatedWorld): { readonly process: SimulatedProcess; readonly host: LocalHost } {
+  const { time, random, coverage, voice } = world
+  const process = createProcess({
+    time,
+    random,
+    points: coverage.points,
+    onDeath: (point) => {
+      tell(world, `the process dies (${point})`)
+      world.onDeath()
+    },
+  })
+  world.process = process
+  if (voice.speaker && world.devices.includes(voice.speaker)) voice.speaker = undefined
+  world.devices = []
+  world.deviceNames = new DeviceNames()
+  world.session = undefined
+  const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
+  const { effects, watch } = world
+  const parts: AgentParts = { process, random, effects, onFault, watch, faulty: () => world.faults.on }
+  const agent = createSimulatedAgent(parts)
+  const spec = createSpec(agent, [])
+  const store = createSimulatedStore({
+    disk: world.reachDisk(process, (records) => observeAll(world, spec, records)),
+    process,
+    random,
+    faults: world.faults,
+    onFault,
+    onSnapshot: (snapshot) => observeSnapshot(world, snapshot),
+  })
+  const environment = {
+    clock: time.clock,
+    timers: { start: process.start },
+    newId: () => `id-${world.count()}`,
+    transport: { post: () => Promise.reject(new Error('the simulation has no network')) },
+  }
+  const { address } = world
+  const snapshotRecords = random.pick([2, 7, 256])
+  const host = createHost({ environment, store, agent, snapshotRecords, ...(address !== undefined && { address }) })
+  world.host = host
+  return { process, host }
 }

@@ -1,8 +1,8 @@
 // Checks of pages once the world is at rest: they show what the log says, each message once, and no message is lost.
 import type { ChatMessage } from '@baton/core/internal'
 import type { SessionMessage } from '@baton/client'
-import type { SimulatedWorld } from './simulate.ts'
-import { SESSION } from './simulate.ts'
+import type { SimulatedWorld } from './simulated-world.ts'
+import { SESSION } from './simulated-world.ts'
 import type { SimulatedPage } from './simulated-page.ts'
 
 /** Virtual milliseconds for a page to deliver its outbox and receive updates. */

@@ -1,11 +1,10 @@
 // Checks of the simulator: every record as soon as it is stored, and finally what happened against what the log says.
 import type { createSpec } from '@baton/core/internal'
 import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
-import { applyRecord } from '@baton/core/machine'
-import { checkSnapshot } from './check-snapshot.ts'
+import { applyRecord, createHistory, initialState, takeSnapshot } from '@baton/core/machine'
 import { noteFact } from './coverage.ts'
-import type { SimulatedWorld } from './simulate.ts'
-import { FORGED, SESSION, tell } from './simulate.ts'
+import type { SimulatedWorld } from './simulated-world.ts'
+import { FORGED, SESSION, tell } from './simulated-world.ts'
 
 /** Observes records that were stored together. */
 export function observeAll(
@@ -89,4 +88,22 @@ export function checkEnd(world: SimulatedWorld): void {
   checkEffects(world)
   checkSaid(world)
   if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
+}
+
+/**
+ * Compares a snapshot with a full fold of the log up to its position: a snapshot only saves time.
+ * @throws Error describing where they differ
+ */
+function checkSnapshot(session: string, snapshot: Snapshot, records: readonly SessionRecord[]): void {
+  let state = initialState(session)
+  const history = createHistory()
+  for (const record of records.slice(0, snapshot.state.pos + 1)) {
+    state = applyRecord(state, record)
+    history.fold(record)
+  }
+  const folded = takeSnapshot(state, history)
+  for (const part of ['version', 'state', 'history'] as const) {
+    const [had, has] = [JSON.stringify(snapshot[part]), JSON.stringify(folded[part])]
+    if (had !== has) throw new Error(`the snapshot at ${snapshot.state.pos} differs in its ${part}:\n${had}\n${has}`)
+  }
 }

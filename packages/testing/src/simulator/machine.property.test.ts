@@ -5,7 +5,7 @@ import { createCoverage, explore } from '@baton/core/testing'
 import { PHASES, SESSION_TABLE } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { chooseCount } from '../components/depth.ts'
-import { validateWires } from '../fake-providers/validate-wires.ts'
+import { validateWires } from './simulated-world.ts'
 
 const SEEDS = chooseCount({ quick: 150, deep: 6000 })
 const INPUTS = 30

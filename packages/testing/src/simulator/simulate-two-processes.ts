@@ -1,16 +1,26 @@
 // The simulator with two processes: two local hosts over one store, between which a session moves. Each may die, be
 // stopped or be cut off from the store, and has its own wall clock. Users and devices go to the one with the session,
 // or retry.
+import { SimulationError } from './simulate.ts'
+import { startHost, act, heal, rest, settleDown } from './actions.ts'
 import type { Host, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
-import { act, heal, rest, settleDown } from './actions.ts'
 import { OwnershipWatch } from './check-ownership.ts'
 import { checkEnd } from './check-world.ts'
 import { noteFault } from './coverage.ts'
-import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
-import { connect, createSimulatedWorld, holdSession, killProcess, listServers, openPage } from './simulate.ts'
-import { send, SESSION, SimulationError, startHost, tell } from './simulate.ts'
+import type { SimulatedWorld, SimulateOptions } from './simulated-world.ts'
+import {
+  connect,
+  createSimulatedWorld,
+  holdSession,
+  killProcess,
+  listServers,
+  openPage,
+  send,
+  SESSION,
+  tell,
+} from './simulated-world.ts'
 import { checkPages } from './check-pages.ts'
 import type { SimulatedServer } from './simulated-front.ts'
 import type { StoreLink } from './store-link.ts'

@@ -1,4 +1,5 @@
 // The simulator over the workflow-like engine: instead of processes, its workers and activities die.
+import { SimulationError } from './simulate.ts'
 import { createSpec } from '@baton/core/internal'
 import type { WorkEffect } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
@@ -8,8 +9,8 @@ import { act, healAndRest } from './actions.ts'
 import { checkEnd, observeAll } from './check-world.ts'
 import { noteFault } from './coverage.ts'
 import { createProcess } from './process.ts'
-import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
-import { createSimulatedWorld, SESSION, SimulationError, tell } from './simulate.ts'
+import type { SimulatedWorld, SimulateOptions } from './simulated-world.ts'
+import { createSimulatedWorld, SESSION, tell } from './simulated-world.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
 
 /** @throws SimulationError if an invariant is broken or the session does not come to rest */

@@ -2,12 +2,13 @@
 // when all come to rest and when they continue.
 import type { Timers } from '@baton/core/internal'
 import { createRandom } from '@baton/core/testing'
-import { openClientTalk } from './client-talk.ts'
-import type { Pace, Said } from './converse.ts'
+import type { Pace, Said, Talk } from './converse.ts'
 import { converse, createSaid } from './converse.ts'
 import { Gate } from './gate.ts'
 import type { Holdings } from './holdings.ts'
 import { takeHoldings } from './holdings.ts'
+import type { NotifyOptions, SentInput } from '@baton/client/internal'
+import { openSession } from '@baton/client'
 
 export interface AppsOptions {
   readonly url: string
@@ -67,3 +68,48 @@ const TIMERS: Timers = {
 }
 
 await main(JSON.parse(process.argv[2] ?? '{}') as AppsOptions) // from our own process
+
+interface ClientTalkOptions {
+  readonly url: string
+  readonly session: string
+  /** Called with every error except that of an input sent while the agent was stopped. */
+  readonly onError: (code: string) => void
+}
+
+/**
+ * A conversation of a soak through a version 2 client, like a transcribing browser.
+ * Resolves immediately: messages wait for the connection.
+ */
+async function openClientTalk({ url, session, onError }: ClientTalkOptions): Promise<Talk> {
+  const client = openSession({ url, session, asks: false })
+  client.on('error', ({ code }) => {
+    if (code !== 'session_stopped') onError(code)
+  })
+  let isStopped = false
+  let answer = Promise.resolve(true)
+  const follow = async (sent: SentInput): Promise<void> => {
+    answer = sent.answer.then(
+      () => true,
+      () => false,
+    )
+    await sent.accepted
+  }
+  return {
+    push: (speaker, text) => follow(client.hear(speaker, text)),
+    event: ({ name, detail, isInterrupt }) => {
+      const event: NotifyOptions = { name, detail, label: 'Negotiation Event' }
+      return follow(client.notify(isInterrupt ? { ...event, delivery: 'interrupt' } : event))
+    },
+    pause: () => client.control('pause'),
+    stop: async () => {
+      isStopped = true
+      await client.control('stop')
+    },
+    start: async () => {
+      await client.control(isStopped ? 'start' : 'continue')
+      isStopped = false
+    },
+    rest: () => answer,
+    close: async () => client.close(),
+  }
+}

@@ -14,12 +14,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { AppsOptions, AppsOrder, AppsReport } from './apps-process.ts'
 import type { Said } from './converse.ts'
 import { createSaid } from './converse.ts'
-import { countTimers } from './count-timers.ts'
 import type { Holdings } from './holdings.ts'
 import { takeHoldings } from './holdings.ts'
 import { createSoakAgent, ReadBook } from './soak-model.ts'
 import type { Soaked } from './soaked.ts'
 import { checkRead, countOpen, sumSaid } from './soaked.ts'
+import type { Timers } from '@baton/core/internal'
 
 export interface RealSoakOptions {
   readonly minutes: number
@@ -127,4 +127,35 @@ async function askToRest(apps: ChildProcess): Promise<AppsReport> {
 
 function nameHoldings(prefix: string, holdings: Holdings): Holdings {
   return Object.fromEntries(Object.entries(holdings).map(([what, value]) => [prefix + what, value]))
+}
+
+interface CountedTimers {
+  readonly timers: Timers
+  pending(): number
+}
+
+/** Timers that count the pending ones. */
+function countTimers(timers: Timers): CountedTimers {
+  let pending = 0
+  const start: Timers['start'] = (delayMs, callback, options) => {
+    let isPending = true
+    pending += 1
+    const end = (): void => {
+      if (isPending) pending -= 1
+      isPending = false
+    }
+    const stop = timers.start(
+      delayMs,
+      () => {
+        end()
+        callback()
+      },
+      options,
+    )
+    return () => {
+      end()
+      stop()
+    }
+  }
+  return { timers: { start }, pending: () => pending }
 }

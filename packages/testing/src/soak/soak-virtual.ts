@@ -1,7 +1,7 @@
 // A soak in virtual time: one process, its conversations through listeners. Every half hour all come to rest, and the
 // process's holdings are counted. With SQLite, sessions live for the whole soak and their logs are on disk; with the
 // memory store, each session ends with its half hour and is removed, so nothing of it may remain.
-import type { EventCursor, Store } from '@baton/core/internal'
+import type { EventCursor, Store, Agent, Host, Timers, Tool } from '@baton/core/internal'
 import { createRandom } from '@baton/core/testing'
 import { createHost, createMemoryStore, createNodeEnvironment, openSqliteStore } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
@@ -15,10 +15,12 @@ import { converse, createSaid } from './converse.ts'
 import { Gate } from './gate.ts'
 import type { Holdings } from './holdings.ts'
 import { takeHoldings } from './holdings.ts'
-import { openListenerTalk } from './listener-talk.ts'
 import { createSoakAgent, ReadBook } from './soak-model.ts'
 import type { Soaked } from './soaked.ts'
 import { checkRead, countOpen, sumSaid } from './soaked.ts'
+import { frontOf } from '@baton/core/internal'
+import type { Listener } from '@baton/runtime'
+import { createListener } from '@baton/runtime'
 
 export interface VirtualSoakOptions {
   readonly hours: number
@@ -136,4 +138,56 @@ function watchRequests(disk: Store) {
   const untilIdle = (): Promise<void> | undefined =>
     asked === 0 ? undefined : new Promise<void>((resolve) => void (wake = resolve))
   return { store, untilIdle }
+}
+
+interface ListenerTalkOptions {
+  readonly host: Pick<Host, 'session'>
+  readonly agent: Agent
+  readonly timers: Timers
+  readonly session: string
+  /** Cursor at which an earlier talk of the session ended. */
+  readonly cursor: EventCursor | undefined
+  readonly onClose: (cursor: EventCursor | undefined) => void
+  readonly onError: (code: string) => void
+  /** Tools by variant. */
+  readonly tools: readonly (readonly Tool[])[]
+}
+
+/** Milliseconds between two checks of whether the agent has come to rest. */
+const LOOK_MS = 1000
+
+/** A conversation of a soak through a listener in the host's own process. */
+async function openListenerTalk(init: ListenerTalkOptions): Promise<Talk> {
+  const { host, agent, timers, session, cursor, tools } = init
+  let failures = 0
+  const listener: Listener = createListener(host, agent, { session, ...(cursor && { cursor }) })
+  listener.on('error', ({ code }) => {
+    failures += 1
+    if (!code.startsWith('model_')) init.onError(code)
+  })
+  await listener.start()
+  return {
+    push: (speaker, text) => listener.push({ speaker, text }),
+    event: ({ name, detail, isInterrupt }) =>
+      listener.event({
+        type: name,
+        detail,
+        label: 'Negotiation Event',
+        ...(isInterrupt && { urgency: 'interrupt' }),
+      }),
+    pause: () => listener.pause(),
+    stop: () => listener.stop(),
+    start: (variant) =>
+      listener.start(`You whisper to Ann, in the way number ${variant}.`, tools[variant % tools.length] ?? []),
+    rest: async () => {
+      const before = failures
+      do await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+      while (frontOf(listener.session).phase !== 'idle')
+      return failures === before
+    },
+    close: async () => {
+      init.onClose(listener.cursor)
+      await listener.close()
+    },
+  }
 }

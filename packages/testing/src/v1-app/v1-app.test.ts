@@ -8,7 +8,6 @@ import { expect, test } from 'vitest'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
 import type { V1App } from './v1-app.ts'
 import { connectV1App } from './v1-app.ts'
-import type { V1Socket } from './v1-app-socket.ts'
 
 const STATUS = [{ name: 'agent.status', arguments: { id: '7' } }]
 const WORDY: readonly ScriptedStep[] = [{ text: 'A long story.' }, { calls: STATUS }, { text: 'It runs.' }]
@@ -26,7 +25,7 @@ function setUp(steps: readonly ScriptedStep[]) {
   const model = createScriptedModel({ steps })
   const status = tool({ name: 'agent.status', description: 'asks', input: { type: 'object' }, effect: 'pure' })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [status] }) })
-  const openSocket = (): V1Socket => {
+  const openSocket: Parameters<typeof connectV1App>[0]['openSocket'] = () => {
     const memory = createMemorySocket()
     let tell = (_text: string): void => {}
     const send = (text: string): boolean => {

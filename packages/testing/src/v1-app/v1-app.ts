@@ -1,7 +1,5 @@
 // A version 1 voice app. It knows the protocol's description and nothing of Baton: processes its frames strictly in
 // order, speaks each text to the end, runs the model's calls, and ignores frames it has seen, even across connections.
-import type { V1Socket } from './v1-app-socket.ts'
-import { openPlatformSocket } from './v1-app-socket.ts'
 
 export interface V1AppOptions {
   readonly url: string
@@ -163,5 +161,30 @@ async function runCall(init: V1AppOptions, { payload }: V1Frame): Promise<object
     return { callId, result: isDisplay ? 'ok' : await init.runCall(name, input), error: null }
   } catch (cause) {
     return { callId, result: null, error: cause instanceof Error ? cause.message : String(cause) }
+  }
+}
+
+interface V1Socket {
+  /** Resolves when the connection is established. @throws Error if it fails */
+  readonly opened: Promise<void>
+  send(text: string): void
+  onText(listener: (text: string) => void): void
+  onClose(listener: (why: string) => void): void
+  close(): void
+}
+
+/** The connection of a version 1 app, as a small interface, and the platform's WebSocket behind it. */
+function openPlatformSocket(url: string): V1Socket {
+  const socket = new WebSocket(url)
+  const opened = new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => resolve(), { once: true })
+    socket.addEventListener('error', () => reject(new Error(`no connection to ${url}`)), { once: true })
+  })
+  return {
+    opened,
+    send: (text) => socket.send(text),
+    onText: (listener) => socket.addEventListener('message', ({ data }) => listener(String(data))),
+    onClose: (listener) => socket.addEventListener('close', ({ code, reason }) => listener(`${code} ${reason}`)),
+    close: () => socket.close(),
   }
 }

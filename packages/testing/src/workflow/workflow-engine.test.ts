@@ -4,7 +4,7 @@ import type { Fact } from '@baton/core/machine'
 import type { WorkEffect } from '@baton/runtime'
 import { expect, test } from 'vitest'
 import { act } from '../host-contract/situation-parts.ts'
-import { createWorkflowKind } from '../host-contract/workflow-kind.ts'
+import { createWorkflowKind } from '../host-contract/host-kinds.ts'
 
 /** One turn with two tools, in which the first activity of a type is lost. */
 async function converse(type: WorkEffect['type'], when: 'early' | 'late') {

@@ -1,13 +1,12 @@
 // The body of an operation: the media type to send, the schema a model writes it with, and its bytes.
 import type { JsonObject, JsonValue } from '@baton/core/internal'
 import { BatonError, isJsonObject } from '@baton/core/internal'
-import { bareType, isJsonType, isTextType } from '../shared/media-types.ts'
+import { bareType, isJsonType, isTextType, plainType } from '../shared/media-types.ts'
 import { entriesOf, entryOf, textOf, wrongDocument } from './document-parts.ts'
 import { readFields, readMultipart, replaceFile } from './fields.ts'
 import { FILE_SCHEMA } from './file-schema.ts'
 import type { FindFile } from './find-file.ts'
 import { writeMultipart } from './multipart.ts'
-import { plainType } from './request.ts'
 import type { Fields } from './serialize.ts'
 import { writeForm, writeWord } from './serialize.ts'
 

@@ -1,8 +1,8 @@
 // Turns a call's arguments into a request: address and headers in the document's styles. Writes no body and sends
 // nothing.
+import { isJsonType } from '../shared/media-types.ts'
 import type { JsonObject, JsonValue } from '@baton/core/internal'
 import { BatonError, isJsonObject } from '@baton/core/internal'
-import { bareType, isJsonType } from '../shared/media-types.ts'
 import type { Operation } from './document.ts'
 import type { OperationInput } from './input-schema.ts'
 import type { Parameter } from './parameter.ts'
@@ -110,12 +110,6 @@ function writeCookies(parameter: Parameter, property: string, value: JsonValue):
       'it is sent as a cookie, which allows no spaces, quotes, semicolons, backslashes or non-ASCII letters',
     )
   })
-}
-
-/** The media type to send for a documented one, which may be a range. */
-export function plainType(mediaType: string, otherwise: string): string {
-  const type = bareType(mediaType)
-  return type.includes('*') || type === '' ? otherwise : type
 }
 
 function wrong(property: string, why: string): BatonError {

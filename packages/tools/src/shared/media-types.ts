@@ -14,3 +14,9 @@ export function isTextType(type: string): boolean {
     bareType(type),
   )
 }
+
+/** The media type to send for a documented one, which may be a range. */
+export function plainType(mediaType: string, otherwise: string): string {
+  const type = bareType(mediaType)
+  return type.includes('*') || type === '' ? otherwise : type
+}

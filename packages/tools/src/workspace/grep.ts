@@ -11,8 +11,7 @@ import { decodeText, hasTwoForms, readTextForm } from './text-bytes.ts'
 import type { RipgrepFilter } from './ripgrep-filter.ts'
 import { walk } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
-import type { WorkspaceKit } from './workspace-tools.ts'
-import type { Guard, OpenedFile } from './workspace.ts'
+import type { Guard, OpenedFile, WorkspaceKit } from './workspace.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 
 const file = z.object({

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { WalkedEntry } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
 import { walk } from './walk.ts'
-import type { WorkspaceKit } from './workspace-tools.ts'
+import type { WorkspaceKit } from './workspace.ts'
 import { WORKSPACE_ERRORS, refused } from './refused.ts'
 
 export function listDirTool(kit: WorkspaceKit) {

@@ -16,7 +16,7 @@ import { WORKSPACE_ERRORS, refused } from './refused.ts'
 import { SecretScan } from './secret-content.ts'
 import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceEditor } from './workspace-editor.ts'
-import type { WorkspaceKit } from './workspace-tools.ts'
+import type { WorkspaceKit } from './workspace.ts'
 
 /** A command as the model wrote it. */
 export interface ShellCommand {

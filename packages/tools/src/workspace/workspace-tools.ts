@@ -1,7 +1,8 @@
 // The kit that lets a model explore one folder: list, read lines and search, and write if its owner allows it.
+import type { WorkspaceKit } from './workspace.ts'
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import type { Clock, ToolContext, Trust } from '@baton/core/internal'
+import type { Clock, Trust } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import type { KitTool } from '../shared/kit-tool.ts'
 import { CallBudget } from './call-budget.ts'
@@ -50,17 +51,6 @@ export interface WorkspaceOptions {
   readonly limits?: Partial<WorkspaceLimits>
   /** Clock for the time limit of a call; the system clock by default. */
   readonly clock?: Clock
-}
-
-/** Shared by the tools of one workspace. */
-export interface WorkspaceKit {
-  readonly workspace: Workspace
-  readonly limits: WorkspaceLimits
-  readonly trust: Trust
-  readonly editor: WorkspaceEditor
-  /** For a pattern that RE2 has accepted; `undefined` if ripgrep cannot help. */
-  openFilter(pattern: string): RipgrepFilter | undefined
-  startBudget(context: ToolContext): CallBudget
 }
 
 /** Call events of these tools have typed arguments and results. */

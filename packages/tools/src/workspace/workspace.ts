@@ -1,5 +1,10 @@
 // One folder as the tools see it: turns a model's paths into open files that are certainly inside it. A path is checked
 // again after opening, by what the descriptor really refers to, so swapping in a link meanwhile does not help.
+import type { WorkspaceLimits } from './workspace-limits.ts'
+import type { WorkspaceEditor } from './workspace-editor.ts'
+import type { RipgrepFilter } from './ripgrep-filter.ts'
+import type { CallBudget } from './call-budget.ts'
+import type { ToolContext, Trust } from '@baton/core/internal'
 import { constants, lstatSync, realpathSync, statSync } from 'node:fs'
 import type { Dir } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
@@ -348,4 +353,15 @@ function isReadable(path: string): Promise<boolean> {
 /** An exhausted iterator has already closed the folder. */
 function ignoreClosed(cause: unknown): void {
   if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_DIR_CLOSED')) throw cause
+}
+
+/** Shared by the tools of one workspace. */
+export interface WorkspaceKit {
+  readonly workspace: Workspace
+  readonly limits: WorkspaceLimits
+  readonly trust: Trust
+  readonly editor: WorkspaceEditor
+  /** For a pattern that RE2 has accepted; `undefined` if ripgrep cannot help. */
+  openFilter(pattern: string): RipgrepFilter | undefined
+  startBudget(context: ToolContext): CallBudget
 }

@@ -12,8 +12,7 @@ import type { EditedText } from './text-edits.ts'
 import { applyEdits } from './text-edits.ts'
 import { walk } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
-import type { WorkspaceKit } from './workspace-tools.ts'
-import type { Guard, OpenedFile, Target } from './workspace.ts'
+import type { Guard, OpenedFile, Target, WorkspaceKit } from './workspace.ts'
 
 export interface WriteOptions {
   /** Set to `false` to make changes without asking the user. Defaults to `true`. */

@@ -1,9 +1,7 @@
 // Formats with special tokens around each call: DeepSeek, Kimi, Mistral, and OpenAI's harmony.
-import type { Begins, Body, PromptedFormat } from '../format.ts'
+import type { Begins, Body, PromptedFormat, ReadCall, Reading } from '../format.ts'
 import { anyBegins, beginsWith } from '../format.ts'
 import { JSON_CALLS, readArguments } from '../json-calls.ts'
-import type { MarkSyntax } from '../marked-calls.ts'
-import { readMarkedCalls } from '../marked-calls.ts'
 import { readable, toJson } from './json.ts'
 import { DSML_CALLS } from './tagged.ts'
 
@@ -164,4 +162,50 @@ export const HARMONY: PromptedFormat = {
 <|channel|>commentary to=functions.<name> <|constrain|>json<|message|>{<arguments>}<|call|>`,
   writeCall: ({ name, arguments: given }) =>
     `<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>${readable(given)}<|call|>`,
+}
+
+interface MarkSyntax {
+  readonly begin: string
+  readonly separator: string
+  readonly end: string
+  /** Splits a call into name and arguments, from the text before and after the separator. */
+  readonly split: (head: string, rest: string, reading: Reading) => { readonly name: string; readonly json: string }
+}
+
+/** Calls with their own marks inside a section: begin, tool name, separator, JSON, end. DeepSeek and Kimi. */
+function readMarkedCalls(inside: string, syntax: MarkSyntax, reading: Reading): readonly ReadCall[] {
+  const { begin, separator, end, split } = syntax
+  const calls: ReadCall[] = []
+  let at = inside.indexOf(begin)
+  while (at !== -1) {
+    const from = at + begin.length
+    const middle = inside.indexOf(separator, from)
+    if (middle === -1) {
+      calls.push({ name: '', arguments: '{}', problem: 'the name of its tool does not end' })
+      break
+    }
+    const to = findEnd(inside, end, middle + separator.length)
+    const isClosed = to < inside.length || reading.isClosed
+    const rest = inside.slice(middle + separator.length, to)
+    const { name, json } = split(inside.slice(from, middle).trim(), rest, reading)
+    calls.push(readArguments(name, json, { ...reading, isClosed }))
+    at = inside.indexOf(begin, to)
+  }
+  return calls.length > 0 ? calls : [{ name: '', arguments: '{}', problem: 'it contains no call' }]
+}
+
+/** Finds the end outside of JSON strings, or else inside one. Returns the end of the text if there is none. */
+function findEnd(text: string, end: string, from: number): number {
+  let inText = false
+  let hidden = -1
+  for (let index = from; index < text.length; index++) {
+    const char = text[index]
+    if (inText && char === '\\') index += 1
+    else if (char === '"') inText = !inText
+    else if (char === end[0] && text.startsWith(end, index)) {
+      if (!inText) return index
+      if (hidden === -1) hidden = index
+    }
+  }
+  return hidden === -1 ? text.length : hidden
 }

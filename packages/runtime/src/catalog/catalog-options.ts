@@ -1,0 +1,102 @@
+// The options of a catalog: its agents by name, or the choice of one for each session, and the parts that they share.
+import { BatonError, findNearName } from '@baton/core/internal'
+import { checkAgent } from './catalog-refusals.ts'
+import type {
+  Agent,
+  BlobStore,
+  Environment,
+  JsonObject,
+  Logger,
+  Model,
+  Principal,
+  ToolSource,
+  Usage,
+} from '@baton/core/internal'
+import type { WorkContext } from '../work/work.ts'
+
+/** Facts about a session when its agent is chosen. */
+export interface SessionIdentity {
+  readonly id: string
+  /** Name of the session's current agent; empty for a new session. */
+  readonly agent: string
+  readonly principal: Principal
+  /** Metadata set by `describe`. */
+  readonly meta: JsonObject
+}
+
+/** The agent of one session and the parts specific to that session. */
+export interface SessionParts {
+  readonly agent: Agent
+  /** Passed to its tools as `context.services`; the host's by default. */
+  readonly services?: unknown
+  /** Resolves models by id, with this session's keys; the host's by default. */
+  readonly modelOf?: (id: string) => Model
+  /** Tool sources for this session only, listed after the agent's. */
+  readonly sources?: readonly ToolSource[]
+  /** Called once, when the session leaves the process. A failure is logged. */
+  dispose?(): void | Promise<void>
+}
+
+export interface AgentChoice {
+  /** Agent for sessions that name none. */
+  readonly agent?: Agent
+  /** Agents by name. A reopened or recovered session gets the agent it names. */
+  readonly agents?: readonly Agent[]
+  /**
+   * Called on every opening, including recovery; wins over `agent` and `agents`, which decide if it returns undefined.
+   * Times out after 30 s; what it throws, the opening throws.
+   */
+  readonly agentOf?: (
+    session: SessionIdentity,
+  ) => Agent | SessionParts | undefined | Promise<Agent | SessionParts | undefined>
+}
+
+export interface CatalogOptions
+  extends AgentChoice, Pick<WorkContext, 'runTool' | 'openSession' | 'digest' | 'digestMedia'> {
+  /** Resolves a model id. @throws BatonError `unknown_model`, `model_not_configured` */
+  readonly modelOf?: (id: string) => Model
+  /** Model for agents that name none. */
+  readonly defaultModel?: string | Model
+  /** Returns the cost of a model call in millionths of a US dollar, or undefined if unknown. */
+  readonly priceOf?: (model: string, usage: Usage) => number | undefined
+  /** Passed to every tool as `context.services`. */
+  readonly services?: unknown
+  /** Secrets, such as keys, to keep out of error messages of tools and models; each is replaced by `[redacted]`. */
+  readonly secrets?: readonly string[]
+  /** Milliseconds for an interrupted model to report its partial answer; 0 to 60,000, 1,000 by default. */
+  readonly interruptMs?: number
+  readonly environment: Pick<Environment, 'clock' | 'timers'>
+  /** Store of long results, images and files. */
+  readonly blobs: BlobStore
+  readonly log: Logger
+}
+
+/** @throws BatonError `invalid_agent` if two agents share a name */
+export function indexAgents({
+  agents = [],
+  agent,
+}: Pick<CatalogOptions, 'agent' | 'agents'>): ReadonlyMap<string, Agent> {
+  const index = new Map<string, Agent>()
+  for (const one of agents) {
+    checkAgent(one)
+    if (index.has(one.name))
+      throw new BatonError({ code: 'invalid_agent', message: `two agents are named "${one.name}"` })
+    index.set(one.name, one)
+  }
+  if (agent !== undefined) checkAgent(agent)
+  if (agent && !index.has(agent.name)) index.set(agent.name, agent)
+  return index
+}
+
+/** @throws BatonError `invalid_agent` if no listed agent has this name */
+export function findAgent(agents: ReadonlyMap<string, Agent>, name: string): Agent {
+  const found = agents.get(name)
+  if (found) return found
+  const names = [...agents.keys()]
+  const near = findNearName(names, name)
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `the host lists no agent "${name.slice(0, 100)}"${near === undefined ? '' : `; did you mean "${near}"?`}`,
+    hint: names.length === 0 ? 'List it: createHost({ agents: [writer] }).' : `It lists ${names.join(', ')}.`,
+  })
+}
