@@ -78,7 +78,7 @@ export interface History {
 
 /** A call of an answer that these records finish, before a person has edited it. */
 export function findNewCall(
-  records: readonly SessionRecord[],
+  records: readonly { readonly facts: readonly Fact[] }[],
   callId: string,
 ): Pick<OpenCall, 'name' | 'arguments'> | undefined {
   for (const { facts } of records)

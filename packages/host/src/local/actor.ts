@@ -272,7 +272,7 @@ class SessionActor implements Actor {
       this.#perform(runs, batch.state, early)
       begun = { ...batch, effects: batch.effects.filter(({ type }) => type !== 'run-tool') }
       for (let left = EARLY_HOPS; left > 0 && this.#mailCount < runs.length && !early.isUrgent; left -= 1)
-        await undefined
+        await Promise.resolve()
     } while (this.#mail.length > 0)
     return begun
   }

@@ -106,7 +106,7 @@ test.each(['finishes at once', 'is slow'])(
       const tool = act(
         async (_, context) => {
           context.progress('begun')
-          for (let hops = 0; hops < (pace === 'is slow' ? 1000 : 0); hops += 1) await undefined
+          for (let hops = 0; hops < (pace === 'is slow' ? 1000 : 0); hops += 1) await Promise.resolve()
           context.progress('half')
           return 'found'
         },
