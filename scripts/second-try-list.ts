@@ -9,8 +9,7 @@ export interface SecondTry {
   readonly bound: string
   /** Id, key or position that the second try shares with the first one. */
   readonly same: string
-  /** Absent if no test plays it yet. */
-  readonly test?: TriedIn
+  readonly test: TriedIn
 }
 
 interface TriedIn {

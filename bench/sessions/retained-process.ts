@@ -1,5 +1,5 @@
-// A program that prints the bytes a host retains, as JSON: of each session with one exchange that is open or lingers, and
-// of each further exchange of one open session. Runs with --expose-gc; its argument is the path of a SQLite file, or
+// A program that prints the bytes a host retains, as JSON: for each open or lingering session with one exchange, and
+// for each further exchange of an open session. Runs with --expose-gc; its argument is the path of a SQLite file, or
 // `memory`.
 import type { Model } from '@baton/core'
 import type { Session } from '@baton/host'

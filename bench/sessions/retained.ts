@@ -1,4 +1,4 @@
-// Measures what a host retains: of an open session at rest, of one that lingers, and of each further exchange.
+// Measures the memory of an open session at rest, of a lingering one, and of each further exchange.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -25,7 +25,7 @@ export interface PerformerOptions {
 /** A run that begins while the records that begin it are being stored. */
 export interface EarlyStart {
   records: readonly SessionRecord[]
-  /** Resolves when they are published; pending for ever if the session dies first. */
+  /** Resolves when they are published, and never if the session dies first. */
   readonly stored: Promise<void>
   isStored: boolean
   /** Whether they are to be published before anything that follows is decided. */

@@ -101,7 +101,7 @@ test('who opens the store asks for nothing before a living guest of the former h
   await former.close()
   const self = { id: 'guest', pid: process.pid }
   writeFileSync(`${path}.processes`, JSON.stringify({ guests: [self] }), { mode: 0o600 })
-  // Time is stopped, so the guest is waited for however slow it is.
+  // Time stands still, so the wait for the guest never ends early.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now())
   onTestFinished(() => void vi.restoreAllMocks())
   const taken = open().then((late) => late.acquire('a', 'eve'))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** Milliseconds after which a process that reads counts as held up. */
+/** Milliseconds until a reading process counts as blocked. */
 const HELD_MS = 60_000
 
 test.skipIf(process.platform === 'win32')('a pipe in the place of the list holds nobody up', async () => {

@@ -37,7 +37,7 @@ export interface Batch {
 
 export class CommitPace {
   #averageMs: number
-  /** What a message to the worker and back added to a commit, on average. */
+  /** Average milliseconds that a message to the worker and back added to a commit. */
   #hopMs = 0
   #stalledUntilMs = -Infinity
   #stallPause = STALL_PAUSE_LEAST
