@@ -230,7 +230,7 @@ class SessionActor implements Actor {
     while (this.#mail.length > 0) {
       const mail: Mail[] = []
       const { promise, resolve } = Promise.withResolvers<void>()
-      const early: EarlyStart = { records: [], stored: promise, isStored: false, isUrgent: false }
+      const early: EarlyStart = { records: [], stored: promise, isUrgent: false }
       try {
         const batch = await this.#decideMail(mail, early)
         const { session } = this.#init
@@ -239,10 +239,9 @@ class SessionActor implements Actor {
         // Killed meanwhile: the next owner reads from the log whether the records were stored.
         if (this.#dead) return this.#die(this.#dead, mail)
         this.#acknowledge(batch, mail)
-        early.isStored = true
-        resolve()
         if (batch.records.some(({ input }) => input.type === 'rewind')) await refillHistory(this.#init, this)
         this.#perform(batch.effects, batch.state)
+        resolve()
       } catch (cause) {
         return this.#die(isBatonError(cause) ? cause : describeInternal(cause), mail)
       }
@@ -271,9 +270,8 @@ class SessionActor implements Actor {
       early.records = batch.records
       this.#perform(runs, batch.state, early)
       begun = { ...batch, effects: batch.effects.filter(({ type }) => type !== 'run-tool') }
-      for (let left = EARLY_HOPS; left > 0 && this.#mailCount < runs.length && !early.isUrgent; left -= 1)
-        await undefined
-    } while (this.#mail.length > 0)
+      for (let left = EARLY_HOPS; left > 0 && this.#mailCount < runs.length; left -= 1) await Promise.resolve()
+    } while (this.#mail.length > 0 && !early.isUrgent)
     return begun
   }
 

@@ -1,5 +1,5 @@
 // Pure tools run while the answer that calls them is being stored; every other tool waits for it. Expected values come
-// from docs/reliability.md ("What is stored, and when").
+// from docs/reliability.md ("What is stored before what").
 import type { Message } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Store } from '@baton/core/internal'
@@ -106,7 +106,7 @@ test.each(['finishes at once', 'is slow'])(
       const tool = act(
         async (_, context) => {
           context.progress('begun')
-          for (let hops = 0; hops < (pace === 'is slow' ? 1000 : 0); hops += 1) await undefined
+          for (let hops = 0; hops < (pace === 'is slow' ? 1000 : 0); hops += 1) await Promise.resolve()
           context.progress('half')
           return 'found'
         },

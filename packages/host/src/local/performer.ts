@@ -25,10 +25,9 @@ export interface PerformerOptions {
 /** A run that begins while the records that begin it are being stored. */
 export interface EarlyStart {
   records: readonly SessionRecord[]
-  /** Resolves when they are published; pending for ever if the session dies first. */
+  /** Resolves when they are published and their effects performed; pending for ever if the session dies first. */
   readonly stored: Promise<void>
-  isStored: boolean
-  /** Whether they are to be published before anything that follows is decided. */
+  /** Whether nothing more may join them, so that readers see them before anything that follows. */
   isUrgent: boolean
 }
 
@@ -170,12 +169,11 @@ export class Performer {
       history,
       cancellation,
       questions: this.questions,
-      stored: early?.stored,
       live: (frame) => {
         if (!this.#tools.has(key)) return
-        if (!early || early.isStored) return feed.publishLive(frame)
+        if (!early) return feed.publishLive(frame)
         early.isUrgent = true
-        void early.stored.then(() => feed.publishLive(frame))
+        void early.stored.then(() => cancellation.signal.aborted || feed.publishLive(frame))
       },
       isClosed: () => this.#isClosed,
       report: (report) => this.#report(report),
