@@ -327,7 +327,7 @@ class SessionActor implements Actor {
 
 /** Maximum number of outside inputs that wait while the store hangs. The store call fails at its own deadline. */
 const MAILBOX_MAX = 10_000
-/** Microtasks in which a tool that waits for nothing outside the process ends; its result then shares its answer's commit. */
+/** Microtasks to wait for results. A tool that waits for nothing outside the process needs fewer, and shares its answer's commit. */
 const EARLY_HOPS = 64
 const FULL: Refused = {
   type: 'refused',

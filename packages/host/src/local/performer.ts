@@ -57,7 +57,7 @@ export class Performer {
     return this.#models.length + this.#tools.size
   }
 
-  /** Sets and clears timers, and starts and aborts work. `state` is that of the commit, which `early` precedes. */
+  /** Sets and clears timers, and starts and aborts work. `state` is that of the commit; with `early`, it is still being stored. */
   perform(effect: Effect, state: State, early?: EarlyStart): void {
     switch (effect.type) {
       case 'call-model':

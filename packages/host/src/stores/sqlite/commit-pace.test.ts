@@ -9,7 +9,7 @@ const LARGE: Batch = { sessions: ['s'], chars: 1_000_000 }
 test('the way of a large batch to the worker says nothing about that of a small one', () => {
   const pace = new CommitPace(3)
   for (let nowMs = 0; nowMs < 10_000; nowMs += 100) {
-    pace.noteElsewhere(LARGE, 20, 40)
+    pace.noteElsewhere(LARGE, 3, 23)
     expect(pace.isQuick(SMALL, nowMs)).toBe(false)
     pace.noteElsewhere(SMALL, 3, 3.1)
   }
