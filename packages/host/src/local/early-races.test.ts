@@ -81,6 +81,24 @@ test('notes reach readers in their order, whenever the answer is stored between 
   }
 })
 
+test('while a store hangs, the newest notes wait, and no more than a thousand', async () => {
+  const { letGo, meet } = holdStore()
+  const noting = act(async (_, { progress }) => {
+    for (let n = 1; n <= 3000; n += 1) progress(n)
+    return await never()
+  })
+  const { open, time } = worldOf([noting], meet)
+  const session = await open()
+  const seen = collect(session.events())
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  letGo()
+  await time.settle()
+  const notes = listNotes(seen.events).filter((note) => typeof note === 'number')
+  expect(notes).toEqual(Array.from({ length: 1000 }, (_, index) => 2001 + index))
+  await time.until(session.interrupt())
+})
+
 test.each(EFFECTS)('a note of a %s tool is shown before the interrupt that follows it', async (effect) => {
   const opened: { session?: Session } = {}
   const noting = act(

@@ -1,4 +1,4 @@
-// The choice of the thread that commits, from what it was told of the commits before.
+// The choice of the thread that commits, by the durations of earlier commits.
 import { expect, test } from 'vitest'
 import type { Batch } from './commit-pace.ts'
 import { CommitPace } from './commit-pace.ts'
