@@ -6,6 +6,7 @@ import type { Fact, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import type { HistoryContent, HistoryEntry, HistoryNote, PlainHistory } from './history-fold.ts'
 import { foldFact, isStepOf } from './history-fold.ts'
 import type { AskedQuestion, OpenQuestion, PlainOpenBody } from './open-body.ts'
+import { makeWhole } from './render.ts'
 import type { PlanEntry } from './spec.ts'
 import type { IndexEntry } from './state.ts'
 
@@ -76,7 +77,7 @@ export interface History {
   takeSnapshot(): HistorySnapshot
 }
 
-/** A call of an answer that these records finish, before a person has edited it. */
+/** A call of an answer that these records finish, as `History.openCall` has it before a person edits it. */
 export function findNewCall(
   records: readonly { readonly facts: readonly Fact[] }[],
   callId: string,
@@ -84,7 +85,7 @@ export function findNewCall(
   for (const { facts } of records)
     for (const fact of facts)
       if (fact.type === 'step-finished')
-        for (const part of fact.parts) if (part.type === 'call' && part.callId === callId) return part
+        for (const part of fact.parts) if (part.type === 'call' && part.callId === callId) return makeWhole(part)
   return undefined
 }
 

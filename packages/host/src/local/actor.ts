@@ -230,7 +230,7 @@ class SessionActor implements Actor {
     while (this.#mail.length > 0) {
       const mail: Mail[] = []
       const { promise, resolve } = Promise.withResolvers<void>()
-      const early: EarlyStart = { records: [], stored: promise, isStored: false, isUrgent: false }
+      const early: EarlyStart = { records: [], stored: promise, isUrgent: false }
       try {
         const batch = await this.#decideMail(mail, early)
         const { session } = this.#init
@@ -239,10 +239,9 @@ class SessionActor implements Actor {
         // Killed meanwhile: the next owner reads from the log whether the records were stored.
         if (this.#dead) return this.#die(this.#dead, mail)
         this.#acknowledge(batch, mail)
-        early.isStored = true
-        resolve()
         if (batch.records.some(({ input }) => input.type === 'rewind')) await refillHistory(this.#init, this)
         this.#perform(batch.effects, batch.state)
+        resolve()
       } catch (cause) {
         return this.#die(isBatonError(cause) ? cause : describeInternal(cause), mail)
       }
@@ -271,9 +270,8 @@ class SessionActor implements Actor {
       early.records = batch.records
       this.#perform(runs, batch.state, early)
       begun = { ...batch, effects: batch.effects.filter(({ type }) => type !== 'run-tool') }
-      for (let left = EARLY_HOPS; left > 0 && this.#mailCount < runs.length && !early.isUrgent; left -= 1)
-        await Promise.resolve()
-    } while (this.#mail.length > 0)
+      for (let left = EARLY_HOPS; left > 0 && this.#mailCount < runs.length; left -= 1) await Promise.resolve()
+    } while (this.#mail.length > 0 && !early.isUrgent)
     return begun
   }
 
@@ -329,7 +327,7 @@ class SessionActor implements Actor {
 
 /** Maximum number of outside inputs that wait while the store hangs. The store call fails at its own deadline. */
 const MAILBOX_MAX = 10_000
-/** Microtasks in which a tool that waits for nothing outside the process ends; its result then shares its answer's commit. */
+/** Microtasks to wait for results. A tool that waits for nothing outside the process needs fewer, and shares its answer's commit. */
 const EARLY_HOPS = 64
 const FULL: Refused = {
   type: 'refused',

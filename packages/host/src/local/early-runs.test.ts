@@ -1,5 +1,5 @@
 // Pure tools run while the answer that calls them is being stored; every other tool waits for it. Expected values come
-// from docs/reliability.md ("What is stored, and when").
+// from docs/reliability.md ("What is stored before what").
 import type { Message } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Store } from '@baton/core/internal'

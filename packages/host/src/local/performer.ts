@@ -25,10 +25,9 @@ export interface PerformerOptions {
 /** A run that begins while the records that begin it are being stored. */
 export interface EarlyStart {
   records: readonly SessionRecord[]
-  /** Resolves when they are published, and never if the session dies first. */
+  /** Resolves when they are published and their effects performed. Stays pending if the session dies first. */
   readonly stored: Promise<void>
-  isStored: boolean
-  /** Whether they are to be published before anything that follows is decided. */
+  /** Whether nothing more may join them, so that readers see them before anything that follows. */
   isUrgent: boolean
 }
 
@@ -37,6 +36,8 @@ type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Ty
 /** Progress is logged after this much time or text, in the background. */
 const PROGRESS_MS = 500
 const PROGRESS_CHARS = 2048
+/** Notes of a tool that wait while its call is being stored, the newest ones. */
+const NOTES_MAX = 1000
 
 export class Performer {
   readonly #init: PerformerOptions
@@ -58,7 +59,7 @@ export class Performer {
     return this.#models.length + this.#tools.size
   }
 
-  /** Sets and clears timers, and starts and aborts work. `state` is that of the commit, which `early` precedes. */
+  /** Sets and clears timers, and starts and aborts work. `state` is that of the commit; with `early`, it is still being stored. */
   perform(effect: Effect, state: State, early?: EarlyStart): void {
     switch (effect.type) {
       case 'call-model':
@@ -166,16 +167,17 @@ export class Performer {
     const key = `${effect.callId}:${effect.attempt}`
     const cancellation = new AbortController()
     this.#tools.set(key, cancellation)
+    const notes: LiveFrame[] = [] // published when the call is stored
     const io = createToolIo(job, {
       history,
       cancellation,
       questions: this.questions,
-      stored: early?.stored,
       live: (frame) => {
         if (!this.#tools.has(key)) return
-        if (!early || early.isStored) return feed.publishLive(frame)
+        if (!early) return feed.publishLive(frame)
         early.isUrgent = true
-        void early.stored.then(() => feed.publishLive(frame))
+        if (notes.push(frame) > NOTES_MAX) notes.shift()
+        if (notes.length === 1) void early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal))
       },
       isClosed: () => this.#isClosed,
       report: (report) => this.#report(report),
@@ -185,6 +187,11 @@ export class Performer {
       this.#tools.delete(key)
       if (report) submit([report]).catch(ignoreDeath)
     })
+  }
+
+  /** Drops the notes of an aborted run. */
+  #tellNotes(notes: readonly LiveFrame[], { aborted }: AbortSignal): void {
+    if (!aborted) for (const note of notes) this.#init.feed.publishLive(note)
   }
 
   #takeReport(work: Promise<Input | undefined>, take: (report: Input | undefined) => void): void {

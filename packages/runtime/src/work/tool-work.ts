@@ -23,7 +23,7 @@ import {
   readSchema,
   toJsonSchema,
 } from '@baton/core/internal'
-import type { History, HostReport, OpenCall, Outcome, State } from '@baton/core/machine'
+import type { HostReport, OpenCall, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from './tool-questions.ts'
 import { generate } from './generate.ts'
@@ -42,11 +42,8 @@ const LOGGED_CHARS = 500
 const NOTE_CHARS = 4096
 
 /** A tool run's access to its session. */
-export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed' | 'live'> {
-  readonly history: Pick<History, 'messages'>
+export interface ToolPlace extends Pick<ToolIo, 'history' | 'cancellation' | 'isClosed' | 'live'> {
   readonly questions: Pick<ToolQuestions, 'ask'>
-  /** Present if the run begins before its start is stored: then the conversation lacks the answer that calls it. */
-  readonly stored?: Promise<void> | undefined
   readonly report: (report: HostReport) => void
 }
 
@@ -71,12 +68,9 @@ export function createToolJob(
 }
 
 export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'attempt'>, place: ToolPlace): ToolIo {
-  const { history, stored, cancellation, isClosed, live, questions, report } = place
+  const { history, cancellation, isClosed, live, questions, report } = place
   return {
-    messages: async (toEntry) => {
-      await stored
-      return history.messages(0, toEntry)
-    },
+    history,
     cancellation,
     isClosed,
     live,
@@ -189,7 +183,7 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, run: Tool
     signal,
     services: context.services,
     log: context.log,
-    messages: async () => readConversation(context, session, await io.messages(job.toEntry)),
+    messages: () => readConversation(context, session, io.history.messages(0, job.toEntry)),
     progress: (note: JsonValue) => {
       const shown = copyNote(note)
       if (shown === undefined)

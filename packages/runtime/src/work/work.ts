@@ -12,7 +12,6 @@ import type {
   Model,
   PlanEntry,
   Question,
-  StoredMessage,
   Timers,
   Tool,
   Usage,
@@ -81,8 +80,7 @@ export interface ModelIo {
 }
 
 export interface ToolIo {
-  /** The conversation up to this entry. */
-  messages(toEntry: number): Promise<readonly StoredMessage[]>
+  readonly history: Pick<History, 'messages'>
   /** Aborted before the tool begins, it keeps the tool from starting. Afterwards the tool has to check it. */
   readonly cancellation: AbortController
   /** Whether the session has left this process, so there is no need to keep a long result. */

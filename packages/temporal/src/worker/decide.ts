@@ -188,7 +188,7 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
     models: [],
   }
   const io = {
-    messages: () => Promise.resolve([]), // its tool has run elsewhere
+    history: { messages: () => [] }, // its tool has run elsewhere
     cancellation: new AbortController(),
     isClosed: () => false,
     live: () => {},

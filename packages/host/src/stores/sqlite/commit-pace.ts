@@ -4,11 +4,10 @@
 
 /** Average milliseconds of a commit up to which the next one runs on the caller's thread. */
 export const QUICK_MS = 1
-/**
- * Milliseconds of a commit on the caller's thread, beyond a hop, above which it counts as a stall. A commit that is quicker
- * than a hop runs here up to this average.
- */
+/** Milliseconds of a commit on the caller's thread, beyond a hop, above which it counts as a stall. */
 const STALL_MS = 5
+/** A longer hop counts as this many milliseconds: the caller's thread may have paused for any length of time. */
+const HOP_MS_MAX = 5
 /** Share of the measured hop that remains after each commit here, where no hop is measured. */
 const HOP_KEPT = 0.995
 /** Hops are measured rarely, so the newest one counts this much. */
@@ -37,7 +36,7 @@ export interface Batch {
 
 export class CommitPace {
   #averageMs: number
-  /** Average milliseconds that a message to the worker and back added to a commit. */
+  /** Milliseconds that a message to the worker and back added to a commit, on average. */
   #hopMs = 0
   #stalledUntilMs = -Infinity
   #stallPause = STALL_PAUSE_LEAST
@@ -49,18 +48,18 @@ export class CommitPace {
   }
 
   /** Whether the caller's thread should commit this batch now. Called once per batch. */
-  isQuick({ sessions, chars }: Batch, nowMs: number): boolean {
-    for (const session of sessions.slice(-REMEMBERED)) this.#recent.push({ session, atMs: nowMs })
+  isQuick(batch: Batch, nowMs: number): boolean {
+    for (const session of batch.sessions.slice(-REMEMBERED)) this.#recent.push({ session, atMs: nowMs })
     this.#recent.splice(0, this.#recent.length - REMEMBERED)
-    if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return false
-    if (this.#averageMs > Math.max(QUICK_MS, Math.min(this.#hopMs, STALL_MS))) return false
+    if (isLarge(batch)) return false
+    if (this.#averageMs > Math.max(QUICK_MS, this.#hopMs)) return false
     if (nowMs < this.#stalledUntilMs) return false
     return countBusy(this.#recent, nowMs - MOMENT_MS) <= SESSIONS_MAX
   }
 
   /** Records the milliseconds of a batch committed on the caller's thread. */
-  noteHere(batch: Batch, tookMs: number, nowMs: number): void {
-    this.#note(batch, tookMs)
+  noteHere(tookMs: number, nowMs: number): void {
+    this.#averageMs += NEWEST_WEIGHT * (tookMs - this.#averageMs)
     const stallMs = STALL_MS + this.#hopMs
     this.#hopMs *= HOP_KEPT
     if (tookMs <= stallMs) return
@@ -71,15 +70,15 @@ export class CommitPace {
 
   /** Records the milliseconds of a batch committed by the worker, and those until its answer was here. */
   noteElsewhere(batch: Batch, tookMs: number, answeredMs: number): void {
-    this.#note(batch, tookMs)
-    this.#hopMs += HOP_WEIGHT * (answeredMs - tookMs - this.#hopMs)
-  }
-
-  #note({ sessions, chars }: Batch, tookMs: number): void {
     // A large batch says nothing about the time of a small one.
-    if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return
+    if (isLarge(batch)) return
     this.#averageMs += NEWEST_WEIGHT * (tookMs - this.#averageMs)
+    this.#hopMs += HOP_WEIGHT * (Math.min(answeredMs - tookMs, HOP_MS_MAX) - this.#hopMs)
   }
+}
+
+function isLarge({ sessions, chars }: Batch): boolean {
+  return sessions.length > ACTS_MAX || chars > CHARS_MAX
 }
 
 function countBusy(recent: readonly { readonly session: string; readonly atMs: number }[], sinceMs: number): number {

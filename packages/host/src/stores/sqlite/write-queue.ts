@@ -95,7 +95,7 @@ export class WriteQueue {
     const startMs = nowMs()
     try {
       let outcomes = pace.isQuick(batch, startMs) ? commitHere(acts) : undefined
-      if (outcomes) pace.noteHere(batch, nowMs() - startMs, nowMs())
+      if (outcomes) pace.noteHere(nowMs() - startMs, nowMs())
       else {
         const committed = await commitElsewhere(acts)
         outcomes = committed.outcomes
