@@ -128,11 +128,12 @@ test('a prompt cancelled while its session is being reopened is never sent; othe
   const gate = Promise.withResolvers<void>()
   next(() => gate.promise)
   const controller = new AbortController()
-  const byNotice = sessions.reachForPrompt('s')
+  const reach = (signal?: AbortSignal) => sessions.reachForPrompt('s', sessions.beginPrompt('s', signal))
+  const byNotice = reach()
   await settle()
   sessions.cancel('s', 'cancelled')
-  const bySignal = sessions.reachForPrompt('s', controller.signal)
-  const stays = sessions.reachForPrompt('s')
+  const bySignal = reach(controller.signal)
+  const stays = reach()
   controller.abort()
   gate.resolve()
   expect(await byNotice).toBeUndefined()
@@ -150,6 +151,20 @@ test('two simultaneous opens of one session run in sequence, and the first one i
   gate.resolve()
   expect(await first).not.toBe(await second)
   expect(done).toEqual(['open', 'close', 'open'])
+})
+
+test('a session that is closed and opened at once stays open', async () => {
+  const { sessions, pass } = createWorld()
+  const first = await sessions.open('s', PLACE)
+  await first.start('now')
+  void first.prompt('i1', []).catch(() => {})
+  await settle()
+  const closed = sessions.close('s')
+  await settle()
+  const second = await sessions.open('s', PLACE)
+  pass()
+  await closed
+  expect(sessions.find('s')).toBe(second)
 })
 
 test('a client that goes while a session is being opened leaves none open', async () => {
