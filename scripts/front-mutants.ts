@@ -379,14 +379,14 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
     file: 'packages/server/src/acp/acp-session.ts',
     from: 'const noted = this.#noted.then(async () => {',
     to: 'const noted = Promise.resolve().then(async () => {',
-    test: { file: 'packages/server/src/acp/two-kinds.test.ts', name: 'over one connection' },
+    test: { file: 'packages/server/src/acp/two-kinds.test.ts', name: 'noted at once' },
   },
   {
     name: 'a prompt that is cancelled while its session is asked is sent',
     file: 'packages/server/src/acp/acp-session.ts',
     from: '    const { activity } = await session.info()\n    if (isCancelled()) throw createCancelled()\n    const delivery',
     to: '    const { activity } = await session.info()\n    const delivery',
-    test: { file: 'packages/server/src/acp/two-kinds.test.ts', name: 'however many promises' },
+    test: { file: 'packages/server/src/acp/two-requests.test.ts', name: 'asked for its state' },
   },
   {
     name: 'the end of a session forgets the one that was opened since',

@@ -244,6 +244,23 @@ test('a prompt that is cancelled however many promises after it was sent is not 
   await world.stop()
 })
 
+test('two choices that are noted at once are both kept', async () => {
+  const world = await start()
+  world.hold()
+  const option = send(world, world.editor, ['session/set_config_option', 'a'])
+  await turnLoop(3)
+  // The setting is in the log, and the note of it is under way.
+  world.go()
+  world.hold()
+  await turnLoop(3)
+  const mode = send(world, world.editor, ['session/set_mode', 'b'])
+  await turnLoop(3)
+  world.go()
+  await Promise.all([option.answer, mode.answer])
+  expect(await checkChoices(world, [option, mode], () => false)).toEqual([])
+  await world.stop()
+})
+
 test('a prompt whose connection ends is in the log once, or not at all, and the next one is answered', async () => {
   const world = await start()
   world.hold()

@@ -61,7 +61,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     says: (tag) => `words of ${tag}`,
   },
   edit: {
-    ask: (_, tag) => ['POST', '/api/chat', { ...chat(user('m2', `edit of ${tag}`)), messageId: 'm2' }],
+    // The second edits an earlier message, so that both are accepted.
+    ask: (_, tag) => {
+      const message = tag === 'a' ? 'm2' : 'm1'
+      return ['POST', '/api/chat', { ...chat(user(message, `edit of ${tag}`)), messageId: message }]
+    },
     ok: [200],
     says: (tag) => `edit of ${tag}`,
     ends: ASKED_AGAIN,
