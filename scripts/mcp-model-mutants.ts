@@ -28,8 +28,8 @@ export const MCP_MODEL_MUTANTS: readonly Mutant[] = [
   {
     name: 'a rest leaves its back-off',
     file: 'packages/mcp/src/client/connection-pool.ts',
-    from: '    this.#stopBackOff?.()\n    this.#stopBackOff = undefined\n    this.#stopSettling',
-    to: '    this.#stopBackOff?.()\n    this.#stopSettling',
+    from: '    this.#endBackOff()\n    this.#stopSettling',
+    to: '    this.#stopSettling',
     test: { file: 'packages/mcp/src/client/connection-pool.test.ts' },
   },
   {
@@ -49,8 +49,8 @@ export const MCP_MODEL_MUTANTS: readonly Mutant[] = [
   {
     name: 'a connection that comes after the end stays',
     file: 'packages/mcp/src/client/connection-pool.ts',
-    from: 'if (this.#closing.signal.aborted) return await connection.close()\n',
-    to: '',
+    from: 'if (this.#closing.signal.aborted || isUnused) return',
+    to: 'if (isUnused) return',
     test: { file: 'packages/mcp/src/client/connection-pool.test.ts' },
   },
   {
@@ -234,5 +234,26 @@ export const MCP_MODEL_MUTANTS: readonly Mutant[] = [
     from: '    this.#calls += 1\n    this.#watchIdle()\n',
     to: '    this.#calls += 1\n',
     test: { file: 'packages/mcp/src/client/mcp-server.test.ts' },
+  },
+  {
+    name: 'a connection that opens after a rest stays open',
+    file: 'packages/mcp/src/client/connection-pool.ts',
+    from: 'if (this.#closing.signal.aborted || isUnused)',
+    to: 'if (this.#closing.signal.aborted)',
+    test: { file: 'packages/mcp/src/client/connection-pool-orders.test.ts' },
+  },
+  {
+    name: 'a back-off refuses calls beside a connection that has opened since',
+    file: 'packages/mcp/src/client/connection-pool.ts',
+    from: '      this.#endBackOff() // another connection had ended meanwhile\n',
+    to: '',
+    test: { file: 'packages/mcp/src/client/connection-pool-orders.test.ts' },
+  },
+  {
+    name: 'a call that is cancelled while it runs drops one that waits',
+    file: 'packages/mcp/src/client/connection-pool.ts',
+    from: "          signal.removeEventListener('abort', onAbort)\n          resolve(lease)\n",
+    to: '          resolve(lease)\n',
+    test: { file: 'packages/mcp/src/client/connection-pool-orders.test.ts' },
   },
 ]

@@ -284,9 +284,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page settles a call that another page runs',
-    file: 'packages/server/src/http/chat.ts',
-    from: 'if (given.isElsewhere) return',
-    to: 'if (given.isElsewhere && given.callId === "") return',
+    file: 'packages/server/src/http/take-given.ts',
+    from: 'if (given.isElsewhere) return true',
+    to: 'if (given.isElsewhere && given.callId === "") return true',
     test: { file: 'packages/server/src/http/foreign-results.test.ts' },
   },
   {

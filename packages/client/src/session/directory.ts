@@ -55,9 +55,16 @@ export function openDirectory(options: DirectoryOptions): Directory {
   const list = new SessionList(options)
   const { requests } = list
   const create = async (init: object): Promise<string> => {
-    const { session } = await requests.ask('session.open', { ...init, from: 'now' }, { once: true })
-    await requests.ask('session.close', {}).catch(() => {}) // it was created, whatever happens to the connection
-    return session
+    const leave = () => requests.ask('session.close', {}).catch(() => {}) // it was created, whatever happens to the connection
+    try {
+      const { session } = await requests.ask('session.open', { ...init, from: 'now' }, { once: true })
+      await leave()
+      return session
+    } catch (cause) {
+      // Its answer is late: a connection follows one session at a time.
+      if (list.isLive && (cause as ClientError).code === 'connection_failed') void leave()
+      throw cause
+    }
   }
   // A connection follows one session at a time.
   let creating: Promise<unknown> = Promise.resolve()

@@ -18,6 +18,8 @@ interface Tracked extends Retried {
   state: 'waiting' | 'accepted' | 'entered' | 'failed'
   /** Shown until the session shows it. */
   message: PendingMessage | undefined
+  /** It was taken back while it was being sent: it is not sent again. */
+  isWithdrawn?: true
 }
 
 export class Inputs {
@@ -74,7 +76,11 @@ export class Inputs {
   /** Withdraws a message that is still here. Returns false if it was sent or the server has it. */
   withdraw(id: MessageId): boolean {
     const tracked = this.#all.get(id)
-    if (!tracked || tracked === this.#sending || !isHere(tracked)) return false
+    if (!tracked || !isHere(tracked)) return false
+    if (tracked === this.#sending) {
+      tracked.isWithdrawn = true
+      return false
+    }
     this.#end(tracked, createCancelledError(id))
     this.#session.publish()
     return true
@@ -82,8 +88,12 @@ export class Inputs {
 
   sendNext(): void {
     const { isLive, ask } = this.#session
+    if (!isLive || this.#sending) return
+    // The events up to now show that the server does not have them.
+    for (const { state, isWithdrawn, entry } of this.#all.values())
+      if (state === 'waiting' && isWithdrawn) this.withdraw(entry.id)
     const next = [...this.#all.values()].find(({ state }) => state === 'waiting')
-    if (!isLive || this.#sending || !next) return
+    if (!next) return
     this.#sending = next
     const { type, given } = next.entry
     // The fields of this type, as saved.

@@ -314,7 +314,12 @@ function createCommands(session: FollowedSession): SessionClient {
     withdraw: async (input) => {
       if (inputs.withdraw(input)) return
       const waits = (one: ChatMessage): boolean => one.id === input && one.role === 'user' && one.waits
-      await order('input.withdraw', { input }, () => !view.messages().some(waits))
+      try {
+        await order('input.withdraw', { input }, () => !view.messages().some(waits))
+      } catch (cause) {
+        // The server had refused it, and it is here again.
+        if (!inputs.withdraw(input)) throw cause
+      }
     },
     rewind,
     edit: (message, replace) => rewind({ message, replace, interrupt: true }),

@@ -46,6 +46,8 @@ export class ConnectionPool {
   #opening = 0
   #starts = 0
   #failures = 0
+  /** How often all connections were closed because nothing uses them. */
+  #rests = 0
   #problem: BatonError | undefined
   /** Set during a back-off. */
   #stopBackOff: (() => void) | undefined
@@ -141,8 +143,8 @@ export class ConnectionPool {
 
   /** Closes all connections. The next call opens a new one. Never rejects. */
   async rest(): Promise<void> {
-    this.#stopBackOff?.()
-    this.#stopBackOff = undefined
+    this.#rests += 1
+    this.#endBackOff()
     this.#stopSettling?.()
     await Promise.all(this.#entries.splice(0).map(({ connection }) => connection.close()))
   }
@@ -204,11 +206,14 @@ export class ConnectionPool {
   /** Never rejects: rejects the waiters instead. */
   async #openOne(): Promise<void> {
     this.#opening += 1
+    const rests = this.#rests
     try {
       const connection = await this.#init.open(this.#closing.signal)
       this.#opening -= 1
-      if (this.#closing.signal.aborted) return await connection.close()
+      const isUnused = rests !== this.#rests && this.#waiters.length === 0
+      if (this.#closing.signal.aborted || isUnused) return await connection.close()
       this.#starts += 1
+      this.#endBackOff() // another connection had ended meanwhile
       this.#entries.push({ connection, session: undefined, running: 0 })
       this.#settle()
       this.#serveWaiters()
@@ -233,6 +238,11 @@ export class ConnectionPool {
       this.#problem = undefined
     }
     this.#stopSettling = this.#init.timers.start(BACK_OFF_MS.settled, settled, { isBackground: true })
+  }
+
+  #endBackOff(): void {
+    this.#stopBackOff?.()
+    this.#stopBackOff = undefined
   }
 
   #backOff(): void {

@@ -41,7 +41,11 @@ export async function findMessage(engine: FindEngine, message: MessageId): Promi
     const output = await findOutput(engine, section)
     return { ...found, ...(output && { output }) }
   }
-  throw new BatonError({
+  throw createUnknownError(message)
+}
+
+export function createUnknownError(message: MessageId): BatonError {
+  return new BatonError({
     code: 'unknown_input',
     message: `the conversation has no message "${String(message).slice(0, 100)}"`,
     hint: 'Use the id of a message that is in the conversation now. Withdraw an input that is still queued.',

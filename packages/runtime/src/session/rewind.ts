@@ -2,19 +2,29 @@
 import type { DecodedRewind, Refused, Rewound } from '@baton/core/internal'
 import type { InputOf } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { findMessage } from './find-message.ts'
+import { createUnknownError, findMessage } from './find-message.ts'
 import { submitMedia, bringsBytes } from './submit-media.ts'
 import { submitAlone } from '../engine.ts'
 
+type Rewind = DecodedRewind & { readonly inputId: string }
+
 /** @throws BatonError `unknown_input`, `store_failed` */
-export async function rewindSession(
-  engine: SessionEngine,
-  rewind: DecodedRewind & { readonly inputId: string },
-): Promise<Rewound | Refused> {
+export async function rewindSession(engine: SessionEngine, rewind: Rewind): Promise<Rewound | Refused> {
+  // A repeated rewind may name a message that it removed earlier, or while the message was being looked for.
+  const done = await findDone(engine, rewind)
+  if (done) return done
+  try {
+    return await submitRewind(engine, rewind)
+  } catch (cause) {
+    const meanwhile = await findDone(engine, rewind)
+    if (meanwhile) return meanwhile
+    throw cause
+  }
+}
+
+/** @throws BatonError `unknown_input`, `store_failed` */
+async function submitRewind(engine: SessionEngine, rewind: Rewind): Promise<Rewound | Refused> {
   const { message, replace, again, interrupt, inputId } = rewind
-  // A repeated rewind may name a message that it removed earlier.
-  const known = engine.state().recentInputs.find((one) => one.inputId === inputId)
-  if (known) return await findRewound(engine, known.pos, rewind)
   const found = await findMessage(engine, message)
   if (replace && found.role === 'assistant') return ONLY_USERS
   const { exchange, asked, output } = found
@@ -35,17 +45,17 @@ export async function rewindSession(
     ...(!isInWindow && found.index && { index: found.index }),
   }
   const outcome = await (bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input))
+  // Another rewind has removed the message since it was found.
+  if (outcome.type === 'refused' && outcome.code === 'unknown_exchange') throw createUnknownError(message)
   if (outcome.type === 'refused') return outcome
   const turn = replace ? inputId : again ? asked[0] : undefined
   return { ...outcome, ...(turn !== undefined && { turn }) }
 }
 
-/** Finds the answer to a rewind that is already in the log. */
-async function findRewound(
-  engine: SessionEngine,
-  pos: number,
-  { replace, again, inputId }: DecodedRewind & { readonly inputId: string },
-): Promise<Rewound> {
+/** The answer to a rewind that is already in the log; `undefined` if it is not. */
+async function findDone(engine: SessionEngine, { replace, again, inputId }: Rewind): Promise<Rewound | undefined> {
+  const pos = engine.state().recentInputs.find((one) => one.inputId === inputId)?.pos
+  if (pos === undefined) return undefined
   const accepted = { type: 'accepted', pos } as const
   if (replace) return { ...accepted, turn: inputId }
   if (!again) return accepted

@@ -44,6 +44,7 @@ export class AcpSession {
   #cursor: EventCursor | 'now' = 'now'
   #isAway = false
   #thinking: string
+  #noted: Promise<void> = Promise.resolve()
   /** Rejects when the client has disconnected, because a client that does not read must not keep a session open. */
   readonly #gone = Promise.withResolvers<never>()
   #isClosed = false
@@ -144,15 +145,17 @@ export class AcpSession {
   /**
    * Sends a prompt, and resolves with the end of the turn that read it. @throws BatonError when the session refuses it
    */
-  async prompt(inputId: string, content: readonly ContentPart[]): Promise<TurnEnd> {
-    const { accepted, ended } = this.say(inputId, content)
+  async prompt(inputId: string, content: readonly ContentPart[], isCancelled?: () => boolean): Promise<TurnEnd> {
+    const { accepted, ended } = this.say(inputId, content, isCancelled)
     await accepted
     return await ended
   }
 
+  /** A prompt that is cancelled before it is sent is refused with `cancelled`. */
   say(
     inputId: string,
     content: readonly ContentPart[],
+    isCancelled = (): boolean => false,
   ): { readonly accepted: Promise<void>; readonly ended: Promise<TurnEnd> } {
     const { session, parts } = this.#init
     if (this.#prompts.size >= parts.limits.prompts)
@@ -164,15 +167,16 @@ export class AcpSession {
     this.#own.add(inputId)
     if (this.#own.size > OWN_MAX) this.#own.delete(first(this.#own))
     const ended = this.#prompts.add(inputId)
-    const accepted = this.#say(session, inputId, content)
+    const accepted = this.#say(session, { inputId, content, isCancelled })
     accepted.catch((cause: unknown) => this.#prompts.refuse(inputId, cause))
     return { accepted, ended }
   }
 
   /** Asks for the newest answer again. @throws BatonError `unknown_input` if there is none, `turn_in_progress` */
-  async retry(): Promise<TurnEnd> {
+  async retry(isCancelled: () => boolean): Promise<TurnEnd> {
     const { session, parts } = this.#init
     const { messages } = await session.messages({ limit: 20 })
+    if (isCancelled()) throw createCancelled()
     const newest = messages.findLast(({ role }) => role === 'assistant')
     if (!newest) throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer yet' })
     const name = parts.newId()
@@ -256,8 +260,9 @@ export class AcpSession {
     return new Projection({ ...this.#callPlace, isOwn, nowMs: () => this.#init.parts.clock.nowMs() }, known)
   }
 
-  async #say(session: FrontSession, inputId: string, content: readonly ContentPart[]): Promise<void> {
+  async #say(session: FrontSession, { inputId, content, isCancelled }: Prompt): Promise<void> {
     const { activity } = await session.info()
+    if (isCancelled()) throw createCancelled()
     const delivery = activity === 'idle' ? 'queue' : 'steer'
     const connection = session.connect({ connection: `acp-${inputId}`, asks: true })
     const answer = await connection.say(inputId, content, { delivery, asks: true })
@@ -274,10 +279,15 @@ export class AcpSession {
     this.#thinking = thinking
   }
 
+  /** Notes one choice after another, since each writes the whole meta. */
   async #note(more: { readonly mode?: Mode; readonly thinking?: string }): Promise<void> {
     const { session } = this.#init
-    const { meta } = await session.info()
-    await session.describe({ meta: { ...meta, ...more } })
+    const noted = this.#noted.then(async () => {
+      const { meta } = await session.info()
+      await session.describe({ meta: { ...meta, ...more } })
+    })
+    this.#noted = noted.catch(() => {}) // the caller gets the rejection
+    await noted
   }
 
   /** Never rejects; ends when the connection is lost. */
@@ -306,6 +316,16 @@ export class AcpSession {
     this.#people.take(event)
     this.#prompts.take(event)
   }
+}
+
+interface Prompt {
+  readonly inputId: string
+  readonly content: readonly ContentPart[]
+  readonly isCancelled: () => boolean
+}
+
+function createCancelled(): BatonError {
+  return new BatonError({ code: 'cancelled', message: 'the prompt was cancelled before the session accepted it' })
 }
 
 function first(ids: ReadonlySet<string>): string {

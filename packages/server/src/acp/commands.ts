@@ -23,12 +23,17 @@ export function readCommand(blocks: readonly Block[]): Command | undefined {
   return name as Command | undefined // the expression allows no other
 }
 
+export interface CommandPlace {
+  readonly tell: (update: Update) => Promise<void>
+  readonly isCancelled: () => boolean
+}
+
 export async function runCommand(
   command: Command,
   session: AcpSession,
-  tell: (update: Update) => Promise<void>,
+  { tell, isCancelled }: CommandPlace,
 ): Promise<TurnEnd> {
-  if (command === 'retry') return await session.retry()
+  if (command === 'retry') return await session.retry(isCancelled)
   await tell({ type: 'text', id: `status-${crypto.randomUUID()}`, text: await describeStatus(session) })
   return { stop: 'end' }
 }

@@ -21,6 +21,11 @@ export interface SessionClient {
   createEditor(session: string, onTerminal: (callId: string, terminalId: string) => Promise<void>): Editor
 }
 
+export interface BegunPrompt {
+  readonly isCancelled: () => boolean
+  readonly end: () => void
+}
+
 /** A page of sessions in the wire format shared by both versions. */
 export interface ListedPage {
   readonly sessions: {
@@ -31,6 +36,14 @@ export interface ListedPage {
     readonly updatedAt: string
   }[]
   readonly nextCursor?: string
+}
+
+/** Starts an opened session. */
+export type Begin = (opened: AcpSession) => Promise<void>
+
+interface Opening {
+  readonly isNew?: boolean
+  readonly begin?: Begin | undefined
 }
 
 const PAGE = 50
@@ -44,8 +57,8 @@ export class OpenSessions {
   readonly #open = new Map<string, AcpSession>()
   /** Openings by session, so that those of one session run one after another. */
   readonly #opening = new Map<string, Promise<unknown>>()
-  /** Prompts waiting for their session, by session id. */
-  readonly #reaching = new Map<string, Set<{ isCancelled: boolean }>>()
+  /** Prompts without an answer, by session id. */
+  readonly #prompts = new Map<string, Set<{ isCancelled: boolean }>>()
 
   constructor(host: HostWithSessions, parts: AcpParts, client: SessionClient) {
     this.#host = host
@@ -73,9 +86,8 @@ export class OpenSessions {
     if (!found.isAway) return found
     const { cwd, additionalDirectories, mcpServers } = found.given
     try {
-      const reached = await this.#openOnce(id, { cwd, additionalDirectories, mcpServers }, false)
-      await reached.start(found.cursor)
-      return reached
+      const given = { cwd, additionalDirectories, mcpServers }
+      return await this.#openOnce(id, given, { begin: (reached) => reached.start(found.cursor) })
     } catch (cause) {
       // The client still has the session open, and may try again when its current holder is done.
       if (!this.#open.has(id)) this.#open.set(id, found)
@@ -83,43 +95,52 @@ export class OpenSessions {
     }
   }
 
-  /**
-   * Reaches the session for a prompt. Returns `undefined` if the client cancelled the prompt meanwhile. @throws
-   * BatonError as `open`
-   */
-  async reachForPrompt(id: string, signal?: AbortSignal): Promise<AcpSession | undefined> {
+  /** Notes a prompt, which is not sent once it is cancelled. End it when it is answered. */
+  beginPrompt(id: string, signal?: AbortSignal): BegunPrompt {
     const prompt = { isCancelled: false }
-    const waiting = this.#reaching.get(id) ?? new Set()
-    this.#reaching.set(id, waiting.add(prompt))
-    try {
-      const reached = await this.reach(id)
-      return prompt.isCancelled || signal?.aborted ? undefined : reached
-    } finally {
-      waiting.delete(prompt)
-      if (waiting.size === 0 && this.#reaching.get(id) === waiting) this.#reaching.delete(id)
+    const begun = this.#prompts.get(id) ?? new Set()
+    this.#prompts.set(id, begun.add(prompt))
+    return {
+      isCancelled: () => prompt.isCancelled || signal?.aborted === true,
+      end: () => {
+        begun.delete(prompt)
+        if (begun.size === 0 && this.#prompts.get(id) === begun) this.#prompts.delete(id)
+      },
     }
   }
 
   /**
-   * Cancels the session's turn and the prompts waiting for the session. Does nothing for a session that is not open.
+   * Reaches the session for a prompt. Returns `undefined` if the client cancelled the prompt meanwhile. @throws
+   * BatonError as `open`
+   */
+  async reachForPrompt(id: string, prompt: BegunPrompt): Promise<AcpSession | undefined> {
+    const reached = await this.reach(id)
+    return prompt.isCancelled() ? undefined : reached
+  }
+
+  /**
+   * Cancels the session's turn and its prompts, sent or not. Does nothing for a session that is not open.
    */
   cancel(id: string, reason: string): void {
-    for (const prompt of this.#reaching.get(id) ?? []) prompt.isCancelled = true
+    for (const prompt of this.#prompts.get(id) ?? []) prompt.isCancelled = true
     void this.#open.get(id)?.cancel(reason)
   }
 
   /**
    * @throws BatonError `invalid_event`, `quota_exceeded`, `model_not_configured`, or an error of `agentOf` or the host
    */
-  async create(place: OpeningPlace): Promise<AcpSession> {
-    return await this.#openOnce(this.#parts.newId(), place, true)
+  async create(place: OpeningPlace, begin?: Begin): Promise<AcpSession> {
+    return await this.#openOnce(this.#parts.newId(), place, { isNew: true, begin })
   }
 
-  /** @throws BatonError as `create`, and `unknown_session` */
-  async open(id: string, place: OpeningPlace): Promise<AcpSession> {
+  /**
+   * Other requests wait until `begin` has started the session: the events of a prompt would be missed.
+   * @throws BatonError as `create` and `begin`, and `unknown_session`
+   */
+  async open(id: string, place: OpeningPlace, begin?: Begin): Promise<AcpSession> {
     const issue = findSessionIdIssue(id)
     if (issue !== undefined || (this.#host.has && !(await this.#host.has(id)))) throw createUnknown(id)
-    return await this.#openOnce(id, place, false)
+    return await this.#openOnce(id, place, { begin })
   }
 
   /** The session in which a prompt is being answered. */
@@ -161,7 +182,8 @@ export class OpenSessions {
   async close(id: string): Promise<void> {
     const found = this.find(id)
     await found.end('the editor closed the session')
-    this.#open.delete(id)
+    // Another request may have opened it again meanwhile.
+    if (this.#open.get(id) === found) this.#open.delete(id)
   }
 
   /** @throws BatonError `illegal_input` if the host keeps no list; `unauthorized`, `store_failed` */
@@ -174,15 +196,29 @@ export class OpenSessions {
 
   /** Releases all sessions of a disconnected client; their turns continue. Never rejects. */
   async leaveAll(): Promise<void> {
+    // An opening may wait for the client, which no longer reads.
+    await Promise.all(this.all().map((session) => session.leave()))
     await Promise.all([...this.#opening.values()].map((opening) => opening.catch(() => {})))
     const open = [...this.#open.values()]
     this.#open.clear()
     await Promise.all(open.map((session) => session.leave()))
   }
 
-  async #openOnce(id: string, place: OpeningPlace, isNew: boolean): Promise<AcpSession> {
+  async #openOnce(id: string, place: OpeningPlace, { isNew = false, begin }: Opening): Promise<AcpSession> {
     const before = this.#opening.get(id) ?? Promise.resolve()
-    const opening = before.catch(() => {}).then(() => this.#openSession(id, place, isNew))
+    const opening = before
+      .catch(() => {})
+      .then(async () => {
+        const opened = await this.#openSession(id, place, isNew)
+        try {
+          await begin?.(opened)
+          return opened
+        } catch (cause) {
+          if (this.#open.get(id) === opened) this.#open.delete(id)
+          await opened.leave()
+          throw cause
+        }
+      })
     this.#opening.set(id, opening)
     try {
       return await opening

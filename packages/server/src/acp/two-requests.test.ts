@@ -29,6 +29,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
   const streams: ((batch: object | undefined) => void)[] = []
   let meta: object = { cwd: '/work' }
   let said = async (): Promise<object> => ({ type: 'accepted' })
+  let interrupted = Promise.resolve()
   const events = ({ from }: { readonly from: unknown }) => {
     done.push(`events ${JSON.stringify(from)}`)
     const waiting: (object | undefined)[] = []
@@ -52,7 +53,7 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
       approvals: async () => [],
       questions: async () => [],
       events,
-      interrupt: async () => {},
+      interrupt: () => interrupted,
       connect: () => ({ say: () => said() }),
       close: async () => void done.push('close'),
     }) as unknown as FrontSession // the parts in use
@@ -80,6 +81,8 @@ function createWorld(limits: { readonly sessions?: number; readonly prompts?: nu
     /** Replaces the host's next opening. */
     next: (opening: () => Promise<unknown>) => void openings.push(opening),
     answer: (answer: () => Promise<object>) => void (said = answer),
+    /** Lets interrupts wait. */
+    holdInterrupts: (gate: Promise<void>) => void (interrupted = gate),
     meta: () => meta,
     tell: (batch: object | undefined) => streams.at(-1)?.(batch),
     pass: () => {
@@ -128,11 +131,12 @@ test('a prompt cancelled while its session is being reopened is never sent; othe
   const gate = Promise.withResolvers<void>()
   next(() => gate.promise)
   const controller = new AbortController()
-  const byNotice = sessions.reachForPrompt('s')
+  const reach = (signal?: AbortSignal) => sessions.reachForPrompt('s', sessions.beginPrompt('s', signal))
+  const byNotice = reach()
   await settle()
   sessions.cancel('s', 'cancelled')
-  const bySignal = sessions.reachForPrompt('s', controller.signal)
-  const stays = sessions.reachForPrompt('s')
+  const bySignal = reach(controller.signal)
+  const stays = reach()
   controller.abort()
   gate.resolve()
   expect(await byNotice).toBeUndefined()
@@ -150,6 +154,31 @@ test('two simultaneous opens of one session run in sequence, and the first one i
   gate.resolve()
   expect(await first).not.toBe(await second)
   expect(done).toEqual(['open', 'close', 'open'])
+})
+
+test('a session that is closed and opened at once stays open', async () => {
+  const { sessions, holdInterrupts } = createWorld()
+  await sessions.open('s', PLACE)
+  const gate = Promise.withResolvers<void>()
+  holdInterrupts(gate.promise)
+  const closed = sessions.close('s')
+  const second = await sessions.open('s', PLACE)
+  gate.resolve()
+  await closed
+  expect(sessions.find('s')).toBe(second)
+})
+
+test('a prompt that is cancelled while its session is asked for its state is not sent', async () => {
+  const { sessions, answer } = createWorld()
+  const opened = await sessions.open('s', PLACE)
+  await opened.start('now')
+  let sent = 0
+  answer(async () => ({ type: 'accepted', pos: (sent += 1) }))
+  let isCancelled = false
+  const prompt = opened.prompt('i1', [], () => isCancelled).catch((thrown: unknown) => thrown)
+  isCancelled = true
+  expect(await prompt).toMatchObject({ code: 'cancelled' })
+  expect([sent, opened.isBusy]).toEqual([0, false])
 })
 
 test('a client that goes while a session is being opened leaves none open', async () => {

@@ -10,7 +10,7 @@ import type {
   StopReason,
 } from '@agentclientprotocol/sdk'
 import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { AcpSession } from './acp-session.ts'
 import { createTurnError } from './acp-errors.ts'
 import { MODES, readMode } from './choices.ts'
@@ -175,16 +175,15 @@ class V1Connection implements AcpConnection {
   }
 
   async #create(place: OpeningPlace) {
-    const opened = await this.#sessions.create(place)
-    await opened.start('now')
+    const opened = await this.#sessions.create(place, (created) => created.start('now'))
     this.#tellCommandsLater(opened)
     return { sessionId: opened.session.id, ...(await describeChoices(opened)) }
   }
 
   async #load(id: string, place: OpeningPlace, replays: boolean) {
-    const opened = await this.#sessions.open(id, place)
-    const from = replays ? await opened.replay() : (await opened.session.info()).head
-    await opened.start(from)
+    const opened = await this.#sessions.open(id, place, async (loaded) => {
+      await loaded.start(replays ? await loaded.replay() : (await loaded.session.info()).head)
+    })
     this.#tellCommandsLater(opened)
     return await describeChoices(opened)
   }
@@ -217,18 +216,26 @@ class V1Connection implements AcpConnection {
     { sessionId, prompt }: { readonly sessionId: string; readonly prompt: Parameters<typeof readPrompt>[0] },
     signal: AbortSignal,
   ): Promise<{ stopReason: StopReason }> {
-    const opened = await this.#sessions.reachForPrompt(sessionId, signal)
-    if (!opened) return { stopReason: 'cancelled' }
-    const cancel = (): void => void opened.cancel(CANCELLED)
-    signal.addEventListener('abort', cancel, { once: true })
+    const begun = this.#sessions.beginPrompt(sessionId, signal)
+    const { isCancelled } = begun
+    let stopListening = (): void => {}
     try {
+      const opened = await this.#sessions.reachForPrompt(sessionId, begun)
+      if (!opened) return { stopReason: 'cancelled' }
+      const cancel = (): void => void opened.cancel(CANCELLED)
+      signal.addEventListener('abort', cancel, { once: true })
+      stopListening = () => signal.removeEventListener('abort', cancel)
       const command = readCommand(prompt)
       const end = command
-        ? await runCommand(command, opened, (update) => opened.tell(update))
-        : await opened.prompt(this.#init.parts.newId(), readPrompt(prompt))
+        ? await runCommand(command, opened, { tell: (update) => opened.tell(update), isCancelled })
+        : await opened.prompt(this.#init.parts.newId(), readPrompt(prompt), isCancelled)
       return { stopReason: readStop(end) }
+    } catch (cause) {
+      if (isCancelled() && isBatonError(cause) && cause.code === 'cancelled') return { stopReason: 'cancelled' }
+      throw cause
     } finally {
-      signal.removeEventListener('abort', cancel)
+      stopListening()
+      begun.end()
     }
   }
 

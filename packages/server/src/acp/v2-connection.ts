@@ -14,7 +14,7 @@ import { toRequestError } from './acp-errors.ts'
 import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
 import type { AcpApp, AcpConnection, ConnectionOptions } from './connection-options.ts'
-import type { OpeningPlace } from './open-sessions.ts'
+import type { BegunPrompt, OpeningPlace } from './open-sessions.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { AcpMcpServer } from './options.ts'
 import { readPrompt } from './prompt-content.ts'
@@ -156,8 +156,7 @@ class V2Connection implements AcpConnection {
   }
 
   async #create(place: OpeningPlace) {
-    const opened = await this.#sessions.create(place)
-    await opened.start('now')
+    const opened = await this.#sessions.create(place, (created) => created.start('now'))
     return { sessionId: opened.session.id, ...(await describeSession(opened)) }
   }
 
@@ -167,10 +166,11 @@ class V2Connection implements AcpConnection {
         code: 'invalid_event',
         message: `replayFrom must have the type start, not ${JSON.stringify(replayFrom.slice(0, 100))}`,
       })
-    const opened = await this.#sessions.open(id, place)
-    const from = replayFrom === 'start' ? await opened.replay() : (await opened.session.info()).head
-    await opened.tellState()
-    await opened.start(from)
+    const opened = await this.#sessions.open(id, place, async (resumed) => {
+      const from = replayFrom === 'start' ? await resumed.replay() : (await resumed.session.info()).head
+      await resumed.tellState()
+      await resumed.start(from)
+    })
     return await describeSession(opened)
   }
 
@@ -182,39 +182,49 @@ class V2Connection implements AcpConnection {
 
   /** Answered once the session has accepted the prompt; the end of its turn is reported as a state. */
   async #prompt({ sessionId, prompt }: { readonly sessionId: string; readonly prompt: readonly unknown[] }) {
-    const opened = await this.#sessions.reachForPrompt(sessionId)
-    if (!opened)
-      throw new BatonError({ code: 'cancelled', message: 'the prompt was cancelled before the session accepted it' })
-    const messageId = this.#init.parts.newId()
-    const blocks = prompt as readonly Block[] // those of version 1, and unknown ones, which are refused
-    const command = readCommand(blocks)
-    if (command) {
-      setImmediate(() => void this.#runCommand(command, opened, { messageId, blocks }))
+    const begun = this.#sessions.beginPrompt(sessionId)
+    let isAnswered = true
+    try {
+      const opened = await this.#sessions.reachForPrompt(sessionId, begun)
+      if (!opened)
+        throw new BatonError({ code: 'cancelled', message: 'the prompt was cancelled before the session accepted it' })
+      const messageId = this.#init.parts.newId()
+      const blocks = prompt as readonly Block[] // those of version 1, and unknown ones, which are refused
+      const command = readCommand(blocks)
+      if (command) {
+        isAnswered = false
+        setImmediate(() => void this.#runCommand(command, opened, { messageId, blocks, begun }))
+        return { messageId }
+      }
+      const { accepted, ended } = opened.say(messageId, readPrompt(blocks), begun.isCancelled)
+      ended.catch(() => {}) // its state is reported
+      await accepted
       return { messageId }
+    } finally {
+      if (isAnswered) begun.end()
     }
-    const { accepted, ended } = opened.say(messageId, readPrompt(blocks))
-    ended.catch(() => {}) // its state is reported
-    await accepted
-    return { messageId }
   }
 
   /** Never rejects. */
   async #runCommand(
     command: NonNullable<ReturnType<typeof readCommand>>,
     opened: AcpSession,
-    { messageId: id, blocks }: { readonly messageId: string; readonly blocks: readonly Block[] },
+    { messageId: id, blocks, begun }: GivenCommand,
   ): Promise<void> {
     try {
       await opened.tell({ type: 'user-message', id, content: blocks, isOwn: true })
       if (command === 'status') await opened.tell({ type: 'state', state: 'running' })
-      const end = await runCommand(command, opened, (update) => opened.tell(update))
+      const { isCancelled } = begun
+      const end = await runCommand(command, opened, { tell: (update) => opened.tell(update), isCancelled })
       // A turn reports its own end.
       if (command === 'status') await opened.tell({ type: 'ended', end })
     } catch (cause) {
       const { message } = toRequestError(cause, this.#init)
-      await opened
-        .tell({ type: 'ended', end: { stop: 'failed', error: { code: 'illegal_input', message } } })
-        .catch(() => {}) // the connection is lost
+      const error = { code: 'illegal_input', message } as const
+      const end = begun.isCancelled() ? ({ stop: 'cancelled' } as const) : ({ stop: 'failed', error } as const)
+      await opened.tell({ type: 'ended', end }).catch(() => {}) // the connection is lost
+    } finally {
+      begun.end()
     }
   }
 
@@ -258,6 +268,12 @@ class V2Connection implements AcpConnection {
       }),
     }
   }
+}
+
+interface GivenCommand {
+  readonly messageId: string
+  readonly blocks: readonly Block[]
+  readonly begun: BegunPrompt
 }
 
 /** Like a version 1 form, with its optional fields filled in. */

@@ -1,15 +1,16 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
-import type { CallView, EventStream, FrontSession, SessionEvent, SessionEventOf } from '@baton/core/internal'
-import { BatonError, isBatonError, stringifySorted } from '@baton/core/internal'
+import type { EventStream, FrontSession, SessionEvent, SessionEventOf } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
-import { ChatAnswer, isPage } from './chat-answer.ts'
+import { ChatAnswer } from './chat-answer.ts'
 import type { ChatRequest, Given, Said, Wish } from './chat-request.ts'
 import type { HandlerParts } from './handler-parts.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import type { AnswerEvents } from './newest-turn.ts'
 import { createPieceJoiner } from './join-pieces.ts'
 import { chain, readTurn } from './newest-turn.ts'
+import { hasEndedOtherwise, takeGiven } from './take-given.ts'
 import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
 import type { UiChunk } from './ui-chunks.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
@@ -252,7 +253,7 @@ async function takeLate(session: FrontSession, given: readonly Given[]): Promise
   if (given.length === 0 || (await session.info()).activity !== 'waiting') return
   const { calls, reader } = await readTurn(session)
   reader.leave()
-  for (const one of given) await take(session, one, calls)
+  for (const one of given) await takeGiven(session, one, calls)
 }
 
 async function askAgain(
@@ -266,17 +267,13 @@ async function askAgain(
     await session.configure({ ...(model !== undefined && { model }), ...(hasSettings && { settings }) })
   const { head } = await session.info()
   const message = await findMessage(session, wish.message, wish.type === 'edit' ? 'user' : undefined)
-  const reader = session.events({ from: head })
-  try {
-    const inputId = nameEdit(message, world.newId())
-    const change = wish.type === 'edit' ? ({ replace: wish.parts } as const) : ({ again: true } as const)
-    await session.rewind({ message, inputId, interrupt: true, ...change })
-  } catch (cause) {
-    reader.leave()
-    throw cause
-  }
-  // A turn interrupted for this ends first.
-  const events = skipUntil(reader, ({ type }) => type === 'messages-removed')
+  const inputId = nameEdit(message, world.newId())
+  const change = wish.type === 'edit' ? ({ replace: wish.parts } as const) : ({ again: true } as const)
+  const { pos } = await session.rewind({ message, inputId, interrupt: true, ...change })
+  // A turn interrupted for this ends first, and so does what another page asked again meanwhile.
+  const isOwn = ({ type, cursor }: SessionEvent): boolean =>
+    type === 'messages-removed' && (cursor.pos > pos || (cursor.pos === pos && cursor.read !== undefined))
+  const events = skipUntil(session.events({ from: head }), isOwn)
   return { answer: createAnswer(session, world, { livePos: head.pos }), events }
 }
 
@@ -304,56 +301,18 @@ async function goOn(session: FrontSession, { known, given }: Of<'continue'>, wor
   if (!session.lastTurn())
     throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer to continue' })
   const { past, calls, reader, livePos } = await readTurn(session)
+  const endedOtherwise = new Set<string>()
   try {
-    for (const one of given) await take(session, one, calls)
+    for (const one of given) {
+      const isTaken = await takeGiven(session, one, calls)
+      if (one.type !== 'decision' && (!isTaken || hasEndedOtherwise(one, calls))) endedOtherwise.add(one.callId)
+    }
   } catch (cause) {
     reader.leave()
     throw cause
   }
-  const endedOtherwise = new Set(
-    given.flatMap((one) => (one.type !== 'decision' && hasEndedOtherwise(one, calls) ? [one.callId] : [])),
-  )
   const answer = createAnswer(session, world, { livePos, calls, known: { ...known, endedOtherwise } })
   return { answer, events: chain(past, reader) }
-}
-
-/** Whether a call had already settled differently before this page's report, or belongs to another client. */
-function hasEndedOtherwise(given: Exclude<Given, { type: 'decision' }>, calls: ReadonlyMap<string, CallView>): boolean {
-  const call = calls.get(given.callId)
-  if (call?.runs !== 'client') return false
-  if (!call.result) return given.isElsewhere || !isPage(call.holder)
-  const isOk = call.result.type === 'ok'
-  if (!isOk || given.type === 'failed') return isOk === (given.type === 'failed')
-  const { value, content } = call.result
-  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
-  return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
-}
-
-/** Applies a result or decision. Skips results of settled calls, and of calls that another client is known to run. */
-async function take(session: FrontSession, given: Given, calls: ReadonlyMap<string, CallView>): Promise<void> {
-  if (given.type === 'decision') {
-    const { approvalId, isApproved, reason } = given
-    const waiting = await session.approvals()
-    if (!waiting.some((one) => one.approvalId === approvalId)) return
-    const decision = isApproved ? 'approve' : 'deny'
-    await session.decide({ approvalId, decision, ...(reason !== undefined && { reason }) })
-    return
-  }
-  if (given.isElsewhere) return
-  const call = calls.get(given.callId)
-  if (!call || call.runs !== 'client' || call.status === 'settled' || !isPage(call.holder)) return
-  const client = await session.client({ client: call.holder ?? '' })
-  if (call.status === 'waiting') await client.claim(call.callId)
-  await client.result(
-    call.callId,
-    given.type === 'failed'
-      ? { type: 'error', code: 'tool_failed', message: given.message }
-      : { type: 'ok', content: [{ type: 'text', text: asText(given.output) }], value: given.output },
-  )
-}
-
-function asText(output: unknown): string {
-  return typeof output === 'string' ? output : JSON.stringify(output)
 }
 
 /**

@@ -58,7 +58,7 @@ export class RepeatedRequests {
     try {
       return await this.#keep(key, entry, await run())
     } catch (cause) {
-      this.#entries.delete(key)
+      this.#drop(key, entry)
       throw cause
     }
   }
@@ -76,7 +76,7 @@ export class RepeatedRequests {
   async #keep(key: string, entry: Entry, response: Response): Promise<Response> {
     const { status, headers } = response
     if (status >= 500 || status === 409 || status === 429) {
-      this.#entries.delete(key)
+      this.#drop(key, entry)
       return response
     }
     const body = await response.arrayBuffer()
@@ -85,6 +85,11 @@ export class RepeatedRequests {
     this.#bytes += isKept ? body.byteLength : 0
     this.#trim()
     return new Response(body.byteLength > 0 ? body : null, { status, headers })
+  }
+
+  /** Makes room for another try, unless a later request has the key. */
+  #drop(key: string, entry: Entry): void {
+    if (this.#entries.get(key) === entry) this.#entries.delete(key)
   }
 
   #trim(): void {

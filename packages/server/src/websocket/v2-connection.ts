@@ -7,7 +7,7 @@ import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Message } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
 import { checkRequest } from './v2-checks.ts'
-import { leaveFollowed, openFollowed, waitForRoom } from './v2-follow.ts'
+import { leaveFollowed, leaveLink, openFollowed, waitForRoom } from './v2-follow.ts'
 import { answerRequest, checkGiven } from './v2-requests.ts'
 import type { V2ConnectionOptions, V2State } from './v2-state.ts'
 import { OF_SESSION, V2Writer } from './v2-state.ts'
@@ -148,11 +148,10 @@ class Connection implements V2Connection {
     const { frame, text } = checked
     const { link } = this.#state
     if (link && (OF_SESSION.has(frame.type) || isOfFollowed(frame))) {
-      link.send(text)
+      link.send(frame.id, text)
       if (frame.type !== 'session.close') return
-      link.close()
-      this.#state.link = undefined
-      this.#state.isLinkOver = false
+      await leaveLink(this.#state)
+      if (link.isAnswered(frame.id)) return
     }
     if (READERS.has(frame.type) && this.#reads < READS_MAX) {
       this.#reads += 1

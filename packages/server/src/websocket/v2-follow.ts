@@ -9,6 +9,7 @@ import { CLOSE_CODES } from '../shared/socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 import { attachDevice } from './v2-device.ts'
 import { V2Models } from './v2-models.ts'
+import { PassedRequests } from './v2-passed-requests.ts'
 import { listTold, openSpoken, placeOf, tellSpoken } from './v2-spoken-events.ts'
 import type { Followed, V2State } from './v2-state.ts'
 
@@ -19,7 +20,7 @@ export type Opened = { readonly answer: AnswerOf<'session.open'>; readonly start
 /** @throws BatonError the refusal of the host, the session or the limits */
 export async function openFollowed(state: V2State, given: OpenGiven, frame: V2ClientFrame): Promise<Opened> {
   const { init } = state
-  if (state.isLinkOver) leaveLink(state)
+  if (state.isLinkOver) await leaveLink(state)
   if (state.followed || state.link)
     throw new BatonError({
       code: 'illegal_input',
@@ -51,8 +52,8 @@ export async function openFollowed(state: V2State, given: OpenGiven, frame: V2Cl
     isPassed: createPassing(state, frame.id),
   })
   if (opened.type === 'elsewhere') {
-    state.link = opened.link
-    opened.link.send(JSON.stringify({ ...frame, session: id }))
+    state.link = new PassedRequests(opened.link, init.timers)
+    state.link.send(frame.id, JSON.stringify({ ...frame, session: id }))
     return undefined
   }
   init.starts?.noteOpened(id)
@@ -64,8 +65,9 @@ export async function openFollowed(state: V2State, given: OpenGiven, frame: V2Cl
   }
 }
 
-function leaveLink(state: V2State): void {
-  state.link?.close()
+/** Leaves the peer when it has answered what it was asked. */
+export async function leaveLink(state: V2State): Promise<void> {
+  await state.link?.leave()
   state.link = undefined
   state.isLinkOver = false
 }
@@ -76,6 +78,7 @@ function createPassing(state: V2State, open: string): (text: string) => boolean 
   let isOpen = false
   return (text) => {
     if (text.startsWith('{"type":"hello"')) return false
+    state.link?.note(text)
     if (text.startsWith(`{"type":"ok",${re}`)) isOpen = true
     const isRefused = !isOpen && text.startsWith(`{"type":"error",${re}`)
     if (isRefused || text.startsWith('{"type":"session.closed"')) state.isLinkOver = true

@@ -3,14 +3,11 @@ import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import type { RequestType } from '@baton/protocol'
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { startServer } from './test-server.test-kit.ts'
+import { listCodes } from './v2-reference-page.test-kit.ts'
 import type { V2App } from './v2.test-kit.ts'
 import { connectV2App, RefusedRequest } from './v2.test-kit.ts'
-
-const PAGE = readFileSync(fileURLToPath(new URL('../../../../docs/protocol-2-reference.md', import.meta.url)), 'utf8')
 
 const open: { stop: () => Promise<void> }[] = []
 
@@ -74,19 +71,6 @@ async function codeOf(app: V2App, type: RequestType, given: object): Promise<str
     if (cause instanceof RefusedRequest) return cause.frame.code
     throw cause
   }
-}
-
-/** The codes that the page lists for a request, and those for all requests. */
-function listCodes(type: RequestType): readonly string[] {
-  const section = (title: string): string => PAGE.split(`### ${title}\n`)[1]?.split(/\n##+ /)[0] ?? ''
-  const rows = `${section(`\`${type}\``)}\n${section('Refusals of every request')}`
-  return [
-    ...(rows
-      .split('| Refused with | If |')
-      .slice(1)
-      .join('\n')
-      .matchAll(/^\| `(\w+)` \|/gm) ?? []),
-  ].map(([, code = '']) => code)
 }
 
 const LONG = 'x'.repeat(3000)

@@ -224,7 +224,7 @@ async function openKnown({ host, principal }: V2State['init'], id: string): Prom
 
 function watchSessions(state: V2State): object {
   const { host, principal, log, connection } = state.init
-  if (state.stopWatching) return {}
+  if (state.stopWatching || state.isGone()) return {}
   if (!host.watch) throw createNoListError()
   const changes = host.watch({ principal })[Symbol.asyncIterator]()
   state.stopWatching = () => void changes.return?.()

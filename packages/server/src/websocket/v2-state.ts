@@ -13,11 +13,11 @@ import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { tellAppError } from '../shared/app-errors.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
-import type { PeerLink } from './connect-to-peer.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
 import type { V2Device } from './v2-device.ts'
 import type { DeviceNames } from './v2-device-names.ts'
 import type { V2Models } from './v2-models.ts'
+import type { PassedRequests } from './v2-passed-requests.ts'
 
 export interface V2ConnectionOptions extends Omit<AppConnectionOptions, 'host'> {
   readonly host: HostWithSessions
@@ -36,7 +36,7 @@ export interface V2State {
   readonly isGone: () => boolean
   followed: Followed | undefined
   /** Set if a peer has the session: its frames are passed on. */
-  link: PeerLink | undefined
+  link: PassedRequests | undefined
   /** Whether the peer has reported the session as closed, or has refused to open it. */
   isLinkOver: boolean
   /** Releases the device's name. */

@@ -34,13 +34,19 @@ export class ClientLeases {
    * Submits inputs. Leases due for renewal go into the same Update, so that the clients are attached for what follows.
    */
   async submit(inputs: readonly Input[]): Promise<Answers> {
+    const before = new Map(this.#attached)
     const own = this.#addLeases(inputs)
     const renewals = this.#takeOld(new Set(own.flatMap((input) => ('connection' in input ? [input.connection] : []))))
     try {
-      const answers = await this.#init.submit([...renewals, ...own])
-      return answers.slice(renewals.length)
+      const answers = (await this.#init.submit([...renewals, ...own])).slice(renewals.length)
+      this.#dropRefused(
+        own.filter((_, index) => answers[index]?.type === 'refused'),
+        before,
+      )
+      return answers
     } catch (cause) {
       this.#noteFailure(renewals)
+      this.#dropRefused(own, before)
       throw cause
     }
   }
@@ -74,6 +80,16 @@ export class ClientLeases {
       this.#attached.set(input.connection, { input: leased, askedMs: this.#nowMs() })
       return leased
     })
+  }
+
+  /** A client that was not attached is not attached by a renewal. One that attached under its name since stays. */
+  #dropRefused(refused: readonly Input[], before: ReadonlyMap<string, Attached>): void {
+    for (const input of refused) {
+      if (input.type !== 'client-attached' || this.#attached.get(input.connection)?.input !== input) continue
+      const known = before.get(input.connection)
+      if (known) this.#attached.set(input.connection, known)
+      else this.#attached.delete(input.connection)
+    }
   }
 
   /**

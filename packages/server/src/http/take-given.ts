@@ -1,0 +1,67 @@
+// Applies what a page has of a turn's calls: the results of its tools, and its user's decisions. Other pages may do the
+// same at the same moment.
+import type { CallView, FrontSession } from '@baton/core/internal'
+import { isBatonError, stringifySorted } from '@baton/core/internal'
+import { isPage } from './chat-answer.ts'
+import type { Given } from './chat-request.ts'
+
+/** Whether a call had already settled differently before this page's report, or belongs to another client. */
+export function hasEndedOtherwise(
+  given: Exclude<Given, { type: 'decision' }>,
+  calls: ReadonlyMap<string, CallView>,
+): boolean {
+  const call = calls.get(given.callId)
+  if (call?.runs !== 'client') return false
+  if (!call.result) return given.isElsewhere || !isPage(call.holder)
+  const isOk = call.result.type === 'ok'
+  if (!isOk || given.type === 'failed') return isOk === (given.type === 'failed')
+  const { value, content } = call.result
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+  return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
+}
+
+type DecisionGiven = Extract<Given, { readonly type: 'decision' }>
+
+/**
+ * Applies a result or decision. Skips results of settled calls, and of calls that another client is known to run. False
+ * if another request was faster.
+ */
+export async function takeGiven(
+  session: FrontSession,
+  given: Given,
+  calls: ReadonlyMap<string, CallView>,
+): Promise<boolean> {
+  if (given.type === 'decision') return await decide(session, given)
+  if (given.isElsewhere) return true
+  const call = calls.get(given.callId)
+  if (!call || call.runs !== 'client' || call.status === 'settled' || !isPage(call.holder)) return true
+  const client = await session.client({ client: call.holder ?? '' })
+  const outcome =
+    given.type === 'failed'
+      ? ({ type: 'error', code: 'tool_failed', message: given.message } as const)
+      : ({ type: 'ok', content: [{ type: 'text', text: asText(given.output) }], value: given.output } as const)
+  try {
+    if (call.status === 'waiting') await client.claim(call.callId)
+    return (await client.result(call.callId, outcome)).ignored === undefined
+  } catch (cause) {
+    if (isBatonError(cause) && (cause.code === 'call_over' || cause.code === 'call_not_offered')) return false
+    throw cause
+  }
+}
+
+async function decide(session: FrontSession, { approvalId, isApproved, reason }: DecisionGiven): Promise<boolean> {
+  const isOpen = async () => (await session.approvals()).some((one) => one.approvalId === approvalId)
+  if (!(await isOpen())) return true
+  const decision = isApproved ? 'approve' : 'deny'
+  try {
+    await session.decide({ approvalId, decision, ...(reason !== undefined && { reason }) })
+    return true
+  } catch (cause) {
+    if (await isOpen()) throw cause
+    return false
+  }
+}
+
+function asText(output: unknown): string {
+  return typeof output === 'string' ? output : JSON.stringify(output)
+}

@@ -1,0 +1,45 @@
+// A store in memory that waits at its gate before everything that it does, so that a test decides what is still under
+// way.
+import type { Store } from '@baton/core/internal'
+import { BatonError } from '@baton/core'
+import { createMemoryStore } from '@baton/host'
+
+export function createGatedStore() {
+  const memory = createMemoryStore()
+  let gate: PromiseWithResolvers<void> | undefined
+  let failures = 0
+  const pass =
+    <Given extends unknown[], Done>(act: (...given: Given) => Promise<Done>, fails = false) =>
+    async (...given: Given): Promise<Done> => {
+      await gate?.promise
+      if (fails && failures > 0) {
+        failures -= 1
+        throw new BatonError({ code: 'store_failed', message: 'the disk is full' })
+      }
+      return await act(...given)
+    }
+  const store: Store = {
+    ...memory,
+    append: pass(memory.append, true),
+    acquire: pass(memory.acquire),
+    remove: pass(memory.remove),
+    read: async function* (session, fromPos) {
+      await gate?.promise
+      yield* memory.read(session, fromPos)
+    },
+    list: async function* (options) {
+      await gate?.promise
+      yield* memory.list(options)
+    },
+  }
+  return {
+    store,
+    hold: () => void (gate ??= Promise.withResolvers<void>()),
+    go: () => {
+      gate?.resolve()
+      gate = undefined
+    },
+    /** The next append fails. */
+    failNext: () => void (failures = 1),
+  }
+}
