@@ -41,18 +41,19 @@ function countActs(store: Store) {
 }
 
 test.each([
-  ['an answer', 2, () => ({ text: 'Noon.' })],
-  ['an answer after a tool', 4, (call: number) => (call % 2 ? { text: 'Noon.' } : LOOK)],
+  ['an answer', 2, 'pure', () => ({ text: 'Noon.' })],
+  ['an answer after a quick pure tool', 3, 'pure', (call: number) => (call % 2 ? { text: 'Noon.' } : LOOK)],
+  ['an answer after another tool', 4, 'once', (call: number) => (call % 2 ? { text: 'Noon.' } : LOOK)],
 ] as const)(
   '60 messages of a chat, each with %s, make %i commits each and read the log once',
-  async (_, commits, step) => {
+  async (_, commits, effect, step) => {
     const file = await openSqliteStore(join(folder, `${commits}.db`))
     const { store, counts } = countActs(file)
     const look = tool({
       name: 'look',
       description: 'Looks',
       input: { type: 'object' },
-      effect: 'pure',
+      effect,
       execute: () => '12',
     })
     const model = createScriptedModel({ steps: (_request, call) => step(call) })
