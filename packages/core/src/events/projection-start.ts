@@ -5,7 +5,7 @@ import type { Call, CallState, State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import { readInput } from './call-views.ts'
 import type { CallStatus, CallView, MessageId } from './session-event.ts'
-import type { StepText } from './turn-texts.ts'
+import type { StepText } from './turn-account.ts'
 
 export interface ProjectionStart {
   readonly state: State

@@ -35,8 +35,7 @@ import type { ProjectedRecord } from './event-values.ts'
 import type { ProjectionStart } from './projection-start.ts'
 import { nameAnswer } from './projection-start.ts'
 import type { TurnLimits } from './turn-account.ts'
-import { TurnAccount } from './turn-account.ts'
-import { TurnTexts } from './turn-texts.ts'
+import { TurnAccount, TurnTexts } from './turn-account.ts'
 import { WrittenStep } from './written-step.ts'
 
 export interface ProjectionOptions {

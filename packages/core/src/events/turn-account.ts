@@ -1,9 +1,11 @@
-// A turn's use of its limits, and the `limit` events already emitted.
+// A turn's use of its limits, the `limit` events already emitted, and its texts so far.
 import type { Usage } from '../messages.ts'
 import { USAGE_COUNTS } from '../messages.ts'
+import { wholeChars } from '../machine/cut-parts.ts'
 import type { FactOf } from '../machine/fact.ts'
 import type { Limits } from '../machine/spec.ts'
 import type { State, Turn } from '../machine/state.ts'
+import { TEXT_SEPARATOR } from '../machine/turn.ts'
 import type { EventBody, LimitName } from './session-event.ts'
 
 /** The agent's limits that apply to a turn. */
@@ -176,4 +178,38 @@ export function addUsage(one: Usage | undefined, other: Usage): Usage {
     if (isKnown) sum[name] = (before ?? 0) + (more ?? 0)
   }
   return sum
+}
+
+export interface StepText {
+  readonly step: number
+  readonly text: string
+}
+
+/** The answer of a turn by step, for a turn that is interrupted. */
+export class TurnTexts {
+  #steps: readonly StepText[]
+
+  constructor(steps: readonly StepText[] = []) {
+    this.#steps = steps
+  }
+
+  note(step: number, text: string): void {
+    if (text !== '') this.#steps = [...this.#steps, { step, text }]
+  }
+
+  /** Cuts the texts of steps; an answer that was not accepted leaves none. */
+  cut(fact: FactOf<'answer-cut' | 'output-refused'>): void {
+    const cuts = fact.type === 'answer-cut' ? fact.cuts : [{ step: fact.step, keepChars: 0 }]
+    this.#steps = this.#steps.map(({ step, text }) => {
+      const keepChars = cuts.find((cut) => cut.step === step)?.keepChars ?? text.length
+      return { step, text: text.slice(0, wholeChars(text, keepChars)) }
+    })
+  }
+
+  join(): string {
+    return this.#steps
+      .map(({ text }) => text)
+      .filter((text) => text !== '')
+      .join(TEXT_SEPARATOR)
+  }
 }

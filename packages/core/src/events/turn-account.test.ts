@@ -1,6 +1,6 @@
 // The text of an answer that ended early: offsets of heard text refer to it, so it is joined like any other answer.
 import { expect, test } from 'vitest'
-import { TurnTexts } from './turn-texts.ts'
+import { TurnTexts } from './turn-account.ts'
 
 test('steps with blanks alone count like others, and those without text do not', () => {
   const texts = new TurnTexts()
