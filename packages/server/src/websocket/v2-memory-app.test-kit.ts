@@ -8,6 +8,7 @@ import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openV2Connection } from './v2-connection.ts'
 import { DeviceNames } from './v2-device-names.ts'
+import type { V2ConnectionOptions } from './v2-state.ts'
 
 const ajv = new Ajv2020({ allErrors: false, strict: false })
 const isServerFrame = ajv.compile(SERVER_FRAME_2_SCHEMA)
@@ -20,12 +21,15 @@ export async function turnLoop(times: number): Promise<void> {
   for (let time = 0; time < times; time++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-export function startMemoryServer(agent: Agent, store: Store) {
+type MoreOptions = Partial<Pick<V2ConnectionOptions, 'allow' | 'clientModels'>>
+
+/** A host behind connections without a network. */
+export function openMemoryConnections(agent: Agent, store: Store, more: MoreOptions = {}) {
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
   const host = createHost({ environment, agent, store })
   const deviceNames = new DeviceNames()
   let connections = 0
-  const connect = () => {
+  const open = () => {
     const memory = createMemorySocket()
     openV2Connection({
       ...environment,
@@ -38,10 +42,16 @@ export function startMemoryServer(agent: Agent, store: Store) {
       isDraining: () => false,
       allow: {},
       deviceNames,
+      ...more,
     })
-    return createApp(memory)
+    return memory
   }
-  return { connect, stop: () => host.stop() }
+  return { open, stop: () => host.stop() }
+}
+
+export function startMemoryServer(agent: Agent, store: Store) {
+  const { open, stop } = openMemoryConnections(agent, store)
+  return { connect: () => createApp(open()), stop }
 }
 
 export type MemoryServer = ReturnType<typeof startMemoryServer>

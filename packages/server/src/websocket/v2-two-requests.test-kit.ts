@@ -3,15 +3,11 @@
 import type { SessionEvent } from '@baton/core/internal'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost, createNodeEnvironment } from '@baton/host'
 import { clientModel } from '@baton/models/client'
 import type { RequestType, V2ClientFrame, V2ServerFrame } from '@baton/protocol'
 import { createGatedStore } from '../shared/gated-store.test-kit.ts'
-import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
-import { createMemorySocket } from './memory-socket.ts'
-import { openV2Connection } from './v2-connection.ts'
-import { DeviceNames } from './v2-device-names.ts'
-import { turnLoop } from './v2-memory-app.test-kit.ts'
+import type { createMemorySocket } from './memory-socket.ts'
+import { openMemoryConnections, turnLoop } from './v2-memory-app.test-kit.ts'
 
 export const APP_MODEL = 'device/tiny'
 const DEADLINE_MS = 15_000
@@ -51,28 +47,9 @@ export function startTwoRequests() {
   })
   const inApp = clientModel({ id: APP_MODEL, contextTokens: 4096, waitMs: 3_600_000 })
   const agent = defineAgent({ name: 'home', model: [scripted, inApp], tools: TOOLS })
-  const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
-  const host = createHost({ environment, agent, store: gated.store })
-  const deviceNames = new DeviceNames()
-  let connections = 0
-  const connect = () => {
-    const memory = createMemorySocket()
-    openV2Connection({
-      ...environment,
-      log: { info: () => {}, warn: () => {} },
-      socket: memory.socket,
-      connection: `c${++connections}`,
-      host,
-      principal: { id: 'anonymous' },
-      limits: DEFAULT_CONNECTION_LIMITS,
-      isDraining: () => false,
-      allow: { models: 'any', temperature: true },
-      deviceNames,
-      clientModels: [inApp],
-    })
-    return createApp(memory)
-  }
-  return { ...gated, connect, stop: () => host.stop() }
+  const allow = { models: 'any', temperature: true } as const
+  const { open, stop } = openMemoryConnections(agent, gated.store, { allow, clientModels: [inApp] })
+  return { ...gated, connect: () => createApp(open()), stop }
 }
 
 export type TwoRequests = ReturnType<typeof startTwoRequests>
