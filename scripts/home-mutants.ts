@@ -158,14 +158,14 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'the progress of a tool that runs early is lost',
     file: `${LOCAL}/performer.ts`,
-    from: 'void early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal))',
+    from: 'early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(this.#init.fail)',
     to: 'notes.pop()',
     test: { file: `${LOCAL}/early-runs.test.ts` },
   },
   {
     name: 'the progress of a tool that runs early comes before its call',
     file: `${LOCAL}/performer.ts`,
-    from: 'void early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal))',
+    from: 'early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(this.#init.fail)',
     to: 'this.#tellNotes(notes.splice(0), cancellation.signal)',
     test: { file: `${LOCAL}/early-runs.test.ts` },
   },
@@ -191,11 +191,11 @@ export const HOME_MUTANTS: readonly Mutant[] = [
     test: { file: `${LOCAL}/early-races.test.ts` },
   },
   {
-    name: 'a pure call of an MCP server has the key of one that was lost',
-    file: 'packages/mcp/src/client/tool-from-mcp.ts',
-    from: "effect === 'pure' ? nameByArguments(context, input) : context",
-    to: 'context',
-    test: { file: 'packages/mcp/src/client/tool-from-mcp.test.ts' },
+    name: 'a pure call has the key of the lost call whose id it has',
+    file: 'packages/runtime/src/work/tool-work.ts',
+    from: 'run.isPure ? `/${context.digest(job.arguments)}` : ',
+    to: '',
+    test: { file: `${LOCAL}/early-races.test.ts`, name: 'has another key' },
   },
   {
     name: 'the way of a large batch to the worker counts for small ones',

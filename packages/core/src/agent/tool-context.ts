@@ -55,7 +55,10 @@ export interface ToolContext<Services = unknown> {
   readonly turn: number
   /** 1 for the first start of this call, counted across restarts. */
   readonly attempt: number
-  /** The same for every attempt of this call: pass it to the system that the tool changes. */
+  /**
+   * The same for every attempt of this call: pass it to the system that the tool changes. That of a `pure` call also
+   * names its arguments, because a call that is lost before it is stored leaves its id to the next one.
+   */
   readonly idempotencyKey: string
   /** A real AbortSignal; aborts if the call ends before the tool does. */
   readonly signal: PlatformAbortSignal

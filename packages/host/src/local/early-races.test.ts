@@ -244,3 +244,18 @@ test('a note of one tool does not wait for the result of the tool before it', as
   const notes = listNotes(seen.events)
   expect(notes.filter((note) => note !== 'proposed')).toEqual(['running', 1, 'settled', 'running', 2, 'settled'])
 })
+
+test.each([
+  { words: ['one', 'two'], isSame: false },
+  { words: ['one', 'one'], isSame: true },
+])('a pure call after one that was lost has another key, unless it asks for the same: $words', async (given) => {
+  const keys: string[] = []
+  const tool = act((_, { idempotencyKey }) => void keys.push(idempotencyKey))
+  const calls = given.words.map((word) => ({ calls: [{ name: 'act', arguments: { word } }] }))
+  const { open, time, facts } = worldOf([tool], failStore(3), [...calls, { text: 'done' }])
+  const session = await open()
+  expect((await time.until(session.send('go').answer)).text).toBe('done')
+  expect(await facts('call-settled')).toHaveLength(1)
+  const [lost, stored, ...others] = keys
+  expect([lost === stored, others]).toEqual([given.isSame, []])
+})

@@ -36,7 +36,7 @@ type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Ty
 /** Progress is logged after this much time or text, in the background. */
 const PROGRESS_MS = 500
 const PROGRESS_CHARS = 2048
-/** Notes of a tool that wait while its call is being stored, the newest ones. */
+/** Notes of a tool that wait while its call is being stored. Only the newest are kept: a later note replaces what earlier ones show. */
 const NOTES_MAX = 1000
 
 export class Performer {
@@ -177,7 +177,8 @@ export class Performer {
         if (!early) return feed.publishLive(frame)
         early.isUrgent = true
         if (notes.push(frame) > NOTES_MAX) notes.shift()
-        if (notes.length === 1) void early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal))
+        if (notes.length > 1) return
+        early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(this.#init.fail)
       },
       isClosed: () => this.#isClosed,
       report: (report) => this.#report(report),

@@ -289,10 +289,10 @@ test('a process that dies repeats what is pure or idempotent, with the same key,
   const session = await next.open()
   expect((await time.until(session.send('go', { inputId: 'i1' }).answer)).text).toBe('done')
   expect(starts).toEqual([
-    ['pure', 1, 'tested/call_id2_1_0'],
+    ['pure', 1, expect.stringMatching(/^tested\/call_id2_1_0\/./)],
     ['idempotent', 1, 'tested/call_id2_1_1'],
     ['once', 1, 'tested/call_id2_1_2'],
-    ['pure', 2, 'tested/call_id2_1_0'],
+    ['pure', 2, (starts[0] as readonly unknown[])[2]],
     ['idempotent', 2, 'tested/call_id2_1_1'],
   ])
   expect(resultsTold(next.model).map(({ text }) => text)).toEqual([

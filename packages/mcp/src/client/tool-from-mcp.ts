@@ -1,7 +1,6 @@
 // Wraps an MCP server's tool as a Baton tool: its schema, the claims that Baton believes, and the call.
-import { createHash } from 'node:crypto'
 import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core/internal'
-import { makeTool, stringifySorted } from '@baton/core/internal'
+import { makeTool } from '@baton/core/internal'
 import type { ArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import { readCallResult } from './content.ts'
@@ -42,23 +41,13 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
     ...(title !== undefined && { title: title.slice(0, 200) }),
     ...(annotations?.readOnlyHint === true && trust === 'trusted' && { kind: 'read' as const }),
     execute: async (given, context): Promise<unknown> => {
-      const input = given as JsonObject // validated by its schema
-      const asked = effect === 'pure' ? nameByArguments(context, input) : context
-      const { definition: called, result } = await call(input, asked).catch((thrown: unknown) => {
+      // Validated by its schema.
+      const { definition: called, result } = await call(given as JsonObject, context).catch((thrown: unknown) => {
         throw effect === 'once' ? describeLoss(thrown) : thrown
       })
       return readCallResult(name, result, (structured) => checkStructured(called, structured, validator))
     },
   })
-}
-
-/**
- * A pure call may run before it is stored. If it is lost, the model's next call has its id, perhaps with other arguments,
- * and a server that knew the key would give it the lost call's result.
- */
-function nameByArguments(context: ToolContext, input: JsonObject): ToolContext {
-  const digest = createHash('sha256').update(stringifySorted(input)).digest('base64url')
-  return { ...context, idempotencyKey: `${context.idempotencyKey}/${digest}` }
 }
 
 /**

@@ -84,19 +84,21 @@ export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'atte
 interface ToolRun {
   plans?: ToolPlans
   sessions?: ToolSessions
+  isPure: boolean
   isOver: boolean
 }
 
 /** Reports `tool-finished`; undefined if the call ended before the tool began. Never rejects. */
 export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
   const { callId, attempt, session, name } = job
-  const run: ToolRun = { isOver: false }
+  const run: ToolRun = { isPure: false, isOver: false }
   let outcome: Outcome
   try {
     const tool = context.tools.find((candidate) => candidate.name === name)
     const execute = tool?.execute ?? tool?.fallback
     if (!tool || !execute)
       throw new BatonError({ code: 'tool_gone', message: `the tool "${name}" of ${callId} no longer exists` })
+    run.isPure = tool.effect === 'pure'
     const input = await validateInput(context, job, tool)
     // The call settled while its arguments were checked, or its session has another owner: it must not begin.
     if (io.cancellation.signal.aborted) return undefined
@@ -179,7 +181,10 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, run: Tool
     callId,
     turn: job.turn,
     attempt,
-    idempotencyKey: `${session}/${callId}`,
+    // An early run may be lost with its answer: the next call has its id, perhaps with other arguments.
+    get idempotencyKey() {
+      return `${session}/${callId}${run.isPure ? `/${context.digest(job.arguments)}` : ''}`
+    },
     signal,
     services: context.services,
     log: context.log,
