@@ -5,7 +5,7 @@ import { defineAgent, tool } from '@baton/core'
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 
-/** `effectsFile` gets a line per effect: tool, idempotency key. */
+/** `effectsFile` gets a line per effect: tool, session and call ID, such as `server.once s1/call_0`. */
 export function createPlainAgent(effectsFile: string): Agent {
   return defineAgent({ name: 'killed', model: createPlainModel(), tools: createTools(effectsFile) })
 }
@@ -48,10 +48,10 @@ function createTools(effects: string): readonly Tool[] {
       description: effect,
       input: { type: 'object' },
       effect,
-      execute: async (_, { idempotencyKey }) => {
+      execute: async (_, { session, callId }) => {
         // Results that arrive separately become separate records.
         await setTimeout(PAUSES_MS[effect])
-        appendFileSync(effects, `server.${effect} ${idempotencyKey}\n`)
+        appendFileSync(effects, `server.${effect} ${session}/${callId}\n`)
         return effect
       },
     }),

@@ -12,7 +12,7 @@ export const PLAIN = 'plainly'
 /** Words of the long answer. */
 export const TALK_WORDS = 40
 
-/** `effects` gets a line per effect: tool, idempotency key. */
+/** `effects` gets a line per effect: tool, session and call ID, such as `server.once s1/call_0`. */
 export function createChaosAgent(effects: string): Agent {
   const serverTools = (['pure', 'idempotent', 'once'] as const).map((effect) =>
     tool({
@@ -20,9 +20,9 @@ export function createChaosAgent(effects: string): Agent {
       description: effect,
       input: { type: 'object' },
       effect,
-      execute: async (_, { idempotencyKey }) => {
+      execute: async (_, { session, callId }) => {
         await setTimeout(PAUSES_MS[effect])
-        appendFileSync(effects, `server.${effect} ${idempotencyKey}\n`)
+        appendFileSync(effects, `server.${effect} ${session}/${callId}\n`)
         return effect
       },
     }),
@@ -33,8 +33,8 @@ export function createChaosAgent(effects: string): Agent {
     input: { type: 'object' },
     effect: 'once',
     approval: true,
-    execute: (_, { idempotencyKey }) => {
-      appendFileSync(effects, `server.asked ${idempotencyKey}\n`)
+    execute: (_, { session, callId }) => {
+      appendFileSync(effects, `server.asked ${session}/${callId}\n`)
       return 'approved'
     },
   })
