@@ -1,6 +1,6 @@
 // One handle of a session: its messages keep their order while pictures are stored, are accepted once even if sent
 // twice, and fail once it is closed.
-import type { ImagePart, Schema, Session, UserInput } from '@baton/core/internal'
+import type { ImagePart, Schema, Session, Store, UserInput } from '@baton/core/internal'
 import { tool, frontOf } from '@baton/core/internal'
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
@@ -122,6 +122,33 @@ test('the signal of a message that was answered ends no later turn, and keeps no
   expect(frontOf(session).phase).toBe('modelling')
   await time.until(session.interrupt())
   expect((await time.until(later.answer)).outcome).toBe('interrupted')
+})
+
+test('the signal of a message ends no other turn, whenever it aborts while the answer is stored', async () => {
+  const ends = new Set<string>()
+  for (let hops = 0; hops < 60; hops += 1) {
+    const disk = ownStore()
+    const append: Store['append'] = async (...request) => {
+      await hop(5)
+      return await disk.append(...request)
+    }
+    const { open, time } = createTestWorld({
+      store: { ...disk, append },
+      steps: [{ text: 'one' }, { text: 'two' }],
+    })
+    const session = await open()
+    const abort = new AbortController()
+    const first = session.send('go', { signal: abort.signal })
+    const second = session.send('and?')
+    await hop(hops)
+    abort.abort()
+    const { stop } = await time.until(first.answer.catch((cause: unknown) => ({ stop: String(cause) })))
+    ends.add(String(stop))
+    const { outcome } = await time.until(second.answer)
+    expect([hops, outcome]).toEqual([hops, 'answered'])
+  }
+  // The message was taken back, its turn was ended, or it was answered.
+  expect(ends.size).toBeGreaterThan(1)
 })
 
 test('a message whose signal aborts while its picture is being stored is taken back once it is in', async () => {
@@ -317,3 +344,7 @@ test('closing a handle twice waits both times until its client has left', async 
   await world.time.until(session.close())
   expect(await world.facts('client-detached')).toHaveLength(1)
 })
+
+async function hop(times: number): Promise<void> {
+  for (let left = times; left > 0; left -= 1) await Promise.resolve()
+}

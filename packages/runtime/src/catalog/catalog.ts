@@ -149,9 +149,10 @@ class SharedCatalog implements Catalog {
     const sources = await this.#openSources(session, parts, permitted)
     opened.sources = sources
     const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })
-    const facts = examine()
     // `validate` loads on demand too, but then a call waits for it.
     if (sources || hasPlainSchema(agent)) await this.#validator.load()
+    // Nothing waits between the first look at the tools and the listener for their changes.
+    const facts = examine()
     let tell = (): void => {}
     const world: Changing<SessionWorld> = {
       agent,

@@ -3,6 +3,7 @@ import type { Tool, ToolSource } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
+import type { SourceToolsOptions } from './source-tools.ts'
 import { SourceTools } from './source-tools.ts'
 
 const make = (name: string): Tool =>
@@ -23,10 +24,8 @@ async function openSlow() {
     },
   }
   const tools = await SourceTools.open({
-    session: 'one',
-    agent: defineAgent({ name: 'tester', model: createScriptedModel({ steps: [] }) }),
+    ...parts(),
     sources: [source],
-    always: [],
     // Every wait ends at once.
     timers: {
       start: (_, callback) => {
@@ -38,6 +37,17 @@ async function openSlow() {
   })
   tools.onChange(() => told.push(tools.tools().map(({ name }) => name)))
   return { tools, listings, told, warnings, change: () => change() }
+}
+
+/** What an opening needs besides its sources. No wait ends. */
+function parts(): Omit<SourceToolsOptions, 'sources'> {
+  return {
+    session: 'one',
+    agent: defineAgent({ name: 'tester', model: createScriptedModel({ steps: [] }) }),
+    always: [],
+    timers: { start: () => () => {} },
+    log: { info: () => {}, warn: () => {} },
+  }
 }
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -68,4 +78,63 @@ test('a source that lists after the session closed changes nothing', async () =>
   listings[0]?.([make('late')])
   await settle()
   expect([told, tools.tools()]).toEqual([[], []])
+})
+
+test('a source that changes while another one is still being listed is listed again before the session opens', async () => {
+  const slow = Promise.withResolvers<readonly Tool[]>()
+  const versions = [make('old'), make('new')]
+  let change = (): void => {}
+  const quick: ToolSource = {
+    name: 'quick',
+    list: () => Promise.resolve([versions.shift() ?? make('newest')]),
+    onChange: (listener) => {
+      change = listener
+      return () => {}
+    },
+  }
+  const opening = SourceTools.open({ ...parts(), sources: [quick, { name: 'slow', list: () => slow.promise }] })
+  await settle()
+  change()
+  await settle()
+  slow.resolve([make('slow')])
+  const tools = await opening
+  await settle()
+  expect(tools.tools().map(({ name }) => name)).toEqual(['new', 'slow'])
+})
+
+test('a source that changes while it is listed for the first time is listed again', async () => {
+  const first = Promise.withResolvers<readonly Tool[]>()
+  const listings = [first.promise, Promise.resolve([make('new')])]
+  let change = (): void => {}
+  const source: ToolSource = {
+    name: 'one',
+    list: () => listings.shift() ?? Promise.resolve([]),
+    onChange: (listener) => {
+      change = listener
+      return () => {}
+    },
+  }
+  const opening = SourceTools.open({ ...parts(), sources: [source] })
+  await settle()
+  change()
+  first.resolve([make('old')])
+  const tools = await opening
+  await settle()
+  expect(tools.tools().map(({ name }) => name)).toEqual(['new'])
+})
+
+test('of two sources with one name of a tool, the first in the list has it, however slow it is', async () => {
+  const slow = Promise.withResolvers<readonly Tool[]>()
+  const given = { ...parts(), agent: { ...parts().agent, collisions: 'first' as const } }
+  const opening = SourceTools.open({
+    ...given,
+    sources: [
+      { name: 'slow', list: () => slow.promise },
+      { name: 'quick', list: () => Promise.resolve([make('same')]) },
+    ],
+  })
+  await settle()
+  slow.resolve([make('same')])
+  const tools = await opening
+  expect(tools.tools().map(({ name, source }) => [name, source])).toEqual([['same', 'slow']])
 })

@@ -31,6 +31,7 @@ export class SourceTools {
   #onChange: () => void = () => {}
   /** Sources being listed again, and whether they changed meanwhile. */
   readonly #relisting = new Map<ToolSource, boolean>()
+  #isOpen = false
   #closed = false
 
   private constructor(init: SourceToolsOptions) {
@@ -40,14 +41,15 @@ export class SourceTools {
   /** @throws BatonError `invalid_agent` if two tools share a name and the agent refuses collisions */
   static async open(init: SourceToolsOptions): Promise<SourceTools> {
     const tools = new SourceTools(init)
-    await Promise.all(init.sources.map((source) => tools.#list(source)))
+    await Promise.all(init.sources.map((source) => tools.#begin(source)))
+    tools.#sort()
     try {
       tools.#tools = tools.#merge('opening')
     } catch (cause) {
       await tools.close()
       throw cause
     }
-    for (const source of init.sources) await tools.#follow(source)
+    tools.#isOpen = true
     return tools
   }
 
@@ -80,6 +82,23 @@ export class SourceTools {
     if (typeof stop === 'function') this.#stops.push(stop)
   }
 
+  /** Follows a source before its first listing, so that no change falls between the two. Never rejects. */
+  async #begin(source: ToolSource): Promise<void> {
+    this.#relisting.set(source, false)
+    await this.#follow(source)
+    await this.#list(source)
+    this.#endListing(source)
+  }
+
+  /** Sorts listings by the order of the sources, whichever was the fastest. Sources that are late come last. */
+  #sort(): void {
+    for (const source of this.#init.sources) {
+      const listed = this.#listed.get(source)
+      this.#listed.delete(source)
+      if (listed) this.#listed.set(source, listed)
+    }
+  }
+
   /** One listing at a time: a source that changes meanwhile, however often, is listed once more. */
   #relistSoon(source: ToolSource): void {
     if (this.#relisting.has(source)) {
@@ -87,29 +106,29 @@ export class SourceTools {
       return
     }
     this.#relisting.set(source, false)
-    void this.#relist(source).then(() => {
-      const isChanged = this.#relisting.get(source) === true
-      this.#relisting.delete(source)
-      if (isChanged && !this.#closed) this.#relistSoon(source)
+    void this.#list(source).then(() => {
+      this.#mergeChange()
+      this.#endListing(source)
     })
   }
 
-  /** Never rejects. */
-  async #relist(source: ToolSource): Promise<void> {
-    await this.#list(source)
-    if (!this.#closed) this.#mergeChange()
+  #endListing(source: ToolSource): void {
+    const isChanged = this.#relisting.get(source) === true
+    this.#relisting.delete(source)
+    if (isChanged && !this.#closed) this.#relistSoon(source)
   }
 
+  /** Never rejects. */
   async #list(source: ToolSource): Promise<void> {
     const listing = (async () => copyTools(await source.list()))()
     this.#latest.set(source, listing)
     const listed = await this.#guard(source, 'lists no tools', () => listing)
-    this.#keep(source, listed)
+    if (listed || this.#isOpen) this.#keep(source, listed)
     // A source may just be slow, for example a server that is downloaded first. Its tools join when they arrive.
     if (!listed)
       listing.then(
         (late) => {
-          if (this.#closed || this.#latest.get(source) !== listing) return
+          if (this.#latest.get(source) !== listing) return
           this.#keep(source, late)
           this.#mergeChange()
         },
@@ -129,7 +148,9 @@ export class SourceTools {
     this.#listed.set(source, tools)
   }
 
+  /** The opening merges what was listed before it. */
   #mergeChange(): void {
+    if (this.#closed || !this.#isOpen) return
     this.#tools = this.#merge('change')
     this.#onChange()
   }

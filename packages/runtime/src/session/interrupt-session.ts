@@ -11,12 +11,12 @@ import { countHeard, isInWords } from './count-heard.ts'
 export async function interruptSession(engine: SessionEngine, options: InterruptOptions): Promise<Interrupted> {
   const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep', turn: message } = options
   const turn = message === undefined ? undefined : demandTurn(message)
+  const counted = isInWords(heard) ? await countHeard(engine, heard) : heard
+  // Read after counting, which may take a while. Inputs queued behind a newer turn are not affected.
   const { counters, queue: inputs } = engine.state()
-  // Inputs queued behind a newer turn are not affected.
   const isOver = turn !== undefined && turn < counters.turn
   const waiting = queue === 'withdraw' && !isOver ? inputs : []
   const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
-  const counted = isInWords(heard) ? await countHeard(engine, heard) : heard
   const interrupt: Input = { type: 'interrupt', reason, heard: counted, ...(turn !== undefined && { turn }) }
   const outcomes = await engine.submit([...withdrawals, interrupt])
   const { ended } = insist(outcomes.at(-1) ?? NO_ANSWER)
@@ -52,10 +52,13 @@ export function endWithSignal(
 async function takeBack(engine: SessionEngine, inputId: string): Promise<void> {
   const withdrawn = await submitAlone(engine, { type: 'withdraw', target: inputId })
   if (withdrawn.type === 'accepted') return
-  const { turn, index } = engine.state()
-  // The model has read the input: end its turn, and no other.
+  const { turn, index, counters } = engine.state()
+  // The model has read the input: end its turn, and no other. The turn is named, since it may be over when the interrupt
+  // is decided.
   const isRunning = index.some(({ exchange, inputs }) => exchange === turn?.exchange && inputs?.includes(inputId))
-  if (isRunning) await submitAlone(engine, { type: 'interrupt', reason: 'aborted', heard: { type: 'reported' } })
+  if (!isRunning) return
+  const heard = { type: 'reported' } as const
+  await submitAlone(engine, { type: 'interrupt', reason: 'aborted', heard, turn: counters.turn })
 }
 
 function ignore(): void {}
