@@ -153,3 +153,19 @@ test('any waits fire at their moment, in the order in which they are due, but fo
     { numRuns: 100 },
   )
 })
+
+test('a wait that takes the place of an ended one far from it still fires in due order', async () => {
+  const { timers, settle, pass } = createWorld()
+  const fired: number[] = []
+  const start = (delayMs: number) => timers.start(delayMs, () => void fired.push(delayMs))
+  start(1)
+  start(100)
+  start(2)
+  const stop = start(101)
+  for (const delayMs of [102, 3, 4]) start(delayMs)
+  stop()
+  for (const delayMs of [200, 201, 202]) start(delayMs)
+  await settle()
+  await pass(50)
+  expect(fired).toEqual([1, 2, 3, 4])
+})

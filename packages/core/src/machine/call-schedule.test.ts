@@ -87,3 +87,13 @@ test('a server tool that waits for its place has no clock, whether clients are t
   const session = new TestSession({ tools: TOOLS, limits: { parallelCalls: 1 } }).user('go').says({ calls: ['a', 'b'] })
   expect(session.timers()).toEqual(['call:call_1_0', 'turn'])
 })
+
+test('one alone whose approval has expired while it waited ends, and those behind it begin', () => {
+  const session = new TestSession({ tools: TOOLS, limits: { parallelCalls: 1, approvalMs: 1000 } }).user('go')
+  session.says({ calls: ['a', { name: 'alone', approval: true }, 'b'] })
+  session.send(session.approval('call_1_1', 'approve'))
+  expect(states(session)).toEqual(['started', 'ready', 'ready'])
+  session.after(1001).returns('call_1_0')
+  expect(states(session)).toEqual(['settled', 'settled', 'started'])
+  expect(session.call('call_1_1').settlement).toBe('denied')
+})

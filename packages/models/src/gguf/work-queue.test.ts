@@ -48,3 +48,21 @@ test('work that fails lets the next begin, and idle waits for what runs although
   await Promise.all([running, idle])
   expect(log).toEqual(['slow', 'idle'])
 })
+
+test('behind one that was aborted, the next one waits for the one that runs', async () => {
+  const queue = createWorkQueue(4)
+  const log: string[] = []
+  const [running, next] = [work(log, 'running'), work(log, 'next')]
+  const one = queue.run(running.run, never)
+  const stop = new AbortController()
+  const waiting = queue.run(next.run, stop.signal)
+  const other = queue.run(next.run, never)
+  stop.abort()
+  await expect(waiting).rejects.toMatchObject({ code: 'cancelled' })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(log).toEqual(['running'])
+  running.finish()
+  next.finish()
+  await Promise.all([one, other])
+  expect(log).toEqual(['running', 'next'])
+})
