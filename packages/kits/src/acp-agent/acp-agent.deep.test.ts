@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CallView, SessionEvent } from '@baton/core'
+import { createToolContext } from '@baton/core/testing'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -144,6 +145,27 @@ test('an agent that gives two sessions one id cannot mix them up', async () => {
   expect(valueOf(await first.ask())).toMatchObject({ resumed: false })
   expect(failureOf(await second.ask())).toBe('error: Odd returned the same id for two sessions')
   expect(valueOf(await first.ask())).toMatchObject({ resumed: true })
+})
+
+test('calls of two sessions at once share one program, which ends with the agent', async () => {
+  const agent = openOdd('many')
+  const [one, other] = [await open(agent), await open(agent, undefined, 'other')]
+  const calls = await Promise.all([one.ask(), other.ask()])
+  expect(calls.map(({ result }) => result?.type)).toEqual(['ok', 'ok'])
+  expect(journal().filter(({ method }) => method === 'initialize')).toHaveLength(1)
+})
+
+test('a call that is cancelled while another one starts the program opens no session', async () => {
+  const { tool } = openOdd('many')
+  const cancel = new AbortController()
+  const call = async (session: string, signal: AbortSignal) =>
+    await tool.execute?.({ task: 'Change the notes.' }, createToolContext({ session, signal }))
+  const first = call('one', new AbortController().signal)
+  const second = call('other', cancel.signal)
+  cancel.abort(new Error('enough'))
+  await expect(second).rejects.toThrow('enough')
+  expect(await first).toMatchObject({ stopReason: 'end_turn' })
+  expect(journal().filter(({ method }) => method === 'session/new')).toHaveLength(1)
 })
 
 test('its sessions get the mode that is named, also after they are loaded', async () => {

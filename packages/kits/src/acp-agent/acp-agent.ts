@@ -188,12 +188,15 @@ class ForeignAgent {
 
   /** Returns the running program, or starts a new one if it has ended. */
   async #start(signal: AbortSignal): Promise<AgentProcess> {
-    if (this.#isClosed) throw this.#fail('was closed')
-    const known = await this.#process?.catch(() => undefined)
-    if (known?.isAlive) return known
-    const starting = AgentProcess.start(this.#program, signal)
-    this.#process = starting
-    return await starting
+    for (;;) {
+      const before = this.#process
+      const known = await before?.catch(() => undefined)
+      if (this.#isClosed) throw this.#fail('was closed')
+      signal.throwIfAborted()
+      if (known?.isAlive) return known
+      // Otherwise another call has started one meanwhile, and only the last one would be closed.
+      if (this.#process === before) return await (this.#process = AgentProcess.start(this.#program, signal))
+    }
   }
 
   async #open(

@@ -28,6 +28,7 @@ if (way === 'stays') {
 
 let prompting: { readonly id: number; readonly sessionId: string } | undefined
 let prompts = 0
+let sessions = 0
 
 const OPTIONS = [
   { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
@@ -147,8 +148,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     if (way === 'silent') return
     const loadSession = way !== 'forgets'
     send({ id, result: { protocolVersion: way === 'old' ? 0 : 1, agentCapabilities: { loadSession } } })
-  } else if (method === 'session/new') send({ id, result: { sessionId: `session-${process.pid}`, ...MODES } })
-  else if (method === 'session/load') {
+  } else if (method === 'session/new') {
+    sessions += 1
+    const sessionId = way === 'many' ? `session-${process.pid}-${sessions}` : `session-${process.pid}`
+    send({ id, result: { sessionId, ...MODES } })
+  } else if (method === 'session/load') {
     say(sessionId, 'Told before.')
     send({ id, result: MODES })
   } else if (method === 'session/set_mode') send({ id, result: {} })

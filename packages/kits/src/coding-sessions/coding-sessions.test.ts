@@ -406,12 +406,45 @@ describe('session.read', () => {
     expect(found).toMatchObject({ truncated: true, sessionsSearched: 0 })
     expect(found['totalMatches']).toBeGreaterThan(0)
     expect(found['totalMatches']).toBeLessThan(5000)
-    const page = await run(
-      'session.read',
-      { sessionId: idOf(1), provider: 'claude-code', startLine: 4990 },
-      { clock, timeMs: 100 },
+    const page = await run('session.read', { sessionId: idOf(1), startLine: 250 }, { clock, timeMs: 15 })
+    expect((page['events'] as { line: number }[]).map(({ line }) => line)).toEqual([250, 251, 252, 253, 254, 255])
+    expect(page).toMatchObject({ truncated: true, next: { startLine: 256 } })
+  })
+
+  test('a call whose time is over among broken lines goes on behind them', async () => {
+    const path = writeClaudeCode(store, 1, [user(0, 'word')])
+    writeFileSync(path, `{\n`.repeat(600), { flag: 'a' })
+    let nowMs = 0
+    const clock = { nowMs: () => nowMs, monotonicMs: () => (nowMs += 10) }
+    const read = (input: object) => run('session.read', { sessionId: idOf(1), ...input }, { clock, timeMs: 15 })
+    expect(await read({ startLine: 2 })).toMatchObject({ truncated: true, next: { startLine: 256 } })
+    // Nothing is missing of what was asked for.
+    expect(await read({ startLine: 2, endLine: 200 })).toMatchObject({ truncated: false })
+  })
+
+  test.each([256, 257, 512, 590])('a call whose time is over before its line %i says so', async (startLine) => {
+    writeClaudeCode(
+      store,
+      1,
+      Array.from({ length: 600 }, (_, number) => user(number, 'word')),
     )
-    expect(page).toMatchObject({ truncated: true, next: { startLine: 4991 } })
+    let nowMs = 0
+    const clock = { nowMs: () => nowMs, monotonicMs: () => (nowMs += 10) }
+    const reading = run('session.read', { sessionId: idOf(1), startLine }, { clock, timeMs: 15 })
+    await expect(reading).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: `reading did not reach line ${startLine} within 15 ms: try again, or read earlier lines`,
+    })
+  })
+
+  test('a session that is not found in time is not said to be missing', async () => {
+    writeClaudeCode(store, 1, [user(0, 'word')])
+    let nowMs = 0
+    const clock = { nowMs: () => nowMs, monotonicMs: () => (nowMs += 10) }
+    await expect(run('session.read', { sessionId: idOf(1) }, { clock, timeMs: 5 })).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: expect.stringMatching(/^the time of 5 ms ended before session .+ was found: try again/) as string,
+    })
   })
 })
 

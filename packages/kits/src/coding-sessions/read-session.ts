@@ -1,5 +1,6 @@
 // `session.read`: the events of one session.
 import { tool } from '@baton/core'
+import { refused } from '@baton/tools/internal'
 import * as z from 'zod'
 import type { HistoryEvent } from './session-events.ts'
 import type { SessionKit } from './session-kit.ts'
@@ -67,10 +68,8 @@ export function readSessionTool(kit: SessionKit) {
       const { endLine = Number.MAX_SAFE_INTEGER } = input
       const page = new Page(input.maxEvents)
       let next: number | undefined
-      let reached = 0
       for await (const line of walkLines(head, skipped, budget)) {
         if (line.number > endLine) break
-        reached = line.number
         if (line.number < input.startLine) continue
         if (!page.hasRoomFor(line.events)) {
           next = line.number
@@ -78,8 +77,12 @@ export function readSessionTool(kit: SessionKit) {
         }
         for (const one of line.events) await page.add(one, line)
       }
-      // A call that ran out of time before its first line would get no further next time.
-      if (budget.hasStopped) next ??= Math.max(reached, input.startLine) + 1
+      const { stoppedAt } = skipped
+      if (stoppedAt !== undefined && stoppedAt <= endLine) {
+        // The same call would get no further, and one from a later line would leave this one out.
+        if (stoppedAt <= input.startLine) throw describeLate(kit, input.startLine)
+        next = stoppedAt
+      }
       return {
         sessionId: head.id,
         provider: head.provider,
@@ -90,6 +93,11 @@ export function readSessionTool(kit: SessionKit) {
       }
     },
   })
+}
+
+function describeLate({ timeMs }: SessionKit, startLine: number): Error {
+  const message = `reading did not reach line ${startLine} within ${timeMs} ms: try again, or read earlier lines`
+  return refused('tool_failed', message)
 }
 
 /** The events that fit in one call. */

@@ -129,6 +129,11 @@ export async function findSession(
   const found: SessionHead[] = []
   for await (const head of findSessions(kit, { provider: of, sessionIds: [id] }, budget)) found.push(head)
   const [only, ...others] = found
+  if (!only && budget.hasStopped)
+    throw refused(
+      'tool_failed',
+      `the time of ${kit.timeMs} ms ended before session ${id} was found: try again, and name its provider`,
+    )
   if (!only) throw noSession(id)
   if (others.length === 0) return only
   const providers = found

@@ -29,6 +29,8 @@ export class SkippedLines {
   broken = 0
   tooLong = 0
   unreadable = 0
+  /** The line or record that was next when the time ended. */
+  stoppedAt: number | undefined
   readonly #unknown = new Map<string, number>()
 
   takeUnknown(type: string): void {
@@ -70,7 +72,10 @@ export async function* walkLines(
   const seen = new Set<string>()
   try {
     for await (const { number, text } of opened.records) {
-      if (number % LINES_AT_ONCE === 0 && budget.isSpent()) return
+      if (number % LINES_AT_ONCE === 0 && budget.isSpent()) {
+        skipped.stoppedAt = number
+        return
+      }
       const line = text === undefined ? undefined : parseLine(text, read)
       if (line) {
         if (line.unknown !== undefined) skipped.takeUnknown(line.unknown)

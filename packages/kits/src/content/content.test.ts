@@ -170,6 +170,33 @@ describe('Reddit', () => {
     expect(reddit.asked).toEqual([login, info, info, info, login, info])
   })
 
+  test('two reads under way whose token was withdrawn both go on with a new one', async () => {
+    const { reddit, options } = await openReddit({ posts: [BOUNTY] })
+    const ended = Promise.withResolvers<void>()
+    let logins = 0
+    // The login after the withdrawal takes until the other read has asked for one too, or has failed.
+    const fetch: typeof globalThis.fetch = async (address, init) => {
+      if (new Request(address).url.endsWith('/api/v1/access_token')) {
+        logins += 1
+        if (logins === 3) ended.resolve()
+        if (logins > 1) await ended.promise
+      }
+      return await globalThis.fetch(address, init)
+    }
+    const reader = createContentReader({ ...options, fetch })
+    const context = createToolContext({ signal: new AbortController().signal })
+    await reader.read({ id: 't3_1abcde' }, context)
+    reddit.withdrawTokens()
+    const reads = [1, 2].map(async () => {
+      try {
+        return await reader.read({ id: 't3_1abcde' }, context)
+      } finally {
+        ended.resolve()
+      }
+    })
+    expect(await Promise.all(reads)).toMatchObject([{ author: 'ann' }, { author: 'ann' }])
+  })
+
   test('a principal with a token of its own is asked for with that', async () => {
     const { reddit, options } = await openReddit({ posts: [BOUNTY], userTokens: ['token-of-ann'] })
     const own: ContentOptions = {

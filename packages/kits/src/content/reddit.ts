@@ -79,12 +79,13 @@ export class RedditApi {
     const request = { method: 'GET', query: { ...query, raw_json: 1 }, signal } as const
     if (own !== undefined) return await this.#service.ask({ ...request, path, ...login(own) })
     if (this.#options.clientId === undefined) return await this.#askPublic({ ...request, path: `${path}.json` })
+    const token = await this.#login(signal)
     try {
-      return await this.#service.ask({ ...request, path, ...login(await this.#login(signal)) })
+      return await this.#service.ask({ ...request, path, ...login(token) })
     } catch (thrown) {
-      if (!isBatonError(thrown) || thrown.code !== 'api_unauthorized' || !this.#token) throw thrown
-      // The token was revoked early.
-      this.#token = undefined
+      if (!isBatonError(thrown) || thrown.code !== 'api_unauthorized') throw thrown
+      // The token was revoked early. Another read may have replaced it meanwhile.
+      if (this.#token?.text === token) this.#token = undefined
       return await this.#service.ask({ ...request, path, ...login(await this.#login(signal)) })
     }
   }

@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { BatonError, tool } from '@baton/core'
 import * as z from 'zod'
+import { cutWindow } from '../shared/pages/text-window.ts'
 import type { GithubKit } from './github-kit.ts'
 import { branch, nameRepository, nextPage, page, repository } from './github-kit.ts'
 
@@ -70,17 +71,22 @@ function readTool({ api, start, reads }: GithubKit) {
       path: filePath.describe('File path, from the root of the repository'),
       ref,
       startLine: z.int().min(1).default(1).describe('First line to read'),
+      startChar: z.int().min(0).default(0).describe('Where to start in that line, as reported in "next"'),
     }),
     output: z.object({
       path: z.string(),
       sha: z.string().describe('For github.write_file'),
       startLine: z.int(),
+      startChar: z.int(),
       text: z.string(),
       lines: z.int().describe('Number of lines in the whole file'),
       truncated: z.boolean(),
-      next: z.object({ startLine: z.int() }).optional().describe('Arguments to change to continue reading'),
+      next: z
+        .object({ startLine: z.int(), startChar: z.int() })
+        .optional()
+        .describe('Arguments to change to continue reading. startChar is 0 unless a line is longer than a page'),
     }),
-    execute: async ({ startLine, ref: at, ...input }, context) => {
+    execute: async ({ startLine, startChar, ref: at, ...input }, context) => {
       const route = 'GET /repos/{owner}/{repo}/contents/{path}'
       const asked = { ...input, ...(at !== undefined && { ref: at }) }
       const found = await api.ask(
@@ -96,31 +102,33 @@ function readTool({ api, start, reads }: GithubKit) {
       if (!file.success || file.data.encoding !== 'base64')
         throw refuse(`${input.path} has ${found.size} bytes; GitHub returns files up to 1 MB`)
       const lines = decodeText(file.data.content, input.path).split('\n')
-      const shown = takeLines(lines, startLine)
-      const last = startLine - 1 + shown.length
+      const { text, next } = takePage(lines, startLine, startChar)
       return {
         path: found.path,
         sha: found.sha,
         startLine,
-        text: shown.join('\n').slice(0, PAGE_CHARS).toWellFormed(),
+        startChar,
+        text,
         lines: lines.length,
-        truncated: last < lines.length,
-        ...(last < lines.length && { next: { startLine: last + 1 } }),
+        truncated: next !== undefined,
+        ...(next && { next }),
       }
     },
   })
 }
 
-/** Returns the lines that fit, at least one. */
-function takeLines(lines: readonly string[], startLine: number): readonly string[] {
-  const taken: string[] = []
-  let characters = 0
-  for (const line of lines.slice(startLine - 1)) {
-    characters += line.length + 1
-    if (taken.length > 0 && characters > PAGE_CHARS) break
-    taken.push(line)
+/** Returns the lines that fit. Only a first line that is longer than a page is divided. */
+function takePage(lines: readonly string[], startLine: number, startChar: number) {
+  const first = cutWindow(lines[startLine - 1] ?? '', startChar, PAGE_CHARS)
+  if (first.nextChar !== undefined) return { text: first.text, next: { startLine, startChar: first.nextChar } }
+  let { text } = first
+  let line = startLine + 1
+  for (const more of lines.slice(startLine)) {
+    if (text.length + 1 + more.length > PAGE_CHARS) break
+    text += `\n${more}`
+    line += 1
   }
-  return taken
+  return { text, next: line <= lines.length ? { startLine: line, startChar: 0 } : undefined }
 }
 
 function decodeText(content: string, named: string): string {

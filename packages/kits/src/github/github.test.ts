@@ -15,6 +15,8 @@ import { githubTools } from './index.ts'
 
 const SHOP = { owner: 'acme', repo: 'shop' }
 const LONG = 'x'.repeat(30_000)
+/** One line of three pages, with a character of two units where the first one ends. */
+const BUNDLE = `${'a'.repeat(31_999)}😀${'b'.repeat(40_000)}`
 let github: FakeGithub
 
 beforeAll(async () => {
@@ -38,6 +40,8 @@ beforeAll(async () => {
           'README.md': 'The shop\nis open.\n',
           'src/cart.ts': Array.from({ length: 4000 }, (_, line) => `const line${line} = ${line}`).join('\n'),
           'src/ümlaut #1?.txt': 'a strange name\n',
+          'bundle.js': `// made\n${BUNDLE}\n// end`,
+          'bundle.min.js': BUNDLE,
           'logo.png': new Uint8Array([137, 80, 78, 71, 0, 1]),
           'big.txt': 'y'.repeat(1024 * 1024 + 1),
         },
@@ -151,6 +155,13 @@ describe('issues', () => {
   })
 })
 
+const filePage = z.object({
+  text: z.string(),
+  startChar: z.int(),
+  truncated: z.boolean(),
+  next: z.object({ startLine: z.int(), startChar: z.int() }).optional(),
+})
+
 describe('files and branches', () => {
   test('a folder is listed, a file is read page by page', async () => {
     expect(await run('github.list_files', { path: '/src/' })).toEqual({
@@ -172,6 +183,32 @@ describe('files and branches', () => {
     }
     expect(lines).toHaveLength(4000)
     expect(lines.at(-1)).toBe('const line3999 = 3999')
+  })
+
+  test.each([
+    ['bundle.min.js', BUNDLE],
+    ['bundle.js', `// made\n${BUNDLE}\n// end`],
+  ])('a line of %s that is longer than a page goes on with the next one', async (path, whole) => {
+    let text = ''
+    for (let next: object | undefined = {}; next !== undefined;) {
+      const page = filePage.parse(await run('github.read_file', { path, ...next }))
+      expect(page.text.length).toBeLessThanOrEqual(32_000)
+      expect(page.truncated).toBe(page.next !== undefined)
+      text += `${page.startChar === 0 && text !== '' ? '\n' : ''}${page.text}`
+      next = page.next
+    }
+    expect(text).toBe(whole)
+  })
+
+  test('a page from the middle of a line names where it begins, and a line or a place that is not there is empty', async () => {
+    const nothing = { text: '', lines: 3, truncated: false }
+    expect(await run('github.read_file', { path: 'README.md', startLine: 2, startChar: 3 })).toMatchObject({
+      text: 'open.\n',
+      startLine: 2,
+      startChar: 3,
+    })
+    expect(await run('github.read_file', { path: 'README.md', startLine: 9 })).toMatchObject(nothing)
+    expect(await run('github.read_file', { path: 'README.md', startLine: 3, startChar: 9 })).toMatchObject(nothing)
   })
 
   test('the error says what cannot be shown as text', async () => {

@@ -343,6 +343,13 @@ test('a caller that aborts gets its own reason', async () => {
   expect(await codeOf(fetch(`${origin}/`, { signal: controller.signal }))).toBe(reason)
 })
 
+test('a caller that has aborted before it sends a body that never ends gets its own reason', async () => {
+  const { origin, fetch } = await open(() => {})
+  const reason = new Error('enough')
+  const init = { method: 'POST', body: new ReadableStream(), signal: AbortSignal.abort(reason) }
+  expect(await codeOf(fetch(`${origin}/`, init))).toBe(reason)
+})
+
 test('a server that is not there, that hangs up and that speaks no HTTP', async () => {
   const speak = async (words: string): Promise<string> => {
     const server = createSocketServer((socket) => {

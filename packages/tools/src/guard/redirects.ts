@@ -52,7 +52,8 @@ async function readBody(
       // The caller aborted.
     })
   }
-  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
   try {
     for (;;) {
       const { done, value } = await reader.read()

@@ -360,6 +360,23 @@ describe.runIf(findBox())('in the sandbox', () => {
     expect(seen).toBe(connections)
   })
 
+  test('a command that is cancelled while its repositories are looked for does not start', async () => {
+    const cancel = new AbortController()
+    const { signal } = cancel
+    // Cancelled at once after the tool has asked, and so before the command is prepared.
+    Object.defineProperty(signal, 'aborted', {
+      get: () => {
+        delete (signal as { aborted?: boolean }).aborted
+        queueMicrotask(() => cancel.abort())
+        return false
+      },
+      configurable: true,
+    })
+    const command = 'echo ran > ran'
+    await expect(run({ command }, { shell: BOXED, signal })).rejects.toMatchObject({ code: 'cancelled' })
+    expect(existsSync(join(root, 'ran'))).toBe(false)
+  })
+
   test('a place that the owner names can be read, and no more', async () => {
     mkdirSync(join(place, 'tools'))
     writeFileSync(join(place, 'tools/words'), 'words')

@@ -174,7 +174,7 @@ class Shell {
   /** @throws BatonError `tool_failed` */
   async run(asked: Asked, context: ToolContext) {
     const program = await this.#findBox(asked.folder)
-    if (context.signal.aborted) throw refused('cancelled', 'the call was cancelled')
+    checkWanted(context)
     const { runCommand } = this.#kit.editor
     if (runCommand && !this.#needsBox(program !== undefined)) return await this.#runInEditor(runCommand, asked, context)
     const output = new BoundedOutput(this.#kit.limits.shellOutputBytesMax)
@@ -202,6 +202,7 @@ class Shell {
     guards: GitGuards | undefined,
   ): Promise<readonly [ended: Ended, isClean: boolean]> {
     try {
+      checkWanted(following.context) // again, because preparing the guards takes time
       const ended = await follow(spawnIt(), following)
       return [ended, (await guards?.cleanUp()) ?? true]
     } catch (cause) {
@@ -287,6 +288,11 @@ class Shell {
       detached: true,
     })
   }
+}
+
+/** @throws BatonError `cancelled` */
+function checkWanted({ signal }: ToolContext): void {
+  if (signal.aborted) throw refused('cancelled', 'the call was cancelled before its command started')
 }
 
 function findShell(): string {

@@ -1,5 +1,6 @@
 // Workspace tools whose files and commands an editor handles: its open files count, and the tools' checks still apply.
 import type { Tool } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -73,6 +74,30 @@ test('files are written and edited through the editor', async () => {
   expect(await run('fs.edit', { path: 'a.txt', edits })).toMatchObject({ replaced: 1 })
   expect(open.get(join(root, 'a.txt'))).toBe('one\ntwo\nthree\n')
   // The editor saves when its user does.
+  expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\ntwo\n')
+})
+
+test('changes that are cancelled while they wait for a slow editor say so, and are not made', async () => {
+  const saved = Promise.withResolvers<void>()
+  const slow = { ...editor, writeTextFile: () => saved.promise }
+  const tools: readonly Tool[] = workspaceTools({ root, editor: slow, write: true })
+  const cancel = new AbortController()
+  const start = async (name: string, input: object, signal?: AbortSignal) =>
+    await tools.find((tool) => tool.name === name)?.execute?.(input, createToolContext(signal && { signal }))
+  const first = start('fs.write', { path: 'slow.txt', content: 'slow' })
+  const waiting = [
+    start('fs.write', { path: 'b.txt', content: 'bees' }, cancel.signal),
+    start('fs.edit', { path: 'a.txt', edits: [{ oldText: 'one', newText: 'two' }] }, cancel.signal),
+    start('fs.move', { from: 'a.txt', to: 'c.txt' }, cancel.signal),
+    start('fs.delete', { path: 'a.txt', recursive: false }, cancel.signal),
+  ]
+  cancel.abort()
+  saved.resolve()
+  expect(await first).toMatchObject({ path: 'slow.txt', bytes: 4 })
+  const codes = (await Promise.allSettled(waiting)).map((end) =>
+    end.status === 'rejected' && isBatonError(end.reason) ? end.reason.code : end,
+  )
+  expect(codes).toEqual(['cancelled', 'cancelled', 'cancelled', 'cancelled'])
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('one\ntwo\n')
 })
 

@@ -430,14 +430,19 @@ describe('fs.move and fs.delete', () => {
   })
 })
 
-test('a call that was cancelled changes nothing', async () => {
+test('a call that was cancelled changes nothing, and says so', async () => {
   put({ 'a.txt': 'b' })
   const context = createToolContext({ signal: AbortSignal.abort() })
-  const call = (name: string, input: object) => find(name).execute?.(input, context)
-  await call('fs.write', { path: 'a.txt', content: 'x' })
-  await call('fs.edit', { path: 'a.txt', edits: [{ oldText: 'b', newText: 'x' }] })
-  await call('fs.move', { from: 'a.txt', to: 'c.txt' })
-  await call('fs.delete', { path: 'a.txt', recursive: false })
+  for (const [name, input] of [
+    ['fs.write', { path: 'a.txt', content: 'x' }],
+    ['fs.edit', { path: 'a.txt', edits: [{ oldText: 'b', newText: 'x' }] }],
+    ['fs.move', { from: 'a.txt', to: 'c.txt' }],
+    ['fs.delete', { path: 'a.txt', recursive: false }],
+  ] as const)
+    await expect(find(name).execute?.(input, context)).rejects.toMatchObject({
+      code: 'cancelled',
+      message: 'the call was cancelled before it changed anything',
+    })
   expect(readdirSync(root)).toEqual(['a.txt'])
   expect(read('a.txt')).toBe('b')
 })

@@ -69,7 +69,7 @@ function writeTool(kit: WorkspaceKit, approval: boolean) {
           : undefined
         const text = withLineEnds(content, before?.lineEnds)
         const bytes = encode(text, limits.writtenBytesMax, before?.form)
-        if (context.signal.aborted) return { path: target.path, created: !target.exists, bytes: bytes.length }
+        checkWanted(context)
         if (writeTextFile) await writeTextFile(place, text)
         else await replaceFile(workspace, target, { content: bytes })
         return { path: target.path, created: !target.exists, bytes: bytes.length }
@@ -130,7 +130,8 @@ function editTool(kit: WorkspaceKit, approval: boolean) {
           const before = await readText(kit, file)
           const edited = applyEdits(before.text, edits, options)
           const content = encode(edited.text, limits.writtenBytesMax, before.form)
-          if (!context.signal.aborted) await replaceFile(workspace, target, { content, expected })
+          checkWanted(context)
+          await replaceFile(workspace, target, { content, expected })
           return describeEdit(target, edited, content.length)
         })
       }),
@@ -153,7 +154,8 @@ async function editInEditor(
     throw hiddenContent(target.path)
   const edited = apply(before)
   const { length: bytes } = encode(edited.text, limits.writtenBytesMax)
-  if (!context.signal.aborted) await writeTextFile(place, edited.text)
+  checkWanted(context)
+  await writeTextFile(place, edited.text)
   return describeEdit(target, edited, bytes)
 }
 
@@ -194,7 +196,8 @@ function moveTool(kit: WorkspaceKit, approval: boolean) {
             'path_protected',
             `everything in "${to}" is readable to you, so a person must move "${from}" there`,
           )
-        if (!context.signal.aborted) await moveEntry(workspace, source, place)
+        checkWanted(context)
+        await moveEntry(workspace, source, place)
         return { from: source.path, to: place.path }
       }),
   })
@@ -227,10 +230,19 @@ function deleteTool(kit: WorkspaceKit, approval: boolean) {
         const target = await locateExisting(kit, path, context)
         if (target.isFolder && !recursive)
           throw refused('tool_failed', `"${path}" is a folder; set recursive: true to delete all its contents`)
-        if (!context.signal.aborted) await deleteEntry(workspace, target)
+        checkWanted(context)
+        await deleteEntry(workspace, target)
         return { path: target.path, deleted: target.isFolder ? ('folder' as const) : ('file' as const) }
       }),
   })
+}
+
+/**
+ * Asked right before a change: its call may have waited for others. A result would tell the model that it was made.
+ * @throws BatonError `cancelled`
+ */
+function checkWanted({ signal }: ToolContext): void {
+  if (signal.aborted) throw refused('cancelled', 'the call was cancelled before it changed anything')
 }
 
 /** Forbidden changes are refused before anyone is asked. */
