@@ -100,3 +100,25 @@ test('what went away while there was no connection is gone from the list that is
   await expect.poll(() => titles(directory).join()).toBe('A')
   expect(directory.getSnapshot().status).toBe('open')
 })
+
+test('while the list is read again, the known one stays, also if the connection breaks meanwhile', async () => {
+  const known = [info('a', 'A', 3), info('b', 'B', 2)]
+  const third = Promise.withResolvers<void>()
+  const directory = await serve(({ connection, page, say, answer, socket }) => {
+    if (connection === 1) say(answer(known))
+    else if (connection === 2 && page === 1) return say(answer([info('a', 'A', 3)], 'more'))
+    else if (connection === 3) return void third.promise.then(() => say(answer(known)))
+    setImmediate(() => socket.terminate())
+  })
+  const seen: string[] = []
+  const changes = Promise.withResolvers<void>()
+  directory.subscribe(() => {
+    const { isLoaded, status } = directory.getSnapshot()
+    if (isLoaded) seen.push(titles(directory).join())
+    if (status === 'waiting' && seen.length > 3) changes.resolve()
+  })
+  await changes.promise
+  third.resolve()
+  await expect.poll(() => directory.getSnapshot().status).toBe('open')
+  expect(new Set(seen)).toEqual(new Set(['A,B']))
+})

@@ -164,6 +164,20 @@ test('a renewal that is answered late counts from when it was sent', async () =>
   expect([renewals > 1, signals[0]?.aborted]).toEqual([true, true])
 })
 
+test('a session that is acquired while no renewal succeeds does not make the others count as renewed', async () => {
+  const { time, store } = createSharedStore()
+  const signals: ToolContext['signal'][] = []
+  const watched = act((_, { signal }) => (signals.push(signal), never()))
+  const one = createProcess(time, { ...store, renew: never }, { tools: [watched], steps: [listCalls('act')] })
+  const session = await one.open()
+  session.send('go').answer.catch(() => {})
+  await time.pass(LEASE_MS * 0.5)
+  await time.until(one.host.session('another'))
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  await time.pass(LEASE_MS * 0.3)
+  expect(signals[0]?.aborted).toBe(true)
+})
+
 test('a session that could not be opened to recover it is found again by the next recovery', async () => {
   const { time, store } = createSharedStore()
   const { pay } = payment()

@@ -14,6 +14,7 @@ import {
   listSessions,
   noUnhandledRejections,
   ownStore,
+  resultsTold,
   SESSION,
   textsTold,
 } from './test-world.test-kit.ts'
@@ -147,6 +148,24 @@ test('sessions of 64 MiB linger, and beyond that the oldest leave', async () => 
   expect(released).toEqual([])
   await say(world, long, 'd')
   expect(released).toEqual(['a'])
+})
+
+test('a session that is woken again and again counts once', async () => {
+  const released: string[] = []
+  const disk = ownStore()
+  const release: Store['release'] = (session, ...given) => {
+    released.push(session)
+    return disk.release(session, ...given)
+  }
+  const world = createTestWorld({
+    store: { ...disk, release },
+    steps: answer,
+    limits: { inputChars: 20_000_000, queueChars: 20_000_000 },
+    window: { contextTokens: 50_000_000 },
+  })
+  await say(world, 'x'.repeat(10_000_000)) // 20 MB as UTF-16
+  for (let n = 0; n < 5; n += 1) await say(world, `message ${n}`)
+  expect(released).toEqual([])
 })
 
 test('another host continues a lingering chat at once, and the first one reads what was said there', async () => {
@@ -350,6 +369,31 @@ test('an agent that was passed for one message is not that of the next one', asy
   expect((await world.time.until(session.send('first').answer)).text).toBe('passed')
   await session.close()
   expect(await say(world, 'second')).toBe('answer')
+})
+
+test('who does not own a lingering session cannot give it another agent', async () => {
+  const world = createTestWorld({ steps: answer })
+  const session = await world.host.session(SESSION, { principal: { id: 'ann' } })
+  await world.time.until(session.send('first').answer)
+  await session.close()
+  await world.time.settle()
+  const asked = world.host.session(SESSION, { principal: { id: 'ben' }, agent: named('another') })
+  await expect(world.time.until(asked)).rejects.toMatchObject({ code: 'unauthorized' })
+  const again = await world.time.until(world.host.session(SESSION, { principal: { id: 'ann' } }))
+  expect((await world.time.until(again.send('second').answer)).text).toBe('answer')
+  expect(await world.facts('agent-changed')).toEqual([])
+})
+
+test('a tool that a woken session calls returns', async () => {
+  const steps: TestWorldOptions['steps'] = [
+    { text: 'one' },
+    { calls: [{ name: 'act', arguments: {} }] },
+    { text: 'two' },
+  ]
+  const world = createTestWorld({ tools: [act(() => 'here')], steps })
+  expect(await say(world, 'first')).toBe('one')
+  expect(await say(world, 'second')).toBe('two')
+  expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'here' }])
 })
 
 test('what agentOf made for a session is freed as soon as the session rests', async () => {

@@ -132,6 +132,21 @@ describe('arguments in pieces (Vertex)', () => {
     expect(readAnswer(outcome).parts[0]).toMatchObject({ state: buildState({ thoughtSignature: 's' }) })
   })
 
+  test('two texts in turns go on where each was, and one that never ends is not whole', () => {
+    const turns = [
+      { jsonPath: '$.path', stringValue: 'a', willContinue: true },
+      { jsonPath: '$.content', stringValue: 'b', willContinue: true },
+      { jsonPath: '$.path', stringValue: '.txt' },
+    ]
+    const pieces = turns.map((each) => piece([each]))
+    const rest = piece([{ jsonPath: '$.content', stringValue: 'c' }])
+    expect(callIn(decode([open, ...pieces, rest, close, stop]))).toEqual([
+      'tool-calls',
+      '{"path":"a.txt","content":"bc"}',
+    ])
+    expect(callIn(decode([open, ...pieces, close, stop]))).not.toContain('tool-calls')
+  })
+
   test('a call without arguments, ended by an empty one', () => {
     expect(callIn(decode([open, close, stop]))).toEqual(['tool-calls', '{}'])
   })

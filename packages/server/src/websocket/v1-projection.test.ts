@@ -256,3 +256,12 @@ test('the queue of bodies and frames that wait is bounded', () => {
     'convo.appendMessage user',
   ])
 })
+
+test('the text of a finished step that is refused is not shown with the next one', () => {
+  const { record, delta } = start()
+  record(0, turnStarted(1), modelStarted(1))
+  expect(inShort(delta(0, 1, 0, 'Wrong'))).toEqual(['partial Wrong'])
+  record(1, stepFinished(1, 'Wrong'), { type: 'output-refused', step: 1, issue: 'no' })
+  record(2, modelStarted(2))
+  expect(inShort(delta(100, 2, 0, 'Right'))).toEqual(['partial Right'])
+})
