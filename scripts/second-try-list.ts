@@ -121,8 +121,8 @@ export const SECOND_TRIES: readonly SecondTry[] = [
   },
   {
     file: 'packages/mcp/src/client/mcp-server.ts',
-    within: '#call',
-    repeats: 'a call that a server refused because it had forgotten the session',
+    within: '#use',
+    repeats: 'a call, or the reading of a list, that a server refused because it had forgotten the session',
     bound: 'once for each connection and one more; never after the call was read',
     same: 'the tool and its arguments; the session is new',
     test: { file: 'packages/mcp/src/client/forgotten-session.test.ts', name: 'asked a few times' },

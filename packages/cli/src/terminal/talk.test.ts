@@ -1,7 +1,7 @@
 // Conversations with a scripted person: turns, commands, interrupts, and exits.
 import type { EventBody } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ChatPartner, Conversation, Person, SessionControls } from './conversation.ts'
 import { createEventQueue } from '../places/remote-turns.ts'
 import { createQuestions } from './questions.ts'
@@ -38,7 +38,19 @@ const echo: Answering = (text, turn) => {
   turn.end('answered')
 }
 
-async function talk(lines: readonly string[], answering: Answering = echo, isTyped = false, hasControls = false) {
+interface Place {
+  readonly hasControls?: boolean
+  readonly failsAtOnce?: boolean
+  /** Why the session refuses every decision and every answer. */
+  readonly refusal?: BatonError
+}
+
+async function talk(
+  lines: readonly string[],
+  answering: Answering = echo,
+  isTyped = false,
+  { hasControls = false, failsAtOnce = false, refusal }: Place = {},
+) {
   const said: string[] = []
   const done: string[] = []
   const waiting = [...lines]
@@ -73,6 +85,7 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
         : Promise.resolve(`model ${name ?? 'one'}`),
     decide: (approvalId, answer) => {
       done.push(`${approvalId} ${answer}`)
+      if (refusal) return Promise.reject(refusal)
       running?.end('answered')
       return Promise.resolve()
     },
@@ -95,6 +108,7 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
             return Promise.reject(new BatonError({ code: 'question_refused', message }))
           }
           done.push(`${questionId} ${'value' in answer ? JSON.stringify(answer.value) : answer.reason}`)
+          if (refusal) return Promise.reject(refusal)
           running?.end('answered')
           return Promise.resolve()
         },
@@ -122,7 +136,7 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
     createDisplay: () => createTurnDisplay(screen),
     shownCalls: createShownCalls(),
     nowMs: () => 0,
-    failsAtOnce: false,
+    failsAtOnce,
   })
   return { started, said, done, text: () => said.join('') }
 }
@@ -185,7 +199,7 @@ test('a second Ctrl+C in a turn that does not end leaves', async () => {
 
 test('the results of commands and their errors are shown', async () => {
   const lines = ['/retry', '/undo', '/fork', '/tools', '/usage', '/show', '/show x', '/approve', '/quit']
-  const { started, text, done } = await talk(lines, echo, false, true)
+  const { started, text, done } = await talk(lines, echo, false, { hasControls: true })
   expect(await started.ended).toBe(0)
   expect(text().split('\n')).toEqual([
     'you said again',
@@ -212,10 +226,10 @@ test('a tool question is answered by the person, and declined if there is none',
     const asked = { questionId: 'q', callId: 'c', message: 'Why?', schema: { type: 'string' }, expiresAtMs: 0 }
     turn.push({ type: 'question-asked', ...asked })
   }
-  const typed = await talk(['one'], asking, true, true)
+  const typed = await talk(['one'], asking, true, { hasControls: true })
   await typed.started.ended
   expect(typed.done).toEqual(['q "n"', 'close s'])
-  const piped = await talk(['one'], asking, false, true)
+  const piped = await talk(['one'], asking, false, { hasControls: true })
   await piped.started.ended
   expect(piped.done).toEqual(['q the command declined because there is no one to ask', 'close s'])
 })
@@ -225,26 +239,61 @@ test('an answer that the session refuses is requested again', async () => {
     const asked = { questionId: 'strict', callId: 'c', message: 'Why?', schema: { type: 'string' }, expiresAtMs: 0 }
     turn.push({ type: 'question-asked', ...asked })
   }
-  const { started, done, text } = await talk(['one'], asking, true, true)
+  const { started, done, text } = await talk(['one'], asking, true, { hasControls: true })
   await started.ended
   expect(done).toEqual(['strict refused', 'strict "n"', 'close s'])
   expect(text()).toContain('the answer does not fit: too short')
 })
 
+const CALL = {
+  callId: 'c',
+  message: 't1',
+  step: 1,
+  name: 'pay',
+  input: { euro: 5 },
+  runs: 'server',
+  effect: 'once',
+  status: 'awaiting-approval',
+} as const
+
+const REQUESTS: Readonly<Record<'approval' | 'question', EventBody>> = {
+  approval: { type: 'approval-requested', approvalId: 'a', call: CALL, expiresAtMs: 0 },
+  question: { type: 'question-asked', questionId: 'q', callId: 'c', message: 'Why?', schema: {}, expiresAtMs: 0 },
+}
+const DENIALS = { approval: 'a nobody', question: 'q the command declined because there is no one to ask' }
+
+describe.each(['approval', 'question'] as const)('a command with nobody to ask, whose own answer to the %s', (kind) => {
+  const place = { hasControls: true, failsAtOnce: true } as const
+
+  test.each([
+    ['is interrupted ends as interrupted', 'interrupted', 1, 'cancelled'],
+    ['is answered elsewhere succeeds', 'answered', 0, 'end'],
+  ] as const)('comes too late because it %s', async (_what, end, code, stop) => {
+    const refusal = new BatonError({ code: `${kind}_refused`, message: 'it was withdrawn' })
+    const asking: Answering = (_text, turn) => {
+      turn.push(REQUESTS[kind])
+      // The turn ends after the refusal has arrived.
+      setImmediate(() => turn.end(end))
+    }
+    const { started, done, text } = await talk(['one'], asking, false, { ...place, refusal })
+    expect(await started.ended).toBe(code)
+    expect([started.lastStop(), done]).toEqual([stop, [DENIALS[kind], 'close s']])
+    expect(text()).toContain('✗ it was withdrawn')
+  })
+
+  test('cannot be stored fails with that error, and closes the session, though the turn waits on', async () => {
+    const refusal = new BatonError({ code: 'store_failed', message: 'the disk is full' })
+    const asking: Answering = (_text, turn) => turn.push(REQUESTS[kind])
+    const { started, done } = await talk(['one'], asking, false, { ...place, refusal })
+    await expect(started.ended).rejects.toMatchObject({ code: 'store_failed' })
+    expect(done).toEqual([DENIALS[kind], 'close s'])
+  })
+})
+
 test('an approval is decided by the person, or unasked where they have said so', async () => {
   const asking: Answering = (_text, turn) => {
-    const call = {
-      callId: 'c',
-      message: 't1',
-      step: 1,
-      name: 'pay',
-      input: { euro: 5 },
-      runs: 'server',
-      effect: 'once',
-      status: 'awaiting-approval',
-    } as const
-    turn.push({ type: 'call', call })
-    turn.push({ type: 'approval-requested', approvalId: 'approval_c_1', call, expiresAtMs: 0 })
+    turn.push({ type: 'call', call: CALL })
+    turn.push({ type: 'approval-requested', approvalId: 'approval_c_1', call: CALL, expiresAtMs: 0 })
   }
   const { started, done, text } = await talk(['one'], asking, true)
   await started.ended

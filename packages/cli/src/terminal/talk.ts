@@ -153,10 +153,10 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
       if (event.type === 'call' && event.call.result) questions.settle(event.call.callId)
       if (event.type === 'approval-requested')
         approve(state, event, (callId) => display.restartClock(callId, state.nowMs())).catch((cause: unknown) =>
-          tellFailure(state, cause),
+          tellUnanswered(state, cause),
         )
       if (event.type === 'question-asked')
-        answerQuestion(state, event).catch((cause: unknown) => tellFailure(state, cause))
+        answerQuestion(state, event).catch((cause: unknown) => tellUnanswered(state, cause))
       if (event.type === 'turn-finished') usage = event.usage
     }
     const { outcome } = await turn.answer
@@ -219,6 +219,18 @@ async function showStatus({ conversation, screen }: TalkState, usage: Usage): Pr
   }
 }
 
+/** Codes for an answer whose request was withdrawn, expired, or was answered elsewhere. */
+const TOO_LATE: ReadonlySet<unknown> = new Set(['approval_refused', 'question_refused'])
+
+/** Handles the failure of an answer. Never throws, because nothing waits for answers. */
+function tellUnanswered(state: TalkState, cause: unknown): void {
+  // The end of the turn decides whether it failed.
+  if (isBatonError(cause) && TOO_LATE.has(cause.code)) state.screen.note(`✗ ${errorLine(cause)}`, 'bad')
+  else if (state.failsAtOnce) state.left.reject(cause)
+  else tellFailure(state, cause)
+}
+
+/** @throws the cause, if the first failure ends the conversation */
 function tellFailure(state: TalkState, cause: unknown): void {
   if (state.failsAtOnce) throw cause
   state.hasFailed = true

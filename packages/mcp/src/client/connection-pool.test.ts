@@ -169,8 +169,8 @@ test('a connection that the server has forgotten is replaced at once, which coun
   const first = pool.take('a', UNUSED)
   openings[0]?.resolve(connect())
   const lease = await first
-  await pool.drop(lease.connection)
-  await pool.drop(lease.connection)
+  pool.drop(lease.connection)
+  pool.drop(lease.connection)
   lease.end()
   const next = pool.take('a', UNUSED)
   openings[1]?.resolve(connect())
@@ -179,6 +179,51 @@ test('a connection that the server has forgotten is replaced at once, which coun
   openings[2]?.resolve(connect())
   await other
   expect([openings.length, reconnected(), closed()]).toEqual([3, 1, 1])
+})
+
+test('a connection that the server has forgotten serves no call that waits, and is closed after its last call', async () => {
+  const { pool, openings, connect, closed } = createPool({ connections: 2 })
+  const first = pool.take('a', UNUSED)
+  const forgotten = connect()
+  openings[0]?.resolve(forgotten)
+  const leases = [await first, await pool.take('a', UNUSED), await pool.take(undefined, UNUSED)]
+  pool.drop(forgotten)
+  const waiting = pool.take('b', UNUSED)
+  for (const lease of leases) {
+    expect(closed()).toBe(0)
+    lease.end()
+  }
+  expect(closed()).toBe(1)
+  openings[1]?.resolve(connect())
+  expect((await waiting).connection).not.toBe(forgotten)
+})
+
+test('a forgotten connection with a call under way counts as one of the connections, but the next call need not wait for it', async () => {
+  const { pool, openings, connect } = createPool({ connections: 2, waiting: 4 })
+  const first = pool.take('a', UNUSED)
+  openings[0]?.resolve(connect())
+  const lease = await first
+  pool.drop(lease.connection)
+  const next = pool.take('b', UNUSED)
+  openings[1]?.resolve(connect())
+  await next
+  const last = pool.take('c', UNUSED)
+  expect(openings).toHaveLength(2)
+  lease.end()
+  expect(openings).toHaveLength(3)
+  openings[2]?.resolve(connect())
+  await expect(last).resolves.toBeDefined()
+})
+
+test.each(['rest', 'close'] as const)('a %s closes forgotten connections too', async (end) => {
+  const { pool, openings, connect, closed } = createPool()
+  const first = pool.take('a', UNUSED)
+  openings[0]?.resolve(connect())
+  const lease = await first
+  pool.drop(lease.connection)
+  await pool[end]()
+  lease.end()
+  expect(closed()).toBe(1)
 })
 
 test('after a rest the next call opens a connection at once, also in the middle of a back-off', async () => {

@@ -25,6 +25,8 @@ interface Entry {
   /** The session whose calls run on it, or `undefined` if it is free. */
   session: string | undefined
   running: number
+  /** Its running calls, and the lists that are being read. */
+  leases: number
 }
 
 interface Waiter {
@@ -42,6 +44,8 @@ const BACK_OFF_MS = { first: 500, most: 60_000, settled: 10_000 } as const
 export class ConnectionPool {
   readonly #init: ConnectionPoolOptions
   readonly #entries: Entry[] = []
+  /** Connections that the server no longer knows, until the calls on them have heard so. */
+  readonly #forgotten = new Set<Entry>()
   readonly #waiters: Waiter[] = []
   #opening = 0
   #starts = 0
@@ -132,13 +136,18 @@ export class ConnectionPool {
     if (this.#entries.length === 0) this.#backOff()
   }
 
-  /** Drops a connection that the server no longer knows. The next call opens a new one at once. */
-  async drop(connection: Connection): Promise<void> {
-    const at = this.#entries.findIndex((entry) => entry.connection === connection)
-    if (at < 0) return
-    this.#entries.splice(at, 1)
+  /**
+   * Gives a connection that the server no longer knows to no further call; the next one opens a new connection at once.
+   * The connection is closed after its last call, because closing would hide from the others that the server has not
+   * read them.
+   */
+  drop(connection: Connection): void {
+    const entry = this.#entries.find((one) => one.connection === connection)
+    if (!entry) return
+    this.#entries.splice(this.#entries.indexOf(entry), 1)
     this.#wasLost = true
-    await connection.close()
+    this.#forgotten.add(entry)
+    this.#closeForgotten(entry)
   }
 
   /** Closes all connections. The next call opens a new one. Never rejects. */
@@ -146,7 +155,9 @@ export class ConnectionPool {
     this.#rests += 1
     this.#endBackOff()
     this.#stopSettling?.()
-    await Promise.all(this.#entries.splice(0).map(({ connection }) => connection.close()))
+    const entries = [...this.#entries.splice(0), ...this.#forgotten]
+    this.#forgotten.clear()
+    await Promise.all(entries.map(({ connection }) => connection.close()))
   }
 
   async close(): Promise<void> {
@@ -167,6 +178,7 @@ export class ConnectionPool {
 
   #lease(entry: Entry, session: string | undefined): Lease {
     const isCall = session !== undefined
+    entry.leases += 1
     if (isCall) {
       entry.session = session
       entry.running += 1
@@ -175,13 +187,19 @@ export class ConnectionPool {
     return {
       connection: entry.connection,
       end: () => {
-        if (isOver || !isCall) return
+        if (isOver) return
         isOver = true
-        entry.running -= 1
+        entry.leases -= 1
+        if (isCall) entry.running -= 1
         if (entry.running === 0) entry.session = undefined
+        this.#closeForgotten(entry)
         this.#serveWaiters()
       },
     }
+  }
+
+  #closeForgotten(entry: Entry): void {
+    if (entry.leases === 0 && this.#forgotten.delete(entry)) void entry.connection.close() // never rejects
   }
 
   #serveWaiters(): void {
@@ -198,8 +216,9 @@ export class ConnectionPool {
     const { connections } = this.#init
     if (this.#closing.signal.aborted || this.#stopBackOff) return
     const wanted = new Set(this.#waiters.map(({ session }) => session)).size
-    // The first connection shows whether the server is reachable, and whether one is enough.
-    const most = this.#entries.length === 0 ? 1 : connections - this.#entries.length
+    // The first connection shows whether the server is reachable, and whether one is enough. It does not wait for calls
+    // on forgotten ones.
+    const most = this.#entries.length === 0 ? 1 : connections - this.#entries.length - this.#forgotten.size
     while (this.#opening < Math.min(wanted, most)) void this.#openOne()
   }
 
@@ -214,7 +233,7 @@ export class ConnectionPool {
       if (this.#closing.signal.aborted || isUnused) return await connection.close()
       this.#starts += 1
       this.#endBackOff() // another connection had ended meanwhile
-      this.#entries.push({ connection, session: undefined, running: 0 })
+      this.#entries.push({ connection, session: undefined, running: 0, leases: 0 })
       this.#settle()
       this.#serveWaiters()
       if (!this.#wasLost) return undefined

@@ -4,6 +4,7 @@ import { BatonError } from '@baton/core'
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 import { afterEach, expect, test } from 'vitest'
 import { Connection } from './connection.ts'
+import { describeLoss, wasUnread } from './failure.ts'
 import type { Shop } from './shop-server.test-kit.ts'
 import { PAY, startShop } from './shop-server.test-kit.ts'
 
@@ -118,6 +119,15 @@ test('a list with a wrong tool in it keeps the right ones of all its pages', asy
   const { connection } = await start({ lists: (_asked, cursor) => pages[cursor ?? 'first'] })
   const tools = await connection.listTools(new AbortController().signal)
   expect(tools.map(({ name }) => name)).toEqual(['pay', 'send'])
+})
+
+test('a call over a connection that was closed before has not taken effect', async () => {
+  const { pay, connection, read } = await start()
+  await connection.close()
+  const failure: unknown = await pay().catch((thrown: unknown) => thrown)
+  expect(failure).toMatchObject({ code: 'api_unavailable' })
+  expect([describeLoss(failure) === failure, wasUnread(failure)]).toEqual([true, true])
+  expect(read['pay']).toBe(0)
 })
 
 test('a closed connection is not reported as one that ended by itself', async () => {

@@ -25,7 +25,14 @@ import {
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { answerElicitation } from './elicitation.ts'
-import { WAITS, describeCallFailure, describeMcpFailure, describeTaskLoss, describeUnread } from './failure.ts'
+import {
+  WAITS,
+  describeCallFailure,
+  describeMcpFailure,
+  describeTaskLoss,
+  describeUnread,
+  isUnsent,
+} from './failure.ts'
 import type { TellOdd } from './lenient-messages.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TaskPlace } from './tasks.ts'
@@ -129,7 +136,7 @@ export class Connection {
     if (client.getServerCapabilities()?.tools === undefined) return []
     try {
       const options = { timeout: connectMs, maxTotalTimeout: connectMs, signal }
-      return (await this.#withLogin(() => client.listTools(undefined, options))).tools
+      return (await this.#begin(() => client.listTools(undefined, options))).tools
     } catch (thrown) {
       if (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.InvalidResult && !this.isModern)
         return this.#listLeniently(signal)
@@ -217,7 +224,7 @@ export class Connection {
   /** Reads at most 64 pages. @throws BatonError as `open` does */
   async listResources(signal: AbortSignal): Promise<readonly Resource[]> {
     try {
-      return (await this.#withLogin(() => this.#connected.client.listResources(undefined, { signal }))).resources
+      return (await this.#begin(() => this.#connected.client.listResources(undefined, { signal }))).resources
     } catch (thrown) {
       throw describeMcpFailure(this.#init.name, thrown)
     }
@@ -226,7 +233,7 @@ export class Connection {
   /** @throws BatonError as `open` does, `api_refused` */
   async readResource(uri: string, signal: AbortSignal): Promise<readonly ResourceContents[]> {
     try {
-      return (await this.#withLogin(() => this.#connected.client.readResource({ uri }, { signal }))).contents
+      return (await this.#begin(() => this.#connected.client.readResource({ uri }, { signal }))).contents
     } catch (thrown) {
       throw describeMcpFailure(this.#init.name, thrown)
     }
@@ -281,14 +288,14 @@ export class Connection {
   }
 
   /**
-   * Sends a call for the first time. The error says if the server did not read it because it no longer knows the
-   * session.
+   * Sends a call for the first time, or another request. The error says if the server did not read it, because it no
+   * longer knows the session or the connection was closed before.
    */
   async #begin<Result>(act: () => Promise<Result>): Promise<Result> {
     try {
       return await this.#withLogin(act)
     } catch (thrown) {
-      const isUnread = isForgetting(thrown, this.#connected.client.transport?.sessionId)
+      const isUnread = isUnsent(thrown) || isForgetting(thrown, this.#connected.client.transport?.sessionId)
       throw isUnread ? describeUnread(this.#init.name, thrown) : thrown
     }
   }

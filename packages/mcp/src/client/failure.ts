@@ -64,11 +64,11 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
 export function describeCallFailure(server: string, thrown: unknown): BatonError {
   const failure = describeMcpFailure(server, thrown)
   const { code, data } = failure
-  const isUnsent =
-    (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.NotConnected) ||
+  const hasNotRun =
     (SdkHttpError.isInstance(thrown) && thrown.status < 400) || // a redirect, which is not followed
-    data?.[WAITS] === true
-  const isLost = MAY_HAVE_RUN.has(code) && !isUnsent && !hasNeverConnected(thrown)
+    data?.[WAITS] === true ||
+    data?.[UNREAD] === true
+  const isLost = MAY_HAVE_RUN.has(code) && !hasNotRun && !hasNeverConnected(thrown)
   return isLost && data?.[LOST] === undefined ? addLoss(failure) : failure
 }
 
@@ -84,7 +84,15 @@ function addLoss({ code, message, hint, retryable, data, cause }: BatonError): B
   return new BatonError({ code, message: `${message}; ${MAY_BE_DONE}`, hint, retryable, data: also, cause })
 }
 
-/** A server that no longer knows the session, as after a restart, refused the call without reading it. */
+/** The connection was closed before the request was sent. The SDK gives a plain error for it. */
+export function isUnsent(thrown: unknown): boolean {
+  if (SdkError.isInstance(thrown)) return thrown.code === SdkErrorCode.NotConnected
+  return thrown instanceof Error && thrown.message === 'Not connected'
+}
+
+/**
+ * A call that the server has not read: it no longer knows the session, as after a restart, or the call was not sent.
+ */
 export function describeUnread(server: string, thrown: unknown): BatonError {
   const { code, message, hint, retryable, data, cause } = describeMcpFailure(server, thrown)
   return new BatonError({ code, message, hint, retryable, data: { ...data, [UNREAD]: true }, cause })

@@ -22,7 +22,9 @@ interface Refusal {
   readonly body?: string
 }
 
-/** `forgets` is called before each tool call; if it returns true, the server loses all sessions. */
+const COUNTED: ReadonlySet<string> = new Set(['tools/call', 'resources/list', 'resources/read'])
+
+/** `forgets` is called before each call and each use of resources; if it returns true, the server loses all sessions. */
 async function startServer(forgets: (asked: number) => boolean, { status, body }: Refusal = { status: 404 }) {
   const sessions = new Set<string>()
   const counts = { begun: 0, asked: 0, done: 0 }
@@ -36,13 +38,15 @@ async function startServer(forgets: (asked: number) => boolean, { status, body }
       counts.begun += 1
       sessions.add(`session-${counts.begun}`)
       const serverInfo = { name: 'shop', version: '1' }
-      return answer({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo })
+      return answer({ protocolVersion: '2025-11-25', capabilities: { tools: {}, resources: {} }, serverInfo })
     }
-    if (method === 'tools/call' && forgets((counts.asked += 1))) sessions.clear()
+    if (COUNTED.has(method) && forgets((counts.asked += 1))) sessions.clear()
     if (!sessions.has(String(session))) return void response.writeHead(status).end(body)
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'tools/list') return answer({ tools: [{ name: 'pay', inputSchema: { type: 'object' } }] })
     counts.done += 1
+    if (method === 'resources/list') return answer({ resources: [{ uri: 'shop:bill', name: 'bill' }] })
+    if (method === 'resources/read') return answer({ contents: [{ uri: 'shop:bill', text: 'paid' }] })
     return answer({ content: [{ type: 'text', text: 'paid' }] })
   }
   const server = createServer((request, response) => {
@@ -70,6 +74,16 @@ test('a call to a server that has forgotten the session runs once, over a new se
   expect(calls).toHaveLength(3)
   expect(counts).toMatchObject({ asked: 4, done: 3 })
   expect(servers.status()).toMatchObject([{ state: 'connected', starts: 2 }])
+})
+
+test.each([
+  ['shop.list_resources', {}, 'shop:bill'],
+  ['shop.read_resource', { uri: 'shop:bill' }, 'paid'],
+])('%s at a server that has forgotten the session runs once, over a new session', async (name, input, told) => {
+  const { servers, counts } = await startServer((asked) => asked === 1)
+  const { calls } = await callTools(servers, [[name, input]])
+  expect(calls).toEqual([expect.stringMatching(new RegExp(`^${name} ok: .*${told}`))])
+  expect(counts).toEqual({ begun: 2, asked: 2, done: 1 })
 })
 
 test.each<Refusal>([

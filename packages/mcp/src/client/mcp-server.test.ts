@@ -37,6 +37,18 @@ async function start(shop: Shop, pins: McpPinStore = createMemoryPinStore()) {
   return { ...server, servers, source, pass, warnings, names, call, pay: (ask?: AnswerQuestion) => call(['pay'], ask) }
 }
 
+/** Has the only fields used by a call. */
+function createContext(session: string): never {
+  const context = {
+    session,
+    idempotencyKey: 'k',
+    attempt: 1,
+    signal: new AbortController().signal,
+    progress: () => {},
+  }
+  return context as never
+}
+
 test('a list that is to be read again while it is read is read once more, and who listens hears of each change', async () => {
   const memory = createMemoryPinStore()
   await memory.write('shop', [PAY, SEND] as McpTool[])
@@ -70,6 +82,23 @@ test('a list that cannot be read keeps the known tools', async () => {
   await expect.poll(() => counts.listed).toBe(2)
   await expect.poll(() => warnings.join()).toContain('the tools of an MCP server could not be listed')
   expect(await names()).toEqual(['pay'])
+})
+
+test('the list of a restarted server is read over a new connection, also while a call of before runs on an old one', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { source, names, read } = await start({
+    lists: (asked) => (asked === 1 ? [PAY] : [PAY, SEND]),
+    answers: (_tool, asked) => (asked < 3 ? gate.promise : Promise.resolve()),
+    forgets: (_tool, asked) => asked === 3,
+  })
+  const [pay] = await source.list()
+  const call = (session: string) => pay?.execute?.({}, createContext(session))
+  const calls = ['one', 'two'].map(call)
+  await expect.poll(() => read['pay']).toBe(2)
+  await call('one')
+  await expect.poll(() => names()).toEqual(['pay', 'send'])
+  gate.resolve()
+  expect(await Promise.all(calls)).toEqual(['paid', 'paid'])
 })
 
 test('the first of two tools with one name counts, and the first of too many', async () => {
@@ -136,14 +165,7 @@ test('an unused server is disconnected after five minutes, but not during a call
   const gate = Promise.withResolvers<void>()
   const { servers, source, pass, read, counts } = await start({ answers: () => gate.promise })
   const [pay] = await source.list()
-  const context = {
-    session: 's',
-    idempotencyKey: 'k',
-    attempt: 1,
-    signal: new AbortController().signal,
-    progress: () => {},
-  }
-  const call = pay?.execute?.({}, context as never) // the only fields used by a call
+  const call = pay?.execute?.({}, createContext('s'))
   await expect.poll(() => read['pay']).toBe(1)
   pass(300_000)
   expect(servers.status()).toMatchObject([{ state: 'connected' }])

@@ -5,7 +5,6 @@ import { isBatonError, BatonError } from '@baton/core/internal'
 import { createArgumentValidator } from '@baton/runtime'
 import type { FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
 import { Connection } from './connection.ts'
-import type { Lease } from './connection-pool.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { describeSilence, wasUnread } from './failure.ts'
 import type { McpPinStore, PinnedTool } from './pins.ts'
@@ -193,18 +192,16 @@ export class McpServer implements ToolSource {
   async #read(): Promise<void> {
     const { connectMs } = this.#init.limits
     const signal = AbortSignal.timeout(connectMs)
-    const lease = await this.#pool.take(undefined, signal).catch((cause: unknown) => {
-      throw cause === signal.reason ? describeSilence(this.name, connectMs) : cause
-    })
-    try {
-      const listed = await lease.connection.listTools(signal)
+    const read = this.#use(undefined, signal, async (connection) => {
+      const listed = await connection.listTools(signal)
       const pinned = await this.#pin(this.#choose(listed))
       this.#pinned = new Map(pinned.map((one) => [one.offered.name, one]))
-      this.#tools = [...this.#makeTools(pinned), ...this.#resourceTools(lease.connection)]
+      this.#tools = [...this.#makeTools(pinned), ...this.#resourceTools(connection)]
       this.#listed = true
-    } finally {
-      lease.end()
-    }
+    })
+    await read.catch((cause: unknown) => {
+      throw cause === signal.reason ? describeSilence(this.name, connectMs) : cause
+    })
   }
 
   /** Pins new tools with their current definitions. Tools that the server no longer lists stay pinned. */
@@ -335,23 +332,33 @@ export class McpServer implements ToolSource {
     const signal = context.signal as AbortSignal // a real one, as documented in `ToolContext`
     this.#calls += 1
     this.#watchIdle()
-    let lease: Lease | undefined
     try {
-      for (let tries = 1; ; tries += 1)
-        try {
-          lease = await this.#pool.take(context.session, signal)
-          return await act(lease.connection)
-        } catch (thrown) {
-          // A restarted server answers like this on each of its old connections. It has not read these calls.
-          if (!lease || !wasUnread(thrown) || signal.aborted || tries > this.#init.limits.connections) throw thrown
-          lease.end()
-          await this.#pool.drop(lease.connection)
-          lease = undefined
-        }
+      return await this.#use(context.session, signal, act)
     } finally {
-      lease?.end()
       this.#calls -= 1
       this.#watchIdle()
+    }
+  }
+
+  /** Runs `act` on a connection, and again on others if the server has not read it. */
+  async #use<Result>(
+    session: string | undefined,
+    signal: AbortSignal,
+    act: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
+    for (let tries = 1; ; tries += 1) {
+      const lease = await this.#pool.take(session, signal)
+      try {
+        return await act(lease.connection)
+      } catch (thrown) {
+        // A restarted server answers like this on each of its old connections.
+        if (!wasUnread(thrown)) throw thrown
+        // Before the lease ends, because its end gives the connection to a waiting call.
+        this.#pool.drop(lease.connection)
+        if (signal.aborted || tries > this.#init.limits.connections) throw thrown
+      } finally {
+        lease.end()
+      }
     }
   }
 

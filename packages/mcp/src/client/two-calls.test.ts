@@ -1,5 +1,5 @@
-// Two concurrent calls of one session at one HTTP server: the server forgets the session of one of them while the other
-// runs as a task of 2025-11-25.
+// Two concurrent calls at one HTTP server that forgets its sessions: of one session, where the other may run as a task
+// of 2025-11-25, and of two sessions, where one waits for the connection of the other.
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 /** Starts a session whose model calls these tools at once. */
 async function start(tools: readonly string[], shop: Shop) {
-  const { url, read, stop } = await startShop(shop)
+  const { url, read, counts, stop } = await startShop(shop)
   const { servers, pass } = createWaitingServers({ shop: { url } })
   const calls = tools.map((name) => ({ name, arguments: {} }))
   const model = createScriptedModel({ steps: [{ calls }, { text: 'Done.' }] })
@@ -34,7 +34,7 @@ async function start(tools: readonly string[], shop: Shop) {
     await expect.poll(() => (pass(1000), isOver), { interval: 5 }).toBe(true)
     return (await over).calls.toSorted()
   }
-  return { finish, read }
+  return { finish, read, counts }
 }
 
 test('a session forgotten during one call is replaced for it, and a task running there does not start twice', async () => {
@@ -43,6 +43,34 @@ test('a session forgotten during one call is replaced for it, and a task running
   })
   expect(await finish()).toEqual([expect.stringMatching(/^pay ok: .*paid/), expect.stringMatching(/^print unknown/)])
   expect(read).toEqual({ pay: 1, print: 1 })
+})
+
+test('two calls of one session that a restarted server refused both run once, also the one that is refused later', async () => {
+  const both = Promise.withResolvers<void>()
+  const { finish, read, counts } = await start(['pay', 'pay'], {
+    forgets: async (_tool, asked) => {
+      if (asked === 2) both.resolve()
+      if (asked === 1) return await both.promise.then(() => true)
+      // The second call is refused after the first one, whose client has begun a new session by then.
+      await expect.poll(() => counts.begun).toBe(2)
+      return false
+    },
+  })
+  expect(await finish()).toEqual(Array(2).fill(expect.stringMatching(/^pay ok: .*paid/)))
+  expect([read, counts.begun]).toEqual([{ pay: 2, print: 0 }, 2])
+})
+
+test('a call that waits for a connection which a restarted server has forgotten runs once, over a new one', async () => {
+  let sent = 0
+  const { url, read, counts, stop } = await startShop({ forgets: (_tool, asked) => (sent = asked) === 1 })
+  const { servers } = createWaitingServers({ shop: { url } }, { limits: { connections: 1 } })
+  ends.push(stop, () => servers.close())
+  const [pay] = (await servers.sources[0]?.list()) ?? []
+  // All fields that a call reads.
+  const about = { idempotencyKey: 'k', attempt: 1, signal: new AbortController().signal, progress: () => {} }
+  const calls = ['one', 'two'].map((session) => pay?.execute?.({}, { ...about, session } as never))
+  expect(await Promise.all(calls)).toEqual(['paid', 'paid'])
+  expect([read, counts.begun, sent]).toEqual([{ pay: 2, print: 0 }, 2, 3])
 })
 
 test('a call that is to run as a task runs once, over a new session, where the server has forgotten the old one', async () => {

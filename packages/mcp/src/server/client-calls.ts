@@ -98,6 +98,12 @@ export class ClientCalls {
     if (live) return live
     const { host, direct, parts, principal } = this.#init
     const session = await host.session(id, { agent: type === 'tool' ? direct : parts.agent, principal })
+    // Another request may have found it meanwhile.
+    const shared = this.#live.get(inputId)
+    if (shared) {
+      this.#closeSession(session)
+      return shared
+    }
     this.#running += 1
     const onEnd = (): void => {
       this.#running -= 1

@@ -1,7 +1,7 @@
 // 2025-11-25 clients over HTTP. Each starts with a handshake, gets an unguessable id, and has its own server until it
 // disconnects or has been idle for too long.
 import type { Principal } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { Server, EventStore, JSONRPCMessage } from '@modelcontextprotocol/server'
 import { WebStandardStreamableHTTPServerTransport, isInitializeRequest } from '@modelcontextprotocol/server'
 import type { ClientCalls } from './client-calls.ts'
@@ -41,18 +41,32 @@ export class ConnectedClients {
     if (request.method !== 'POST' || !isInitializeRequest(parsedBody))
       return answerError(400, -32_000, `the header ${SESSION_HEADER} is missing; start with "initialize"`)
     try {
-      this.#makeRoom(principal.id)
+      return await this.#admit(request, parsedBody, principal)
     } catch (cause) {
-      return answerError(503, -32_000, cause instanceof BatonError ? cause.message : String(cause))
+      if (!isBatonError(cause)) throw cause
+      return answerError(503, -32_000, cause.message)
     }
-    const client = await this.#connect(principal)
-    const response = await client.transport.handleRequest(request, { parsedBody })
-    if (!response.ok) await this.#close(client)
-    return response
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => this.#close(client)))
+  }
+
+  /** @throws BatonError `rate_limited` */
+  async #admit(request: Request, parsedBody: unknown, principal: Principal): Promise<Response> {
+    const client = await this.#connect(principal)
+    let isAdmitted = false
+    try {
+      const response = await client.transport.handleRequest(request, { parsedBody })
+      if (!response.ok) return response
+      // Without an await until it is counted: otherwise each of several clients that connect at once would find room.
+      this.#makeRoom(principal.id)
+      this.#watchIdle(client)
+      isAdmitted = true
+      return response
+    } finally {
+      if (!isAdmitted) await this.#close(client)
+    }
   }
 
   async #connect(principal: Principal): Promise<Connected> {
@@ -68,18 +82,8 @@ export class ConnectedClients {
     const server = this.#world.createServer(calls, false)
     await server.connect(transport)
     const tell = (): void => void server.sendToolListChanged().catch(() => {}) // no listener is connected
-    const client: Connected = {
-      id,
-      principal: principal.id,
-      transport,
-      server,
-      calls,
-      leave: exposed.onChange(tell),
-      stopIdle: () => {},
-    }
-    this.#clients.set(id, client)
-    this.#watchIdle(client)
-    return client
+    const leave = exposed.onChange(tell)
+    return { id, principal: principal.id, transport, server, calls, leave, stopIdle: () => {} }
   }
 
   /** Drops the clients that have been idle longest to make room. @throws BatonError `rate_limited` */

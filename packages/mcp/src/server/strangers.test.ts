@@ -217,6 +217,15 @@ test('a task is its owner’s alone, and bounded in number', async () => {
   expect((await untilTask(taskId, 'completed')).result?.result?.content[0]?.text).toBe('a cake')
 })
 
+test('of tasks that begin at once, as many as are allowed run', async () => {
+  const begun = await Promise.all(
+    Array.from({ length: 4 }, () => ask('ann', 'tools/call', { name: 'bake', arguments: {} })),
+  )
+  const told = begun.map(({ result }) => result?.content?.[0]?.text.slice(0, 12) ?? result?.resultType)
+  expect(told.filter((one) => one === 'task')).toHaveLength(2)
+  expect(told.filter((one) => one === 'rate_limited')).toHaveLength(2)
+})
+
 test('a task that is cancelled stays cancelled, and its call is taken back', async () => {
   const { result } = await ask('ann', 'tools/call', { name: 'bake', arguments: {} })
   const taskId = result?.taskId ?? ''
@@ -244,29 +253,31 @@ test('an MCP session of 2025-11-25 is its owner’s alone', async () => {
   expect((await send({ headers: session, body: list })).status).toBe(404)
 })
 
-test('a client that has been silent longest makes room for the next one of its principal', async () => {
-  const { handler, end } = serveTools([], { limits: { clientsPerPrincipal: 1 } })
-  const ask = async (body: object, session?: string | null): Promise<Response> =>
-    await handler(
-      new Request(ADDRESS, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          ...(session && { 'mcp-session-id': session }),
-        },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
-      }),
-    )
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
-  const sessions: (string | null)[] = []
-  for (let n = 0; n < 2; n += 1)
-    sessions.push((await ask({ method: 'initialize', params })).headers.get('mcp-session-id'))
-  const statuses: number[] = []
-  for (const session of sessions) statuses.push((await ask({ method: 'tools/list' }, session)).status)
-  expect(statuses).toEqual([404, 200])
-  await end()
-})
+test.each(['one after another', 'at once'])(
+  'a client that has been silent longest makes room for the next one of its principal: %s',
+  async (how) => {
+    const { handler, end } = serveTools([], { limits: { clientsPerPrincipal: 1 } })
+    const ask = async (body: object, session?: string | null): Promise<Response> =>
+      await handler(
+        new Request(ADDRESS, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            ...(session && { 'mcp-session-id': session }),
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
+        }),
+      )
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+    const connect = async () => (await ask({ method: 'initialize', params })).headers.get('mcp-session-id')
+    const sessions = how === 'at once' ? await Promise.all([connect(), connect()]) : [await connect(), await connect()]
+    const statuses: number[] = []
+    for (const session of sessions) statuses.push((await ask({ method: 'tools/list' }, session)).status)
+    expect(statuses).toEqual([404, 200])
+    await end()
+  },
+)
 
 test('no client is accepted without a token', async () => {
   const { status, headers } = await send({ token: '', body: '{}' })

@@ -72,6 +72,8 @@ export class Tasks {
   readonly #timers: Timers
   readonly #tasks = new Map<string, Task>()
   readonly #stops = new Map<string, () => void>()
+  /** Owners of the tasks whose calls are being made. */
+  readonly #beginning: string[] = []
 
   constructor(limits: McpServerLimits, timers: Timers) {
     this.#limits = limits
@@ -79,17 +81,29 @@ export class Tasks {
   }
 
   /**
-   * Call it before the call is made. Drops ended tasks, oldest first.
-   * @throws BatonError `rate_limited`
+   * Makes the call of a task. Drops ended tasks first, oldest first, if there are too many.
+   * @throws BatonError `rate_limited`, and what `begin` throws
    */
-  makeRoom(owner: string): void {
-    const { tasks, tasksPerPrincipal } = this.#limits
-    const own = [...this.#tasks.values()].filter((task) => task.owner === owner)
-    if (own.length >= tasksPerPrincipal && !this.#dropOldest(own)) throw tooMany(tasksPerPrincipal, 'this client')
-    if (this.#tasks.size >= tasks && !this.#dropOldest([...this.#tasks.values()])) throw tooMany(tasks, 'the server')
+  async create(owner: string, begin: () => Promise<LiveCall>, ttlMs = this.#limits.taskMs): Promise<Task> {
+    this.#makeRoom(owner)
+    this.#beginning.push(owner)
+    try {
+      return this.#add(owner, await begin(), ttlMs)
+    } finally {
+      this.#beginning.splice(this.#beginning.indexOf(owner), 1)
+    }
   }
 
-  create(owner: string, live: LiveCall, ttlMs = this.#limits.taskMs): Task {
+  #makeRoom(owner: string): void {
+    const { tasks, tasksPerPrincipal } = this.#limits
+    const own = [...this.#tasks.values()].filter((task) => task.owner === owner)
+    const ownCount = own.length + this.#beginning.filter((one) => one === owner).length
+    if (ownCount >= tasksPerPrincipal && !this.#dropOldest(own)) throw tooMany(tasksPerPrincipal, 'this client')
+    const count = this.#tasks.size + this.#beginning.length
+    if (count >= tasks && !this.#dropOldest([...this.#tasks.values()])) throw tooMany(tasks, 'the server')
+  }
+
+  #add(owner: string, live: LiveCall, ttlMs: number): Task {
     const task = new Task(owner, live, Math.min(Math.max(1, ttlMs), this.#limits.taskMs))
     this.#tasks.set(task.id, task)
     const expire = (): void => {

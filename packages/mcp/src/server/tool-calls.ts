@@ -72,10 +72,9 @@ export class ToolCalls {
     try {
       const state = context.mcpReq.requestState<CallPlaceState>()
       if (state !== undefined) return await this.#goOn(offered, request, state, context)
-      if (wantsTask) tasks.makeRoom(calls.principal.id)
-      const live = await this.#begin(offered, request, context)
-      if (wantsTask) return tasks.create(calls.principal.id, live, request.task?.ttl)
-      return await this.#attend(live, offered, request, context)
+      const begin = (): Promise<LiveCall> => this.#begin(offered, request, context)
+      if (wantsTask) return await tasks.create(calls.principal.id, begin, request.task?.ttl)
+      return await this.#attend(await begin(), offered, request, context)
     } catch (cause) {
       if (cause instanceof ProtocolError) throw cause
       return toMcpError(cause)
