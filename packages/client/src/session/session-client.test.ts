@@ -244,11 +244,11 @@ test('a once call that ends while the connection is down still brings its result
   setOffline(true)
   cut()
   await until(client, ({ status }) => status === 'waiting')
-  const session = await host.session('s')
+  const session = frontOf(await host.session('s'))
   await session.control('stop')
   await session.control('start')
   gate.resolve()
-  const ignored = frontOf(session).events({ from: 'now', delivery: true })
+  const ignored = session.events({ from: 'now', delivery: true })
   setOffline(false)
   for await (const event of ignored) if (event.type === 'result-ignored') break
   expect(await client.send('Did it work?').answer).toMatchObject({ text: 'It is paid.' })
