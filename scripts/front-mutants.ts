@@ -41,8 +41,8 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   {
     name: 'a page hands in the result of a device',
     file: 'packages/server/src/http/take-given.ts',
-    from: "call.status === 'settled' || !isPage(call.holder)) return true",
-    to: "call.status === 'settled') return true",
+    from: "call.runs !== 'client' || !isPage(call.holder)) return true",
+    to: "call.runs !== 'client') return true",
     test: { file: 'packages/server/src/http/foreign-results.test.ts' },
   },
   {

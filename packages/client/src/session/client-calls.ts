@@ -58,7 +58,7 @@ export class ClientCalls {
   take({ callId, runs, status, holder }: CallView): void {
     const held = this.#held.get(callId)
     const { device } = this.#session
-    if (status === 'settled') return this.#forget(callId)
+    if (status === 'settled') return this.#end(callId)
     if (runs !== 'client' || device === undefined || holder !== device) return
     // A running call belongs to this copy only if this copy sent its claim.
     if (status === 'waiting' ? held?.state !== 'claiming' : held?.state === 'unclaimed') this.#claim(callId, device)
@@ -67,7 +67,7 @@ export class ClientCalls {
   /** Takes the unsettled calls when the connection is back; others have been settled meanwhile. */
   resume(calls: readonly OpenCallView[]): void {
     const open = new Set(calls.map(({ call }) => call.callId))
-    for (const callId of this.#held.keys()) if (!open.has(callId)) this.#forget(callId)
+    for (const callId of this.#held.keys()) if (!open.has(callId)) this.#end(callId)
     for (const { call } of calls) this.take(call)
     for (const held of this.#held.values()) this.#sendResult(held)
   }
@@ -123,7 +123,7 @@ export class ClientCalls {
     listeners.tell('call', call)
     const context = { callId, name, signal: held.abort.signal }
     const outcome = await runTool(findHandler(options, name), input, context)
-    if (this.#held.get(callId) !== held) return // no longer needed
+    if (this.#held.get(callId) !== held) return // the client was closed
     held.state = 'done'
     held.outcome = outcome
     place.save({ kind: 'result', id: callId, atMs: world.nowMs(), outcome, device: held.device })
@@ -152,7 +152,14 @@ export class ClientCalls {
     })
   }
 
-  /** Forgets a call whose result is no longer needed. */
+  /** Aborts a settled call. If it has begun, its result is still sent: the model may have read that it may have run. */
+  #end(callId: string): void {
+    const held = this.#held.get(callId)
+    if (held?.state === 'begun' || held?.state === 'done') held.abort.abort()
+    else this.#forget(callId)
+  }
+
+  /** Forgets a call that was not begun, or whose result the server has answered. */
   #forget(callId: string): void {
     const held = this.#held.get(callId)
     if (!held) return

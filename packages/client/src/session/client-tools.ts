@@ -7,7 +7,7 @@ import { describeThrown } from '../tool-calls.ts'
 export interface RunContext {
   readonly callId: string
   readonly name: string
-  /** Aborts when the result is no longer needed: the call was cancelled, timed out, or the client was closed. */
+  /** Aborts when the call has ended without this result: it was cancelled, timed out, or the client was closed. */
   readonly signal: AbortSignalLike
 }
 

@@ -60,7 +60,14 @@ export class Inputs {
     const said = this.#all
     this.#all = new Map()
     for (const entry of entries) if (!said.has(entry.id)) this.#track(entry, entry.id)
-    for (const [id, tracked] of said) this.#all.set(id, tracked)
+    // The clock may have been set back since they were saved: what was said here is saved behind them.
+    this.#lastMs = Math.max(0, ...entries.map(({ atMs }) => atMs))
+    for (const [id, tracked] of said) {
+      this.#all.set(id, tracked)
+      const { entry, state } = tracked
+      this.#lastMs = Math.max(this.#lastMs + 1, entry.atMs)
+      if (state === 'waiting' && this.#lastMs > entry.atMs) this.#session.place.save({ ...entry, atMs: this.#lastMs })
+    }
     this.#session.publish()
     this.sendNext()
   }

@@ -13,6 +13,8 @@ const url = 'ws://127.0.0.1:9/ws'
 // A client loads this module when it has tools; preloading makes that immediate.
 beforeAll(() => import('./client-calls.ts'))
 
+const UNKNOWN = { type: 'unknown', code: 'tool_result_unknown', message: 'it may have run' } as const
+
 interface Begun {
   readonly callId: string
   readonly signal: { readonly aborted: boolean }
@@ -105,23 +107,51 @@ test.each(['waiting', 'running'] as const)(
   },
 )
 
-test('a call that was settled while nobody was connected is aborted, and its result is kept nowhere', async () => {
-  const { server, device, begun, kept } = await open()
-  offer(server, 'c1', device)
-  offer(server, 'c2', device)
-  grant(server, 'c1', 0)
-  grant(server, 'c2', 1)
+test('a call that was settled while nobody was connected is aborted, and its result is sent once', async () => {
+  const { server, device, begun, kept, errors } = await open()
+  for (const callId of ['c1', 'c2', 'c3']) offer(server, callId, device)
+  for (const index of [0, 1]) grant(server, `c${index + 1}`, index)
   await settle()
   begun[1]?.resolve('done')
   await settle()
   expect(kept.has('result c2')).toBe(true)
-  const settled = ['c1', 'c2'].map((callId) => waitingCall(callId, device, { status: 'settled' }))
-  reconnect(server, settled)
+  const ends = ['c1', 'c2', 'c3'].map((callId) => waitingCall(callId, device, { status: 'settled', result: UNKNOWN }))
+  reconnect(server, ends)
+  expect(server.asked('call.result')).toMatchObject([{ callId: 'c2', outcome: { output: 'done' }, device }])
+  expect(begun.map(({ signal }) => signal.aborted)).toEqual([true, true])
+  begun[0]?.resolve('late')
+  await settle()
+  expect([...kept.keys()]).toEqual(['result c2', 'result c1'])
+  server.accept(server.asked('call.result')[0], { ignored: 'late' })
+  server.refuse(server.asked('call.result')[1], 'illegal_input')
+  expect([[...kept.keys()], errors]).toEqual([[], []])
+  reconnect(server)
+  expect([server.asked('call.result'), server.asked('call.claim'), begun.length]).toEqual([[], [], 2])
+})
+
+test('a call that is settled while it runs here is aborted, and what it brings is sent once', async () => {
+  const { server, device, begun, kept } = await open()
+  offer(server, 'c1', device)
+  grant(server, 'c1')
+  await settle()
+  server.tell({ type: 'call', call: waitingCall('c1', device, { status: 'settled', result: UNKNOWN }) })
   expect(begun[0]?.signal.aborted).toBe(true)
   begun[0]?.resolve('late')
   await settle()
-  expect([...kept.keys()]).toEqual([])
-  expect(server.asked('call.result')).toEqual([])
+  expect(server.asked('call.result')).toMatchObject([{ callId: 'c1', outcome: { output: 'late' }, device }])
+  server.accept(server.asked('call.result')[0], { ignored: 'late' })
+  expect(kept.size).toBe(0)
+})
+
+test('a result of a former copy whose call has settled is sent in its name, once', async () => {
+  const left: OutboxEntry = { kind: 'result', id: 'c1', atMs: 1, outcome: { output: 'seen' }, device: 'former' }
+  const { server, begun, kept } = await open({}, [left])
+  kept.set('result c1', left) // as the outbox has it
+  await expect.poll(() => server.asked('call.result').length).toBe(1)
+  expect(server.asked('call.result')).toMatchObject([{ callId: 'c1', device: 'former', outcome: { output: 'seen' } }])
+  server.accept(server.asked('call.result')[0], { ignored: 'late' })
+  reconnect(server)
+  expect([server.asked('call.result'), begun, kept.size]).toEqual([[], [], 0])
 })
 
 test('a result is sent once for each connection, in the name under which its call was claimed, until the server has it', async () => {

@@ -1,5 +1,6 @@
 // The client of version 2 against the real front over real sockets.
 import { BatonError, defineAgent, tool } from '@baton/core'
+import { frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -215,6 +216,44 @@ test('a pure call that runs here while the server is started again runs once, an
   expect(await answer).toMatchObject({ text: 'Blue.' })
   expect(runs).toBe(1)
   expect(claims).toEqual(['proposed', 'waiting', 'running', 'proposed', 'waiting', 'running', 'settled'])
+})
+
+test('a once call that ends while the connection is down still brings its result, as a note with the next turn', async () => {
+  const pay = tool({ name: 'pay', description: 'pays', input: NO_INPUT, effect: 'once' })
+  const { url, host, model } = await serve(
+    [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'It is paid.' }],
+    [pay],
+  )
+  const { world, cut, setOffline } = createCuttableWorld()
+  const gate = Promise.withResolvers<void>()
+  let runs = 0
+  const client = open({
+    url,
+    world,
+    session: 's',
+    tools: {
+      pay: async () => {
+        runs += 1
+        await gate.promise
+        return 'paid 5'
+      },
+    },
+  })
+  client.send('Pay.').answer.catch(() => {}) // its turn is stopped
+  await until(client, ({ calls }) => calls[0]?.call.status === 'running')
+  setOffline(true)
+  cut()
+  await until(client, ({ status }) => status === 'waiting')
+  const session = frontOf(await host.session('s'))
+  await session.control('stop')
+  await session.control('start')
+  gate.resolve()
+  const ignored = session.events({ from: 'now', delivery: true })
+  setOffline(false)
+  for await (const event of ignored) if (event.type === 'result-ignored') break
+  expect(await client.send('Did it work?').answer).toMatchObject({ text: 'It is paid.' })
+  expect(JSON.stringify(model.requests[1]?.messages)).toContain('finished after all: \\\"paid 5\\\"')
+  expect(runs).toBe(1)
 })
 
 test('a wrong token closes the client for good, and says so', async () => {

@@ -208,6 +208,28 @@ test('entries that a former copy has left come before what this one said, and no
   expect(kept.scopes).toEqual(['ws://127.0.0.1:9/ws s'])
 })
 
+test('messages keep their order for the next copy of the app too, where the clock was set back between two copies', async () => {
+  const left = [5_000, 6_000].map((atMs, index): OutboxEntry => ({
+    kind: 'input',
+    id: `left ${index}`,
+    atMs,
+    type: 'input.send',
+    given: { input: `left ${index}`, content: 'from the former copy' },
+  }))
+  const { client, kept, server } = open({}, left)
+  for (const id of ['said at once', 'and another']) client.send('before the former copy is known', { id })
+  await settle()
+  client.send('after it', { id: 'said then' })
+  const order = ['left 0', 'left 1', 'said at once', 'and another', 'said then']
+  // As outboxes hand entries over.
+  const saved = [...left, ...kept.entries()].sort((one, other) => one.atMs - other.atMs)
+  expect(saved.map(({ id }) => id)).toEqual(order)
+  openPlayed(server)
+  for (let index = 0; index < order.length; index++) server.accept(server.asked('input.send')[index])
+  expect(server.asked('input.send').map(({ input }) => input)).toEqual(order)
+  expect(kept.keys()).toEqual([])
+})
+
 test('each input gets the end of its own turn, and one that is entered later waits for its own', async () => {
   const { server, client } = open()
   openPlayed(server)

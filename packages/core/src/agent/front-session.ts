@@ -37,6 +37,11 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
    * `rate_limited` (too many clients or tools), `unauthorized`
    */
   client(init: LeaseClientOptions): Promise<LeaseClient>
+  /**
+   * Calls back when the session has been restarted from its log, which detaches all clients: those that are still there
+   * attach again. The returned function ends this, and so does closing the session.
+   */
+  onClientsGone(callback: () => void): () => void
   /** Connects an app, for a front that passes on its messages. */
   connect(init: ConnectionOptions): ClientConnection
   /** An unsettled call, with what the client needs to run it. */

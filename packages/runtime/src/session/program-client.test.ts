@@ -14,12 +14,17 @@ async function attach(
 ) {
   const { stream, state, history, publish, append } = openStream()
   const submitted: Input[] = []
+  const warned: string[] = []
   const engine = {
     session: 's',
     stream,
     state,
     history: () => Object.assign(history(), { openCall: () => CALL }),
-    world: { spec: { limits: { resultChars: 1000 } }, tools: [] },
+    world: {
+      spec: { limits: { resultChars: 1000 } },
+      tools: [],
+      log: { warn: (message: string) => void warned.push(message) },
+    },
     submit: async (inputs: readonly Input[]) => {
       submitted.push(...inputs)
       for (const input of inputs) await submit(input)
@@ -29,7 +34,7 @@ async function attach(
   const principal = { id: 'ann' }
   const client = await attachProgramClient({ engine, principal, handlers, connection: 'app', onDetach: () => {} })
   const listAttachments = (): readonly Input[] => submitted.filter(({ type }) => type === 'client-attached')
-  return { stream, publish, append, client, listAttachments }
+  return { stream, publish, append, client, warned, listAttachments }
 }
 
 /** The call that the program is offered. */
@@ -41,6 +46,19 @@ test('a program that missed that its session was opened again attaches again', a
   publish({ type: 'host-restarted', downMs: 0 })
   for (let index = 0; index <= EVENTS_MAX; index++) publish({ type: 'session-described', title: `${index}` })
   await expect.poll(listAttachments).toHaveLength(2)
+})
+
+test('a program that could not be attached again is attached when its session was restarted once more', async () => {
+  let attempts = 0
+  const { publish, warned, listAttachments } = await attach(async ({ type }) => {
+    if (type !== 'client-attached') return
+    attempts += 1
+    if (attempts === 2) throw new Error('the disk is full')
+  })
+  publish({ type: 'host-restarted', downMs: 0 })
+  await expect.poll(() => warned).toEqual(['the client of a program could not be attached again'])
+  publish({ type: 'host-restarted', downMs: 0 })
+  await expect.poll(listAttachments).toHaveLength(3)
 })
 
 test('a program that detaches while it is behind reads nothing more', async () => {

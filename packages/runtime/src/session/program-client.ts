@@ -3,6 +3,7 @@ import type { Client, ClientHandlers, Principal } from '@baton/core/internal'
 import { parseJson } from '@baton/core/internal'
 import type { OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import { submitAlone } from '../engine.ts'
 import { storeMediaOrSay } from '../work/media.ts'
 import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
@@ -64,15 +65,25 @@ async function serve(state: ClientState): Promise<void> {
       for (const event of batch.events) {
         isBehind ||= event.type === 'behind'
         // The session was reopened under this program, which is still running and still answers.
-        if (event.type === 'clients-gone' && !state.detached) await state.client.renew()
+        if (event.type === 'clients-gone' && !state.detached) await comeBack(state)
         if (event.type === 'call-offered' && event.client === connection) answer(state, event.callId, event.offer)
       }
     if (!isBehind || state.detached) return
     state.reader = openEvents(engine, READING)
     // It may have missed that the session was reopened.
-    await state.client.renew()
+    await comeBack(state)
     for (const { callId, state: phase, offer } of engine.state().step?.calls ?? [])
       if (phase === 'offered' && offer?.connection === connection) answer(state, callId, offer.number)
+  }
+}
+
+/** A store that fails again restarts the session once more, and this program reads of it. Never rejects. */
+async function comeBack({ client, engine, connection }: ClientState): Promise<void> {
+  try {
+    await client.renew()
+  } catch (cause) {
+    const about = { session: engine.session, client: connection, cause: describeThrown(cause) }
+    engine.world.log.warn('the client of a program could not be attached again', about)
   }
 }
 

@@ -278,6 +278,18 @@ class SessionHandle implements FrontSession {
     return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given })
   }
 
+  onClientsGone(callback: () => void): () => void {
+    if (this.#closed) return () => {}
+    const stop = this.#init.engine.stream.onClientsGone(callback)
+    const reader = { leave: () => leave() }
+    const leave = (): void => {
+      this.#readers.delete(reader)
+      stop()
+    }
+    this.#readers.add(reader)
+    return leave
+  }
+
   connect(init: ConnectionOptions): ClientConnection {
     return openConnection(this.submit, this.#init.principal, init)
   }

@@ -128,6 +128,20 @@ test('a reader that missed records of another host reads them in the log, once; 
   expect(await device.nextBatch()).toBeUndefined()
 })
 
+test('clients learn that the session was restarted, also from records that this process missed, until they leave', () => {
+  const { stream, append, publish } = openStream()
+  const told: string[] = []
+  const leave = stream.onClientsGone(() => void told.push('one'))
+  stream.onClientsGone(() => void told.push('other'))
+  publish(added('one'))
+  expect(told).toEqual([])
+  publish({ type: 'host-restarted', downMs: 0 })
+  expect(told).toEqual(['one', 'other'])
+  leave()
+  stream.startAfter(append({ type: 'host-restarted', downMs: 0 }).pos)
+  expect(told).toEqual(['one', 'other', 'other'])
+})
+
 test('while a session is opened again a reader waits, and joins when it is open', async () => {
   const { stream, append, fold, publish, read } = openStream()
   publish(added('one'))

@@ -47,6 +47,8 @@ const INDEX = 'the index of messages'
 export class SessionStream {
   readonly #init: SessionStreamOptions
   readonly #readers = new Set<StreamReader>()
+  /** Callbacks of `onClientsGone`. */
+  readonly #clients = new Set<() => void>()
   /** Has taken every published record. Created for the first reader or live piece, and after records were missed. */
   #edge: SessionProjection | undefined
   #publishedPos = -1
@@ -94,7 +96,10 @@ export class SessionStream {
     this.#publishedPos = record.pos
     const events = this.#edge?.takeRecord(record)
     if (events) for (const reader of this.#readers) reader.takeRecord(record, events)
-    for (const fact of record.facts) if (fact.type === 'model-started') this.#lastAttempt = fact.attempt
+    for (const fact of record.facts) {
+      if (fact.type === 'model-started') this.#lastAttempt = fact.attempt
+      if (fact.type === 'host-restarted') this.#tellClients()
+    }
     if (this.#early.length > 0) this.#publishEarly()
     if (this.#change) this.notice()
   }
@@ -116,6 +121,14 @@ export class SessionStream {
     this.#publishedPos = pos
     this.#edge = undefined
     for (const reader of this.#readers) reader.miss()
+    this.#tellClients()
+  }
+
+  /** See `FrontSession.onClientsGone`. The records missed by this process may have it too. */
+  onClientsGone(callback: () => void): () => void {
+    const own = (): void => callback()
+    this.#clients.add(own)
+    return () => void this.#clients.delete(own)
   }
 
   /** Wakes readers that wait for a record, or for the session to be opened again. */
@@ -225,6 +238,10 @@ export class SessionStream {
     const text = history().progressText()
     if (written && text !== '') this.#edge.takeLive({ type: 'text-delta', attempt: written.attempt, offset: 0, text })
     return this.#edge
+  }
+
+  #tellClients(): void {
+    for (const callback of this.#clients) callback()
   }
 
   #keepEarly(piece: Piece): void {

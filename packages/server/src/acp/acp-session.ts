@@ -304,6 +304,7 @@ export class AcpSession {
     } finally {
       events.leave()
     }
+    this.#tools?.rest()
     this.#isAway = !this.#isClosed
     this.#prompts.refuseAll(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
   }

@@ -3,6 +3,7 @@
 import type { CallView, LeaseClient, Logger, FrontSession, SessionEvent, Timers } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
+import { KEPT_LEASE_MS, keepLease } from '../shared/keep-lease.ts'
 
 export interface ClientToolsOptions {
   readonly session: FrontSession
@@ -14,28 +15,24 @@ export interface ClientToolsOptions {
   readonly log: Logger
 }
 
-const LEASE_MS = 30_000
-/** Milliseconds between renewals. */
-const RENEWAL_MS = 10_000
-
 export class ClientTools {
   readonly #init: ClientToolsOptions
   readonly #lease: LeaseClient
   readonly #running = new Map<string, AbortController>()
-  #stopRenewal = (): void => {}
+  readonly #stopRenewals: () => void
   #hasLeft = false
 
   /** @throws BatonError when the session refuses the client */
   static async open(init: ClientToolsOptions): Promise<ClientTools> {
     const { session, client, runs } = init
-    const lease = await session.client({ client, leaseMs: LEASE_MS, asks: true, ...(runs && { runs }) })
+    const lease = await session.client({ client, leaseMs: KEPT_LEASE_MS, asks: true, ...(runs && { runs }) })
     return new ClientTools(init, lease)
   }
 
   private constructor(init: ClientToolsOptions, lease: LeaseClient) {
     this.#init = init
     this.#lease = lease
-    this.#renewLater()
+    this.#stopRenewals = keepLease({ ...init, client: lease })
   }
 
   /** Never rejects. */
@@ -59,11 +56,16 @@ export class ClientTools {
       .finally(() => this.#running.delete(call.callId))
   }
 
+  /** Stops renewing the lease, because the session is closed here. */
+  rest(): void {
+    this.#stopRenewals()
+  }
+
   /** Releases the lease and aborts running calls. Never rejects. */
   async leave(): Promise<void> {
     if (this.#hasLeft) return
     this.#hasLeft = true
-    this.#stopRenewal()
+    this.#stopRenewals()
     for (const gone of this.#running.values()) gone.abort()
     await this.#lease.detach().catch(() => {}) // the session is closed; the lease will expire
   }
@@ -75,17 +77,7 @@ export class ClientTools {
       return // withdrawn or taken by another client; its next event says so
     }
     const outcome = await this.#init.callTool(call, signal)
-    if (!signal.aborted) await this.#lease.result(call.callId, outcome)
-  }
-
-  #renewLater(): void {
-    this.#stopRenewal = this.#init.timers.start(RENEWAL_MS, () => {
-      this.#lease.renew().then(
-        () => {
-          if (!this.#hasLeft) this.#renewLater()
-        },
-        () => {}, // the session has ended the lease
-      )
-    })
+    // Also of a call that has settled meanwhile: the model may have read that it may have run.
+    if (!this.#hasLeft) await this.#lease.result(call.callId, outcome)
   }
 }

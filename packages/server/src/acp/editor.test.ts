@@ -3,6 +3,7 @@
 import { methods } from '@agentclientprotocol/sdk'
 import type { ClientApp } from '@agentclientprotocol/sdk'
 import { BatonError, defineAgent, tool } from '@baton/core'
+import { frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createNodeEnvironment } from '@baton/host'
@@ -83,6 +84,40 @@ test('a client tool is run by a client that says that it can, once', async () =>
   expect(editor.told.map(({ update }) => update)).toContainEqual(
     expect.objectContaining({ status: 'completed', rawOutput: { color: 'red' } }),
   )
+  await editor.stop()
+})
+
+test('a call that ends while the editor runs it is cancelled there, and what the editor brings is a note for the model', async () => {
+  const pay = tool({ name: 'pay', description: 'Pays.', input: EMPTY, effect: 'once' })
+  const model = NO_MODEL([{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'It is paid.' }])
+  const asked = Promise.withResolvers<AbortSignal>()
+  const paid = Promise.withResolvers<object>()
+  const editor = await startEditor({
+    agent: defineAgent({ name: 'shop', model, tools: [pay] }),
+    capabilities: { _meta: { [CLIENT_TOOLS]: ['pay'] } },
+    app: (app) =>
+      app.onRequest(
+        CALL_TOOL,
+        (params: unknown) => params,
+        ({ signal }) => {
+          asked.resolve(signal)
+          return paid.promise
+        },
+      ),
+  })
+  const id = await editor.open()
+  const prompt = editor.prompt(id, 'Pay').catch(() => {}) // its turn is stopped
+  const signal = await asked.promise
+  const session = frontOf(await editor.host.session(id, { principal: { id: 'local' } }))
+  await session.control('stop')
+  await session.control('start')
+  await prompt
+  await expect.poll(() => signal.aborted).toBe(true)
+  const events = session.events({ from: 'now', delivery: true })
+  paid.resolve({ output: 'paid 5' })
+  for await (const event of events) if (event.type === 'result-ignored') break
+  await editor.prompt(id, 'Did it work?')
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('finished after all: \\"paid 5\\"')
   await editor.stop()
 })
 

@@ -278,7 +278,7 @@ test('an ended client tool call that is offered again runs again, and a running 
   }
   const answers: PromiseWithResolvers<never>[] = []
   const tools = await ClientTools.open({
-    session: { client: async () => lease } as unknown as FrontSession, // likewise
+    session: { client: async () => lease, onClientsGone: () => () => {} } as unknown as FrontSession, // likewise
     client: 'acp-1',
     runs: undefined,
     callTool: () => {
@@ -296,12 +296,12 @@ test('an ended client tool call that is offered again runs again, and a running 
   tools.take(asked({ status: 'settled' }))
   answers[0]?.resolve({ type: 'ok', content: [] } as never)
   await settle()
-  expect(done).toEqual(['claim c1'])
+  expect(done).toEqual(['claim c1', 'result c1'])
   tools.take(asked({}))
   await settle()
   answers[1]?.resolve({ type: 'ok', content: [] } as never)
   await settle()
-  expect(done).toEqual(['claim c1', 'claim c1', 'result c1'])
+  expect(done).toEqual(['claim c1', 'result c1', 'claim c1', 'result c1'])
 })
 
 /** An editor whose terminal ends when the test says so. */

@@ -285,7 +285,7 @@ class V1Connection implements AcpConnection {
         runs,
         callTool: async ({ callId: toolCallId, name, input }, signal) => {
           const asked = { sessionId, toolCallId, name, input }
-          return readOutcome(await client.request<unknown>(CALL_TOOL, asked, waitUntil(signal)))
+          return readOutcome(await client.request<unknown>(CALL_TOOL, asked, { cancellationSignal: signal }))
         },
       }),
     }

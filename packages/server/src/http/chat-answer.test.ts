@@ -1,4 +1,5 @@
-// A page that leaves while its client is being attached or renewed: nothing remains, and nothing is attached again.
+// A page that leaves while its client is being attached or renewed: nothing remains, and nothing is attached again. One
+// that stays is attached again when its session is restarted.
 import type { CallView, LeaseClient, FrontSession, SessionEvent } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { ChatAnswer } from './chat-answer.ts'
@@ -31,7 +32,14 @@ function createWorld() {
     detach: () => later('detach'),
     claim: () => later('claim'),
   } as unknown as LeaseClient
-  const session = { client: () => later('attach').then(() => lease) } as unknown as FrontSession
+  const gone = new Set<() => void>()
+  const session = {
+    client: () => later('attach').then(() => lease),
+    onClientsGone: (callback: () => void) => {
+      gone.add(callback)
+      return () => void gone.delete(callback)
+    },
+  } as unknown as FrontSession
   const answer = new ChatAnswer({
     session,
     linkMedia: () => '',
@@ -41,6 +49,7 @@ function createWorld() {
         return () => void timers.splice(timers.indexOf(fire), 1)
       },
     },
+    log: { info: () => {}, warn: () => {} },
     nowMs: () => 0,
     newId: () => '1',
     livePos: 0,
@@ -49,6 +58,7 @@ function createWorld() {
     answer,
     asked,
     timers,
+    gone,
     /** Answers the oldest request. */
     settle: async () => {
       pending.shift()?.()
@@ -72,6 +82,20 @@ test('a renewal that is under way when its page leaves is the last one', async (
   await settle() // the release
   await left
   expect([asked, timers]).toEqual([['attach', 'renew', 'detach'], []])
+})
+
+test('a page whose session is restarted is attached again at once, and no more when it has left', async () => {
+  const { answer, asked, gone, settle } = createWorld()
+  const told = answer.take(event(OFFERED))
+  await settle()
+  await told
+  for (const tell of gone) tell()
+  expect(asked).toEqual(['attach', 'renew'])
+  await settle()
+  const left = answer.leave()
+  await settle() // the release
+  await left
+  expect([asked, gone.size]).toEqual([['attach', 'renew', 'detach'], 0])
 })
 
 test('a page that leaves while being attached is released afterwards', async () => {

@@ -1,16 +1,18 @@
 // One chat response: streams the events of a turn as chunks. The page reading it acts as the client of the calls it is
 // asked to run. A call is claimed before the page sees it, so that two pages never both run it.
-import type { CallView, LeaseClient, FrontSession, SessionEvent, Timers } from '@baton/core/internal'
+import type { CallView, LeaseClient, FrontSession, Logger, SessionEvent, Timers } from '@baton/core/internal'
 import type { UiChunk } from './ui-chunks.ts'
 import type { KnownAnswer } from './ui-answer.ts'
 import { UiAnswer } from './ui-answer.ts'
 import type { LinkMedia } from './ui-messages.ts'
+import { KEPT_LEASE_MS, keepLease } from '../shared/keep-lease.ts'
 
 export interface ChatAnswerOptions {
   readonly session: FrontSession
   readonly linkMedia: LinkMedia
   readonly known?: KnownAnswer
   readonly timers: Timers
+  readonly log: Logger
   readonly nowMs: () => number
   readonly newId: () => string
   /** Events up to this position are from the past; calls that they leave waiting are handled after all are read. */
@@ -21,9 +23,6 @@ export interface ChatAnswerOptions {
 
 /** Prefix of the names of clients behind responses. */
 const CLIENT = 'chat-'
-const LEASE_MS = 30_000
-/** Milliseconds between renewals while the response is open. */
-const RENEWAL_MS = 10_000
 /** Milliseconds past a call's deadline when a page's result is still accepted, because clocks differ. */
 const GRACE_MS = 5000
 const LEASE_MAX_MS = 3_600_000
@@ -33,7 +32,7 @@ export class ChatAnswer {
   readonly #answer: UiAnswer
   readonly #claimed = new Set<string>()
   #client: LeaseClient | undefined
-  #stopRenewal: (() => void) | undefined
+  #stopRenewals: (() => void) | undefined
   #isLive = false
   #hasLeft = false
 
@@ -70,13 +69,13 @@ export class ChatAnswer {
   /** Keeps the lease until the deadlines of calls that its page is to run. Never rejects. */
   async leave(): Promise<void> {
     this.#hasLeft = true
-    this.#stopRenewal?.()
+    this.#stopRenewals?.()
     const { session, nowMs } = this.#init
     const client = this.#client
     if (!client) return
     const own = this.#answer.ownCalls.filter(({ callId }) => this.#claimed.has(callId))
     const untilMs = Math.max(0, ...own.map(({ deadlineMs }) => deadlineMs ?? nowMs() + LEASE_MAX_MS))
-    const leaseMs = Math.min(LEASE_MAX_MS, Math.max(LEASE_MS, untilMs - nowMs() + GRACE_MS))
+    const leaseMs = Math.min(LEASE_MAX_MS, Math.max(KEPT_LEASE_MS, untilMs - nowMs() + GRACE_MS))
     try {
       await (own.length > 0 ? session.client({ client: client.connection, leaseMs }) : client.detach())
     } catch {
@@ -101,23 +100,12 @@ export class ChatAnswer {
   async #attach(): Promise<void> {
     const { session, newId } = this.#init
     try {
-      this.#client = await session.client({ client: `${CLIENT}${newId()}`, leaseMs: LEASE_MS })
+      this.#client = await session.client({ client: `${CLIENT}${newId()}`, leaseMs: KEPT_LEASE_MS })
     } catch {
       return // too many clients: another one runs it, or its deadline ends it
     }
     if (this.#hasLeft) await this.leave()
-    else this.#renewLater()
-  }
-
-  #renewLater(): void {
-    this.#stopRenewal = this.#init.timers.start(RENEWAL_MS, () => {
-      this.#client?.renew().then(
-        () => {
-          if (!this.#hasLeft) this.#renewLater()
-        },
-        () => {}, // the session no longer accepts it
-      )
-    })
+    else this.#stopRenewals = keepLease({ ...this.#init, client: this.#client })
   }
 }
 

@@ -1,6 +1,8 @@
 // Which page runs a client tool as pages come and go, and what people are asked other than approvals.
 import type { Agent, Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
+import type { SessionEvent } from '@baton/core/internal'
+import { frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { afterEach, expect, test } from 'vitest'
@@ -59,6 +61,29 @@ test.each(['pure', 'idempotent'] as const)('after a reload a call that is %s is 
     state: 'output-available',
     output: 'Rome',
   })
+})
+
+test('a page whose once call was stopped sends its result late, once, and the model reads it with the next message', async () => {
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once' })
+  const model = createScriptedModel({ steps: [{ calls: [{ name: 'place', arguments: {} }] }, { text: 'In Rome.' }] })
+  const { openPage, host } = start(defineAgent({ name: 'a', model, tools: [place] }))
+  const page = openPage('r2')
+  await page.sendMessage({ text: 'where?' })
+  const { toolCallId } = findTool(page, 'place')
+  const session = frontOf(await host.session('r2'))
+  await session.control('stop')
+  await session.control('start')
+  await page.addToolOutput({ tool: 'place', toolCallId: String(toolCallId), output: 'Rome' })
+  await settled(page, ({ status }) => status === 'ready' && findTool(page, 'place')['state'] === 'output-error')
+  await page.sendMessage({ text: 'and?' })
+  expect(readTexts(page).at(-1)).toBe('In Rome.')
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('finished after all: \\"Rome\\"')
+  const ignored: SessionEvent[] = []
+  for await (const event of session.events({ from: 'start', delivery: true })) {
+    if (event.type === 'live') break
+    if (event.type === 'result-ignored') ignored.push(event)
+  }
+  expect(ignored).toMatchObject([{ callId: toolCallId, reason: 'late' }])
 })
 
 test('of two pages that decide differently, the later one shows the decision that counted', async () => {

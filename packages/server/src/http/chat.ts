@@ -333,10 +333,10 @@ export async function resumeChat(session: FrontSession, world: ChatWorld): Promi
 
 function createAnswer(
   session: FrontSession,
-  { clock, timers, newId, linkMedia }: ChatWorld,
+  { clock, timers, newId, log, linkMedia }: ChatWorld,
   more: Pick<ChatAnswerOptions, 'livePos' | 'calls' | 'known'>,
 ): ChatAnswer {
-  return new ChatAnswer({ session, timers, newId, linkMedia, nowMs: () => clock.nowMs(), ...more })
+  return new ChatAnswer({ session, timers, newId, log, linkMedia, nowMs: () => clock.nowMs(), ...more })
 }
 
 /** Skips events up to the first match. */

@@ -22,9 +22,16 @@ export function hasEndedOtherwise(
 
 type DecisionGiven = Extract<Given, { readonly type: 'decision' }>
 
+/** Whether the model has read that the call ended without a result, and the page has one after all. */
+function isLate({ type }: Given, { result }: CallView): boolean {
+  return type === 'result' && result !== undefined && WITHOUT_RESULT.has(result.type)
+}
+
+const WITHOUT_RESULT: ReadonlySet<string> = new Set(['unknown', 'timed-out', 'cancelled'])
+
 /**
- * Applies a result or decision. Skips results of settled calls, and of calls that another client is known to run. False
- * if another request was faster.
+ * Applies a result or decision. Skips results of settled calls that are not late, and of calls that another client is
+ * known to run. False if another request was faster.
  */
 export async function takeGiven(
   session: FrontSession,
@@ -34,8 +41,10 @@ export async function takeGiven(
   if (given.type === 'decision') return await decide(session, given)
   if (given.isElsewhere) return true
   const call = calls.get(given.callId)
-  if (!call || call.runs !== 'client' || call.status === 'settled' || !isPage(call.holder)) return true
-  const client = await session.client({ client: call.holder ?? '' })
+  if (!call || call.runs !== 'client' || !isPage(call.holder)) return true
+  const isSettled = call.status === 'settled'
+  if (isSettled && !isLate(given, call)) return true
+  const client = await session.client({ client: call.holder ?? '', onlyResults: isSettled })
   const outcome =
     given.type === 'failed'
       ? ({ type: 'error', code: 'tool_failed', message: given.message } as const)

@@ -1,20 +1,21 @@
 // A store in memory that waits at its gate before everything that it does, so that a test decides what is still under
 // way.
-import type { Store } from '@baton/core/internal'
+import type { ErrorCode, Store } from '@baton/core/internal'
 import { BatonError } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
 
 export function createGatedStore() {
   const memory = createMemoryStore()
   let gate: PromiseWithResolvers<void> | undefined
-  let failures = 0
+  let failure: ErrorCode | undefined
   const pass =
     <Given extends unknown[], Done>(act: (...given: Given) => Promise<Done>, fails = false) =>
     async (...given: Given): Promise<Done> => {
       await gate?.promise
-      if (fails && failures > 0) {
-        failures -= 1
-        throw new BatonError({ code: 'store_failed', message: 'the disk is full' })
+      if (fails && failure) {
+        const code = failure
+        failure = undefined
+        throw new BatonError({ code, message: 'the disk is full' })
       }
       return await act(...given)
     }
@@ -39,7 +40,7 @@ export function createGatedStore() {
       gate?.resolve()
       gate = undefined
     },
-    /** The next append fails. */
-    failNext: () => void (failures = 1),
+    /** The next append fails. With `store_locked` it is not tried again: the session is read again from its log. */
+    failNext: (code: ErrorCode = 'store_failed') => void (failure = code),
   }
 }

@@ -45,6 +45,7 @@ export class V2Device {
   #renewedMs: number
   #isRenewing: Promise<void> | undefined
   #stopTimer: (() => void) | undefined
+  readonly #stopListening: () => void
   #isLeft = false
 
   constructor(init: V2DeviceOptions, client: LeaseClient, leaseMs: number) {
@@ -52,6 +53,11 @@ export class V2Device {
     this.#init = init
     this.#client = client
     this.#renewedMs = readMonotonicMs(init.clock)
+    // It is still connected. If it cannot be attached now, it is when a turn begins.
+    this.#stopListening = init.session.onClientsGone(() => {
+      this.#renewedMs = -Infinity
+      void this.#renew()
+    })
     this.#plan()
   }
 
@@ -77,6 +83,7 @@ export class V2Device {
   leave(): void {
     this.#isLeft = true
     this.#stopTimer?.()
+    this.#stopListening()
   }
 
   async release(): Promise<void> {

@@ -30,6 +30,7 @@ function createWorld() {
     if (failure) throw failure
   }
   const streams = new Set<(event: SessionEvent | undefined) => void>()
+  const gone = new Set<() => void>()
   const createEvents = () => {
     const waiting: (SessionEvent | undefined)[] = []
     let wake = (): void => {}
@@ -64,6 +65,10 @@ function createWorld() {
     info: async () => ({ activity: 'idle', head: { pos: 1 } }),
     lastTurn: () => undefined,
     events: createEvents,
+    onClientsGone: (callback: () => void) => {
+      gone.add(callback)
+      return () => void gone.delete(callback)
+    },
     close: () => act('close'),
     describe: () => act('describe'),
     client: async (init: LeaseClientOptions) => {
@@ -140,6 +145,7 @@ function createWorld() {
     pending,
     settle,
     timers,
+    gone,
     tell: (event: object) => {
       for (const push of streams) push(event as SessionEvent) // the fields in use
     },
@@ -180,6 +186,23 @@ test('a lease is renewed while work is in progress, and not at rest; new work re
   expect(done).toHaveLength(2)
   expect(await request('input.send', { input: 'i', content: 'Hi' })).toBe('ok')
   expect(done.slice(2), 'the device is there before the turn begins').toEqual(['renew phone', 'say'])
+})
+
+test('a device is attached again at once when its session was restarted, at rest too, and if that fails with the next turn', async () => {
+  const { connect, done, failures, gone, settle } = createWorld()
+  const { request } = connect()
+  await request('session.open', { ...OPEN, device: phone() })
+  done.length = 0
+  for (const tell of gone) tell()
+  expect(done).toEqual(['renew phone'])
+  await settle()
+  failures.set('renew phone', REFUSED)
+  for (const tell of gone) tell()
+  await settle()
+  await request('input.send', { input: 'i', content: 'Hi' })
+  expect(done.slice(1)).toEqual(['renew phone', 'renew phone', 'say'])
+  await request('session.close', {})
+  expect(gone.size).toBe(0)
 })
 
 test('a renewal that fails is tried again', async () => {
