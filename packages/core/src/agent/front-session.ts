@@ -42,6 +42,8 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
    * attach again. The returned function ends this, and so does closing the session.
    */
   onClientsGone(callback: () => void): () => void
+  /** Withdraws an input, or ends the turn that has read it; of an input that was answered, nothing. */
+  takeBack(inputId: string): Promise<void>
   /** Connects an app, for a front that passes on its messages. */
   connect(init: ConnectionOptions): ClientConnection
   /** An unsettled call, with what the client needs to run it. */

@@ -26,6 +26,8 @@ const NAMES = ['asks', 'asks-twice', 'asks-for-ever', 'samples', 'task', 'task-a
 
 let polls = 0
 let answered: object | undefined
+/** Looks at a task that still show its question after the answer has come. */
+let unread = 1
 
 function call({ name = '', inputResponses, requestState }: Params): object {
   const said = JSON.stringify(inputResponses ?? null)
@@ -60,7 +62,7 @@ function readTask({ taskId = '' }: Params): object {
   if (taskId === 'task-hangs' || polls < 3) return complete(createTask(taskId, 'working'))
   if (taskId === 'task-fails')
     return complete({ ...createTask(taskId, 'failed'), error: { code: -32_000, message: 'out of paper' } })
-  if (taskId === 'task-asks' && !answered)
+  if (taskId === 'task-asks' && (!answered || unread-- > 0))
     return complete({ ...createTask(taskId, 'input_required'), inputRequests: { size: question('Which size?') } })
   return complete({
     ...createTask(taskId, 'completed'),

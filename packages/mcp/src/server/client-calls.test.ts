@@ -1,4 +1,5 @@
 // The calls of one principal, as requests that come at once find them.
+import type { Agent, Host } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { afterEach, expect, test } from 'vitest'
@@ -12,6 +13,18 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end()
 })
 
+const finish = () => Promise.resolve({ content: [] })
+
+function createWorld(agent: Agent) {
+  const host = createHost({ agent })
+  ends.push(() => host.stop())
+  const parts = readOptions('the test', { agent }, false)
+  const direct = createDirectAgent({ agent, resultChars: parts.limits.resultChars })
+  const createCalls = (over: Host = host): ClientCalls =>
+    new ClientCalls({ host: over, parts, principal: { id: 'p' }, direct, begun: new Map() })
+  return { host, createCalls }
+}
+
 test('a client that returns twice at once to a call of another process gets one call, which counts once', async () => {
   const released = Promise.withResolvers<string>()
   const pay = tool({
@@ -20,11 +33,9 @@ test('a client that returns twice at once to a call of another process gets one 
     input: z.object({}),
     execute: () => released.promise,
   })
-  const agent = defineAgent({ name: 'shop', model: createScriptedModel({ steps: [] }), tools: [pay] })
-  const host = createHost({ agent })
-  ends.push(() => host.stop())
-  const parts = readOptions('the test', { agent }, false)
-  const direct = createDirectAgent({ agent, resultChars: parts.limits.resultChars })
+  const { host, createCalls: create } = createWorld(
+    defineAgent({ name: 'shop', model: createScriptedModel({ steps: [] }), tools: [pay] }),
+  )
   let opened = 0
   const closed: number[] = []
   const session: typeof host.session = async (...given) => {
@@ -36,15 +47,7 @@ test('a client that returns twice at once to a call of another process gets one 
     }
     return new Proxy(found, { get: (target, name) => (name === 'close' ? close : Reflect.get(target, name)) })
   }
-  const createCalls = (): ClientCalls =>
-    new ClientCalls({
-      host: { ...host, session } as typeof host,
-      parts,
-      principal: { id: 'p' },
-      direct,
-      begun: new Map(),
-    })
-  const finish = () => Promise.resolve({ content: [] })
+  const createCalls = (): ClientCalls => create({ ...host, session } as typeof host)
   const begun = await createCalls().call('pay', {}, { asks: false, finish })
   const place = { session: begun.session.id, inputId: begun.inputId, type: 'tool' } as const
 
@@ -57,4 +60,41 @@ test('a client that returns twice at once to a call of another process gets one 
   expect(other.isBusy).toBe(false)
   // The first handle began the call, and is kept for the next one. Of the others one followed it, and one was not needed.
   expect([opened, new Set(closed)]).toEqual([3, new Set([2, 3])])
+})
+
+test('a call that is sent again with its key while it is opening runs once', async () => {
+  let runs = 0
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    input: z.object({}),
+    execute: () => {
+      runs += 1
+      return 'paid'
+    },
+  })
+  const { createCalls } = createWorld(
+    defineAgent({ name: 'shop', model: createScriptedModel({ steps: [] }), tools: [pay] }),
+  )
+  const calls = createCalls()
+  const given = { asks: false, finish, key: 'one' }
+  const [one, two] = await Promise.all([calls.call('pay', {}, given), calls.call('pay', {}, given)])
+  expect(two).toBe(one)
+  await one.over()
+  expect(runs).toBe(1)
+})
+
+test('a found call that is cancelled while it waits ends no other turn of its conversation', async () => {
+  const released = Promise.withResolvers<string>()
+  const look = tool({ name: 'look', description: 'Looks.', input: z.object({}), execute: () => released.promise })
+  const model = createScriptedModel({ steps: [{ calls: [{ name: 'look', arguments: {} }] }, { text: 'one' }] })
+  const { createCalls, host } = createWorld(defineAgent({ name: 'shop', model, tools: [look] }))
+  const session = await host.session('talk', { principal: { id: 'p' } })
+  const [first, second] = [session.send('go', { inputId: 'first' }), session.send('and?', { inputId: 'second' })]
+  second.answer.catch(() => {})
+  const found = await createCalls().find({ session: 'talk', inputId: 'second', type: 'agent' }, finish)
+  found.cancel()
+  await found.over()
+  released.resolve('here')
+  expect((await first.answer).text).toBe('one')
 })

@@ -2,6 +2,7 @@
 // with the agent.
 import type { Agent, Host, JsonObject, Principal, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { frontOf } from '@baton/core/internal'
 import { writeCall } from './direct-agent.ts'
 import type { Finish } from './live-call.ts'
 import { LiveCall } from './live-call.ts'
@@ -109,12 +110,15 @@ export class ClientCalls {
       this.#running -= 1
       this.#closeSession(session)
     }
-    const interrupt = (): void => void session.interrupt({ reason: 'cancelled' }).catch(() => {}) // it has ended
+    const cancel = (): void =>
+      void frontOf(session)
+        .takeBack(inputId)
+        .catch(() => {}) // its session has ended
     const found = new LiveCall({
       session,
       turn: session.turn(inputId),
       tellsSteps: type === 'agent',
-      cancel: interrupt,
+      cancel,
       finish,
       onEnd: () => this.#end(inputId, onEnd),
     })

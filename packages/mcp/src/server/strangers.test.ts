@@ -15,9 +15,12 @@ const MODERN = {
 }
 
 let paid: string[]
+/** Number of cakes begun. */
+let cakes: number
 let served: Served
 beforeEach(() => {
   paid = []
+  cakes = 0
   const pay = tool({
     name: 'pay',
     description: 'Pays.',
@@ -34,6 +37,7 @@ beforeEach(() => {
     input: z.object({}),
     timeoutMs: 120_000,
     execute: async (_, { ask }) => {
+      cakes += 1
       await ask({ message: 'Sweet?', schema: z.object({ sweet: z.boolean() }) })
       return 'a cake'
     },
@@ -217,13 +221,19 @@ test('a task is its owner’s alone, and bounded in number', async () => {
   expect((await untilTask(taskId, 'completed')).result?.result?.content[0]?.text).toBe('a cake')
 })
 
-test('of tasks that begin at once, as many as are allowed run', async () => {
+test('of tasks that begin at once, as many as are allowed run; a refused one runs no tool', async () => {
   const begun = await Promise.all(
     Array.from({ length: 4 }, () => ask('ann', 'tools/call', { name: 'bake', arguments: {} })),
   )
   const told = begun.map(({ result }) => result?.content?.[0]?.text.slice(0, 12) ?? result?.resultType)
   expect(told.filter((one) => one === 'task')).toHaveLength(2)
   expect(told.filter((one) => one === 'rate_limited')).toHaveLength(2)
+  await expect.poll(() => cakes).toBe(2)
+  expect((await ask('ann', 'tools/call', { name: 'bake', arguments: {} })).result?.content?.[0]?.text).toMatch(
+    /^rate_limited/,
+  )
+  for (const { result } of begun) if (result?.taskId) await untilTask(result.taskId, 'input_required')
+  expect(cakes).toBe(2)
 })
 
 test('a task that is cancelled stays cancelled, and its call is taken back', async () => {

@@ -49,7 +49,8 @@ export function endWithSignal(
   return turn
 }
 
-async function takeBack(engine: SessionEngine, inputId: string): Promise<void> {
+/** Withdraws an input, or ends the turn that has read it. */
+export async function takeBack(engine: SessionEngine, inputId: string): Promise<void> {
   const withdrawn = await submitAlone(engine, { type: 'withdraw', target: inputId })
   if (withdrawn.type === 'accepted') return
   const { turn, index, counters } = engine.state()

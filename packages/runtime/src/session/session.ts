@@ -1,6 +1,6 @@
 // A session as programs and fronts hold it: the Session API over an engine of any host. Inputs are decoded here, so the
 // machine gets plain, well-formed data.
-import { endWithSignal, interruptSession } from './interrupt-session.ts'
+import { endWithSignal, interruptSession, takeBack } from './interrupt-session.ts'
 import type {
   Accepted,
   Client,
@@ -276,6 +276,11 @@ class SessionHandle implements FrontSession {
     if (this.#closed) throw createClosedError()
     const given = demand(decodeLeaseClientOptions(init))
     return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given })
+  }
+
+  async takeBack(inputId: string): Promise<void> {
+    if (this.#closed) throw createClosedError()
+    await takeBack(this.#init.engine, inputId)
   }
 
   onClientsGone(callback: () => void): () => void {
