@@ -12,11 +12,15 @@ import { TemporalDirectory } from './temporal-directory.ts'
 function createWorld() {
   const disk = createMemoryStore()
   const read: number[] = []
+  const held: { until?: Promise<void> } = {}
   const store: typeof disk = {
     ...disk,
-    read: (session, fromPos) => {
-      read.push(fromPos)
-      return disk.read(session, fromPos)
+    read: async function* (session, fromPos) {
+      const nth = read.push(fromPos)
+      const records = []
+      for await (const record of disk.read(session, fromPos)) records.push(record)
+      if (nth > 1) await held.until // the first one only finds who has the session
+      yield* records
     },
   }
   const memory = createMemoryBus()
@@ -39,7 +43,7 @@ function createWorld() {
     await session.close()
   }
   const tell = (session: string): void => bus.publish(EVERY_SESSION, { type: 'listed', session })
-  return { directory, disk, bus, gaps, read, warnings, write, tell }
+  return { directory, disk, bus, gaps, read, held, warnings, write, tell }
 }
 
 async function readNext(changes: AsyncIterator<SessionChange>): Promise<SessionInfo | undefined> {
@@ -60,6 +64,23 @@ test('a change that the bus tells is folded from where the session was left', as
   expect(read.toSorted((one, other) => one - other)).toEqual([0, 2])
   directory.close()
   expect(await changes.next()).toMatchObject({ done: true })
+})
+
+test('a change that the bus tells while the one before is being read is reported too', async () => {
+  const { directory, held, read, write, tell } = createWorld()
+  const changes = directory.watch({ principal: { id: 'ann' } })[Symbol.asyncIterator]()
+  await write('trip', 'first')
+  const gate = Promise.withResolvers<void>()
+  held.until = gate.promise
+  tell('trip')
+  await expect.poll(() => read.length).toBe(2)
+  await write('trip', 'second')
+  tell('trip')
+  await new Promise((resolve) => setImmediate(resolve)) // the bus delivers later
+  gate.resolve()
+  expect(await readNext(changes)).toMatchObject({ title: 'first' })
+  expect(await readNext(changes)).toMatchObject({ title: 'second' })
+  directory.close()
 })
 
 test('a session started again under its name is folded from its beginning', async () => {

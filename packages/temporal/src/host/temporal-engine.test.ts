@@ -117,3 +117,17 @@ test('a caller who may not change the agent holds nothing, and takes nothing fro
   await expect(alone).rejects.toMatchObject({ code: 'invalid_agent' })
   expect(listening()).toBe(0)
 })
+
+test('a handle of a removed session that leaves takes nothing from the new session of its name', async () => {
+  const { engine, listening } = await createWorld()
+  const removed = await engine.open('s', { principal: ANN })
+  engine.drop('s', undefined)
+  const fresh = await engine.open('s', { principal: ANN })
+  removed.leave()
+  const again = await engine.open('s', { principal: ANN })
+  expect(again.engine).toBe(fresh.engine)
+  expect(listening()).toBe(1)
+  fresh.leave()
+  again.leave()
+  expect(listening()).toBe(0)
+})

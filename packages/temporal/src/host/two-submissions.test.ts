@@ -1,7 +1,8 @@
 // Inputs of one session that a gateway submits while others are under way: one Update after another, each with its own
 // answers; a refusal, a failure or a lost answer concerns only its own. The test plays the service.
 import type { Input } from '@baton/core/machine'
-import type { Client } from '@temporalio/client'
+import type { Client, WithStartWorkflowOperation } from '@temporalio/client'
+import { ServiceError, WorkflowNotFoundError } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import type { Answers, Submission } from '../contract.ts'
 import { Submitter } from '../submitter.ts'
@@ -153,4 +154,32 @@ test('a client that attaches again while its first attachment fails stays', asyn
   rest()
   await settle()
   expect(updates[2]?.inputs.map((input) => describe(input))).toEqual(['client-attached a'])
+})
+
+test('an Update that starts its workflow keeps its id when its answer is lost', async () => {
+  const ids: string[] = []
+  let losses = 1
+  const note = ({ updateId }: { readonly updateId: string }): void => void ids.push(updateId)
+  const client = {
+    withDeadline: (_ms: number, call: () => unknown) => call(),
+    withAbortSignal: (_signal: AbortSignal, call: () => unknown) => call(),
+    workflow: {
+      getHandle: () => ({
+        executeUpdate: (_name: string, options: { readonly updateId: string }) => {
+          note(options)
+          return Promise.reject(new WorkflowNotFoundError('not found', 's', undefined))
+        },
+      }),
+      executeUpdateWithStart: (_name: string, options: { readonly updateId: string }) => {
+        note(options)
+        return losses-- > 0
+          ? Promise.reject(new ServiceError('the connection broke'))
+          : Promise.resolve([{ type: 'accepted', pos: 1 }])
+      },
+    },
+  } as unknown as Client // the parts in use
+  const start = () => Promise.resolve({} as WithStartWorkflowOperation<() => Promise<void>>) // the client is played
+  const submitter = new Submitter({ client, start })
+  expect(await submitter.submit('s', { inputs: [] })).toEqual([{ type: 'accepted', pos: 1 }])
+  expect([ids.length, new Set(ids).size]).toEqual([4, 1])
 })
