@@ -107,7 +107,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const code = await Promise.race([stopped.then(() => 0), stray.then(() => STRAY_EXIT)])
   withdrawAddress()
   isDraining = true
-  await end(server.drainMs, { front, embedded, log })
+  await endServer(server.drainMs, { front, embedded, log })
   return code
 }
 
@@ -214,13 +214,13 @@ function watchStray(terminal: Console, host: LocalHost | undefined, log: Logger)
 }
 
 interface Running {
-  readonly front: WebSocketFront
-  readonly embedded: EmbeddedHost | GatewayHost
+  readonly front: Pick<WebSocketFront, 'drain' | 'close'>
+  readonly embedded: Pick<EmbeddedHost | GatewayHost, 'environment' | 'stop'>
   readonly log: Logger
 }
 
 /** Turns that apps wait for are delivered completely first; turns without a reader get the remaining time. */
-async function end(drainMs: number, { front, embedded, log }: Running): Promise<void> {
+export async function endServer(drainMs: number, { front, embedded, log }: Running): Promise<void> {
   const { clock } = embedded.environment
   const untilMs = readMonotonicMs(clock) + drainMs
   log.info('the server is stopping; running turns may end', { withinMs: drainMs })

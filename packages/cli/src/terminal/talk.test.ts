@@ -41,6 +41,8 @@ const echo: Answering = (text, turn) => {
 interface Place {
   readonly hasControls?: boolean
   readonly failsAtOnce?: boolean
+  /** What a typing person answers. */
+  readonly ask?: NonNullable<Person['ask']>
   /** Why the session refuses every decision and every answer. */
   readonly refusal?: BatonError
 }
@@ -49,7 +51,7 @@ async function talk(
   lines: readonly string[],
   answering: Answering = echo,
   isTyped = false,
-  { hasControls = false, failsAtOnce = false, refusal }: Place = {},
+  { hasControls = false, failsAtOnce = false, ask = () => Promise.resolve('n'), refusal }: Place = {},
 ) {
   const said: string[] = []
   const done: string[] = []
@@ -58,7 +60,7 @@ async function talk(
   const person: Person = {
     next: () => Promise.resolve(waiting.shift()),
     close: () => {},
-    ...(isTyped && { ask: () => Promise.resolve('n') }),
+    ...(isTyped && { ask }),
   }
   const screen = createScreen({
     writeText: (text) => void said.push(text),
@@ -288,6 +290,18 @@ describe.each(['approval', 'question'] as const)('a command with nobody to ask, 
     await expect(started.ended).rejects.toMatchObject({ code: 'store_failed' })
     expect(done).toEqual([DENIALS[kind], 'close s'])
   })
+})
+
+test('a turn that fails while its approval is open withdraws it, and the next turn is shown', async () => {
+  const failing: Answering = (said, turn) => {
+    if (said === 'two') return echo(said, turn)
+    turn.push(REQUESTS.approval)
+    setImmediate(() => turn.fail(new BatonError({ code: 'model_timeout', message: 'too slow' })))
+  }
+  const { started, done, text } = await talk(['one', 'two'], failing, true, { ask: () => new Promise(() => {}) })
+  await started.ended
+  expect(done).toEqual(['close s'])
+  expect(text()).toContain('you said two')
 })
 
 test('an approval is decided by the person, or unasked where they have said so', async () => {

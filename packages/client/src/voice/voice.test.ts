@@ -33,6 +33,24 @@ test('sentences are said one after the other, and acknowledged when they were pl
   expect(world.timers()).toBe(0)
 })
 
+test('a sentence that ends while the report of the one before is under way is reported too', async () => {
+  const { world, session } = openVoice()
+  const gate = Promise.withResolvers<void>()
+  const report = session.played.bind(session)
+  let reports = 0
+  session.played = async (place) => {
+    await report(place)
+    if ((reports += 1) === 2) await gate.promise
+  }
+  session.begin('t1')
+  session.sentence('t1', 0, 'One.')
+  session.sentence('t1', 1, 'Two.')
+  await world.pass(2 * WORD_MS)
+  gate.resolve()
+  await world.pass(0)
+  expect(session.reports.at(-1)).toEqual({ message: 't1', chars: 10 })
+})
+
 test('somebody speaks in mid-sentence: the server hears of each word that was played, and the rest is not said', async () => {
   const { world, session, speaker, voice } = openVoice()
   session.begin('t1')

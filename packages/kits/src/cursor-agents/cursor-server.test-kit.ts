@@ -67,8 +67,8 @@ export interface CursorServer {
   readonly refusals: string[]
   /** Ends the latest run of an agent. */
   finish(id: string, result: string): void
-  /** The next POST takes effect, but its response is lost. */
-  loseNextAnswer(): void
+  /** Acts on the next POST, and then breaks its connection, or answers with 500. */
+  loseNextAnswer(how?: 'broken' | 500): void
   close(): Promise<void>
 }
 
@@ -86,7 +86,7 @@ export async function startCursorServer(keys: readonly string[]): Promise<Cursor
     asked,
     refusals,
     finish: (id, result) => Object.assign(cursor.find(id)?.runs.at(-1) ?? {}, { status: 'FINISHED', result }),
-    loseNextAnswer: () => (cursor.losesNext = true),
+    loseNextAnswer: (how = 'broken') => (cursor.losesNext = how),
     close: async () => {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
@@ -103,7 +103,7 @@ class FakeCursor {
   readonly agents: HeldAgent[] = []
   readonly asked: string[] = []
   readonly refusals: string[] = []
-  losesNext = false
+  losesNext: 'broken' | 500 | undefined
   readonly #keys: ReadonlySet<string>
 
   constructor(keys: ReadonlySet<string>) {
@@ -125,12 +125,13 @@ class FakeCursor {
     const { status, body } = this.#keys.has(key)
       ? this.#route(method, new URL(url, 'http://cursor.test'), text, key)
       : fail(401, `the key ${key} is not valid`)
-    if (this.losesNext && method === 'POST') {
-      this.losesNext = false
+    const lost = method === 'POST' ? this.losesNext : undefined
+    if (lost !== undefined) this.losesNext = undefined
+    if (lost === 'broken') {
       request.socket.destroy()
       return
     }
-    response.writeHead(status, { 'content-type': 'application/json' })
+    response.writeHead(lost ?? status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))
   }
 

@@ -1,6 +1,6 @@
 // A page that leaves while its client is being attached or renewed: nothing remains, and nothing is attached again. One
 // that stays is attached again when its session is restarted.
-import type { CallView, LeaseClient, FrontSession, SessionEvent } from '@baton/core/internal'
+import type { CallView, LeaseClient, LeaseClientOptions, FrontSession, SessionEvent } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { ChatAnswer } from './chat-answer.ts'
 
@@ -33,8 +33,12 @@ function createWorld() {
     claim: () => later('claim'),
   } as unknown as LeaseClient
   const gone = new Set<() => void>()
+  const leasesMs: (number | undefined)[] = []
   const session = {
-    client: () => later('attach').then(() => lease),
+    client: (init: LeaseClientOptions) => {
+      leasesMs.push(init.leaseMs)
+      return later('attach').then(() => lease)
+    },
     onClientsGone: (callback: () => void) => {
       gone.add(callback)
       return () => void gone.delete(callback)
@@ -57,6 +61,7 @@ function createWorld() {
   return {
     answer,
     asked,
+    leasesMs,
     timers,
     gone,
     /** Answers the oldest request. */
@@ -96,6 +101,25 @@ test('a page whose session is restarted is attached again at once, and no more w
   await settle() // the release
   await left
   expect([asked, gone.size]).toEqual([['attach', 'renew', 'detach'], 0])
+})
+
+test('a page that leaves keeps its lease until the last deadline of its calls', async () => {
+  const { answer, leasesMs, settle } = createWorld()
+  const deadlines = { c1: 60_000, c2: 600_000 }
+  const offer = (callId: keyof typeof deadlines, more: object): Promise<unknown> =>
+    answer.take(event({ ...OFFERED, callId, ...more, deadlineMs: deadlines[callId] }))
+  const told = offer('c1', {})
+  await settle()
+  await told
+  for (const callId of ['c1', 'c2'] as const) {
+    const claimed = offer(callId, { status: 'waiting', holder: 'chat-1', waitsForClient: false })
+    await settle()
+    await claimed
+  }
+  const left = answer.leave()
+  await settle()
+  await left
+  expect(leasesMs.at(-1)).toBeGreaterThanOrEqual(deadlines.c2)
 })
 
 test('a page that leaves while being attached is released afterwards', async () => {

@@ -163,6 +163,9 @@ describe.each([
     })
     const { calls } = await playCalls(fromAiSdk({ who }), [['who', {}]], { services: { token: 'of ann' } })
     expect(calls).toEqual(['who ok: {"token":"of ann"}'])
+    const tools = fromAiSdk({ who }, { options: () => ({ [name]: { token: 'of the tenant' } }) })
+    const given = await playCalls(tools, [['who', {}]], { services: { token: 'of ann' } })
+    expect(given.calls).toEqual(['who ok: {"token":"of the tenant"}'])
   })
 
   test('a tool without execute is run by a client', () => {

@@ -67,6 +67,16 @@ test('the editor is not asked for what is protected or outside, and its secrets 
   await expect(run('content.get_span', { path: 'a.txt' })).rejects.toMatchObject({ code: 'path_protected' })
 })
 
+test.each([
+  ['UTF-16 with a mark', Buffer.from('\ufeffold\n', 'utf16le'), Buffer.from('\ufeffnew\n', 'utf16le')],
+  ['UTF-8 with a mark', Buffer.from('\ufeffold\n'), Buffer.from('\ufeffnew\n')],
+])('behind an editor that only reads, a file in %s keeps its encoding', async (_, before, after) => {
+  writeFileSync(join(root, 'a.txt'), before)
+  const { readTextFile } = editor
+  await run('fs.write', { path: 'a.txt', content: 'new\n' }, { editor: { readTextFile } })
+  expect(readFileSync(join(root, 'a.txt'))).toEqual(after)
+})
+
 test('files are written and edited through the editor', async () => {
   expect(await run('fs.write', { path: 'b.txt', content: 'bees' })).toMatchObject({ created: true, bytes: 4 })
   expect(open.get(join(root, 'b.txt'))).toBe('bees')

@@ -36,6 +36,7 @@ export class PageThreads {
     } finally {
       this.#running -= 1
       const [next] = this.#waiting
+      if (next) this.#waiting.delete(next) // two threads may end before it runs
       next?.()
     }
   }

@@ -127,6 +127,19 @@ test('pages wait for a free thread, and one that waits too long or is given up n
   expect((await Promise.all(all)).map(({ text }) => text)).toEqual(['Hello', 'Hello', 'Hello'])
 })
 
+test('one that is given up leaves the queue: the next thread goes to the page behind it', async () => {
+  const threads = new PageThreads(1)
+  const request = { html: '<p>Hello</p>', url: 'https://one.example/', part: 'whole-page' } as const
+  const signal = new AbortController().signal
+  const first = threads.read(request, { signal })
+  const given = new AbortController()
+  const left = threads.read(request, { signal: given.signal })
+  const last = threads.read(request, { signal })
+  given.abort(new Error('given up'))
+  await expect(left).rejects.toThrow('given up')
+  expect((await Promise.all([first, last])).map(({ text }) => text)).toEqual(['Hello', 'Hello'])
+})
+
 test.each(PEERS)('a long page without %s is read whole', async (peer) => {
   vi.doMock(peer, () => {
     throw Object.assign(new Error(`Cannot find package '${peer}'`), { code: 'ERR_MODULE_NOT_FOUND' })
