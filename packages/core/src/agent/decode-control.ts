@@ -1,4 +1,5 @@
 // Decodes how programs steer a session: interrupts, rewinds and configuration.
+import { ANSWER_LIMITS } from './decode-answer.ts'
 import { CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
 import type { StoredPart } from '../messages.ts'
 import { readContent } from './decode-content.ts'
@@ -122,9 +123,6 @@ export function decodeForkOptions(value: unknown): Decoded<{ readonly before?: s
   return decodeWith('the options', value, readForkOptions)
 }
 
-/** Maximum calls of one step, as a cursor counts them. */
-const CALLS_MAX = 4096
-
 const readCursor: Read<EventCursor> = readFields('a cursor of an event', {
   pos: readInteger(0),
   read: { optional: readInteger(0) },
@@ -132,7 +130,7 @@ const readCursor: Read<EventCursor> = readFields('a cursor of an event', {
   attempt: { optional: readInteger(0) },
   text: { optional: readInteger(0) },
   reasoning: { optional: readInteger(0) },
-  inputs: { optional: readList(readInteger(0), CALLS_MAX) },
+  inputs: { optional: readList(readInteger(0), ANSWER_LIMITS.parts) },
 })
 const readPlace = readOneOf('start', 'turn', 'now')
 

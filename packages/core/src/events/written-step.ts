@@ -1,6 +1,7 @@
 // A step while the model writes it. Tracks how much was emitted, so that each piece is emitted once and in order, from
 // whichever arrives first: live frames, progress or the finished step.
 import type { LiveFrame } from '../agent/front-session.ts'
+import { wholeChars } from '../machine/cut-parts.ts'
 import type { EventBody, EventCursor, MessageId } from './session-event.ts'
 
 export interface WrittenStepOptions {
@@ -139,7 +140,7 @@ export class WrittenStep {
 
   /** Ends the step with part of its progress. */
   salvage(textChars: number): { readonly text: string; readonly bodies: readonly EventBody[] } {
-    const text = this.#progress.slice(0, textChars)
+    const text = this.#progress.slice(0, wholeChars(this.#progress, textChars))
     return { text, bodies: this.finish(text) }
   }
 

@@ -16,6 +16,13 @@ export function cutParts(parts: readonly AssistantPart[], keepChars: number): re
   })
 }
 
+/** The largest end up to `end` that splits no surrogate pair. */
+export function wholeEnd(text: string, end: number): number {
+  if (end >= text.length) return text.length
+  const code = text.charCodeAt(end - 1)
+  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
+}
+
 /** Never splits a surrogate pair, which providers refuse: the whole pair stays. */
 export function wholeChars(text: string, chars: number): number {
   if (chars >= text.length) return text.length

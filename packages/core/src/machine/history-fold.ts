@@ -51,6 +51,9 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
     case 'input-accepted':
       content.inputs.set(fact.inputId, fact.body)
       break
+    case 'input-withdrawn':
+      content.inputs.delete(fact.inputId)
+      break
     case 'note-queued': {
       const { note, text, untrusted } = fact
       content.notes.set(note, { text, ...(untrusted !== undefined && { untrusted }) })

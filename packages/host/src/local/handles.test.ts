@@ -193,7 +193,11 @@ test('a message that entered a turn with a schema is found with the value of tha
   session.send('two', { inputId: 'two', delivery: 'steer' }).answer.catch(() => {})
   gate.resolve('found')
   await world.time.until(turn.answer)
-  expect(await world.time.until(session.turn('two').answer)).toMatchObject({ output: { count: 3 } })
+  const found = { output: { count: 3 } }
+  expect(await world.time.until(session.turn('two').answer)).toMatchObject(found)
+  // Also once its turn has been taken back.
+  await world.time.until(session.rewind({ message: 'one' }))
+  expect(await world.time.until(session.turn('two').answer)).toMatchObject(found)
 })
 
 test('a copy of a paused session has nothing of what waits in it', async () => {

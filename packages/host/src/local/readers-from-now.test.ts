@@ -4,7 +4,15 @@ import type { Session, SessionEvent } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { TestWorld, TestWorldOptions } from './test-world.test-kit.ts'
-import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-world.test-kit.ts'
+import {
+  act,
+  createProcess,
+  createSharedStore,
+  createTestWorld,
+  LEASE_MS,
+  listCalls,
+  noUnhandledRejections,
+} from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
@@ -12,6 +20,8 @@ const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' 
 const done = { type: 'ok', content: [{ type: 'text', text: 'seen' }] } as const
 
 interface Moment {
+  /** The model writes, which the death of a process does not stop here. */
+  readonly isWriting?: true
   readonly init: Partial<TestWorldOptions>
   /** Runs before the second reader starts. */
   readonly before: (session: Session, world: TestWorld) => Promise<unknown>
@@ -102,6 +112,7 @@ const MOMENTS: Readonly<Record<string, () => Moment>> = {
     }
   },
   'an answer is being written': () => ({
+    isWriting: true,
     init: { steps: [{ text: 'All is well.', pieceMs: 1000 }] },
     before: (_, { time }) => time.pass(1500),
     after: async () => {},
@@ -128,6 +139,7 @@ const MOMENTS: Readonly<Record<string, () => Moment>> = {
     }
   },
   'a second answer is written behind a call': () => ({
+    isWriting: true,
     init: {
       tools: [act(() => 'ok')],
       steps: [
@@ -143,18 +155,44 @@ const MOMENTS: Readonly<Record<string, () => Moment>> = {
 test.each(Object.entries(MOMENTS))('%s', async (_, make) => {
   const { init, before, after } = make()
   const world = createTestWorld({ steps: [], ...init })
+  await compareReaders(await begin(world, init, before), { world, after })
+})
+
+// There the projection of the session begins in the middle too.
+test.each(Object.entries(MOMENTS).filter(([, make]) => !make().isWriting))('%s, and its process dies', async (_, make) => {
+  const { init, before, after } = make()
+  const { time, store } = createSharedStore()
+  const dead = createProcess(time, store, { steps: [], ...init })
+  await begin(dead, init, before)
+  dead.die()
+  await time.pass(2 * LEASE_MS)
+  const { steps = [] } = init
+  const finished = (await dead.facts('step-finished')).length
+  const left = typeof steps === 'function' ? steps : steps.slice(finished)
+  const world = createProcess(time, store, { ...init, steps: left })
+  await compareReaders(await world.open(), { world, after })
+})
+
+async function begin(world: TestWorld, init: Partial<TestWorldOptions>, before: Moment['before']): Promise<Session> {
   const session = await world.open()
   await connect(session).attach() // makes a client known that can be asked
   await connect(session).detach()
   if (init.tools?.some((one) => (one as { name: string }).name === 'act')) await connect(session).attach()
-  const turn = session.send('go')
+  await world.time.until(connect(session).say('go', [{ type: 'text', text: 'go' }]))
   await world.time.settle()
   await before(session, world)
   await world.time.settle()
+  return session
+}
+
+async function compareReaders(
+  session: Session,
+  { world, after }: { readonly world: TestWorld } & Pick<Moment, 'after'>,
+): Promise<void> {
   const fromNow = collectEvents(session, 'now')
   const head = (await session.info()).head
   await after(session, world)
-  await world.time.until(turn.answer.catch(() => {}))
+  await world.time.until(session.turn('go').answer.catch(() => {}))
   await world.time.pass(10_000)
   const all = collectEvents(session, 'start')
   await world.time.settle()
@@ -166,7 +204,7 @@ test.each(Object.entries(MOMENTS))('%s', async (_, make) => {
       .flatMap(readBody)
   expect(later(told).length).toBeGreaterThan(0)
   expect(later(told)).toEqual(later(await all))
-})
+}
 
 /** Leaves out what depends on where a reading began: how text is split, and `live`. */
 function readBody(event: SessionEvent): readonly object[] {

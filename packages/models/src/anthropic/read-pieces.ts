@@ -64,6 +64,8 @@ export class PieceReader {
       if (end < 0) break
       raw += text.slice(start, quote)
       this.end = end
+      // Gateways that repeat all arguments in each piece are recognised piece by piece.
+      if (type === 'input_json_delta') break
     }
     if (this.end === from) return undefined
     const said = raw.includes('\\') ? unescape(raw) : raw

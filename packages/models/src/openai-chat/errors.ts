@@ -32,6 +32,14 @@ const CODE_OF_WORD: Readonly<Record<string, ErrorCode>> = {
 /** More specific than `invalid_request_error`, which most of them have in `type`. */
 const MORE_THAN_TYPE: ReadonlySet<string> = new Set(['tool_use_failed', 'model_not_found', 'insufficient_quota'])
 
+/** Codes that a provider's word decides, whatever its message says. */
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  'model_rate_limited',
+  'model_overloaded',
+  'model_auth_failed',
+  'model_timeout',
+])
+
 function codeOfWord(word: string): ErrorCode | undefined {
   return Object.hasOwn(CODE_OF_WORD, word) ? CODE_OF_WORD[word] : undefined
 }
@@ -78,7 +86,12 @@ export function errorFromStream(error: JsonObject, { label, requestId, secrets }
   const status = [error['status_code'], error['code'], error['status']].map(Number).find((each) => each >= 400)
   const byMessage = saysNoTools(message) ? 'model_without_tools' : undefined
   const byWord = byMessage ?? words.map(codeOfWord).find((code) => code !== undefined)
-  const refused = codeOfRefusal({ message, code: readText(error, 'code'), type: readText(error, 'type') })
+  // As over HTTP: "Too many tokens, please wait" with 429 is a rate limit, not a full window.
+  const isRefusal = status === undefined || status === 400 || status === 413 || status === 422
+  const refused =
+    isRefusal && (byWord === undefined || !PASSING.has(byWord))
+      ? codeOfRefusal({ message, code: readText(error, 'code'), type: readText(error, 'type') })
+      : undefined
   const retryAfterMs = readQuotedRetryInfo(message)
   const type = words[0] ?? (status === undefined ? 'error' : String(status))
   const code = byWord ?? (status === undefined ? 'model_provider_failed' : codeOfStatus(status))

@@ -19,7 +19,7 @@ export class SessionClients {
   /** Attached clients; created with the first one. */
   #clients: Map<string, Client> | undefined
   #closed = false
-  /** Never rejects. Set while a result is validated by an asynchronous schema. */
+  /** Never rejects. Set while a result is validated by an asynchronous schema, or its media are stored. */
   #checking: Promise<void> | undefined
 
   constructor(init: SessionClientsOptions) {
@@ -38,14 +38,14 @@ export class SessionClients {
     return await this.#attachFor(handlers, tools)
   }
 
-  /** Keeps reports in order, even behind a result that is still being validated. */
+  /** Keeps reports in order, even behind a result that is still being validated or stored. */
   report(report: ClientReport): Promise<Accepted | Refused> {
     const { engine } = this.#init
     const before = this.#checking
     const checked = report.type === 'tool-result' ? checkResult(engine, report) : report
     const submit = (ready: ClientReport): Promise<Accepted | Refused> =>
       bringsBytes(ready) ? submitMedia(engine, ready) : submitAlone(engine, ready)
-    if (!before && !('then' in checked)) return submit(checked)
+    if (!before && !('then' in checked) && !bringsBytes(checked)) return submit(checked)
     const answer = Promise.all([checked, before]).then(([ready]) => submit(ready))
     const done = answer.then(ignore, ignore).then(() => {
       if (this.#checking === done) this.#checking = undefined

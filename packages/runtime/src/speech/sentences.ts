@@ -1,5 +1,6 @@
 // Splits text into sentences for a voice while it is being written. The units, spoken or silent, depend only on the
 // text and not on its pieces: a sentence is complete once enough of the following text is known, within a bound.
+import { wholeEnd } from '@baton/core/internal'
 import { cutPieces, extractSpeech } from './speech-text.ts'
 
 /** Maximum UTF-16 units of a sentence; a longer one is cut at a word. */
@@ -66,7 +67,7 @@ const WHOLE_LINE = /^ {0,3}(?:\||\[[^\]\n]{1,200}\]:)/
 function takeLine(rest: string, { fence, inLine }: LineState, isEnd: boolean): SpokenUnit | undefined {
   const end = rest.slice(0, WHOLE_LINE_CHARS).indexOf('\n') + 1
   if (end === 0 && !isEnd && rest.length < WHOLE_LINE_CHARS) return undefined
-  const text = rest.slice(0, end || WHOLE_LINE_CHARS)
+  const text = rest.slice(0, end || wholeEnd(rest, WHOLE_LINE_CHARS))
   const chars = text.length
   const mark = inLine ? undefined : FENCE.exec(text)?.[1]
   const after: LineState = end === 0 ? { inLine: true } : {}

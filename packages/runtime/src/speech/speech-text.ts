@@ -1,5 +1,6 @@
 // Extracts the words of an answer for a voice, without Markdown, addresses and code. Models write the text: patterns
 // should be linear, and each sees a piece of bounded length, so that a slow one costs little.
+import { wholeEnd } from '@baton/core/internal'
 
 /** UTF-16 units of an answer to speak: about two hours. */
 export const SPOKEN_CHARS = 100_000
@@ -24,9 +25,7 @@ export function* cutPieces(text: string, most: number): Generator<string> {
   while (text.length - start > most) {
     const half = start + Math.floor(most / 2)
     const blank = text.slice(half, start + most + 1).lastIndexOf(' ')
-    const code = text.charCodeAt(start + most - 1)
-    const isHalf = code >= 0xd800 && code <= 0xdbff
-    const end = blank >= 0 ? half + blank : start + most - (isHalf ? 1 : 0)
+    const end = blank >= 0 ? half + blank : wholeEnd(text, start + most)
     yield text.slice(start, end)
     start = end
   }

@@ -214,7 +214,7 @@ function streamTo(
       if (chars > answerChars) throw createTooLarge(answerChars, 'characters (limits.answerChars)')
       if (type === 'call-start') {
         const { index, name: said } = event
-        if (typeof said !== 'string' || typeof index !== 'number') throw createMalformed(type)
+        if (typeof said !== 'string' || !isCallIndex(index)) throw createMalformed(type)
         const name = fitToolName(said, offered) ?? said
         calls.set(index, { name, chars: 0 })
         live({ type: 'call-delta', attempt, index, name, offset: 0, text: '' })
@@ -338,6 +338,11 @@ async function finishStep(
     textBefore: textsBefore.join(TEXT_SEPARATOR),
     ...judged,
   }
+}
+
+/** Readers count the calls of an answer by index, so a huge one would cost them as much as that many calls. */
+function isCallIndex(index: unknown): boolean {
+  return Number.isSafeInteger(index) && Number(index) >= 0 && Number(index) < ANSWER_LIMITS.parts
 }
 
 /** The log and the history have the tool's own name; the log records the repair. */

@@ -10,6 +10,7 @@ import {
   parseJson,
   readServiceFailure,
   tool,
+  wholeEnd,
 } from '@baton/core/internal'
 import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
@@ -261,13 +262,6 @@ const PIECE_END = new RegExp(
 )
 /** Maximum length of a piece's ending. */
 const PIECE_END_CHARS = 1000
-
-/** Avoids cutting between the halves of a surrogate pair. */
-function wholeEnd(text: string, end: number): number {
-  if (end >= text.length) return text.length
-  const code = text.charCodeAt(end - 1)
-  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
-}
 
 /** The tool that resolves handles. A session only reads its own results. */
 export function createReadResultTool(blobs: BlobStore): Tool {

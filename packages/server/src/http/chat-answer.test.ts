@@ -106,8 +106,8 @@ test('a page whose session is restarted is attached again at once, and no more w
 test('a page that leaves keeps its lease until the last deadline of its calls', async () => {
   const { answer, leasesMs, settle } = createWorld()
   const deadlines = { c1: 60_000, c2: 600_000 }
-  const offer = (callId: keyof typeof deadlines, more: object): Promise<unknown> =>
-    answer.take(event({ ...OFFERED, callId, ...more, deadlineMs: deadlines[callId] }))
+  const offer = async (callId: keyof typeof deadlines, more: object): Promise<unknown> =>
+    await answer.take(event({ ...OFFERED, callId, ...more, deadlineMs: deadlines[callId] }))
   const told = offer('c1', {})
   await settle()
   await told
