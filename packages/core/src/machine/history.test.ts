@@ -338,3 +338,10 @@ describe('a history that keeps what left the window', () => {
     expect(history.entries()).toEqual(folded(session, true).entries())
   })
 })
+
+test('the text of a message that was withdrawn is not kept', () => {
+  const session = new TestSession().user('a')
+  for (const inputId of ['b', 'c']) session.user('x'.repeat(1000), { inputId })
+  for (const target of ['b', 'c']) session.send({ type: 'withdraw', target })
+  expect(JSON.stringify(folded(session).takeSnapshot())).not.toContain('xxx')
+})

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import type { TestWorldOptions } from './test-world.test-kit.ts'
-import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.test-kit.ts'
+import { act, listCalls, createTestWorld, noUnhandledRejections, ownStore, resultsTold } from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
@@ -107,6 +107,46 @@ test('a client that lets go takes its tools with it', async () => {
   await run.time.until(session.send('two').answer)
   const offered = run.model.requests.map(({ tools }) => tools.map(({ name }) => name))
   expect(offered).toEqual([['look', 'scan'], ['look']])
+})
+
+test('a client whose tools are refused is not attached: calls go to the one that is there', async () => {
+  const run = world()
+  const session = await run.open()
+  const there = await run.time.until(frontOf(session).client({ client: 'tablet' }))
+  const tools = Array.from({ length: 129 }, (_, index) => {
+    const name = `scan${index}`
+    return { name, description: name, inputSchema: { type: 'object' } } as const
+  })
+  await expect(run.time.until(frontOf(session).client({ client: 'phone', tools }))).rejects.toMatchObject({
+    name: 'BatonError',
+  })
+  session.send('go').answer.catch(() => {})
+  await run.time.settle()
+  expect(there.calls().map(({ name }) => name)).toEqual(['look'])
+})
+
+test('an app that leaves after the result of a call with a picture has given it, however slow the store is', async () => {
+  const disk = ownStore()
+  const kept = Promise.withResolvers<void>()
+  const put: typeof disk.blobs.put = async (...given) => {
+    await kept.promise
+    await disk.blobs.put(...given)
+  }
+  const store = { ...disk, blobs: { ...disk.blobs, put } }
+  const run = world({ store, tools: [{ ...clientTool('look'), effect: 'once' }] })
+  const session = await run.open()
+  const app = frontOf(session).connect({ connection: 'app' })
+  await run.time.until(app.attach())
+  const turn = session.send('go')
+  await run.time.settle()
+  const [call] = await run.facts('call-offered')
+  const picture = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AAAA' } } as const
+  const given = [app.result(call?.callId ?? '', { type: 'ok', content: [picture] }), app.detach()]
+  await run.time.settle()
+  kept.resolve()
+  await run.time.until(Promise.all(given))
+  await run.time.until(turn.answer)
+  expect(await run.facts('call-settled')).toMatchObject([{ settlement: { type: 'ok' } }])
 })
 
 test('a client with an expired lease does not return by sending the result of another client’s call', async () => {

@@ -159,19 +159,22 @@ test.each(Object.entries(MOMENTS))('%s', async (_, make) => {
 })
 
 // There the projection of the session begins in the middle too.
-test.each(Object.entries(MOMENTS).filter(([, make]) => !make().isWriting))('%s, and its process dies', async (_, make) => {
-  const { init, before, after } = make()
-  const { time, store } = createSharedStore()
-  const dead = createProcess(time, store, { steps: [], ...init })
-  await begin(dead, init, before)
-  dead.die()
-  await time.pass(2 * LEASE_MS)
-  const { steps = [] } = init
-  const finished = (await dead.facts('step-finished')).length
-  const left = typeof steps === 'function' ? steps : steps.slice(finished)
-  const world = createProcess(time, store, { ...init, steps: left })
-  await compareReaders(await world.open(), { world, after })
-})
+test.each(Object.entries(MOMENTS).filter(([, make]) => !make().isWriting))(
+  '%s, and its process dies',
+  async (_, make) => {
+    const { init, before, after } = make()
+    const { time, store } = createSharedStore()
+    const dead = createProcess(time, store, { steps: [], ...init })
+    await begin(dead, init, before)
+    dead.die()
+    await time.pass(2 * LEASE_MS)
+    const { steps = [] } = init
+    const finished = (await dead.facts('step-finished')).length
+    const left = typeof steps === 'function' ? steps : steps.slice(finished)
+    const world = createProcess(time, store, { ...init, steps: left })
+    await compareReaders(await world.open(), { world, after })
+  },
+)
 
 async function begin(world: TestWorld, init: Partial<TestWorldOptions>, before: Moment['before']): Promise<Session> {
   const session = await world.open()

@@ -125,3 +125,18 @@ test.each([
   expect(reader.next()).toBeUndefined()
   expect(reader.end).toBe(0)
 })
+
+test('arguments that a gateway repeats in each piece are one call, in whatever packets they come', () => {
+  const pieces = ['{"a"', '{"a":1', '{"a":1}'].map((text) =>
+    writeEvent({ type: 'input_json_delta', field: 'partial_json', index: 2, text, pad: '', end: '' }),
+  )
+  const written = [...START, ...pieces, ...END].join('')
+  const cuts = Array.from({ length: written.length }, (_, index) => index + 1)
+  const call = expect.objectContaining({
+    type: 'call',
+    arguments: '{"a":1}',
+    repairs: ['repeated-arguments'],
+  }) as object
+  for (const packets of [[], cuts])
+    expect(read(written, packets, true)).toMatchObject({ answer: { parts: expect.arrayContaining([call]) as object } })
+})

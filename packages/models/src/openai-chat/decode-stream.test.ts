@@ -395,6 +395,16 @@ describe('errors inside of a stream', () => {
     ['beside a choice', { choices: [{ error: { code: 429, message: 'x' }, delta: {} }] }, 'model_rate_limited'],
     ['a text (Ollama)', { error: 'model runner has stopped' }, 'model_provider_failed'],
     ['an object that is one (vLLM)', { object: 'error', message: 'x', code: 400 }, 'model_invalid_request'],
+    [
+      'a rate limit in tokens (Bedrock behind a gateway)',
+      { error: { code: 429, message: 'Too many tokens, please wait before trying again.' } },
+      'model_rate_limited',
+    ],
+    [
+      'a rate limit in tokens, by word',
+      { error: { type: 'rate_limit_error', message: 'Too many tokens, please wait before trying again.' } },
+      'model_rate_limited',
+    ],
     ['too long a prompt', { error: { code: 'context_length_exceeded', message: 'x' } }, 'context_overflow'],
     [
       'a call that Groq refused',

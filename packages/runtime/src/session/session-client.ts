@@ -32,8 +32,15 @@ export async function openLeaseClient(parts: SessionClientParts): Promise<LeaseC
   if (parts.init.runs) checkClientTools(parts.engine.world, parts.init.runs)
   const client = new SessionClient({ ...parts, init: { ...parts.init, leaseMs: parts.init.leaseMs ?? LEASE_MS } })
   if (parts.init.onlyResults) return client
+  const wasAttached = parts.engine.state().clients.some(({ connection }) => connection === client.connection)
   await client.renew()
-  await client.bringTools()
+  try {
+    await client.bringTools()
+  } catch (cause) {
+    // Its app reads that it was refused, so no call may wait for it.
+    if (!wasAttached) await client.detach().catch(() => {}) // its lease ends it
+    throw cause
+  }
   return client
 }
 

@@ -1,4 +1,6 @@
 // Unread changes of sessions for a watcher: the newest of each session, up to a bound.
+import type { SessionRecord } from '@baton/core/machine'
+import { initialState } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { Directory } from './session-directory.ts'
 
@@ -14,5 +16,57 @@ test('a session that changes again takes no other one out of what waits; one mor
   directory.noteRemoval('more', 'ann')
   directory.noteRemoval('and more', 'ann')
   expect(await changes.next()).toMatchObject({ value: { id: 's2' } })
+  await changes.return?.()
+})
+
+/** A directory of one open session, whose reads of the store are answered by the test. */
+function createWorld() {
+  const reads: PromiseWithResolvers<void>[] = []
+  const first = { nowMs: 1 } as SessionRecord // only its time is used
+  let title = 'old'
+  const directory = new Directory({
+    log: { info: () => {}, warn: () => {} },
+    findOpen: () => ({ ...initialState('s'), principal: 'ann', title }),
+    store: {
+      read: async function* () {
+        const read = Promise.withResolvers<void>()
+        reads.push(read)
+        await read.promise
+        yield first
+      },
+    },
+  } as unknown as ConstructorParameters<typeof Directory>[0]) // the parts in use
+  const rename = (to: string): void => void (title = to)
+  return { directory, reads, rename }
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('of two changes the newest is reported last, in whatever order the store answers', async () => {
+  const { directory, reads, rename } = createWorld()
+  const changes = directory.watch()[Symbol.asyncIterator]()
+  void directory.noteChange('s')
+  rename('new')
+  void directory.noteChange('s')
+  for (let answered = 0; answered < reads.length;) {
+    const open = reads.slice(answered)
+    answered = reads.length
+    for (const { resolve } of open.toReversed()) resolve()
+    await settle()
+  }
+  expect(await changes.next()).toMatchObject({ value: { session: { title: 'new' } } })
+  await changes.return?.()
+})
+
+test('a change that was being read when its session was removed is not reported behind the removal', async () => {
+  const { directory, reads } = createWorld()
+  const changes = directory.watch()[Symbol.asyncIterator]()
+  void directory.noteChange('s')
+  directory.noteRemoval('s', 'ann')
+  reads[0]?.resolve()
+  await settle()
+  directory.noteRemoval('other', 'ann')
+  expect(await changes.next()).toMatchObject({ value: { type: 'removed', id: 's' } })
+  expect(await changes.next()).toMatchObject({ value: { type: 'removed', id: 'other' } })
   await changes.return?.()
 })

@@ -49,6 +49,12 @@ const KNOWN_MAX = 10_000
 /** Sessions with unread changes per watcher; beyond that the oldest are dropped. */
 const UNREAD_MAX = 10_000
 
+interface Look {
+  /** The session has changed since this look began. */
+  isChanged: boolean
+  isRemoved: boolean
+}
+
 export class Directory {
   /** Whether any watcher listens. */
   isWatched = false
@@ -58,6 +64,9 @@ export class Directory {
   readonly #known = new Map<string, ListedSession>()
   /** Sessions omitted from lists, and why. */
   readonly #leftOut = new Map<string, LeftOut>()
+
+  /** Sessions whose change is being read. */
+  readonly #looks = new Map<string, Look>()
 
   constructor(init: SessionDirectoryOptions) {
     this.#init = init
@@ -117,17 +126,38 @@ export class Directory {
     return info
   }
 
-  /** Reports that a session's entry in a list has changed. Never rejects. */
+  /**
+   * Reports that a session's entry in a list has changed. One look at a time: changes made meanwhile are seen by one more
+   * look, so that the newest is reported last. Never rejects.
+   */
   async noteChange(session: string): Promise<void> {
+    const running = this.#looks.get(session)
+    if (running) {
+      running.isChanged = true
+      return
+    }
+    const look: Look = { isChanged: false, isRemoved: false }
+    this.#looks.set(session, look)
+    do {
+      look.isChanged = look.isRemoved = false
+      await this.#reportChange(session, look)
+    } while (look.isChanged)
+    this.#looks.delete(session)
+  }
+
+  /** Never rejects. */
+  async #reportChange(session: string, look: Look): Promise<void> {
     try {
       const info = await this.find(session)
-      if (info) this.#tell(info.principal.id, { type: 'changed', session: info })
+      if (info && !look.isRemoved) this.#tell(info.principal.id, { type: 'changed', session: info })
     } catch (cause) {
       this.#init.log.warn('a change could not be reported', { session, cause: describeThrown(cause) })
     }
   }
 
   noteRemoval(id: string, principalId: string): void {
+    const look = this.#looks.get(id)
+    if (look) look.isRemoved = true
     this.#known.delete(id)
     this.#leftOut.delete(id)
     this.#tell(principalId, { type: 'removed', id, principal: { id: principalId } })

@@ -408,3 +408,15 @@ test('at the end readers get what waits for them, also those that still read the
   expect(await waits).toBeUndefined()
   for (const reader of [behind, joined, read()]) expect(await reader.nextBatch()).toBeUndefined()
 })
+
+test('an answer that ends inside of an emoji keeps all of it', async () => {
+  const { play, read } = openStream()
+  play([...beginTurn(1), beginAttempt(1)])
+  const reader = read()
+  play(
+    [{ type: 'attempt-progressed', attempt: 1, offset: 0, text: 'a😀b' }],
+    [{ type: 'step-salvaged', step: 1, attempt: 1, textChars: 2 }],
+  )
+  const texts = (await readNow(reader)).flatMap((event) => ('text' in event ? [String(event.text)] : []))
+  expect(texts.every((text) => text.isWellFormed())).toBe(true)
+})

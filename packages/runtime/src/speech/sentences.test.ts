@@ -126,3 +126,11 @@ test('a text that runs on is cut at a word, and nothing waits without a bound', 
     expect({ mark, said: spoken.said }).toEqual({ mark, said: speakAll([text]).said })
   }
 })
+
+test('a long row of a table is cut between characters', () => {
+  const row = `|${'a'.repeat(998)}😀${'b'.repeat(300)}|\n`
+  const { said, covered } = speakAll([row])
+  expect(said.every((text) => text.isWellFormed())).toBe(true)
+  expect(said.join('')).toContain('😀')
+  expect(covered).toBe(row)
+})

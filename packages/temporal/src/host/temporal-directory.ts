@@ -23,7 +23,6 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
   readonly #directory: Directory
   readonly #folded = new Map<string, State>()
   /** Sessions whose change is being reported; `again` if another change arrived meanwhile. */
-  readonly #telling = new Map<string, 'once' | 'again'>()
   #unsubscribe: Promise<() => void> | undefined
   #heardMs = Date.now()
 
@@ -64,31 +63,18 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
 
   #hear(message: BusMessage): void {
     this.#heardMs = Date.now()
-    if (message.type === 'listed') this.#tell(message.session)
+    if (message.type === 'listed') void this.#directory.noteChange(message.session)
     if (message.type !== 'removed' || message.principal === undefined) return
     this.#folded.delete(message.session)
     this.#directory.noteRemoval(message.session, message.principal)
-  }
-
-  /** One look at a time per session: changes made meanwhile are seen by the next one. */
-  #tell(session: string): void {
-    if (this.#telling.has(session)) {
-      this.#telling.set(session, 'again')
-      return
-    }
-    this.#telling.set(session, 'once')
-    void this.#directory.noteChange(session).finally(() => {
-      const isAgain = this.#telling.get(session) === 'again'
-      this.#telling.delete(session)
-      if (isAgain) this.#tell(session)
-    })
   }
 
   /** Reports sessions written while Redis was unavailable. Removals during that time are not detected. */
   async #findMissed(): Promise<void> {
     const sinceMs = this.#heardMs - APART_MS
     try {
-      for await (const { session, lastMs } of this.#init.store.list()) if (lastMs >= sinceMs) this.#tell(session)
+      for await (const { session, lastMs } of this.#init.store.list())
+        if (lastMs >= sinceMs) void this.#directory.noteChange(session)
     } catch (cause) {
       this.#init.log.warn('changes of sessions may have been missed', { cause: String(cause) })
     }

@@ -147,6 +147,14 @@ export const GARBAGE_EVENTS: readonly (readonly [string, Outcome, () => unknown]
     'model_malformed_answer',
     () => ({ type: 'call-start', index: '__proto__', name: 'look' }),
   ],
+  ...[1e15, 10_000, -1, 0.5, Number.NaN].map(
+    (index) =>
+      [
+        `a call whose index is ${index}`,
+        'model_malformed_answer',
+        () => ({ type: 'call-start', index, name: 'look' }),
+      ] as const,
+  ),
   ['arguments that are a list', 'model_malformed_answer', () => ({ type: 'call-delta', index: 0, text: ['{}'] })],
   [
     'a getter that throws',
