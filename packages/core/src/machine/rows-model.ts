@@ -69,7 +69,9 @@ interface Saying {
 function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Saying): void {
   const { attempt, proposed, text } = saying
   const parts = storedParts(input, proposed)
-  const paused = input.finish === 'pause' && proposed.length === 0
+  // The last pause that the agent allows ends the answer.
+  const goesOn = input.finish === 'pause' && saying.turn.pauses < draft.spec.limits.pauses
+  const paused = goesOn && proposed.length === 0
   const whole = [input.textBefore, text].filter((piece) => piece !== '').join(TEXT_SEPARATOR)
   // Calls that no tool may accept any longer do not make the text next to them less of an answer.
   const isLast = proposed.length === 0 || attempt.choice === 'none'
@@ -103,7 +105,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   })
   if (proposed.length > 0 && attempt.choice === 'auto') return
   closeStep(draft)
-  if (paused && saying.turn.pauses < draft.spec.limits.pauses) return
+  if (paused) return
   if (input.finish === 'refusal') endRefused(draft, whole)
   else if (attempt.choice === 'none' && text.trim() === '') failRounds(draft)
   else if (whole.trim() === '')

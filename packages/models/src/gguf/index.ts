@@ -193,7 +193,9 @@ async function answer(loaded: Loaded, asked: Asked): Promise<ModelAnswer> {
   const before = chat.sequence.tokenMeter.getState()
   try {
     const wished = await optionsFor(loaded, { ...asked, request }, names)
-    const options = { ...wished, maxTokens: Math.min(wished.maxTokens, roomFor(loaded, history, wished)) }
+    const prompt = countPrompt(loaded, history, wished)
+    // The window is full one token early.
+    const options = { ...wished, maxTokens: Math.min(wished.maxTokens, loaded.contextTokens - prompt - 1) }
     // The chat mutates the history it is given.
     const said = await chat.generateResponse(structuredClone(history), options)
     const after = chat.sequence.tokenMeter.getState()
@@ -202,7 +204,9 @@ async function answer(loaded: Loaded, asked: Asked): Promise<ModelAnswer> {
     return {
       ...listParts(said, names, forced),
       usage: {
-        inputTokens: after.usedInputTokens - before.usedInputTokens,
+        inputTokens: prompt,
+        // The beginning that the sequence still holds from the request before is not evaluated again.
+        cacheReadTokens: Math.max(0, prompt - (after.usedInputTokens - before.usedInputTokens)),
         outputTokens: after.usedOutputTokens - before.usedOutputTokens,
       },
       model: file,
@@ -220,11 +224,11 @@ async function answer(loaded: Loaded, asked: Asked): Promise<ModelAnswer> {
 const FREE_SHARE = 0.1
 
 /**
- * Number of tokens left for the answer. The chat itself would silently drop what does not fit, before the answer or in
- * the middle of it.
+ * Number of tokens of the request. The chat itself would silently drop what does not fit, before the answer or in the
+ * middle of it.
  * @throws BatonError `context_overflow`
  */
-function roomFor({ chat, contextTokens }: Loaded, history: readonly ChatItem[], options: GenerateOptions): number {
+function countPrompt({ chat, contextTokens }: Loaded, history: readonly ChatItem[], options: GenerateOptions): number {
   const { functions, documentFunctionParams } = options
   const { contextText } = chat.chatWrapper.generateContextState({
     chatHistory: history,
@@ -233,8 +237,7 @@ function roomFor({ chat, contextTokens }: Loaded, history: readonly ChatItem[], 
   })
   const tokens = contextText.tokenize(chat.model.tokenizer).length
   const most = contextTokens - Math.max(1, Math.floor(contextTokens * FREE_SHARE))
-  // The window is full one token early.
-  if (tokens <= most) return contextTokens - tokens - 1
+  if (tokens <= most) return tokens
   throw new BatonError({
     code: 'context_overflow',
     message: `the request has ${tokens} tokens, but the local model accepts at most ${most} of its ${contextTokens}-token window`,
@@ -251,7 +254,7 @@ async function optionsFor(
   const plan = planThinking(traits, settings)
   const tokens = settings.maxOutputTokens
   const base = {
-    // The model's own tokenizer determines the room in its window; see `roomFor`.
+    // The model's own tokenizer determines the room in its window; see `countPrompt`.
     maxTokens:
       tokens === undefined ? Number.MAX_SAFE_INTEGER : (limitOutput(traits, tokens, { plan, request }) ?? tokens),
     temperature: 0,

@@ -57,9 +57,13 @@ test('a file that is not there is named', async () => {
   })
 })
 
+/** Tokens that the chat evaluates for each request; it holds the rest from the one before. */
+const EVALUATED = 5
+
 /** A chat whose history has as many tokens as characters, and that records its token limit. */
 function chatOf(seen: GenerateOptions[]) {
-  const meter = { getState: () => ({ usedInputTokens: 0, usedOutputTokens: 0 }) }
+  const used = { usedInputTokens: 0, usedOutputTokens: 0 }
+  const meter = { getState: () => ({ ...used }) }
   return class {
     readonly sequence = { tokenMeter: meter }
     readonly model = { tokenizer: undefined }
@@ -70,6 +74,8 @@ function chatOf(seen: GenerateOptions[]) {
     }
     generateResponse(_history: unknown, options: GenerateOptions) {
       seen.push(options)
+      used.usedInputTokens += EVALUATED
+      used.usedOutputTokens += 2
       return Promise.resolve({ response: 'Hi', metadata: { stopReason: 'eogToken' } })
     }
   }
@@ -108,6 +114,15 @@ test('a request that does not fit the window is an error, and an answer never pu
   await expect(ask('x'.repeat(950), settings)).rejects.toMatchObject({ code: 'context_overflow' })
   const [, short, long] = seen.map(({ maxTokens }) => maxTokens)
   expect([short, seen.length, (long ?? 0) < 300]).toEqual([512, 3, true])
+})
+
+test('the tokens of an answer are those of its whole request, and those that the model still held count as cached', async () => {
+  const { ask } = await load([])
+  const [short, long] = [await ask('x', {}), await ask('x'.repeat(100), {})]
+  const inputTokens = short.usage.inputTokens ?? 0
+  expect(inputTokens).toBeGreaterThan(EVALUATED)
+  expect(short.usage).toEqual({ inputTokens, cacheReadTokens: inputTokens - EVALUATED, outputTokens: 2 })
+  expect(long.usage.inputTokens).toBe(inputTokens + 99)
 })
 
 test('what is known of the model decides what it is asked for', async () => {

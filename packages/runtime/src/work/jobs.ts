@@ -25,6 +25,8 @@ export interface ModelJob {
   readonly stepNumber?: number
   /** Steps with calls that the turn has completed; absent from a process of an older version. */
   readonly rounds?: number
+  /** Pauses of the provider in the turn; absent from a process of an older version. */
+  readonly pauses?: number
   /** Estimated tokens of the request; absent from a process of an older version. */
   readonly inputTokens?: number
   /** Tokens of the model's window, if a refusal has named them. */

@@ -58,7 +58,7 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const { session, principal, birth, turn } = state
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
-  const { settings = {}, rounds = 0, output, done, refusals } = turn ?? {}
+  const { settings = {}, rounds = 0, pauses = 0, output, done, refusals } = turn ?? {}
   // The attempt has a size; whatever is not history is overhead.
   let overheadChars = state.attempt?.chars ?? 0
   for (const { chars } of state.index) overheadChars -= chars
@@ -76,6 +76,7 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
     settings,
     stepNumber: turn?.steps.length ?? 0,
     rounds,
+    pauses,
     clientTools,
     inputTokens,
   }
@@ -321,7 +322,8 @@ async function finishStep(
   })
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
   const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
-  const isAnswer = (calls.length === 0 || effect.choice === 'none') && finish !== 'pause'
+  const goesOn = finish === 'pause' && (job.pauses ?? 0) < context.agent.limits.pauses
+  const isAnswer = calls.length === 0 ? !goesOn : effect.choice === 'none'
   const isJudged = isAnswer && (reader !== undefined || context.agent.checkAnswer !== undefined)
   const said = isJudged && { job, io, request, finish, reader, text: joinText(parts) }
   const judged = said ? await judgeAnswer(context, said) : {}

@@ -97,6 +97,18 @@ export const OUTPUT_SITUATIONS: Situations = {
     expect(partials.every(isBeginning)).toBe(true)
     expect(partials.at(-1)).toMatchObject({ note, valid: true })
   },
+  'an answer that ends at the last pause of its provider is judged like any other': async ({ createWorld }) => {
+    const world = await createWorld({
+      steps: [{ text: 'No JSON.', finish: 'pause' }, { text: '{"valid":true,"score":3}' }],
+      output: verdict,
+      limits: { pauses: 0 },
+      checkAnswer: () => 'accept',
+    })
+    const session = await world.open()
+    const { answer } = session.send('is it valid?')
+    expect((await world.time.until(answer)).output).toEqual({ valid: true, score: 3 })
+    expect(await world.facts('output-refused')).toHaveLength(1)
+  },
   'an answer that does not fit twice fails the turn with a code, and the session goes on': async (stage) => {
     const steps = [{ text: 'No idea.' }, { text: '{}' }, { text: '{"valid":false,"score":0}' }]
     const { answer, facts } = await ask(stage, steps)
