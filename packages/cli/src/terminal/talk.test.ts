@@ -298,7 +298,9 @@ test('a turn that fails while its approval is open withdraws it, and the next tu
     turn.push(REQUESTS.approval)
     setImmediate(() => turn.fail(new BatonError({ code: 'model_timeout', message: 'too slow' })))
   }
-  const { started, done, text } = await talk(['one', 'two'], failing, true, { ask: () => new Promise(() => {}) })
+  const ask: Place['ask'] = (_question, signal) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('withdrawn'))))
+  const { started, done, text } = await talk(['one', 'two'], failing, true, { ask })
   await started.ended
   expect(done).toEqual(['close s'])
   expect(text()).toContain('you said two')

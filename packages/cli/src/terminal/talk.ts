@@ -163,6 +163,7 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
     if (outcome !== 'answered' && outcome !== 'tool' && outcome !== 'silent') state.hasFailed = true
     await questions.settleAll()
   } catch (cause) {
+    await questions.settleAll()
     tellFailure(state, cause)
   } finally {
     screen.endText()
