@@ -78,6 +78,23 @@ test('the same agent does the same, and none of its tools runs', async () => {
   expect(starts).toEqual([])
 })
 
+test('a tool that failed with a code of its own, or has a schema for its text, does the same again at once', async () => {
+  const down = tool({
+    name: 'read',
+    description: 'r',
+    input: OBJECT,
+    effect: 'pure',
+    retry: { attempts: 2, baseMs: 1 },
+    execute: () => {
+      throw Object.assign(new Error('down'), { status: 503 })
+    },
+  })
+  const texts = tool({ name: 'pay', description: 'p', input: OBJECT, output: { type: 'string' }, execute: () => 'paid' })
+  const tools = [down, texts, look] as readonly Tool[]
+  const lines = await record({ tools })
+  expect((await replaySession({ agent: createAgent(tools), lines })).differences).toEqual([])
+})
+
 test('a tool that was removed, takes other arguments or no longer needs an approval is reported', async () => {
   const lines = await record()
   const strict = { ...OBJECT, properties: { n: { type: 'string' } } } as const

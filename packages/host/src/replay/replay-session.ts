@@ -166,9 +166,10 @@ function createReplayedAgent(
 ): Agent {
   const repeat = (each: Tool): Tool => {
     const runs = run === 'all' || (run === 'pure' && each.effect === 'pure')
-    return runs || !each.execute
-      ? each
-      : { ...each, execute: (_, { callId }) => repeatResult(findRecorded(place.current, callId)) }
+    if (runs || !each.execute) return each
+    // A recorded result was checked, and a recorded failure was retried.
+    const { output: _output, retry: _retry, ...rest } = each
+    return { ...rest, execute: (_, { callId }) => repeatResult(findRecorded(place.current, callId)) }
   }
   const own = agent.tools.map(repeat)
   const known = new Set(own.map(({ name }) => name))
@@ -219,7 +220,7 @@ function createHandlers({ tools }: Agent, place: { readonly current: Place | und
   )
 }
 
-/** @throws Error if the recorded call returned nothing */
+/** @throws BatonError with the code of the recorded failure; `tool_failed` if the recorded call returned nothing */
 function repeatResult(recorded: OutlinedCall | undefined): unknown {
   const settlement = recorded?.settlement
   if (settlement?.type === 'ok')
@@ -230,5 +231,7 @@ function repeatResult(recorded: OutlinedCall | undefined): unknown {
         ),
       }
     )
-  throw new Error(settlement && 'message' in settlement ? settlement.message : 'the recorded call returned nothing')
+  const code = settlement?.type === 'error' ? settlement.code : 'tool_failed'
+  const message = settlement && 'message' in settlement ? settlement.message : undefined
+  throw new BatonError({ code, message: message ?? 'the recorded call returned nothing' })
 }

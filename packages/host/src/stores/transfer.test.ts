@@ -3,6 +3,7 @@ import type { Store } from '@baton/core'
 import { defineAgent, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { createScriptedModel } from '@baton/core/testing'
+import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createHost } from '../local/create-host.ts'
 import { createMemoryStore } from './memory-store.ts'
@@ -122,4 +123,21 @@ test('an existing session keeps its texts when another one of its name is import
   const lines = [...exported, JSON.stringify({ type: 'blob', name: 'kept', text: 'of another' })]
   await expect(importSession(store, lines)).rejects.toMatchObject({ code: 'session_exists' })
   expect(await store.blobs.get('s', 'kept')).toBe('as it was')
+})
+
+test('an import that fails at a text leaves nothing, and the next one works', async () => {
+  const disk = createMemoryStore()
+  let failures = 1
+  const put: typeof disk.blobs.put = async (...given) => {
+    if (failures-- > 0) throw new BatonError({ code: 'store_failed', message: 'the disk is full' })
+    await disk.blobs.put(...given)
+  }
+  const store = { ...disk, blobs: { ...disk.blobs, put } }
+  const lines = [...exported, JSON.stringify({ type: 'blob', name: 'long', text: 'a long result' })]
+  await expect(importSession(store, lines)).rejects.toMatchObject({ code: 'store_failed' })
+  const left: string[] = []
+  for await (const { session } of disk.list()) left.push(session)
+  expect(left).toEqual([])
+  await importSession(store, lines)
+  expect(await disk.blobs.get('s', 'long')).toBe('a long result')
 })

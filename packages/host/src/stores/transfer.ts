@@ -27,6 +27,9 @@ export async function* exportSession(store: LogStore, session: string): AsyncGen
       yield encodeLine({ type: 'blob', name, text: (await store.blobs.get(session, name)) ?? '' })
 }
 
+/** Owner of no session: what somebody holds meanwhile is not removed. */
+const IMPORTING = 'importing'
+
 /**
  * Imports an exported session under its own id, after folding every record as a check. Resolves with that id.
  * @throws BatonError `log_damaged` (names the line and the fault), `log_version_unknown`, `invalid_option` (an illegal
@@ -55,7 +58,13 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
   checkLog(session, records)
   for (const { name } of blobs) checkName('a blob’s name', name)
   await store.restore(session, records)
-  for (const { name, text } of blobs) await store.blobs.put(session, name, text)
+  try {
+    for (const { name, text } of blobs) await store.blobs.put(session, name, text)
+  } catch (cause) {
+    // The next try would find half a session under this name.
+    await store.remove(session, IMPORTING).catch(() => {}) // the first failure is the one to report
+    throw cause
+  }
   return session
 }
 

@@ -9,9 +9,12 @@ export interface Copying {
   readonly to: string
 }
 
+/** Owner of no session: what somebody holds meanwhile is not removed. */
+const COPYING = 'copying'
+
 /** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
 export async function copySession(
-  store: Pick<LogStore, 'read' | 'restore' | 'blobs'>,
+  store: Pick<LogStore, 'read' | 'restore' | 'remove' | 'blobs'>,
   { from, to }: Copying,
 ): Promise<void> {
   const records: SessionRecord[] = []
@@ -27,10 +30,15 @@ export async function copySession(
     atRest = state
   }
   await store.restore(to, [...records.slice(0, rested), ...leaveDetached(atRest)])
-  for (const name of await store.blobs.names(from)) {
-    if (name.startsWith(DERIVED_BLOBS)) continue
-    const text = await store.blobs.get(from, name)
-    if (text !== undefined) await store.blobs.put(to, name, text)
+  try {
+    for (const name of await store.blobs.names(from)) {
+      if (name.startsWith(DERIVED_BLOBS)) continue
+      const text = await store.blobs.get(from, name)
+      if (text !== undefined) await store.blobs.put(to, name, text)
+    }
+  } catch (cause) {
+    await store.remove(to, COPYING).catch(() => {}) // half a copy; the first failure is the one to report
+    throw cause
   }
 }
 
