@@ -30,7 +30,10 @@ export function buildBaseTree(): BaseTree {
     return { root, commit, remove }
   } catch (cause) {
     remove()
-    throw new Error(`the base ${commit} cannot be built: use a clone with its full history, after "npm ci"`, { cause })
+    throw new Error(
+      `the base ${commit} cannot be built: use a clone with its full history, after "npm ci"; if it needs a package that is no longer installed, name a newer commit in bench/base-commit`,
+      { cause },
+    )
   }
 }
 

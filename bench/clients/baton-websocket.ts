@@ -15,6 +15,7 @@ const ENDLESS = Number.MAX_SAFE_INTEGER
 const LIMITS = {
   connections: 20_000,
   addressConnections: 20_000,
+  addressSessionsPerMinute: ENDLESS,
   sessionFramesPerMinute: ENDLESS,
   sessionTranscriptsPerMinute: ENDLESS,
   addressFramesPerMinute: ENDLESS,
