@@ -34,6 +34,8 @@ export interface LocalSessionOptions {
   readonly principal: Principal
   /** The metadata of a new session. */
   readonly meta: JsonObject
+  /** Whether a session without records is refused with `unknown_session`. */
+  readonly mustExist: boolean
   readonly catalog: Catalog
   readonly store: LimitedStore
   readonly disk: Store
@@ -314,10 +316,11 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   #openActor(isReopened: boolean): Promise<Actor> {
     this.#untold = []
-    const { leases, principal, store, disk, environment } = this.#init
+    const { leases, principal, mustExist, store, disk, environment } = this.#init
     return openActor({
       session: this.session,
       isReopened,
+      mustExist,
       leases,
       store,
       disk,

@@ -2,9 +2,12 @@
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
+  act,
   createProcess,
   createSharedStore,
+  listCalls,
   listSessions,
+  never,
   noUnhandledRejections,
   SESSION,
 } from './test-world.test-kit.ts'
@@ -64,4 +67,48 @@ test('watchers are notified when an unused session is removed', async () => {
   const changes = one.host.watch()[Symbol.asyncIterator]()
   await time.pass(3 * 3_600_000)
   expect((await changes.next()).value).toMatchObject({ type: 'removed', id: SESSION })
+})
+
+/** A session in the middle of a turn, left by a host that died; `removing` is held open until `gate` is resolved. */
+async function leaveTurn() {
+  const { time, store } = createSharedStore()
+  const dead = createProcess(time, store, { tools: [act(never)], steps: [listCalls('act')] })
+  const session = await dead.open()
+  session.send('go').answer.catch(() => {})
+  await time.pass(1000)
+  dead.die()
+  store.expireLeases()
+  const gate = Promise.withResolvers<void>()
+  const remove: Store['remove'] = async (...request) => {
+    await gate.promise
+    await store.remove(...request)
+  }
+  const next = createProcess(time, { ...store, remove }, { tools: [act(never)], steps: () => ({ text: 'new' }) })
+  return { time, store, next, gate }
+}
+
+test('a session that is removed while it is recovered does not come back', async () => {
+  const { time, store, next, gate } = await leaveTurn()
+  const removed = next.host.remove(SESSION)
+  await time.settle()
+  const recovered = next.host.recover()
+  await time.settle()
+  gate.resolve()
+  await time.until(removed)
+  expect(await time.until(recovered)).toEqual({ recovered: 0, failed: 0 })
+  expect(await listSessions(store)).toEqual([])
+  expect(next.warnings).toEqual([])
+})
+
+test('a session that is asked for while it is removed and recovered is a new one', async () => {
+  const { time, next, gate } = await leaveTurn()
+  const removed = next.host.remove(SESSION)
+  await time.settle()
+  const recovered = next.host.recover()
+  await time.settle()
+  const asked = next.host.session(SESSION)
+  gate.resolve()
+  await time.until(removed)
+  expect((await time.until((await time.until(asked)).send('go').answer)).text).toBe('new')
+  expect(await time.until(recovered)).toEqual({ recovered: 0, failed: 0 })
 })
