@@ -20,7 +20,7 @@ import type { OwnedLog } from './session-leases.ts'
 
 export interface ActorOptions extends LogAccess {
   readonly newId: () => string
-  /** Set when the session's previous actor in this process died. */
+  /** Set when the session's previous actor in this process died; then the session must exist too. */
   readonly isReopened: boolean
   /** Whether a session without records is refused: it was removed since it was found. */
   readonly mustExist: boolean
@@ -104,7 +104,7 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
   const clock = startSessionClock(init.clock, log.lastMs)
   let state: State = { ...log.state, epoch }
   const isNew = state.pos < 0
-  if (isNew && init.mustExist) throw createGoneError(session)
+  if (isNew && (init.mustExist || init.isReopened)) throw createGoneError(session)
   const spec = await init.specFor(state)
   if (isNew) {
     const opening = openSession({
@@ -132,7 +132,7 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
 
 function createGoneError(session: string): BatonError {
   const message = `session ${session} has no records: it was removed`
-  return new BatonError({ code: 'unknown_session', message })
+  return new BatonError({ code: 'unknown_session', message, hint: 'Open it again to begin a new session.' })
 }
 
 /** Short, because it is part of every call id. Letters and digits only, as providers require. */

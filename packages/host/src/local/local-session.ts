@@ -12,11 +12,11 @@ import type {
   Refused,
   Store,
 } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
 import type { AbortedCalls, Catalog, CopyingEngine, Directory, SessionWorld } from '@baton/runtime'
-import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionStream } from '@baton/runtime'
+import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionStream, within } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -24,6 +24,7 @@ import type { ObservedSession, SessionObserver } from '../observer.ts'
 import type { SessionLeases } from './session-leases.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
+import { createLateError, STORE_ACT_MS } from './store-in-time.ts'
 
 export interface LocalSessionOptions {
   readonly session: string
@@ -234,6 +235,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     actor.kill(this.#closed)
     this.#performer?.close()
     this.stream.end()
+    await this.#awaitSuccessor()
     // A removal of the session waits for its snapshots. If this owner committed nothing, the state has an epoch
     // that no record has, so no snapshot is taken.
     const isOwn =
@@ -243,6 +245,13 @@ export class LocalSession implements CopyingEngine, ActorListener {
     const aborted = this.abortedCalls()
     if (aborted) await aborted
     await this.#end(actor, rests ? 'nothing' : 'work')
+  }
+
+  /** Waits until a successor that is being opened has let go of the log: it could write after a removal. Never rejects. */
+  async #awaitSuccessor(): Promise<void> {
+    if (!this.#reopening) return
+    const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('opening a session again') }
+    await within(this.#init.environment.timers, limit, this.#reopening.done).catch(() => {})
   }
 
   /** Takes a lingering session back for its last snapshot. Never rejects. */
@@ -409,6 +418,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
         return await this.#actor.release('work')
       } catch (failure) {
         log.warn('a session could not be reopened', { session, cause: describeThrown(failure) })
+        if (isBatonError(failure) && failure.code === 'unknown_session') cause = failure // it was removed
       }
     }
     if (this.isClosed()) return // closed on purpose: closing does the rest
@@ -424,8 +434,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 }
 
-/** Errors that retrying cannot fix: another owner has the log, or this process has lost the store's file. */
-const IS_FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_conflict', 'store_gone'])
+/** Errors that retrying cannot fix: another owner has the log, it was removed, or this process has lost the store's file. */
+const IS_FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_conflict', 'store_gone', 'unknown_session'])
 
 /** The store may have recovered since: its hint is only repeated for a final error. */
 function createClosedError(session: string, cause: BatonError): BatonError {

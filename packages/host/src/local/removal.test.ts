@@ -5,6 +5,7 @@ import {
   act,
   createProcess,
   createSharedStore,
+  LEASE_MS,
   listCalls,
   listSessions,
   never,
@@ -111,4 +112,29 @@ test('a session that is asked for while it is removed and recovered is a new one
   await time.until(removed)
   expect((await time.until((await time.until(asked)).send('go').answer)).text).toBe('new')
   expect(await time.until(recovered)).toEqual({ recovered: 0, failed: 0 })
+})
+
+test('a session that was removed after its host lost its lease is not opened again by that host', async () => {
+  const { time, store } = createSharedStore()
+  let isAway = false
+  const orAway = <Value>(work: () => Promise<Value>): Promise<Value> =>
+    isAway ? Promise.reject(new Error('the store is away')) : work()
+  const cut: Store = { ...store, renew: (owner) => orAway(() => store.renew(owner)) }
+  const one = createProcess(time, cut, { steps: () => ({ text: 'late', pieceMs: 60_000 }) })
+  const session = await one.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  isAway = true
+  await time.pass(LEASE_MS * 0.75 + 100) // it has lost its lease, and is about to open the session again
+  store.expireLeases()
+  const two = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
+  await two.host.remove(SESSION)
+  isAway = false
+  await time.pass(10_000)
+  expect(await listSessions(store)).toEqual([])
+  await expect(session.send('more').answer).rejects.toMatchObject({
+    code: 'unknown_session',
+    hint: 'Open it again to begin a new session.',
+  })
+  expect(one.warnings.filter((warning) => warning === 'a session could not be reopened')).toHaveLength(1)
 })
