@@ -109,7 +109,7 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'a stopped host looks for what it could recover',
     file: `${LOCAL}/create-host.ts`,
-    from: '    stopRecovering()\n',
+    from: '    recovery.stop()\n',
     to: '',
     test: { file: `${LOCAL}/endings.test.ts` },
   },

@@ -81,7 +81,7 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   readonly abortMs?: number
   /**
    * Milliseconds to keep a session after its last record. Sessions are kept indefinitely by default; sessions in use
-   * are always kept.
+   * are always kept, and unfinished work of a dead host for an hour at least, so that it can be recovered.
    */
   readonly retentionMs?: number
   /**
@@ -155,26 +155,28 @@ export function createHost(options: HostOptions = {}): LocalHost {
     openSessions,
   )
 
-  const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
-  const stopRetention =
-    options.retentionMs === undefined
-      ? () => {}
-      : startRetention({ store, environment, log, keepMs: options.retentionMs, openSessions, remove: removeAlone })
-  const stop: Engine['stop'] = async ({ drainMs }) => {
-    stopRetention()
-    stopRecovering()
-    directory.close()
-    await engine.stop({ drainMs })
-    if (!options.store) await disk.close()
-  }
-  const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId, catalog })
-  const { recover, stop: stopRecovering } = createRecovery({
+  const recovery = createRecovery({
     store,
     log,
     timers: environment.timers,
     knows: (agent) => catalog.knows(agent),
     open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
   })
+  const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
+  const { retentionMs: keepMs } = options
+  const { isUnrecovered } = recovery
+  const stopRetention =
+    keepMs === undefined
+      ? () => {}
+      : startRetention({ store, environment, log, keepMs, openSessions, isUnrecovered, remove: removeAlone })
+  const stop: Engine['stop'] = async ({ drainMs }) => {
+    stopRetention()
+    recovery.stop()
+    directory.close()
+    await engine.stop({ drainMs })
+    if (!options.store) await disk.close()
+  }
+  const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId, catalog })
   const session: LocalHost['session'] = async (id, given) => {
     if (models && given?.agent && typeof given.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
     return await host.session(id, given)
@@ -182,7 +184,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   return {
     session,
     stop: host.stop,
-    recover,
+    recover: recovery.recover,
     strayCall: () => describeCall(running.getStore()),
     remove,
     sessions: directory.sessions,

@@ -126,6 +126,11 @@ export function createRecovery(init: RecoveryParts & { readonly timers: Timers }
       if (everyMs !== undefined) wait(everyMs)
       return recovery
     },
+    /** Whether the last look failed to open the session, which may succeed later. */
+    isUnrecovered: (session: string): boolean => {
+      const reason = former.get(session)?.reason
+      return reason !== undefined && reason !== OTHER_AGENT
+    },
     stop: (): void => {
       isStopped = true
       stopTimer()
