@@ -49,7 +49,7 @@ export interface Actor {
   /**
    * Starts performing effects, beginning with everything outstanding. The performer is created for the first effect.
    * Called once.
-   * @throws BatonError when an effect cannot be performed; the actor is then dead
+   * @throws BatonError when the actor has died, or an effect cannot be performed; the actor is then dead
    */
   start(performer: () => Pick<Performer, 'perform'>): void
   /** Uses this spec for all later decisions. */
@@ -205,6 +205,7 @@ class SessionActor implements Actor {
   }
 
   start(performer: () => Pick<Performer, 'perform'>): void {
+    if (this.#dead) throw this.#dead // its lease was lost while it was opened: `onDeath` was not called
     this.#makePerformer = performer
     try {
       this.#perform(outstanding(this.state), this.state)

@@ -116,6 +116,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       this.#actor = await this.#openActor(false)
       this.#startActor()
     } catch (cause) {
+      if (!this.#untold) this.#tellClose()
       await this.#actor?.release('work') // an actor that could not be opened has released its log itself
       await this.#world.dispose()
       throw cause
@@ -262,8 +263,12 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   async #end(actor: Actor, left: LeftBehind): Promise<void> {
     await actor.release(left)
-    if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
+    this.#tellClose()
     await this.#world.dispose()
+  }
+
+  #tellClose(): void {
+    if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
   }
 
   onRecord(record: SessionRecord, isNew: boolean): void {
