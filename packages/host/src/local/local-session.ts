@@ -236,6 +236,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     actor.kill(this.#closed)
     this.#performer?.close()
     this.stream.end()
+    this.#tellClose()
     await this.#awaitSuccessor()
     // A removal of the session waits for its snapshots. If this owner committed nothing, the state has an epoch
     // that no record has, so no snapshot is taken.
@@ -263,10 +264,10 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   async #end(actor: Actor, left: LeftBehind): Promise<void> {
     await actor.release(left)
-    this.#tellClose()
     await this.#world.dispose()
   }
 
+  /** Called without waiting for anything: the session may be opened again at once, and is then another one to observers. */
   #tellClose(): void {
     if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
   }
@@ -429,6 +430,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (this.isClosed()) return // closed on purpose: closing does the rest
     this.#closed = cause
     this.stream.end()
+    this.#tellClose()
     await (this.#ending ??= this.#end(this.#actor, 'work'))
   }
 
