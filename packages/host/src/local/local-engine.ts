@@ -1,5 +1,4 @@
-// The engine of the local host: opens sessions as actors in this process. It checks no principal but the one that may
-// choose the agent.
+// The engine of the local host: opens sessions as actors in this process. It does not check who may open a session.
 import type { Engine, OpenedSession, SessionOpening } from '@baton/runtime'
 import { AbortedCalls, hasRunningWork, waitForTurns } from '@baton/runtime'
 import type { LocalSession, LocalSessionOptions } from './local-session.ts'

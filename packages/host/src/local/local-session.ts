@@ -249,7 +249,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     await this.#end(actor, rests ? 'nothing' : 'work')
   }
 
-  /** Waits until a successor that is being opened has let go of the log: it could write after a removal. Never rejects. */
+  /** Waits for a successor that is being opened: it could write after a removal. Never rejects. */
   async #awaitSuccessor(): Promise<void> {
     if (!this.#reopening) return
     const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('opening a session again') }

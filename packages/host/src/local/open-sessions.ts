@@ -77,7 +77,7 @@ export class OpenSessions {
       if (!reopened || !local.isClosed()) return { local, leave }
     } catch (cause) {
       leave()
-      // The caller shared the opening of one that did not want a new session.
+      // The caller shared the opening of a recovery, which creates no session.
       const wantsNew =
         session.mustExist && !openers.mustExist && isBatonError(cause) && cause.code === 'unknown_session'
       if (!wantsNew) throw cause

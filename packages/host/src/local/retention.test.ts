@@ -1,4 +1,4 @@
-// Retention beside recovery: unfinished work that a dead host left is kept until hosts had time to recover it.
+// Retention and recovery: unfinished work that a dead host left is kept until hosts had time to recover it.
 import type { Store } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const LEASE_MS = HOUR_MS / 2
 
-/** A host that keeps sessions for 7 days, beside one that died when a call had waited for its approval for 8. */
+/** A host died when its call had waited 8 days for an approval; another host keeps sessions for 7 days. */
 async function leaveOldTurn(cut: (store: Store) => Store = (store) => store) {
   const time = createManualTime()
   const store = createMemoryStore({ clock: time.environment.clock, leaseMs: LEASE_MS })

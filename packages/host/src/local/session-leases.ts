@@ -44,9 +44,9 @@ export class SessionLeases {
   readonly #unreleased = new Set<Ending>()
   /** Acquisitions the store has not answered yet. */
   readonly #asking = new Set<Asking>()
-  /** Sessions whose acquisition failed without an answer: the store may have given them, and renewals keep them. */
+  /** Sessions whose acquisition failed without an answer: the store may have granted them, and renewals keep them. */
   readonly #inDoubt = new Set<string>()
-  /** The session in doubt that is being let go. */
+  /** The session in doubt that is being released. */
   #settling: Settling | undefined
   #ticks = 0
   /** The tick in which the oldest held lease was acquired or renewed, or an earlier one. */
@@ -88,8 +88,8 @@ export class SessionLeases {
   }
 
   /**
-   * Asks the store for a session. Without an answer the session is in doubt; an answer that comes late has no taker, so
-   * the lease is returned.
+   * Asks the store for a session. Without an answer the session is in doubt; a late answer has no taker, so the lease is
+   * returned.
    * @throws BatonError `store_failed`, or whatever else the store throws
    */
   async #ask(session: string): Promise<Acquired | HeldByOther> {
@@ -200,16 +200,16 @@ export class SessionLeases {
     if (this.#inDoubt.size < IN_DOUBT_MAX) this.#inDoubt.add(session)
   }
 
-  /** Lets go of sessions that the store may have given, one by one until the store fails. Never rejects. */
+  /** Releases sessions that the store may have granted, in sequence until the store fails. Never rejects. */
   async #settleDoubts(): Promise<void> {
     if (this.#settling) return
     try {
       for (const session of this.#inDoubt) {
         if (this.#isStopped) return
         if (this.#held.has(session) || [...this.#asking].some((one) => one.session === session)) continue
-        const letGo = this.#letGo(session)
-        this.#settling = { session, done: letGo.catch(() => {}) }
-        await letGo
+        const releasing = this.#releaseDoubted(session)
+        this.#settling = { session, done: releasing.catch(() => {}) }
+        await releasing
       }
     } catch {
       // It is in doubt again, and the next tick tries it.
@@ -219,7 +219,7 @@ export class SessionLeases {
   }
 
   /** Acquires a session for its epoch, and releases it. @throws BatonError as `#ask` does */
-  async #letGo(session: string): Promise<void> {
+  async #releaseDoubted(session: string): Promise<void> {
     const outcome = await this.#ask(session)
     if (outcome.type === 'acquired') await this.release(session, outcome.epoch, 'work')
   }
