@@ -95,8 +95,8 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'a session whose file is gone is opened again',
     file: `${LOCAL}/local-session.ts`,
-    from: "new Set<ErrorCode>(['store_conflict', 'store_gone'])",
-    to: "new Set<ErrorCode>(['store_conflict'])",
+    from: "new Set<ErrorCode>(['store_conflict', 'store_gone', 'unknown_session'])",
+    to: "new Set<ErrorCode>(['store_conflict', 'unknown_session'])",
     test: { file: `${LOCAL}/endings.test.ts` },
   },
   {
@@ -109,7 +109,7 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'a stopped host looks for what it could recover',
     file: `${LOCAL}/create-host.ts`,
-    from: '    stopRecovering()\n',
+    from: '    recovery.stop()\n',
     to: '',
     test: { file: `${LOCAL}/endings.test.ts` },
   },

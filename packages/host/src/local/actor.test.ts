@@ -32,6 +32,7 @@ async function opened() {
     }),
     newId: () => 'birth',
     isReopened: false,
+    mustExist: false,
     principal: { id: 'ann' },
     specFor: () => createSpec(defineAgent({ name: 'a' }), ['m']),
     store,

@@ -20,8 +20,10 @@ import type { OwnedLog } from './session-leases.ts'
 
 export interface ActorOptions extends LogAccess {
   readonly newId: () => string
-  /** Set when the session's previous actor in this process died. */
+  /** Set when the session's previous actor in this process died; then the session must exist too. */
   readonly isReopened: boolean
+  /** Whether a session without records is refused: it was removed since it was found. */
+  readonly mustExist: boolean
   /** The owner, used if the session is new. */
   readonly principal: Principal
   /** Called once, after the log was read. @throws BatonError when the session has no agent */
@@ -47,7 +49,7 @@ export interface Actor {
   /**
    * Starts performing effects, beginning with everything outstanding. The performer is created for the first effect.
    * Called once.
-   * @throws BatonError when an effect cannot be performed; the actor is then dead
+   * @throws BatonError when the actor has died, or an effect cannot be performed; the actor is then dead
    */
   start(performer: () => Pick<Performer, 'perform'>): void
   /** Uses this spec for all later decisions. */
@@ -82,7 +84,8 @@ interface Mail {
 
 /**
  * Opens a session's log as its only owner, and recovers work that a dead process left unfinished.
- * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `log_damaged`, `log_version_unknown`
+ * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `log_damaged`, `log_version_unknown`,
+ * `unknown_session`
  */
 export async function openActor(init: ActorOptions): Promise<Actor> {
   const owned = await acquireLog(init)
@@ -100,8 +103,9 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
   const log = await readLog(init, owned)
   const clock = startSessionClock(init.clock, log.lastMs)
   let state: State = { ...log.state, epoch }
-  const spec = await init.specFor(state)
   const isNew = state.pos < 0
+  if (isNew && (init.mustExist || init.isReopened)) throw createGoneError(session)
+  const spec = await init.specFor(state)
   if (isNew) {
     const opening = openSession({
       session,
@@ -124,6 +128,11 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
   const restarts = init.isReopened || losesByRestart(state) ? [{ type: 'host-restarted', downMs } as const] : []
   if (!isNew) await actor.submit([{ type: 'agent-changed' }, ...restarts])
   return actor
+}
+
+function createGoneError(session: string): BatonError {
+  const message = `session ${session} has no records: it was removed`
+  return new BatonError({ code: 'unknown_session', message, hint: 'Open it again to begin a new session.' })
 }
 
 /** Short, because it is part of every call id. Letters and digits only, as providers require. */
@@ -196,6 +205,7 @@ class SessionActor implements Actor {
   }
 
   start(performer: () => Pick<Performer, 'perform'>): void {
+    if (this.#dead) throw this.#dead // its lease was lost while it was opened: `onDeath` was not called
     this.#makePerformer = performer
     try {
       this.#perform(outstanding(this.state), this.state)

@@ -14,21 +14,12 @@ import type {
 } from '@baton/core/internal'
 import { checkFields, BatonError, describeValue } from '@baton/core/internal'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
-import {
-  createCatalog,
-  createForeignError,
-  createHostOver,
-  Directory,
-  readOpening,
-  SharedTimers,
-  AbortedCalls,
-  hasRunningWork,
-  waitForTurns,
-} from '@baton/runtime'
+import { createCatalog, createForeignError, createHostOver, Directory, readOpening, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { SessionObserver } from '../observer.ts'
 import { joinObservers } from '../observer.ts'
+import { createLocalEngine } from './local-engine.ts'
 import type { NamedModels } from './named-models.ts'
 import { checkNamedModels, createNamedModels } from './named-models.ts'
 import { OpenSessions } from './open-sessions.ts'
@@ -41,8 +32,6 @@ import { createSessionWarnings } from './session-warnings.ts'
 import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { limitStoreActs } from './store-in-time.ts'
-import type { LocalSession, LocalSessionOptions } from './local-session.ts'
-import { openLocalSession } from './local-session.ts'
 
 export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   /** The agent of sessions that name none. */
@@ -92,7 +81,7 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   readonly abortMs?: number
   /**
    * Milliseconds to keep a session after its last record. Sessions are kept indefinitely by default; sessions in use
-   * are always kept.
+   * are always kept, and unfinished work of a dead host for an hour at least, so that it can be recovered.
    */
   readonly retentionMs?: number
   /**
@@ -166,26 +155,28 @@ export function createHost(options: HostOptions = {}): LocalHost {
     openSessions,
   )
 
+  const recovery = createRecovery({
+    store,
+    log,
+    timers: environment.timers,
+    knows: (agent) => catalog.knows(agent),
+    open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
+  })
   const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
+  const { retentionMs: keepMs } = options
+  const { isUnrecovered } = recovery
   const stopRetention =
-    options.retentionMs === undefined
+    keepMs === undefined
       ? () => {}
-      : startRetention({ store, environment, log, keepMs: options.retentionMs, openSessions, remove: removeAlone })
+      : startRetention({ store, environment, log, keepMs, openSessions, isUnrecovered, remove: removeAlone })
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
-    stopRecovering()
+    recovery.stop()
     directory.close()
     await engine.stop({ drainMs })
     if (!options.store) await disk.close()
   }
   const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId, catalog })
-  const { recover, stop: stopRecovering } = createRecovery({
-    store,
-    log,
-    timers: environment.timers,
-    knows: (agent) => catalog.knows(agent),
-    open: (name, principal) => host.session(name, { principal: { id: principal } }),
-  })
   const session: LocalHost['session'] = async (id, given) => {
     if (models && given?.agent && typeof given.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
     return await host.session(id, given)
@@ -193,7 +184,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   return {
     session,
     stop: host.stop,
-    recover,
+    recover: recovery.recover,
     strayCall: () => describeCall(running.getStore()),
     remove,
     sessions: directory.sessions,
@@ -357,43 +348,3 @@ const HOST_FIELDS = {
     telemetry: 'observers',
   },
 } as const
-
-/** Dependencies shared by all sessions of a host. */
-interface LocalEngineOptions extends Omit<LocalSessionOptions, 'session' | 'agent' | 'principal' | 'meta' | 'aborted'> {
-  /** Milliseconds to wait for an aborted model call to end. */
-  readonly abortMs?: number | undefined
-}
-
-/** @throws BatonError `invalid_option` */
-function createLocalEngine({ abortMs, ...init }: LocalEngineOptions, openSessions: OpenSessions): Engine {
-  const { environment, leases, log } = init
-  const shared = { ...init, aborted: new AbortedCalls({ timers: environment.timers, log, abortMs }) }
-  const open: Engine['open'] = async (session, { agent, principal, meta = {} }) => {
-    // A principal that does not own the session must be refused before anything changes.
-    const owns = (local: LocalSession): boolean => local.state().principal === principal.id
-    const { local, leave } = await openSessions.hold(session, {
-      open: () => openLocalSession({ ...shared, session, agent, principal, meta }),
-      wake: (lingering) => lingering.wake(owns(lingering) ? agent : undefined),
-    })
-    if (agent && owns(local)) await adoptAgent(local, agent, leave)
-    return { engine: local, leave }
-  }
-  const stop: Engine['stop'] = async ({ drainMs }) => {
-    const sessions = await openSessions.all()
-    await waitForTurns(environment, drainMs, () =>
-      sessions.some((local) => !local.isClosed() && hasRunningWork(local.state())),
-    )
-    await openSessions.closeAll()
-    leases.stop()
-  }
-  return { open, stop }
-}
-
-async function adoptAgent(local: LocalSession, agent: Agent, leave: () => void): Promise<void> {
-  try {
-    await local.adopt(agent)
-  } catch (cause) {
-    leave()
-    throw cause
-  }
-}

@@ -51,6 +51,31 @@ test('a turn that a dead host left goes on as soon as another one starts, withou
   expect(time.pending()).toBe(0)
 })
 
+test('a recovery under way when its host begins to stop opens nothing more', async () => {
+  const time = createManualTime()
+  const disk = ownStore()
+  const dead = createTestWorld({ time, store: disk, tools: [act(never)], steps: [listCalls('act')] })
+  const session = await dead.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  disk.expireLeases()
+  const gate = Promise.withResolvers<void>()
+  const read: Store['read'] = async function* (name, fromPos) {
+    if (name === SESSION) await gate.promise
+    yield* disk.read(name, fromPos)
+  }
+  const next = createTestWorld({ time, store: { ...disk, read }, steps: () => ({ text: 'slow', pieceMs: 60_000 }) })
+  const running = (await time.until(next.host.session('running'))).send('go')
+  const recovered = next.host.recover()
+  await time.settle()
+  const stopped = next.host.stop({ drainMs: 3_600_000 })
+  gate.resolve()
+  expect(await time.until(recovered)).toEqual({ recovered: 0, failed: 1 })
+  expect((await time.until(running.answer)).text).toBe('slow')
+  await time.until(stopped)
+  expect(next.model.requests).toHaveLength(1)
+})
+
 test('an idle session is not opened by recovery; one with an unreadable log is reported and skipped', async () => {
   const store = createMemoryStore()
   const world = createTestWorld({ store, steps: () => ({ text: 'answer' }) })

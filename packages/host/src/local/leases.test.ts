@@ -277,6 +277,31 @@ test('a session acquired too late is released', async () => {
   expect(time.pending()).toBe(0)
 })
 
+test('a new session whose lease was lost while its opening was stored does not open, and the next one works', async () => {
+  const { time, store } = createSharedStore()
+  const gate = Promise.withResolvers<void>()
+  let isAway = true
+  const cut: Store = {
+    ...store,
+    renew: (owner) => (isAway ? Promise.reject(new Error('the store is away')) : store.renew(owner)),
+    append: async (...request) => {
+      await gate.promise
+      return await store.append(...request)
+    },
+  }
+  const told: string[] = []
+  const observer = { onRecord: () => void told.push('record'), onClose: () => void told.push('close') }
+  const one = createProcess(time, cut, { steps: () => ({ text: 'answer' }), host: { observers: [observer] } })
+  const refused = one.host.session(SESSION).catch((cause: unknown) => cause)
+  await time.pass(LEASE_MS * 0.8)
+  isAway = false
+  gate.resolve()
+  expect(await time.until(refused)).toMatchObject({ code: 'store_failed' })
+  expect(told).toEqual(['record', 'close'])
+  const session = await one.open()
+  expect((await time.until(session.send('go').answer)).text).toBe('answer')
+})
+
 test('unreported changes are reported again, so that no dead host holds a session in the store', async () => {
   const { time, store } = createSharedStore()
   let failures = 2

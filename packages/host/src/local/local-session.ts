@@ -12,11 +12,11 @@ import type {
   Refused,
   Store,
 } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
 import type { AbortedCalls, Catalog, CopyingEngine, Directory, SessionWorld } from '@baton/runtime'
-import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionStream } from '@baton/runtime'
+import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionStream, within } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -24,6 +24,7 @@ import type { ObservedSession, SessionObserver } from '../observer.ts'
 import type { SessionLeases } from './session-leases.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
+import { createLateError, STORE_ACT_MS } from './store-in-time.ts'
 
 export interface LocalSessionOptions {
   readonly session: string
@@ -34,6 +35,8 @@ export interface LocalSessionOptions {
   readonly principal: Principal
   /** The metadata of a new session. */
   readonly meta: JsonObject
+  /** Whether a session without records is refused with `unknown_session`. */
+  readonly mustExist: boolean
   readonly catalog: Catalog
   readonly store: LimitedStore
   readonly disk: Store
@@ -113,6 +116,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       this.#actor = await this.#openActor(false)
       this.#startActor()
     } catch (cause) {
+      if (!this.#untold) this.#tellClose()
       await this.#actor?.release('work') // an actor that could not be opened has released its log itself
       await this.#world.dispose()
       throw cause
@@ -232,6 +236,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
     actor.kill(this.#closed)
     this.#performer?.close()
     this.stream.end()
+    this.#tellClose()
+    await this.#awaitSuccessor()
     // A removal of the session waits for its snapshots. If this owner committed nothing, the state has an epoch
     // that no record has, so no snapshot is taken.
     const isOwn =
@@ -243,6 +249,13 @@ export class LocalSession implements CopyingEngine, ActorListener {
     await this.#end(actor, rests ? 'nothing' : 'work')
   }
 
+  /** Waits for a successor that is being opened: it could write after a removal. Never rejects. */
+  async #awaitSuccessor(): Promise<void> {
+    if (!this.#reopening) return
+    const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('opening a session again') }
+    await within(this.#init.environment.timers, limit, this.#reopening.done).catch(() => {})
+  }
+
   /** Takes a lingering session back for its last snapshot. Never rejects. */
   async #takeBack({ isKept, isStale }: Lingering): Promise<boolean> {
     const isWorth = !isStale && (await isKept) && this.#snapshots.isWorth(this.#actor.state.pos)
@@ -251,8 +264,12 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   async #end(actor: Actor, left: LeftBehind): Promise<void> {
     await actor.release(left)
-    if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
     await this.#world.dispose()
+  }
+
+  /** Called without waiting for anything: the session may be opened again at once, and is then another one to observers. */
+  #tellClose(): void {
+    if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
   }
 
   onRecord(record: SessionRecord, isNew: boolean): void {
@@ -314,10 +331,11 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   #openActor(isReopened: boolean): Promise<Actor> {
     this.#untold = []
-    const { leases, principal, store, disk, environment } = this.#init
+    const { leases, principal, mustExist, store, disk, environment } = this.#init
     return openActor({
       session: this.session,
       isReopened,
+      mustExist,
       leases,
       store,
       disk,
@@ -406,11 +424,13 @@ export class LocalSession implements CopyingEngine, ActorListener {
         return await this.#actor.release('work')
       } catch (failure) {
         log.warn('a session could not be reopened', { session, cause: describeThrown(failure) })
+        if (isBatonError(failure) && failure.code === 'unknown_session') cause = failure // it was removed
       }
     }
     if (this.isClosed()) return // closed on purpose: closing does the rest
     this.#closed = cause
     this.stream.end()
+    this.#tellClose()
     await (this.#ending ??= this.#end(this.#actor, 'work'))
   }
 
@@ -421,8 +441,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 }
 
-/** Errors that retrying cannot fix: another owner has the log, or this process has lost the store's file. */
-const IS_FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_conflict', 'store_gone'])
+/** Errors that retrying cannot fix: another owner has the log, it was removed, or this process has lost the store's file. */
+const IS_FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_conflict', 'store_gone', 'unknown_session'])
 
 /** The store may have recovered since: its hint is only repeated for a final error. */
 function createClosedError(session: string, cause: BatonError): BatonError {

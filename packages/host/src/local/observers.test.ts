@@ -1,10 +1,10 @@
 // Events for a host's log and observers: model calls with their ids, retries, fallback models, every commit.
 import { BatonError, defineAgent, tool } from '@baton/core'
-import type { CallView, JsonObject, Logger } from '@baton/core'
+import type { CallView, JsonObject, Logger, Model } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
-import type { SessionObserver } from '../observer.ts'
+import type { ObservedSession, SessionObserver } from '../observer.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { HostOptions } from './create-host.ts'
 import { createHost } from './create-host.ts'
@@ -170,4 +170,34 @@ test('an observer hears each record once, in order, and none that was committed 
   expect([...first, ...second]).toEqual([...first, ...second].map((_, index) => index))
   expect(second.length).toBeGreaterThan(1)
   expect(live).toEqual(['text-delta', 'close s', 'text-delta', 'close s'])
+})
+
+test('an observer hears that a session closed before it hears of its next opening', async () => {
+  const time = createManualTime()
+  const timers = time.environment.timers
+  const scripted = createScriptedModel({ steps: () => ({ text: 'late', pieceMs: 2000 }), timers })
+  const { signal } = new AbortController()
+  const model: Model = { ...scripted, run: (request, sink) => scripted.run(request, sink, signal) } // ignores its own
+  const opened: ObservedSession[] = []
+  const told = new Set<string>()
+  const note = (what: string, session: ObservedSession): void => {
+    if (!opened.includes(session)) opened.push(session)
+    told.add(`${what} of opening ${opened.indexOf(session) + 1}`)
+  }
+  const observer: SessionObserver = {
+    onRecord: (_, observed) => note('records', observed),
+    onClose: (observed) => note('close', observed),
+  }
+  const agent = defineAgent({ name: 'watched', model })
+  const host = createHost({ environment: time.environment, agent, observers: [observer], lingerMs: 0 })
+  const session = await host.session('s')
+  const turn = session.send('go')
+  await time.pass(500)
+  await session.interrupt()
+  expect(await time.until(turn.answer)).toMatchObject({ outcome: 'interrupted' })
+  await session.close()
+  const next = await time.until(host.session('s'))
+  next.send('again').answer.catch(() => {})
+  await time.pass(10_000)
+  expect([...told]).toEqual(['records of opening 1', 'close of opening 1', 'records of opening 2'])
 })

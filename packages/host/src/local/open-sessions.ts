@@ -1,6 +1,7 @@
 // A host's open sessions: each is opened once for all callers. When its last holder has closed it and it rests, it
 // lingers for a while, and leaves memory then.
 import type { Environment } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import { createStoppedError, within } from '@baton/runtime'
 import type { LingerLimits } from './lingering-sessions.ts'
 import { LingeringSessions } from './lingering-sessions.ts'
@@ -12,6 +13,8 @@ export interface Openers {
   readonly open: () => Promise<LocalSession>
   /** Wakes it if it lingers; `open` follows if it answers false. */
   readonly wake: (local: LocalSession) => Promise<boolean>
+  /** Whether `open` refuses a session that does not exist, with `unknown_session`. */
+  readonly mustExist: boolean
 }
 
 export interface HeldSession {
@@ -20,7 +23,7 @@ export interface HeldSession {
   readonly leave: () => void
 }
 
-interface OpenSession {
+interface OpenSession extends Pick<Openers, 'mustExist'> {
   readonly opening: Promise<LocalSession>
   local: LocalSession | undefined
   holders: number
@@ -74,7 +77,11 @@ export class OpenSessions {
       if (!reopened || !local.isClosed()) return { local, leave }
     } catch (cause) {
       leave()
-      throw cause
+      // The caller shared the opening of a recovery, which creates no session.
+      const wantsNew =
+        session.mustExist && !openers.mustExist && isBatonError(cause) && cause.code === 'unknown_session'
+      if (!wantsNew) throw cause
+      return await this.hold(name, openers)
     }
     leave()
     return await this.hold(name, openers)
@@ -135,6 +142,7 @@ export class OpenSessions {
     if (known && !known.local?.isClosed()) return known
     const lingering = this.#lingering.take(name)
     const session: OpenSession = {
+      mustExist: openers.mustExist,
       opening: lingering ? this.#wake(name, lingering, openers) : this.#gates.passed(name).then(openers.open),
       local: undefined,
       holders: 0,

@@ -1,7 +1,8 @@
 // Recovery at host startup: opens the sessions that a dead host left with outstanding work, so that they continue.
-import type { Logger, Session, StoredSession, Timers } from '@baton/core/internal'
+import type { Logger, StoredSession, Timers } from '@baton/core/internal'
 import { isBatonError } from '@baton/core/internal'
-import { describeThrown, readOpening } from '@baton/runtime'
+import type { OpenedSession } from '@baton/runtime'
+import { createStoppedError, describeThrown, readOpening } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 
 export interface Recovery {
@@ -27,8 +28,8 @@ export interface RecoveryParts {
   /** Whether a session of this agent can be opened here: another agent has other tools. */
   readonly knows: (agent: string) => boolean
   readonly log: Logger
-  /** Opens a session for its principal. */
-  readonly open: (session: string, principal: string) => Promise<Session>
+  /** Opens a session for its principal. @throws BatonError `unknown_session` if it was removed meanwhile */
+  readonly open: (session: string, principal: string) => Promise<OpenedSession>
 }
 
 /** Sessions opened in parallel. */
@@ -78,7 +79,8 @@ async function recoverSessions(init: RecoveryParts, former: LeftSessions, left: 
       if (outcome.type === 'recovered') recovered += 1
     } catch (cause) {
       const reason = isBatonError(cause) ? cause.code : 'internal'
-      if (reason === 'session_held') return // another host was faster
+      // Another host was faster, or a removal.
+      if (reason === 'session_held' || reason === 'unknown_session') return
       failed += 1
       note(reason, () => init.log.warn('a session could not be recovered', { session, cause: describeThrown(cause) }))
     }
@@ -97,9 +99,11 @@ export function createRecovery(init: RecoveryParts & { readonly timers: Timers }
   let isStopped = false
   let former: LeftSessions = new Map()
   let stopTimer = (): void => {}
+  const open: RecoveryParts['open'] = (session, principal) =>
+    isStopped ? Promise.reject(createStoppedError()) : init.open(session, principal)
   const look = async (): Promise<Recovery> => {
     const left: LeftSessions = new Map()
-    const recovery = await recoverSessions(init, former, left)
+    const recovery = await recoverSessions({ ...init, open }, former, left)
     former = left
     return recovery
   }
@@ -122,6 +126,11 @@ export function createRecovery(init: RecoveryParts & { readonly timers: Timers }
       if (everyMs !== undefined) wait(everyMs)
       return recovery
     },
+    /** Whether the last look failed to open the session, which may succeed later. */
+    isUnrecovered: (session: string): boolean => {
+      const reason = former.get(session)?.reason
+      return reason !== undefined && reason !== OTHER_AGENT
+    },
     stop: (): void => {
       isStopped = true
       stopTimer()
@@ -135,7 +144,7 @@ async function recover({ store, knows, open }: RecoveryParts, name: string): Pro
   const opening = await readOpening(store, name)
   if (!opening) return { type: 'gone' }
   if (!knows(opening.agent)) return { type: 'other-agent', agent: opening.agent }
-  const session = await open(name, opening.principal)
-  await session.close() // stays open by itself while work is outstanding
+  const { leave } = await open(name, opening.principal)
+  leave() // it stays open by itself while work is outstanding
   return { type: 'recovered' }
 }

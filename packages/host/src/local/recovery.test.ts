@@ -353,3 +353,36 @@ test('a session that is removed while it is opened again leaves no record', asyn
   await time.pass(10_000)
   expect(await records()).toEqual([])
 })
+
+test.each(['that answers', 'that never answers'])(
+  'a session that is removed while it is acquired again leaves no record, with a store %s',
+  async (which) => {
+    const disk = ownStore()
+    const gate = Promise.withResolvers<void>()
+    let acquired = 0
+    const acquire: Store['acquire'] = async (...request) => {
+      acquired += 1
+      if (acquired === 2) await gate.promise
+      return await disk.acquire(...request)
+    }
+    let isBroken = false
+    const append: Store['append'] = (...request) =>
+      isBroken ? Promise.reject(new Error('the disk failed')) : disk.append(...request)
+    const { open, time, host, records } = createTestWorld({ store: { ...disk, acquire, append }, steps: [] })
+    const session = await open()
+    isBroken = true
+    const turn = session.send('go')
+    await expect(time.until(turn.answer)).rejects.toMatchObject({ code: 'store_failed' })
+    await time.pass(2000)
+    expect(acquired).toBe(2)
+    isBroken = false
+    const removed = host.remove(session.id)
+    await time.settle()
+    if (which === 'that answers') gate.resolve()
+    await time.until(removed)
+    gate.resolve()
+    await time.pass(10_000)
+    expect(await records()).toEqual([])
+    expect(time.pending()).toBe(0)
+  },
+)

@@ -2,9 +2,13 @@
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
+  act,
   createProcess,
   createSharedStore,
+  LEASE_MS,
+  listCalls,
   listSessions,
+  never,
   noUnhandledRejections,
   SESSION,
 } from './test-world.test-kit.ts'
@@ -64,4 +68,73 @@ test('watchers are notified when an unused session is removed', async () => {
   const changes = one.host.watch()[Symbol.asyncIterator]()
   await time.pass(3 * 3_600_000)
   expect((await changes.next()).value).toMatchObject({ type: 'removed', id: SESSION })
+})
+
+/** A session in the middle of a turn, left by a host that died; `removing` is held open until `gate` is resolved. */
+async function leaveTurn() {
+  const { time, store } = createSharedStore()
+  const dead = createProcess(time, store, { tools: [act(never)], steps: [listCalls('act')] })
+  const session = await dead.open()
+  session.send('go').answer.catch(() => {})
+  await time.pass(1000)
+  dead.die()
+  store.expireLeases()
+  const gate = Promise.withResolvers<void>()
+  const remove: Store['remove'] = async (...request) => {
+    await gate.promise
+    await store.remove(...request)
+  }
+  const next = createProcess(time, { ...store, remove }, { tools: [act(never)], steps: () => ({ text: 'new' }) })
+  return { time, store, next, gate }
+}
+
+test('a session that is removed while it is recovered does not come back', async () => {
+  const { time, store, next, gate } = await leaveTurn()
+  const removed = next.host.remove(SESSION)
+  await time.settle()
+  const recovered = next.host.recover()
+  await time.settle()
+  gate.resolve()
+  await time.until(removed)
+  expect(await time.until(recovered)).toEqual({ recovered: 0, failed: 0 })
+  expect(await listSessions(store)).toEqual([])
+  expect(next.warnings).toEqual([])
+})
+
+test('a session that is asked for while it is removed and recovered is a new one', async () => {
+  const { time, next, gate } = await leaveTurn()
+  const removed = next.host.remove(SESSION)
+  await time.settle()
+  const recovered = next.host.recover()
+  await time.settle()
+  const asked = next.host.session(SESSION)
+  gate.resolve()
+  await time.until(removed)
+  expect((await time.until((await time.until(asked)).send('go').answer)).text).toBe('new')
+  expect(await time.until(recovered)).toEqual({ recovered: 0, failed: 0 })
+})
+
+test('a session that was removed after its host lost its lease is not opened again by that host', async () => {
+  const { time, store } = createSharedStore()
+  let isAway = false
+  const orAway = <Value>(work: () => Promise<Value>): Promise<Value> =>
+    isAway ? Promise.reject(new Error('the store is away')) : work()
+  const cut: Store = { ...store, renew: (owner) => orAway(() => store.renew(owner)) }
+  const one = createProcess(time, cut, { steps: () => ({ text: 'late', pieceMs: 60_000 }) })
+  const session = await one.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  isAway = true
+  await time.pass(LEASE_MS * 0.75 + 100) // it has lost its lease, and is about to open the session again
+  store.expireLeases()
+  const two = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
+  await two.host.remove(SESSION)
+  isAway = false
+  await time.pass(10_000)
+  expect(await listSessions(store)).toEqual([])
+  await expect(session.send('more').answer).rejects.toMatchObject({
+    code: 'unknown_session',
+    hint: 'Open it again to begin a new session.',
+  })
+  expect(one.warnings.filter((warning) => warning === 'a session could not be reopened')).toHaveLength(1)
 })

@@ -14,6 +14,8 @@ export interface RetentionOptions {
   /** Milliseconds to keep a session after its last record. */
   readonly keepMs: number
   readonly openSessions: OpenSessions
+  /** Whether this host tried to recover the session and could not. */
+  readonly isUnrecovered: (session: string) => boolean
   /** Removes one session. @throws BatonError `session_held`, `store_failed` */
   readonly remove: (session: string) => Promise<void>
 }
@@ -26,42 +28,56 @@ const LOOK_MS = 3_600_000
 const PATIENCE_MS = 7 * 86_400_000
 
 /**
- * Looks at once, then every hour until the returned function is called. The first look skips sessions with work left by
- * a dead host: they are recovered first, however long the host was down.
+ * Looks at once, then every hour until the returned function is called. A session with work left by a dead host is
+ * removed if it was so at the look before too: hosts recover it meanwhile, however long its host was down.
  */
 export function startRetention(init: RetentionOptions): () => void {
   const { store, environment, keepMs } = init
   let stop = (): void => {}
   let stopped = false
   const clock = new TrustedClock({ clock: environment.clock, store, patienceMs: Math.min(PATIENCE_MS, keepMs) })
-  const look = (isFirst: boolean): void => {
-    void removeOld(init, clock, isFirst).finally(() => {
-      if (!stopped) stop = environment.timers.start(LOOK_MS, () => look(false))
-    })
+  let left: ReadonlySet<string> = new Set()
+  const look = async (): Promise<void> => {
+    left = await removeOld(init, clock, left)
+    if (!stopped) stop = environment.timers.start(LOOK_MS, () => void look())
   }
-  look(true)
+  void look()
   return () => {
     stopped = true
     stop()
   }
 }
 
-async function removeOld(init: RetentionOptions, clock: TrustedClock, isFirst: boolean): Promise<void> {
-  const { store, log, keepMs, openSessions } = init
+/**
+ * Returns the old sessions with work that a dead host left; `formerlyLeft` holds those of the look before. Never rejects.
+ */
+async function removeOld(
+  init: RetentionOptions,
+  clock: TrustedClock,
+  formerlyLeft: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const { store, log, keepMs, openSessions, isUnrecovered } = init
+  const left = new Set<string>()
   try {
     const reading = await clock.read((beforeMs) => findNewestMs(store, beforeMs))
-    if (reading.type === 'ahead') return tellAhead(log, reading)
+    if (reading.type === 'ahead') {
+      tellAhead(log, reading)
+      return left
+    }
     const untilMs = reading.nowMs - keepMs
     for await (const { session, records, lastMs, isOwned, holder, damage } of store.list()) {
       if (damage !== undefined) log.warn('a damaged session is kept', { session, cause: damage })
       if (damage !== undefined) continue
-      if (lastMs > untilMs || openSessions.isOpen(session) || holder || (isFirst && isOwned)) continue
+      if (lastMs > untilMs || openSessions.isOpen(session) || holder) continue
+      if (isOwned) left.add(session)
+      if (isOwned && (!formerlyLeft.has(session) || isUnrecovered(session))) continue
       if (!(await openSessions.alone(session, () => removeUnused(init, session, records)))) continue
       log.info('an unused session was removed', { session, lastUse: describeMoment(lastMs) })
     }
   } catch (cause) {
     log.warn('old sessions could not be removed', { cause: describeThrown(cause) })
   }
+  return left
 }
 
 async function findNewestMs(store: LimitedStore, beforeMs: number): Promise<number> {

@@ -1,7 +1,7 @@
 // One host's leases: acquired per session, renewed together, and given up before they expire. Time is counted in its
 // own ticks, several per lease, without reading a clock. If the process slept for longer than a lease, the store's
 // epochs keep it safe.
-import type { LeftBehind, Logger, Store, Timers } from '@baton/core/internal'
+import type { Acquired, HeldByOther, LeftBehind, Logger, Store, Timers } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import { createHeldError } from '../stores/session-held.ts'
@@ -34,6 +34,8 @@ export interface OwnedLog {
 const LEASE_TICKS = 4
 /** Ticks without a successful renewal until this host treats its leases as expired. */
 const FENCE_TICKS = 3
+/** Sessions in doubt to remember. Any others stay with this host until it asks for them again. */
+const IN_DOUBT_MAX = 10_000
 
 export class SessionLeases {
   readonly #init: SessionLeasesOptions
@@ -41,7 +43,11 @@ export class SessionLeases {
   /** Ended ownerships not yet reported to the store. */
   readonly #unreleased = new Set<Ending>()
   /** Acquisitions the store has not answered yet. */
-  #asking = 0
+  readonly #asking = new Set<Asking>()
+  /** Sessions whose acquisition failed without an answer: the store may have granted them, and renewals keep them. */
+  readonly #inDoubt = new Set<string>()
+  /** The session in doubt that is being released. */
+  #settling: Settling | undefined
   #ticks = 0
   /** The tick in which the oldest held lease was acquired or renewed, or an earlier one. */
   #renewedAt = 0
@@ -54,35 +60,52 @@ export class SessionLeases {
 
   /** @throws BatonError `session_held`, `store_failed`, or whatever else the store throws */
   async acquire(session: string): Promise<OwnedLog> {
-    const { disk, owner, address, timers } = this.#init
-    this.#asking += 1
-    if (!this.#stopTick) this.#startTick() // the lease's time counts from before it is granted
-    const sentAt = this.#ticks
-    const acquiring = disk.acquire(session, owner, address)
+    const { owner } = this.#init
+    const asking = this.#beginAsking(session)
     try {
-      const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
-      const outcome = await within(timers, limit, acquiring)
+      // Otherwise its epoch could be the newer one.
+      if (this.#settling?.session === session) await this.#settling.done
+      const sentAt = this.#ticks
+      const outcome = await this.#ask(session)
       if (outcome.type === 'held') {
         // Asks a holder without an address to hand over the session. The request may fail.
         if (outcome.address === undefined) this.#init.store.requestHandover(session, owner).catch(() => {})
         throw createHeldError(session, outcome)
       }
-      if (this.#held.size === 0) this.#renewedAt = Math.max(this.#renewedAt, sentAt)
-      if (this.#isOver()) throw leaseLost(session)
       const { epoch, pos } = outcome
+      if (this.#held.size === 0) this.#renewedAt = Math.max(this.#renewedAt, sentAt)
+      if (this.#isOver()) {
+        void this.release(session, epoch, 'work')
+        throw leaseLost(session)
+      }
       const lease: HeldLease = { epoch, pos, isHeld: true, onLost: () => {} }
       this.#drop([session]) // this host's earlier epoch
       this.#held.set(session, lease)
       return lease
-    } catch (cause) {
-      // A late answer has no taker, so the lease is returned.
-      acquiring
-        .then((late) => (late.type === 'acquired' ? this.release(session, late.epoch, 'work') : undefined))
-        .catch(() => {}) // the caller already has its error
-      throw cause
     } finally {
-      this.#asking -= 1
-      this.#rest()
+      this.#endAsking(asking)
+    }
+  }
+
+  /**
+   * Asks the store for a session. Without an answer the session is in doubt; a late answer has no taker, so the lease is
+   * returned.
+   * @throws BatonError `store_failed`, or whatever else the store throws
+   */
+  async #ask(session: string): Promise<Acquired | HeldByOther> {
+    const { disk, owner, address, timers } = this.#init
+    this.#inDoubt.delete(session)
+    const acquiring = disk.acquire(session, owner, address)
+    try {
+      const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
+      return await within(timers, limit, acquiring)
+    } catch (cause) {
+      this.#doubt(session)
+      acquiring.then(
+        (late) => (late.type === 'acquired' ? this.release(session, late.epoch, 'work') : undefined),
+        () => this.#doubt(session),
+      )
+      throw cause
     }
   }
 
@@ -127,8 +150,7 @@ export class SessionLeases {
   async resume(session: string, lease: OwnedLog, pos: number): Promise<boolean> {
     const { store, owner, address } = this.#init
     const { epoch } = lease
-    this.#asking += 1
-    if (!this.#stopTick) this.#startTick() // as in `acquire`
+    const asking = this.#beginAsking(session)
     const sentAt = this.#ticks
     try {
       const resting = { session, owner, epoch, pos, ...(address !== undefined && { address }) }
@@ -140,8 +162,7 @@ export class SessionLeases {
       this.#held.set(session, held)
       return true
     } finally {
-      this.#asking -= 1
-      this.#rest()
+      this.#endAsking(asking)
     }
   }
 
@@ -152,6 +173,7 @@ export class SessionLeases {
   async remove(session: string): Promise<void> {
     const { store, owner } = this.#init
     await store.remove(session, owner)
+    this.#inDoubt.delete(session)
   }
 
   /** Stops renewing and drops every lease. */
@@ -160,6 +182,46 @@ export class SessionLeases {
     this.#stopTick?.()
     this.#stopTick = undefined
     this.#drop([...this.#held.keys()])
+  }
+
+  #beginAsking(session: string): Asking {
+    const asking = { session }
+    this.#asking.add(asking)
+    if (!this.#stopTick) this.#startTick() // the lease's time counts from before it is granted
+    return asking
+  }
+
+  #endAsking(asking: Asking): void {
+    this.#asking.delete(asking)
+    this.#rest()
+  }
+
+  #doubt(session: string): void {
+    if (this.#inDoubt.size < IN_DOUBT_MAX) this.#inDoubt.add(session)
+  }
+
+  /** Releases sessions that the store may have granted, in sequence until the store fails. Never rejects. */
+  async #settleDoubts(): Promise<void> {
+    if (this.#settling) return
+    try {
+      for (const session of this.#inDoubt) {
+        if (this.#isStopped) return
+        if (this.#held.has(session) || [...this.#asking].some((one) => one.session === session)) continue
+        const releasing = this.#releaseDoubted(session)
+        this.#settling = { session, done: releasing.catch(() => {}) }
+        await releasing
+      }
+    } catch {
+      // It is in doubt again, and the next tick tries it.
+    } finally {
+      this.#settling = undefined
+    }
+  }
+
+  /** Acquires a session for its epoch, and releases it. @throws BatonError as `#ask` does */
+  async #releaseDoubted(session: string): Promise<void> {
+    const outcome = await this.#ask(session)
+    if (outcome.type === 'acquired') await this.release(session, outcome.epoch, 'work')
   }
 
   #drop(sessions: readonly string[]): void {
@@ -195,7 +257,8 @@ export class SessionLeases {
     this.#startTick()
     if (this.#isOver()) this.#fence()
     for (const ending of this.#unreleased) if (!ending.isAsked) void this.#tell(ending)
-    if (this.#held.size + this.#asking > 0) void this.#renew(this.#ticks)
+    void this.#settleDoubts()
+    if (this.#held.size + this.#asking.size > 0) void this.#renew(this.#ticks)
     this.#rest()
   }
 
@@ -225,7 +288,7 @@ export class SessionLeases {
 
   /** Stops the ticks when nothing needs renewing or releasing. */
   #rest(): void {
-    if (this.#held.size + this.#unreleased.size + this.#asking > 0) return
+    if (this.#held.size + this.#unreleased.size + this.#asking.size > 0) return
     this.#stopTick?.()
     this.#stopTick = undefined
   }
@@ -234,6 +297,15 @@ export class SessionLeases {
 interface HeldLease extends OwnedLog {
   isHeld: boolean
   onLost: (cause: BatonError) => void
+}
+
+interface Asking {
+  readonly session: string
+}
+
+interface Settling extends Asking {
+  /** Never rejects. */
+  readonly done: Promise<void>
 }
 
 interface Ending extends OwnedEpoch {

@@ -1,7 +1,7 @@
 // Spans of real sessions in OpenTelemetry's in-memory exporter: which spans exist, their ids, and how they ended, even
 // if a process died meanwhile.
 import { BatonError, tool } from '@baton/core'
-import type { Session } from '@baton/core'
+import type { Session, Store } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
@@ -36,7 +36,7 @@ function createProcesses({ content = false, time = createManualTime() } = {}) {
     const tracing = start()
     return { ...createProcess(time, store, { ...init, host: { observers: [tracing], ...init.host } }), tracing }
   }
-  return { begin, time, exporter }
+  return { begin, time, exporter, store }
 }
 
 /** One line per span: its parent, its name, how it ended. */
@@ -278,6 +278,34 @@ test('messages, arguments and results are in spans only for who asked for them',
     const words = ['apple', 'pear', 'plum', 'peach']
     expect(words.filter((word) => told.includes(word))).toEqual(content ? words : [])
   }
+})
+
+test('spans of a session that closed while its log was still read for them are awaited', async () => {
+  const { begin: start, time, exporter, store } = createProcesses()
+  const first = start({ steps: [{ text: 'one' }] })
+  await begin(first)
+  await rest(first)
+  await time.until(first.host.stop())
+  exporter.reset()
+  let gate = Promise.resolve()
+  const read: Store['read'] = async function* (session, fromPos) {
+    await gate
+    yield* store.read(session, fromPos)
+  }
+  const second = start({ steps: [{ text: 'two' }], store: { ...store, read } })
+  const session = await second.open()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  gate = promise
+  expect((await time.until(session.send('more').answer)).text).toBe('two')
+  await time.until(second.host.stop())
+  const settled = second.tracing.settled()
+  resolve()
+  await settled
+  expect(drawTree(exporter.getFinishedSpans())).toEqual([
+    'invoke_agent tested: answered',
+    '  step 2',
+    '    chat model: answered',
+  ])
 })
 
 test('a question to a person is a wait', async () => {

@@ -39,17 +39,22 @@ const WAITING_MAX = 10_000
 export function traceSessions(options: TracingOptions): Tracing {
   checkIds(options)
   const sessions = new Map<string, SessionTracer>()
+  const loads = new Set<Promise<void>>() // also of sessions that have closed
+  const noteLoad = (load: Promise<void>): void => {
+    loads.add(load)
+    void load.then(() => loads.delete(load))
+  }
   return {
     onRecord: (record, session) => {
       const known = sessions.get(session.id)
       // A log that starts over belongs to another session of the same name.
-      const tracer = known && record.pos > 0 ? known : new SessionTracer(options, session)
+      const tracer = known && record.pos > 0 ? known : new SessionTracer(options, session, noteLoad)
       if (tracer !== known) sessions.set(session.id, tracer)
       tracer.take(record)
     },
     onClose: ({ id }) => void sessions.delete(id),
     settled: async () => {
-      for (const tracer of sessions.values()) await tracer.loading
+      while (loads.size > 0) await Promise.all(loads)
     },
   }
 }
@@ -67,10 +72,11 @@ function checkIds({ tracer, ids }: TracingOptions): void {
 }
 
 class SessionTracer {
-  /** Set while records of earlier processes are read from the log. */
-  loading: Promise<void> | undefined
+  /** Whether records of earlier processes are being read from the log. */
+  #isLoading = false
   readonly #options: TracingOptions
   readonly #session: ObservedSession
+  readonly #noteLoad: (load: Promise<void>) => void
   readonly #name: LogName
   #fold: SpanFold
   readonly #spans = new Map<string, Span>()
@@ -79,22 +85,24 @@ class SessionTracer {
   #toldPos = -1
   #epoch = -1
 
-  constructor(options: TracingOptions, session: ObservedSession) {
+  constructor(options: TracingOptions, session: ObservedSession, noteLoad: (load: Promise<void>) => void) {
     const { birth } = session.state()
     this.#options = options
     this.#session = session
+    this.#noteLoad = noteLoad
     this.#name = { session: session.id, birth }
     this.#fold = this.#createFold()
   }
 
   take(record: SessionRecord): void {
-    if (this.loading) {
+    if (this.#isLoading) {
       if (this.#waiting.length < WAITING_MAX) this.#waiting.push(record)
       return
     }
     if (record.pos !== this.#fold.pos + 1) {
       this.#waiting = [record]
-      this.loading = this.#load(record)
+      this.#isLoading = true
+      this.#noteLoad(this.#load(record))
       return
     }
     this.#epoch = record.epoch
@@ -121,7 +129,7 @@ class SessionTracer {
       this.#fold.pos = first.pos - 1
     }
     this.#goOn()
-    this.loading = undefined
+    this.#isLoading = false
     const waiting = this.#waiting
     this.#waiting = []
     for (const record of waiting) this.take(record)
