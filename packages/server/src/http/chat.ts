@@ -139,7 +139,7 @@ async function send(
   { wish, model, settings }: ChatRequest & { readonly wish: Of<'send'> },
   world: ChatWorld,
 ): Promise<OpenedChat> {
-  await takeLate(session, wish.given)
+  await takeLate(session, wish.given, world)
   await sendEarlier(session, wish)
   const waitsFor = await findWaiting(session)
   const ends = waitsFor.length > 0 && world.cancelWaiting && (await session.info()).activity === 'waiting'
@@ -249,11 +249,11 @@ function readTurnOf(session: FrontSession, message: string): AnswerEvents {
 }
 
 /** Applies late results. Without them the message would wait until the calls' deadlines. */
-async function takeLate(session: FrontSession, given: readonly Given[]): Promise<void> {
+async function takeLate(session: FrontSession, given: readonly Given[], world: ChatWorld): Promise<void> {
   if (given.length === 0 || (await session.info()).activity !== 'waiting') return
   const { calls, reader } = await readTurn(session)
   reader.leave()
-  for (const one of given) await takeGiven(session, one, calls)
+  for (const one of given) await takeGiven(session, one, calls, world.newId)
 }
 
 async function askAgain(
@@ -304,7 +304,7 @@ async function goOn(session: FrontSession, { known, given }: Of<'continue'>, wor
   const endedOtherwise = new Set<string>()
   try {
     for (const one of given) {
-      const isTaken = await takeGiven(session, one, calls)
+      const isTaken = await takeGiven(session, one, calls, world.newId)
       if (one.type !== 'decision' && (!isTaken || hasEndedOtherwise(one, calls))) endedOtherwise.add(one.callId)
     }
   } catch (cause) {
