@@ -139,7 +139,7 @@ async function send(
   { wish, model, settings }: ChatRequest & { readonly wish: Of<'send'> },
   world: ChatWorld,
 ): Promise<OpenedChat> {
-  await takeLate(session, wish.given, world)
+  await takeUnsent(session, wish.given, world)
   await sendEarlier(session, wish)
   const waitsFor = await findWaiting(session)
   const ends = waitsFor.length > 0 && world.cancelWaiting && (await session.info()).activity === 'waiting'
@@ -248,12 +248,16 @@ function readTurnOf(session: FrontSession, message: string): AnswerEvents {
   }
 }
 
-/** Applies late results. Without them the message would wait until the calls' deadlines. */
-async function takeLate(session: FrontSession, given: readonly Given[], world: ChatWorld): Promise<void> {
-  if (given.length === 0 || (await session.info()).activity !== 'waiting') return
+/**
+ * Applies results that come with the next message. Their calls would wait until their deadlines, or the model would
+ * never learn how those that have ended without a result went.
+ */
+async function takeUnsent(session: FrontSession, given: readonly Given[], { newId }: ChatWorld): Promise<void> {
+  const own = given.filter((one) => one.type !== 'decision' && !one.isElsewhere)
+  if (own.length === 0 || !session.lastTurn()) return
   const { calls, reader } = await readTurn(session)
   reader.leave()
-  for (const one of given) await takeGiven(session, one, calls, world.newId)
+  for (const one of own) await takeGiven(session, one, calls, newId)
 }
 
 async function askAgain(
