@@ -179,13 +179,10 @@ export class AcpSession {
     if (isCancelled()) throw createCancelled()
     const newest = messages.findLast(({ role }) => role === 'assistant')
     if (!newest) throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer yet' })
-    const name = parts.newId()
-    const ended = this.#prompts.addNext(name)
-    try {
-      await session.rewind({ message: newest.id, again: true })
-    } catch (cause) {
-      this.#prompts.refuse(name, cause)
-    }
+    const rewound = session.rewind({ message: newest.id, again: true })
+    const ended = this.#prompts.addRetry(parts.newId(), rewound)
+    const { turn } = await rewound
+    if (turn !== undefined && isCancelled()) await session.takeBack(turn)
     return await ended
   }
 
@@ -267,6 +264,8 @@ export class AcpSession {
     const connection = session.connect({ connection: `acp-${inputId}`, asks: true })
     const answer = await connection.say(inputId, content, { delivery, asks: true })
     if (answer.type === 'refused') throw new BatonError(answer)
+    // The interrupt came before it, for example while its images were being stored.
+    if (isCancelled()) await session.takeBack(inputId)
   }
 
   #chosen(model: string, models: readonly string[]): Chosen {

@@ -122,8 +122,12 @@ export class OpenSessions {
    * Cancels the session's turn and its prompts, sent or not. Does nothing for a session that is not open.
    */
   cancel(id: string, reason: string): void {
-    for (const prompt of this.#prompts.get(id) ?? []) prompt.isCancelled = true
+    this.#cancelPrompts(id)
     void this.#open.get(id)?.cancel(reason)
+  }
+
+  #cancelPrompts(id: string): void {
+    for (const prompt of this.#prompts.get(id) ?? []) prompt.isCancelled = true
   }
 
   /**
@@ -181,6 +185,7 @@ export class OpenSessions {
   /** Cancels running work and closes the session. @throws BatonError `unknown_session` */
   async close(id: string): Promise<void> {
     const found = this.find(id)
+    this.#cancelPrompts(id)
     await found.end('the editor closed the session')
     // Another request may have opened it again meanwhile.
     if (this.#open.get(id) === found) this.#open.delete(id)
