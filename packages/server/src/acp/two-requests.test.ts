@@ -233,8 +233,7 @@ function createTerminal() {
     capabilities: { terminal: true },
     fileMs: 1000,
     timers: {
-      start: (ms, callback) => {
-        if (ms !== 5) return () => {}
+      start: (_ms, callback) => {
         timers.add(callback)
         return () => void timers.delete(callback)
       },
@@ -269,6 +268,20 @@ test.each([
   expect([timers.size, getEventListeners(user.signal, 'abort')]).toEqual([0, []])
 })
 
+test.each([
+  ['was given up', 'tool_failed'],
+  ['was cancelled', 'cancelled'],
+])('the terminal of a command that %s before it was there is killed and released', async (why, code) => {
+  const { asked, made, user, ended, timers } = createTerminal()
+  if (why === 'was cancelled') user.abort()
+  else for (const fire of timers) fire()
+  expect(await ended).toMatchObject({ code })
+  made.resolve({ terminalId: 't' })
+  await settle()
+  expect(asked).toEqual(['terminal/create', 'terminal/kill', 'terminal/release'])
+  expect([timers.size, getEventListeners(user.signal, 'abort')]).toEqual([0, []])
+})
+
 test('a command that runs too long is killed and says so; a finished one keeps no listeners', async () => {
   const { asked, made, exit, user, ended, timers } = createTerminal()
   made.resolve({ terminalId: 't' })
@@ -277,6 +290,7 @@ test('a command that runs too long is killed and says so; a finished one keeps n
   expect(asked.at(-1)).toBe('terminal/kill')
   exit.resolve({ exitCode: null, signal: 'SIGTERM' })
   expect(await ended).toMatchObject({ timedOut: true, output: 'out' })
+  expect(getEventListeners(user.signal, 'abort')).toEqual([])
   const before = asked.length
   user.abort()
   await settle()
