@@ -1,6 +1,6 @@
 // One session that a client has open: its events go to the client; prompts and choices go to the session.
 import type { ContentPart, EventCursor, EventStream, FrontSession, SessionEvent } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, Cutoff } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { AskedPeople } from './asked-people.ts'
 import type { Chosen, Mode } from './choices.ts'
@@ -45,13 +45,12 @@ export class AcpSession {
   #isAway = false
   #thinking: string
   #noted: Promise<void> = Promise.resolve()
-  /** Rejects when the client has disconnected, because a client that does not read must not keep a session open. */
-  readonly #gone = Promise.withResolvers<never>()
+  /** Cuts updates off when the client has disconnected: one that does not read must not keep a session open. */
+  readonly #gone = new Cutoff()
   #isClosed = false
 
   constructor(init: AcpSessionOptions) {
     this.#init = init
-    this.#gone.promise.catch(() => {}) // no update may be in flight
     const { session, place, parts, wire, mode, terminals } = init
     this.#thinking = init.thinking
     this.#people = new AskedPeople({ session, wire, log: parts.log, allows: () => mode.current === 'allow' })
@@ -208,7 +207,7 @@ export class AcpSession {
 
   /** Rejects when the connection is lost. */
   async tell(update: Update): Promise<void> {
-    await Promise.race([this.#init.wire.tell(update), this.#gone.promise])
+    await this.#gone.until(this.#init.wire.tell(update))
   }
 
   async choices(): Promise<readonly ShownChoice[]> {
@@ -243,7 +242,7 @@ export class AcpSession {
   async leave(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#gone.reject(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
+    this.#gone.end(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
     this.#people.leave()
     await this.#tools?.leave()
     this.#events?.leave()

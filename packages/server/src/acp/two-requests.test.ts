@@ -3,6 +3,8 @@
 import type { CallView, FrontSession, SessionEvent } from '@baton/core/internal'
 import { BatonError } from '@baton/core'
 import { getEventListeners } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { AcpSession } from './acp-session.ts'
 import { AskedPeople } from './asked-people.ts'
@@ -313,4 +315,32 @@ test('a session whose client has disconnected receives no further events', async
   const told = session.tell({ type: 'state', state: 'idle' }).catch((thrown: unknown) => thrown)
   await session.leave()
   expect(await told).toMatchObject({ code: 'session_closed' })
+})
+
+test('updates that were sent are not kept', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void // what the flag exposes
+  const sent: WeakRef<object>[] = []
+  const { createSession, parts } = createWorld()
+  const session = new AcpSession({
+    session: createSession(),
+    place: { session: 's', ...PLACE, editor: {} },
+    parts,
+    wire: {
+      ...WIRE,
+      tell: async () => {
+        const answer = {}
+        sent.push(new WeakRef(answer))
+        return answer as unknown as undefined // a value that can be watched
+      },
+    },
+    mode: { current: 'ask' },
+    thinking: 'default',
+    terminals: new Map(),
+  })
+  for (let count = 0; count < 100; count += 1) await session.tell({ type: 'state', state: 'idle' })
+  await settle()
+  collectGarbage()
+  expect(sent.slice(0, -1).filter((answer) => answer.deref() !== undefined)).toEqual([])
+  await session.leave()
 })

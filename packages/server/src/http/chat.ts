@@ -1,6 +1,6 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
 import type { EventStream, FrontSession, SessionEvent, SessionEventOf } from '@baton/core/internal'
-import { BatonError, isBatonError } from '@baton/core/internal'
+import { BatonError, Cutoff, isBatonError } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
 import { ChatAnswer } from './chat-answer.ts'
@@ -233,18 +233,18 @@ function readTurnOf(session: FrontSession, message: string): AnswerEvents {
   const turn = session.turn(message)
   turn.answer.catch(() => {}) // readers of the events get the failure there
   const events = turn[Symbol.asyncIterator]()
-  const left = Promise.withResolvers<undefined>()
+  const left = new Cutoff()
   const next = async (): Promise<readonly SessionEvent[] | undefined> => {
     const { value } = await events.next()
     return value && [value]
   }
   return {
     nextBatch: () =>
-      Promise.race([next(), left.promise]).catch((cause: unknown) => {
+      left.until(next()).catch((cause: unknown) => {
         if (isBatonError(cause)) return undefined
         throw cause
       }),
-    leave: () => left.resolve(undefined),
+    leave: () => left.end(new BatonError({ code: 'session_closed', message: 'the page has left' })),
   }
 }
 
