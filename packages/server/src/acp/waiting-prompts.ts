@@ -1,5 +1,5 @@
 // Prompts waiting for the end of the turn that reads them.
-import type { EventCursor, SessionEvent } from '@baton/core'
+import type { EventCursor, SessionEvent } from '@baton/core/internal'
 import type { TurnEnd } from './updates.ts'
 
 interface WaitingPrompt {

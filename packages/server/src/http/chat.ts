@@ -21,6 +21,8 @@ export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId
   readonly replayMs: number
   /** Whether a new message ends a turn that waits for its page or its user. */
   readonly cancelWaiting: boolean
+  /** Whether a stop came since the request did, and found no turn to end. */
+  readonly isStopped: () => boolean
 }
 
 /** @throws BatonError `server_draining` for a request that would start a turn */
@@ -43,8 +45,12 @@ export async function checkThere({ host }: HandlerParts, { chat, wish }: ChatReq
   })
 }
 
-export function createChatWorld({ world, limits, basePath, cancelWaiting }: HandlerParts, id: string): ChatWorld {
-  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs, cancelWaiting }
+export function createChatWorld(
+  { world, limits, basePath, cancelWaiting }: HandlerParts,
+  id: string,
+  isStopped = (): boolean => false,
+): ChatWorld {
+  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs, cancelWaiting, isStopped }
 }
 
 /** Resolves when no turn of the session is running: it is at rest, or waits for a person or client. */
@@ -152,6 +158,7 @@ async function send(
     const delivery = ends && ({ delivery: 'interrupt', heard: { type: 'all' } } as const)
     const taken = await session.submit({ ...said, ...delivery, ...(model !== undefined && { model }) })
     if (taken.type === 'refused') throw new BatonError(taken)
+    if (world.isStopped()) await session.takeBack(wish.id)
     const answer = createAnswer(session, world, { livePos: head.pos })
     if (taken.pos >= head.pos) return { answer, events: readAnswer(reader, wish.id), ...(waiting && { waiting }) }
     reader.leave() // it was sent before: its turn may have ended
@@ -273,7 +280,8 @@ async function askAgain(
   const message = await findMessage(session, wish.message, wish.type === 'edit' ? 'user' : undefined)
   const inputId = nameEdit(message, world.newId())
   const change = wish.type === 'edit' ? ({ replace: wish.parts } as const) : ({ again: true } as const)
-  const { pos } = await session.rewind({ message, inputId, interrupt: true, ...change })
+  const { pos, turn } = await session.rewind({ message, inputId, interrupt: true, ...change })
+  if (turn !== undefined && world.isStopped()) await session.takeBack(turn)
   // A turn interrupted for this ends first, and so does what another page asked again meanwhile.
   const isOwn = ({ type, cursor }: SessionEvent): boolean =>
     type === 'messages-removed' && (cursor.pos > pos || (cursor.pos === pos && cursor.read !== undefined))
