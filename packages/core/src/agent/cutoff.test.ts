@@ -1,4 +1,4 @@
-// Waits for an end: how they settle, and that those that are over are not kept.
+// Waits that a cutoff ends early: how each settles, and that a settled wait is not retained.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ test('a wait settles as its work does before the end, and rejects with the first
   await expect(end.until(Promise.reject(new Error('broken later')))).rejects.toThrow(/^gone$/)
 })
 
-test('waits that are over are not kept, whatever they waited for', async () => {
+test('waits that are over are not kept, and their values neither', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void // what the flag exposes
   const end = new Cutoff()

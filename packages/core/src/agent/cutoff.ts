@@ -5,7 +5,7 @@ export class Cutoff {
   readonly #waits = new Set<(cause: Error) => void>()
   #cause: Error | undefined
 
-  /** Settles as `work` does, or rejects with the cause if the end comes first. */
+  /** Settles as `work` does, or rejects with the cause of an earlier end. */
   until<Value>(work: PromiseLike<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       if (this.#cause) reject(this.#cause)

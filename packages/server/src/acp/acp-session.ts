@@ -45,7 +45,7 @@ export class AcpSession {
   #isAway = false
   #thinking: string
   #noted: Promise<void> = Promise.resolve()
-  /** Cuts updates off when the client has disconnected: one that does not read must not keep a session open. */
+  /** Ends updates that are being sent when the client disconnects, because an unread one would keep the session open. */
   readonly #gone = new Cutoff()
   #isClosed = false
 
@@ -179,7 +179,7 @@ export class AcpSession {
     const newest = messages.findLast(({ role }) => role === 'assistant')
     if (!newest) throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer yet' })
     const rewound = session.rewind({ message: newest.id, again: true })
-    const ended = this.#prompts.addRetry(parts.newId(), rewound)
+    const ended = this.#prompts.addRewind(parts.newId(), rewound)
     const { turn } = await rewound
     if (turn !== undefined && isCancelled()) await session.takeBack(turn)
     return await ended
@@ -263,7 +263,7 @@ export class AcpSession {
     const connection = session.connect({ connection: `acp-${inputId}`, asks: true })
     const answer = await connection.say(inputId, content, { delivery, asks: true })
     if (answer.type === 'refused') throw new BatonError(answer)
-    // The interrupt came before it, for example while its images were being stored.
+    // The interrupt of this cancel preceded the input, for example while its images were being stored.
     if (isCancelled()) await session.takeBack(inputId)
   }
 

@@ -158,7 +158,7 @@ async function createTerminal(
     if (signal.aborted) throw createCancelled()
     return demandText(answer, 'terminalId')
   } catch (cause) {
-    // An editor may ask its user first, and would run the command after the model was told that it failed.
+    // An editor may still be asking its user, and would run the command although the model has read its failure.
     made.then((late) => endTerminal(init, late)).catch(() => {}) // none was created, or the connection is lost
     throw cause
   }

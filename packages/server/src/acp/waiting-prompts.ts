@@ -26,7 +26,7 @@ export class WaitingPrompts {
   }
 
   /** Settles at the end of the turn that a rewind begins; rejects with the rewind. */
-  addRetry(name: string, rewound: Promise<{ readonly pos: number }>): Promise<TurnEnd> {
+  addRewind(name: string, rewound: Promise<{ readonly pos: number }>): Promise<TurnEnd> {
     const ended = Promise.withResolvers<TurnEnd>()
     ended.promise.catch(() => {}) // likewise
     this.#waiting.set(name, { ended, hasEntered: false, rewound })

@@ -1,5 +1,5 @@
-// Pages with several client tool calls: how long each keeps its call, and what becomes of a result that comes later
-// than the others.
+// Pages with several client tool calls: how long each page keeps its calls, and whether a result that follows the others
+// counts.
 import type { CallView, Session } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'

@@ -1,5 +1,4 @@
-// Stops that come before the session has accepted what they are to stop: its images are being stored, or the message to
-// be changed is looked for. Expected: docs/chat.md.
+// Stops of a message that the session has not accepted yet, because its images are being stored. Expected: docs/chat.md.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'

@@ -256,8 +256,8 @@ function readTurnOf(session: FrontSession, message: string): AnswerEvents {
 }
 
 /**
- * Applies results that come with the next message. Their calls would wait until their deadlines, or the model would
- * never learn how those that have ended without a result went.
+ * Applies results that a page sends with its next message. Their calls would wait until their deadlines, or the model
+ * would not learn that a call without a result has finished after all.
  */
 async function takeUnsent(session: FrontSession, given: readonly Given[], { newId }: ChatWorld): Promise<void> {
   const own = given.filter((one) => one.type !== 'decision' && !one.isElsewhere)

@@ -20,7 +20,7 @@ export function hasEndedOtherwise(
   return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
 }
 
-/** Whether a page runs the call, or nobody since its page's lease ended or the host restarted. */
+/** Whether a page runs the call, or no client does because the lease of its page ended or the host restarted. */
 function isOfPages({ holder }: CallView): boolean {
   return holder === undefined || isPage(holder)
 }

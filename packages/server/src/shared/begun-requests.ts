@@ -1,5 +1,5 @@
-// Requests whose inputs a session has not accepted yet: a cancel that comes meanwhile finds no turn of theirs to end, so
-// they learn of it here.
+// Requests whose inputs a session has not accepted yet. A cancel finds no turn of such a request to end, so it is noted
+// here, and the request takes its input back.
 
 export interface BegunRequest {
   readonly isCancelled: () => boolean
