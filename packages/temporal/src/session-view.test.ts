@@ -5,6 +5,8 @@ import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { openEvents } from '@baton/runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SessionViewOptions } from './session-view.ts'
@@ -188,4 +190,20 @@ test('an answer keeps what it says beside its position: a repeated claim, the tu
     { type: 'accepted', pos: 0, ended: 1 },
     { type: 'refused', code: 'call_over', message: 'it is over' },
   ])
+})
+
+test('waits for records that have come are not kept', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void // what the flag exposes
+  const view = await openView(createMemoryBus())
+  const reached: WeakRef<object>[] = []
+  view.replica.reached = async () => {
+    const record = {}
+    reached.push(new WeakRef(record))
+    return record as unknown as undefined // a value that can be watched
+  }
+  for (let count = 0; count < 100; count += 1) await view.reach(1000)
+  await nextTurn()
+  collectGarbage()
+  expect(reached.slice(0, -1).filter((record) => record.deref() !== undefined)).toEqual([])
 })

@@ -55,13 +55,10 @@ export class SessionView {
   #hasHeard = false
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
-  /** Rejects waits for a record when the view is closed. */
-  readonly #closing = Promise.withResolvers<never>()
 
   constructor(init: SessionViewOptions) {
     this.#init = init
     const { session, store, world, update } = init
-    this.#closing.promise.catch(() => {}) // usually nothing waits
     this.replica = new ReplicatedSession({
       session,
       world,
@@ -138,7 +135,7 @@ export class SessionView {
       timer = setTimeout(() => reject(new BatonError({ code: 'store_failed', message })), timeoutMs)
     })
     try {
-      await Promise.race([this.replica.reached(pos), late, this.#closing.promise])
+      await Promise.race([this.replica.reached(pos), late])
     } finally {
       clearTimeout(timer)
     }
@@ -204,8 +201,7 @@ export class SessionView {
     this.#unsubscribe()
     const message = `session ${this.#init.session} was closed`
     const error = new BatonError({ code: 'session_closed', message })
-    this.#closing.reject(error)
-    this.replica.end(error)
+    this.replica.end(error) // and with it all waits for a record
   }
 
   #hear(message: BusMessage): void {

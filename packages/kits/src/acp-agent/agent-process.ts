@@ -13,7 +13,7 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from '@agentclientprotocol/sdk'
-import { BatonError, importPeer, isBatonError } from '@baton/core/internal'
+import { BatonError, Cutoff, importPeer, isBatonError } from '@baton/core/internal'
 
 export interface AgentProgram {
   readonly command: string
@@ -44,8 +44,8 @@ export class AgentProcess {
   readonly #child: ChildProcess
   readonly #sessions = new Map<string, SessionListener>()
   readonly #open = new Set<string>()
-  /** Rejects when the program ends. */
-  readonly #ended: Promise<never>
+  /** Cuts requests off when the program ends. */
+  readonly #ended = new Cutoff()
   readonly #peer: ClientContext
   readonly #close: () => void
   #about: InitializeResponse | undefined
@@ -64,7 +64,6 @@ export class AgentProcess {
     this.methods = methods
     this.#program = program
     this.#child = child
-    this.#ended = ended
     const input = Writable.toWeb(child.stdin ?? new Writable()) as WritableStream<Uint8Array> // Node's own types
     const output = Readable.toWeb(child.stdout ?? Readable.from([])) as ReadableStream<Uint8Array>
     const app = client({ name: 'baton' })
@@ -92,7 +91,10 @@ export class AgentProcess {
       () => this.end(),
     )
     // Its child processes may outlive it.
-    ended.catch(() => this.end())
+    ended.catch((cause: Error) => {
+      this.#ended.end(cause)
+      void this.end()
+    })
   }
 
   /**
@@ -190,7 +192,10 @@ export class AgentProcess {
     signal?.addEventListener('abort', abort, { once: true })
     try {
       if (signal?.aborted) abort()
-      return await Promise.race([request.catch((cause: unknown) => this.#refuse(cause, what)), this.#ended, promise])
+      return await Promise.race([
+        this.#ended.until(request.catch((cause: unknown) => this.#refuse(cause, what))),
+        promise,
+      ])
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
@@ -200,7 +205,7 @@ export class AgentProcess {
   /** Throws its error or the reason it exited. Both arrive together, and the exit says more. */
   async #refuse(cause: unknown, what: string): Promise<never> {
     await new Promise((resolve) => setImmediate(resolve))
-    if (!this.isAlive) await Promise.race([this.#ended, new Promise((resolve) => setTimeout(resolve, KILL_MS).unref())])
+    if (!this.isAlive) await this.#ended.until(new Promise((resolve) => setTimeout(resolve, KILL_MS).unref()))
     const why = cause instanceof Error ? cause.message.slice(0, 300).toWellFormed() : 'an unknown error'
     throw new BatonError({ code: 'tool_failed', message: `${this.#program.name} did not ${what}: ${why}` })
   }

@@ -1,6 +1,6 @@
 // One session that a client has open: its events go to the client; prompts and choices go to the session.
 import type { ContentPart, EventCursor, EventStream, FrontSession, SessionEvent } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, Cutoff } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { AskedPeople } from './asked-people.ts'
 import type { Chosen, Mode } from './choices.ts'
@@ -45,13 +45,12 @@ export class AcpSession {
   #isAway = false
   #thinking: string
   #noted: Promise<void> = Promise.resolve()
-  /** Rejects when the client has disconnected, because a client that does not read must not keep a session open. */
-  readonly #gone = Promise.withResolvers<never>()
+  /** Ends updates that are being sent when the client disconnects, because an unread one would keep the session open. */
+  readonly #gone = new Cutoff()
   #isClosed = false
 
   constructor(init: AcpSessionOptions) {
     this.#init = init
-    this.#gone.promise.catch(() => {}) // no update may be in flight
     const { session, place, parts, wire, mode, terminals } = init
     this.#thinking = init.thinking
     this.#people = new AskedPeople({ session, wire, log: parts.log, allows: () => mode.current === 'allow' })
@@ -179,13 +178,10 @@ export class AcpSession {
     if (isCancelled()) throw createCancelled()
     const newest = messages.findLast(({ role }) => role === 'assistant')
     if (!newest) throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer yet' })
-    const name = parts.newId()
-    const ended = this.#prompts.addNext(name)
-    try {
-      await session.rewind({ message: newest.id, again: true })
-    } catch (cause) {
-      this.#prompts.refuse(name, cause)
-    }
+    const rewound = session.rewind({ message: newest.id, again: true })
+    const ended = this.#prompts.addRewind(parts.newId(), rewound)
+    const { turn } = await rewound
+    if (turn !== undefined && isCancelled()) await session.takeBack(turn)
     return await ended
   }
 
@@ -211,7 +207,7 @@ export class AcpSession {
 
   /** Rejects when the connection is lost. */
   async tell(update: Update): Promise<void> {
-    await Promise.race([this.#init.wire.tell(update), this.#gone.promise])
+    await this.#gone.until(this.#init.wire.tell(update))
   }
 
   async choices(): Promise<readonly ShownChoice[]> {
@@ -246,7 +242,7 @@ export class AcpSession {
   async leave(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#gone.reject(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
+    this.#gone.end(new BatonError({ code: 'session_closed', message: 'the session was closed' }))
     this.#people.leave()
     await this.#tools?.leave()
     this.#events?.leave()
@@ -267,6 +263,8 @@ export class AcpSession {
     const connection = session.connect({ connection: `acp-${inputId}`, asks: true })
     const answer = await connection.say(inputId, content, { delivery, asks: true })
     if (answer.type === 'refused') throw new BatonError(answer)
+    // The interrupt of this cancel preceded the input, for example while its images were being stored.
+    if (isCancelled()) await session.takeBack(inputId)
   }
 
   #chosen(model: string, models: readonly string[]): Chosen {

@@ -97,17 +97,24 @@ function askWithin({ timers }: EditorOptions): Ask {
 }
 
 async function runCommand(init: EditorOptions, command: EditorCommand): Promise<EditorCommandEnd> {
+  const ended = new AbortController()
+  const aborted = untilAborted(command.signal, ended.signal)
+  try {
+    return await waitForEnd(init, { ...command, aborted, terminalId: await createTerminal(init, command, aborted) })
+  } finally {
+    ended.abort()
+  }
+}
+
+interface StartedCommand extends EditorCommand {
+  readonly terminalId: string
+  readonly aborted: Promise<undefined>
+}
+
+async function waitForEnd(init: EditorOptions, started: StartedCommand): Promise<EditorCommandEnd> {
   const { client, session: sessionId, onTerminal, timers } = init
-  const { callId, args, cwd, outputBytes, signal, timeoutMs } = command
+  const { callId, terminalId, signal, aborted, timeoutMs } = started
   const ask = askWithin(init)
-  const made = client.request<CreateTerminalResponse>(methods.client.terminal.create, {
-    sessionId,
-    command: command.command,
-    args: [...args],
-    cwd,
-    outputByteLimit: outputBytes,
-  })
-  const terminalId = demandText(await ask('create a terminal', TERMINAL_MS, made), 'terminalId')
   const terminal = { sessionId, terminalId }
   const kill = (): void => {
     client.request(methods.client.terminal.kill, terminal).catch(() => {}) // it has ended, or is released below
@@ -122,10 +129,10 @@ async function runCommand(init: EditorOptions, command: EditorCommand): Promise<
   try {
     await onTerminal(callId, terminalId)
     const exit = client.request<WaitForTerminalExitResponse>(methods.client.terminal.waitForExit, terminal)
-    const ended = await Promise.race([exit, untilAborted(signal)]).catch((cause: unknown) =>
+    const ended = await Promise.race([exit, aborted]).catch((cause: unknown) =>
       ask('run the command', TERMINAL_MS, Promise.reject<undefined>(cause)),
     )
-    if (ended === undefined) throw new BatonError({ code: 'cancelled', message: 'the command was ended' })
+    if (ended === undefined) throw createCancelled()
     const answer = client.request<TerminalOutputResponse>(methods.client.terminal.output, terminal)
     const told = await ask('return the output of the command', TERMINAL_MS, answer)
     return { output: demandText(told, 'output'), truncated: told.truncated === true, timedOut, ...readExit(ended) }
@@ -134,6 +141,38 @@ async function runCommand(init: EditorOptions, command: EditorCommand): Promise<
     signal.removeEventListener('abort', kill)
     client.request(methods.client.terminal.release, terminal).catch(() => {}) // the connection is lost, and the terminal with it
   }
+}
+
+/** @throws BatonError `tool_failed`, `cancelled` */
+async function createTerminal(
+  init: EditorOptions,
+  { command, args, cwd, outputBytes, signal }: EditorCommand,
+  aborted: Promise<undefined>,
+): Promise<string> {
+  const { client, session: sessionId } = init
+  if (signal.aborted) throw createCancelled()
+  const given = { sessionId, command, args: [...args], cwd, outputByteLimit: outputBytes }
+  const made = client.request<CreateTerminalResponse>(methods.client.terminal.create, given)
+  try {
+    const answer = await Promise.race([askWithin(init)('create a terminal', TERMINAL_MS, made), aborted])
+    if (signal.aborted) throw createCancelled()
+    return demandText(answer, 'terminalId')
+  } catch (cause) {
+    // An editor may still be asking its user, and would run the command although the model has read its failure.
+    made.then((late) => endTerminal(init, late)).catch(() => {}) // none was created, or the connection is lost
+    throw cause
+  }
+}
+
+async function endTerminal({ client, session: sessionId }: EditorOptions, created: unknown): Promise<void> {
+  const terminal = { sessionId, terminalId: demandText(created, 'terminalId') }
+  await Promise.all(
+    [methods.client.terminal.kill, methods.client.terminal.release].map((end) => client.request(end, terminal)),
+  )
+}
+
+function createCancelled(): BatonError {
+  return new BatonError({ code: 'cancelled', message: 'the command was ended' })
 }
 
 /**
@@ -155,9 +194,10 @@ function readExit(ended: unknown): Pick<EditorCommandEnd, 'exitCode' | 'signal'>
   }
 }
 
-function untilAborted(signal: AbortSignal): Promise<undefined> {
+/** Resolves when the signal aborts, unless `ended` has aborted before. */
+function untilAborted(signal: AbortSignal, ended: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined)
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true, signal: ended })
   })
 }

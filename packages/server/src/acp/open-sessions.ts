@@ -2,6 +2,8 @@
 import type { JsonObject, FrontSession } from '@baton/core/internal'
 import { BatonError, findSessionIdIssue, frontOf } from '@baton/core/internal'
 import { isAbsolute } from 'node:path'
+import type { BegunRequest } from '../shared/begun-requests.ts'
+import { BegunRequests } from '../shared/begun-requests.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { AcpSession } from './acp-session.ts'
 import type { Mode } from './choices.ts'
@@ -19,11 +21,6 @@ export interface OpeningPlace {
 export interface SessionClient {
   createWire(session: string, find: () => AcpSession | undefined): Wire
   createEditor(session: string, onTerminal: (callId: string, terminalId: string) => Promise<void>): Editor
-}
-
-export interface BegunPrompt {
-  readonly isCancelled: () => boolean
-  readonly end: () => void
 }
 
 /** A page of sessions in the wire format shared by both versions. */
@@ -57,8 +54,8 @@ export class OpenSessions {
   readonly #open = new Map<string, AcpSession>()
   /** Openings by session, so that those of one session run one after another. */
   readonly #opening = new Map<string, Promise<unknown>>()
-  /** Prompts without an answer, by session id. */
-  readonly #prompts = new Map<string, Set<{ isCancelled: boolean }>>()
+  /** Prompts without an answer. */
+  readonly #prompts = new BegunRequests()
 
   constructor(host: HostWithSessions, parts: AcpParts, client: SessionClient) {
     this.#host = host
@@ -96,24 +93,15 @@ export class OpenSessions {
   }
 
   /** Notes a prompt, which is not sent once it is cancelled. End it when it is answered. */
-  beginPrompt(id: string, signal?: AbortSignal): BegunPrompt {
-    const prompt = { isCancelled: false }
-    const begun = this.#prompts.get(id) ?? new Set()
-    this.#prompts.set(id, begun.add(prompt))
-    return {
-      isCancelled: () => prompt.isCancelled || signal?.aborted === true,
-      end: () => {
-        begun.delete(prompt)
-        if (begun.size === 0 && this.#prompts.get(id) === begun) this.#prompts.delete(id)
-      },
-    }
+  beginPrompt(id: string, signal?: AbortSignal): BegunRequest {
+    return this.#prompts.begin(id, signal)
   }
 
   /**
    * Reaches the session for a prompt. Returns `undefined` if the client cancelled the prompt meanwhile. @throws
    * BatonError as `open`
    */
-  async reachForPrompt(id: string, prompt: BegunPrompt): Promise<AcpSession | undefined> {
+  async reachForPrompt(id: string, prompt: BegunRequest): Promise<AcpSession | undefined> {
     const reached = await this.reach(id)
     return prompt.isCancelled() ? undefined : reached
   }
@@ -122,7 +110,7 @@ export class OpenSessions {
    * Cancels the session's turn and its prompts, sent or not. Does nothing for a session that is not open.
    */
   cancel(id: string, reason: string): void {
-    for (const prompt of this.#prompts.get(id) ?? []) prompt.isCancelled = true
+    this.#prompts.cancel(id)
     void this.#open.get(id)?.cancel(reason)
   }
 
@@ -181,6 +169,7 @@ export class OpenSessions {
   /** Cancels running work and closes the session. @throws BatonError `unknown_session` */
   async close(id: string): Promise<void> {
     const found = this.find(id)
+    this.#prompts.cancel(id)
     await found.end('the editor closed the session')
     // Another request may have opened it again meanwhile.
     if (this.#open.get(id) === found) this.#open.delete(id)

@@ -68,7 +68,8 @@ function readRow(kind: string): Row {
 
 async function start({ hangs = false } = {}) {
   const gated = createGatedStore()
-  const model = createScriptedModel({ steps: () => (hangs ? { hangs: 'until-aborted' } : { text: 'Yes.' }) })
+  const manner = { hangs }
+  const model = createScriptedModel({ steps: () => (manner.hangs ? { hangs: 'until-aborted' } : { text: 'Yes.' }) })
   const agent = defineAgent({ name: 'coder', model })
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
   const host = createHost({ environment, agent, store: gated.store })
@@ -89,7 +90,18 @@ async function start({ hangs = false } = {}) {
     await (await other)?.stop()
     await host.stop()
   }
-  return { ...gated, host, editor, open, other: () => (other ??= open()), session, isOfTwo: false, readSaid, stop }
+  return {
+    ...gated,
+    host,
+    editor,
+    open,
+    other: () => (other ??= open()),
+    session,
+    isOfTwo: false,
+    manner,
+    readSaid,
+    stop,
+  }
 }
 
 type World = Awaited<ReturnType<typeof start>>
@@ -227,22 +239,34 @@ function listTexts(value: JsonValue): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap((one) => listTexts(one)) : []
 }
 
-test('a prompt that is cancelled however many promises after it was sent is not answered', async () => {
-  const world = await start({ hangs: true })
-  const { editor } = world
-  for (let later = 0; later < 24; later += 1) {
-    const run = { ...world, session: await editor.open('/work') }
-    world.hold()
-    const prompt = send(run, editor, ['session/prompt', 'a'])
-    for (let turns = 0; turns < later; turns += 1) await Promise.resolve()
-    await editor.agent.notify(methods.agent.session.cancel, { sessionId: run.session })
-    await turnLoop(2)
-    world.go()
-    expect([later, await prompt.answer]).toEqual([later, { ok: { stopReason: 'cancelled' } }])
-    await editor.agent.request(methods.agent.session.close, { sessionId: run.session })
-  }
-  await world.stop()
-})
+const PROMPTS = {
+  'of text': [{ type: 'text', text: 'words of a' }],
+  'with an image, which is stored first': [{ type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }],
+  'for another answer': [{ type: 'text', text: '/retry' }],
+} as const
+
+test.each(Object.entries(PROMPTS))(
+  'a prompt %s that is cancelled however many promises after it was sent is not answered',
+  async (what, prompt) => {
+    const world = await start()
+    const { editor, manner } = world
+    for (let later = 0; later < 24; later += 1) {
+      const sessionId = await editor.open('/work')
+      manner.hangs = false
+      if (what === 'for another answer') await editor.prompt(sessionId, 'first')
+      manner.hangs = true
+      world.hold()
+      const answer = editor.agent.request(methods.agent.session.prompt, { sessionId, prompt: [...prompt] })
+      for (let turns = 0; turns < later; turns += 1) await Promise.resolve()
+      await editor.agent.notify(methods.agent.session.cancel, { sessionId })
+      await turnLoop(2)
+      world.go()
+      expect([later, await answer]).toEqual([later, { stopReason: 'cancelled' }])
+      await editor.agent.request(methods.agent.session.close, { sessionId })
+    }
+    await world.stop()
+  },
+)
 
 test('two choices that are noted at once are both kept', async () => {
   const world = await start()

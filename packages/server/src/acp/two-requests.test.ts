@@ -1,109 +1,18 @@
 // Concurrent requests for one session, and sessions that end during them: openings, prompts, permissions and questions,
 // client tools and terminals. The test plays the session and the editor.
 import type { CallView, FrontSession, SessionEvent } from '@baton/core/internal'
-import { BatonError, defineAgent } from '@baton/core'
-import { createScriptedModel } from '@baton/core/testing'
+import { BatonError } from '@baton/core'
 import { getEventListeners } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { AcpSession } from './acp-session.ts'
 import { AskedPeople } from './asked-people.ts'
 import { ClientTools } from './client-tools.ts'
 import { createEditor } from './editor.ts'
-import { OpenSessions } from './open-sessions.ts'
-import { readAcpOptions } from './options.ts'
-import type { Wire } from './wire.ts'
+import { createWorld, PLACE, settle, WIRE } from './played-session.test-kit.ts'
 
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve))
-}
 const HELD = new BatonError({ code: 'session_held', message: 'held' })
-const PLACE = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
-const WIRE: Wire = { tell: async () => {}, askPermission: async () => ({}) }
-
-/** Time controlled by the test, and the host's sessions. */
-function createWorld(limits: { readonly sessions?: number; readonly prompts?: number } = {}) {
-  const timers = new Set<() => void>()
-  const done: string[] = []
-  const openings: (() => Promise<unknown>)[] = []
-  const streams: ((batch: object | undefined) => void)[] = []
-  let meta: object = { cwd: '/work' }
-  let said = async (): Promise<object> => ({ type: 'accepted' })
-  let interrupted = Promise.resolve()
-  const events = ({ from }: { readonly from: unknown }) => {
-    done.push(`events ${JSON.stringify(from)}`)
-    const waiting: (object | undefined)[] = []
-    let wake = (): void => {}
-    const push = (batch: object | undefined): void => {
-      waiting.push(batch)
-      wake()
-    }
-    streams.push(push)
-    const nextBatch = async () => {
-      while (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
-      return waiting.shift()
-    }
-    return { nextBatch, leave: () => push(undefined) }
-  }
-  const createSession = () =>
-    ({
-      id: 's',
-      info: async () => ({ meta, activity: 'idle', head: { pos: 1 }, plan: [], model: 'm', models: ['m'] }),
-      describe: async (given: { readonly meta: object }) => void (meta = given.meta),
-      approvals: async () => [],
-      questions: async () => [],
-      events,
-      interrupt: () => interrupted,
-      connect: () => ({ say: () => said() }),
-      close: async () => void done.push('close'),
-    }) as unknown as FrontSession // the parts in use
-  const host = {
-    has: async () => true,
-    session: async () => {
-      done.push('open')
-      await openings.shift()?.()
-      return createSession()
-    },
-  } as unknown as HostWithSessions // likewise
-  const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps: [] }) })
-  const start = (_ms: number, callback: () => void) => {
-    timers.add(callback)
-    return () => void timers.delete(callback)
-  }
-  const parts = readAcpOptions('test', { agent, timers: { start }, limits })
-  const sessions = new OpenSessions(host, parts, { createWire: () => WIRE, createEditor: () => ({}) })
-  return {
-    parts,
-    sessions,
-    done,
-    timers,
-    createSession,
-    /** Replaces the host's next opening. */
-    next: (opening: () => Promise<unknown>) => void openings.push(opening),
-    answer: (answer: () => Promise<object>) => void (said = answer),
-    /** Lets interrupts wait. */
-    holdInterrupts: (gate: Promise<void>) => void (interrupted = gate),
-    meta: () => meta,
-    tell: (batch: object | undefined) => streams.at(-1)?.(batch),
-    pass: () => {
-      for (const fire of timers) {
-        timers.delete(fire)
-        fire()
-      }
-    },
-    /** An open session that the host has released since. */
-    lose: async () => {
-      const opened = await sessions.open('s', PLACE)
-      await opened.start('now')
-      streams.at(-1)?.({ events: [], next: { pos: 7 } })
-      streams.at(-1)?.(undefined)
-      await settle()
-      expect(opened.isAway).toBe(true)
-      done.length = 0
-      return opened
-    },
-  }
-}
 
 test('simultaneous requests for a released session reopen it once, with its client attached', async () => {
   const { sessions, done, lose } = createWorld()
@@ -326,8 +235,7 @@ function createTerminal() {
     capabilities: { terminal: true },
     fileMs: 1000,
     timers: {
-      start: (ms, callback) => {
-        if (ms !== 5) return () => {}
+      start: (_ms, callback) => {
         timers.add(callback)
         return () => void timers.delete(callback)
       },
@@ -362,6 +270,20 @@ test.each([
   expect([timers.size, getEventListeners(user.signal, 'abort')]).toEqual([0, []])
 })
 
+test.each([
+  ['was given up', 'tool_failed'],
+  ['was cancelled', 'cancelled'],
+])('the terminal of a command that %s before it was there is killed and released', async (why, code) => {
+  const { asked, made, user, ended, timers } = createTerminal()
+  if (why === 'was cancelled') user.abort()
+  else for (const fire of timers) fire()
+  expect(await ended).toMatchObject({ code })
+  made.resolve({ terminalId: 't' })
+  await settle()
+  expect(asked).toEqual(['terminal/create', 'terminal/kill', 'terminal/release'])
+  expect([timers.size, getEventListeners(user.signal, 'abort')]).toEqual([0, []])
+})
+
 test('a command that runs too long is killed and says so; a finished one keeps no listeners', async () => {
   const { asked, made, exit, user, ended, timers } = createTerminal()
   made.resolve({ terminalId: 't' })
@@ -370,6 +292,7 @@ test('a command that runs too long is killed and says so; a finished one keeps n
   expect(asked.at(-1)).toBe('terminal/kill')
   exit.resolve({ exitCode: null, signal: 'SIGTERM' })
   expect(await ended).toMatchObject({ timedOut: true, output: 'out' })
+  expect(getEventListeners(user.signal, 'abort')).toEqual([])
   const before = asked.length
   user.abort()
   await settle()
@@ -392,4 +315,32 @@ test('a session whose client has disconnected receives no further events', async
   const told = session.tell({ type: 'state', state: 'idle' }).catch((thrown: unknown) => thrown)
   await session.leave()
   expect(await told).toMatchObject({ code: 'session_closed' })
+})
+
+test('updates that were sent are not kept', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void // what the flag exposes
+  const sent: WeakRef<object>[] = []
+  const { createSession, parts } = createWorld()
+  const session = new AcpSession({
+    session: createSession(),
+    place: { session: 's', ...PLACE, editor: {} },
+    parts,
+    wire: {
+      ...WIRE,
+      tell: async () => {
+        const answer = {}
+        sent.push(new WeakRef(answer))
+        return answer as unknown as undefined // a value that can be watched
+      },
+    },
+    mode: { current: 'ask' },
+    thinking: 'default',
+    terminals: new Map(),
+  })
+  for (let count = 0; count < 100; count += 1) await session.tell({ type: 'state', state: 'idle' })
+  await settle()
+  collectGarbage()
+  expect(sent.slice(0, -1).filter((answer) => answer.deref() !== undefined)).toEqual([])
+  await session.leave()
 })

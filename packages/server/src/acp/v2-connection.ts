@@ -14,7 +14,8 @@ import { toRequestError } from './acp-errors.ts'
 import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
 import type { AcpApp, AcpConnection, ConnectionOptions } from './connection-options.ts'
-import type { BegunPrompt, OpeningPlace } from './open-sessions.ts'
+import type { BegunRequest } from '../shared/begun-requests.ts'
+import type { OpeningPlace } from './open-sessions.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { AcpMcpServer } from './options.ts'
 import { readPrompt } from './prompt-content.ts'
@@ -273,7 +274,7 @@ class V2Connection implements AcpConnection {
 interface GivenCommand {
   readonly messageId: string
   readonly blocks: readonly Block[]
-  readonly begun: BegunPrompt
+  readonly begun: BegunRequest
 }
 
 /** Like a version 1 form, with its optional fields filled in. */

@@ -1,11 +1,13 @@
 // Prompts waiting for the end of the turn that reads them.
-import type { SessionEvent } from '@baton/core'
+import type { EventCursor, SessionEvent } from '@baton/core/internal'
 import type { TurnEnd } from './updates.ts'
 
 interface WaitingPrompt {
   readonly ended: PromiseWithResolvers<TurnEnd>
   /** Whether the model has read it, or will in the running step. */
   hasEntered: boolean
+  /** Resolves with the position of the record that begins its turn, if it is a retry. */
+  readonly rewound?: Promise<{ readonly pos: number }>
 }
 
 export class WaitingPrompts {
@@ -23,12 +25,13 @@ export class WaitingPrompts {
     return ended.promise
   }
 
-  /** Settles at the end of the next turn to end. */
-  addNext(name: string): Promise<TurnEnd> {
-    const ended = this.add(name)
-    const prompt = this.#waiting.get(name)
-    if (prompt) prompt.hasEntered = true
-    return ended
+  /** Settles at the end of the turn that a rewind begins; rejects with the rewind. */
+  addRewind(name: string, rewound: Promise<{ readonly pos: number }>): Promise<TurnEnd> {
+    const ended = Promise.withResolvers<TurnEnd>()
+    ended.promise.catch(() => {}) // likewise
+    this.#waiting.set(name, { ended, hasEntered: false, rewound })
+    rewound.catch((cause: unknown) => this.refuse(name, cause))
+    return ended.promise
   }
 
   /** Rejects a prompt that was not accepted. */
@@ -65,13 +68,21 @@ export class WaitingPrompts {
         this.#waiting.delete(event.message)
         return
       case 'turn-finished':
-        for (const [inputId, prompt] of this.#waiting) {
-          if (!prompt.hasEntered) continue
-          prompt.ended.resolve({ stop: event.stop, ...(event.error && { error: event.error }) })
-          this.#waiting.delete(inputId)
-        }
+        for (const [inputId, { hasEntered, rewound }] of this.#waiting)
+          if (hasEntered) this.#end(inputId, event)
+          else void rewound?.then(({ pos }) => isAfter(event.cursor, pos) && this.#end(inputId, event)).catch(() => {})
         return
       default:
     }
   }
+
+  #end(inputId: string, { stop, error }: Extract<SessionEvent, { readonly type: 'turn-finished' }>): void {
+    this.#waiting.get(inputId)?.ended.resolve({ stop, ...(error && { error }) })
+    this.#waiting.delete(inputId)
+  }
+}
+
+/** Whether an event is of the record at this position or of a later one. */
+function isAfter(cursor: EventCursor, pos: number): boolean {
+  return cursor.pos > pos || (cursor.pos === pos && cursor.read !== undefined)
 }

@@ -100,13 +100,18 @@ export class ChatAnswer {
   async #attach(): Promise<void> {
     const { session, newId } = this.#init
     try {
-      this.#client = await session.client({ client: `${CLIENT}${newId()}`, leaseMs: KEPT_LEASE_MS })
+      this.#client = await session.client({ client: createPageName(newId()), leaseMs: KEPT_LEASE_MS })
     } catch {
       return // too many clients: another one runs it, or its deadline ends it
     }
     if (this.#hasLeft) await this.leave()
     else this.#stopRenewals = keepLease({ ...this.#init, client: this.#client })
   }
+}
+
+/** Name of a client behind one response or request of a page. */
+export function createPageName(id: string): string {
+  return `${CLIENT}${id}`
 }
 
 /** Whether a client is a page of a chat. */

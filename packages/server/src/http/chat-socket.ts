@@ -143,6 +143,7 @@ class Connection implements ChatConnection {
     const { principal, asker } = this.#client
     const { session: id } = running
     const release = quotas.holdStream(asker)
+    const begun = this.#parts.begun.begin(id)
     let endWork = (): void => {}
     let session: FrontSession | undefined
     let hasEnded = true
@@ -155,11 +156,13 @@ class Connection implements ChatConnection {
       }
       if (request) endWork = quotas.holdTurn(asker, id, request.wish.type === 'continue')
       session = frontOf(await host.session(id, { principal }))
-      const world = createChatWorld(this.#parts, id)
+      const world = createChatWorld(this.#parts, id, begun.isCancelled)
       const opened = request ? await openChat(session, request, world) : await resumeChat(session, world)
+      begun.end()
       if (!opened) this.#tell({ type: 'no-active', requestId })
       else if (!(await this.#tellAnswer(opened, { requestId, running, session }))) hasEnded = !request
     } finally {
+      begun.end()
       release()
       if (session) void endTurn(session, hasEnded, endWork)
       else endWork()

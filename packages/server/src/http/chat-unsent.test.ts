@@ -1,11 +1,12 @@
 // Chats whose page has more than the session: messages whose requests failed, and messages sent instead of a decision.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
+import { frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { DefaultChatTransport } from 'ai'
 import { afterEach, expect, test } from 'vitest'
 import type { PageParts } from './chat.test-kit.ts'
-import { readTexts, startChats } from './chat.test-kit.ts'
+import { createSlowTool, findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
 
 const running: { stop(): Promise<void> }[] = []
 afterEach(async () => {
@@ -111,6 +112,47 @@ function payBy(by: 'approval' | 'client') {
     ? tool(shared)
     : tool({ ...shared, approval: true, execute: () => Promise.reject(new Error('it must not run')) })
 }
+
+test('a result that comes with the next message, after its call was stopped, is read by the model with it, once', async () => {
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once' })
+  const model = createScriptedModel({ steps: [{ calls: [{ name: 'place', arguments: {} }] }, { text: 'In Rome.' }] })
+  const { openPage, host, fetch } = start(defineAgent({ name: 'a', model, tools: [place] }))
+  const page = openPage('u5', { sendAutomaticallyWhen: () => false })
+  await page.sendMessage({ text: 'where?' })
+  const session = frontOf(await host.session('u5'))
+  await session.control('stop')
+  await session.control('start')
+  await page.addToolOutput({ tool: 'place', toolCallId: String(findTool(page, 'place')['toolCallId']), output: 'Rome' })
+  const body = JSON.stringify({ id: 'u5', messages: [...page.messages, user('m2', 'and?')] })
+  const post = () =>
+    fetch('/api/chat', { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then((one) =>
+      one.text(),
+    )
+  expect(await post()).toContain('In Rome.')
+  expect(await post(), 'the page did not get the answer').toContain('In Rome.')
+  expect(JSON.stringify(model.requests[1]?.messages)).toContain('finished after all: \\"Rome\\"')
+  expect(model.requests).toHaveLength(2)
+})
+
+test('a result that comes with a message while another call runs settles its call', async () => {
+  const { slow, open } = createSlowTool()
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once' })
+  const calls = ['place', 'slow'].map((name) => ({ name, arguments: {} }))
+  const model = createScriptedModel({ steps: [{ calls }, { text: 'In Rome.' }, { text: 'Well.' }] })
+  const { openPage, fetch } = start(defineAgent({ name: 'a', model, tools: [place, slow] }))
+  const page = openPage('u6', { sendAutomaticallyWhen: () => false })
+  const sent = page.sendMessage({ text: 'where?' })
+  await settled(page, () => page.messages.at(-1)?.parts.some(({ type }) => type === 'tool-slow') === true)
+  await settled(page, () => findTool(page, 'place')['providerExecuted'] === false)
+  await page.addToolOutput({ tool: 'place', toolCallId: String(findTool(page, 'place')['toolCallId']), output: 'Rome' })
+  const body = JSON.stringify({ id: 'u6', messages: [...page.messages, user('m2', 'and?')] })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  const later = await fetch('/api/chat', init)
+  open()
+  expect(await later.text()).toContain('Well.')
+  await sent
+  expect(JSON.stringify(model.requests[1]?.messages)).toMatch(/Rome.*ready/)
+})
 
 /**
  * The messages that each model request contains for the first time, when the page sends all of them with its newest

@@ -1,6 +1,7 @@
 // A page of the AI SDK in this process, unmodified: its `Chat` and its transport, over a handler.
 import { Chat } from '@ai-sdk/react'
 import type { Agent, Store, Tool } from '@baton/core'
+import type { Environment } from '@baton/core/internal'
 import { tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ChatInit, UIMessage } from 'ai'
@@ -17,14 +18,17 @@ export interface PageParts {
   readonly agent: Agent
   readonly store?: Store
   readonly handler?: HandlerOptions
+  /** Time of the host and of the handler; that of the machine by default. */
+  readonly time?: Pick<Environment, 'clock' | 'timers'>
 }
 
-export function startChats({ agent, store, handler: options }: PageParts) {
-  const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
+export function startChats({ agent, store, time, handler: options }: PageParts) {
+  const transport = { post: () => Promise.reject(new Error('no network in this test')) }
+  const environment = { ...createNodeEnvironment(transport), ...time }
   const host = createHost({ environment, agent, ...(store && { store }) })
   const logged: string[] = []
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
-  const handler = createHandler(host, { log: { info: note, warn: note }, ...options })
+  const handler = createHandler(host, { log: { info: note, warn: note }, ...time, ...options })
   /** Aborts the request, like a page that is closed. */
   const fetch = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request =

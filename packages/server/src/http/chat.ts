@@ -1,6 +1,6 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
 import type { EventStream, FrontSession, SessionEvent, SessionEventOf } from '@baton/core/internal'
-import { BatonError, isBatonError } from '@baton/core/internal'
+import { BatonError, Cutoff, isBatonError } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
 import { ChatAnswer } from './chat-answer.ts'
@@ -21,6 +21,8 @@ export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId
   readonly replayMs: number
   /** Whether a new message ends a turn that waits for its page or its user. */
   readonly cancelWaiting: boolean
+  /** Whether a stop came since the request did, and found no turn to end. */
+  readonly isStopped: () => boolean
 }
 
 /** @throws BatonError `server_draining` for a request that would start a turn */
@@ -43,8 +45,12 @@ export async function checkThere({ host }: HandlerParts, { chat, wish }: ChatReq
   })
 }
 
-export function createChatWorld({ world, limits, basePath, cancelWaiting }: HandlerParts, id: string): ChatWorld {
-  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs, cancelWaiting }
+export function createChatWorld(
+  { world, limits, basePath, cancelWaiting }: HandlerParts,
+  id: string,
+  isStopped = (): boolean => false,
+): ChatWorld {
+  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs, cancelWaiting, isStopped }
 }
 
 /** Resolves when no turn of the session is running: it is at rest, or waits for a person or client. */
@@ -139,7 +145,7 @@ async function send(
   { wish, model, settings }: ChatRequest & { readonly wish: Of<'send'> },
   world: ChatWorld,
 ): Promise<OpenedChat> {
-  await takeLate(session, wish.given)
+  await takeUnsent(session, wish.given, world)
   await sendEarlier(session, wish)
   const waitsFor = await findWaiting(session)
   const ends = waitsFor.length > 0 && world.cancelWaiting && (await session.info()).activity === 'waiting'
@@ -152,6 +158,7 @@ async function send(
     const delivery = ends && ({ delivery: 'interrupt', heard: { type: 'all' } } as const)
     const taken = await session.submit({ ...said, ...delivery, ...(model !== undefined && { model }) })
     if (taken.type === 'refused') throw new BatonError(taken)
+    if (world.isStopped()) await session.takeBack(wish.id)
     const answer = createAnswer(session, world, { livePos: head.pos })
     if (taken.pos >= head.pos) return { answer, events: readAnswer(reader, wish.id), ...(waiting && { waiting }) }
     reader.leave() // it was sent before: its turn may have ended
@@ -233,27 +240,31 @@ function readTurnOf(session: FrontSession, message: string): AnswerEvents {
   const turn = session.turn(message)
   turn.answer.catch(() => {}) // readers of the events get the failure there
   const events = turn[Symbol.asyncIterator]()
-  const left = Promise.withResolvers<undefined>()
+  const left = new Cutoff()
   const next = async (): Promise<readonly SessionEvent[] | undefined> => {
     const { value } = await events.next()
     return value && [value]
   }
   return {
     nextBatch: () =>
-      Promise.race([next(), left.promise]).catch((cause: unknown) => {
+      left.until(next()).catch((cause: unknown) => {
         if (isBatonError(cause)) return undefined
         throw cause
       }),
-    leave: () => left.resolve(undefined),
+    leave: () => left.end(new BatonError({ code: 'session_closed', message: 'the page has left' })),
   }
 }
 
-/** Applies late results. Without them the message would wait until the calls' deadlines. */
-async function takeLate(session: FrontSession, given: readonly Given[]): Promise<void> {
-  if (given.length === 0 || (await session.info()).activity !== 'waiting') return
+/**
+ * Applies results that a page sends with its next message. Their calls would wait until their deadlines, or the model
+ * would not learn that a call without a result has finished after all.
+ */
+async function takeUnsent(session: FrontSession, given: readonly Given[], { newId }: ChatWorld): Promise<void> {
+  const own = given.filter((one) => one.type !== 'decision' && !one.isElsewhere)
+  if (own.length === 0 || !session.lastTurn()) return
   const { calls, reader } = await readTurn(session)
   reader.leave()
-  for (const one of given) await takeGiven(session, one, calls)
+  for (const one of own) await takeGiven(session, one, calls, newId)
 }
 
 async function askAgain(
@@ -269,7 +280,8 @@ async function askAgain(
   const message = await findMessage(session, wish.message, wish.type === 'edit' ? 'user' : undefined)
   const inputId = nameEdit(message, world.newId())
   const change = wish.type === 'edit' ? ({ replace: wish.parts } as const) : ({ again: true } as const)
-  const { pos } = await session.rewind({ message, inputId, interrupt: true, ...change })
+  const { pos, turn } = await session.rewind({ message, inputId, interrupt: true, ...change })
+  if (turn !== undefined && world.isStopped()) await session.takeBack(turn)
   // A turn interrupted for this ends first, and so does what another page asked again meanwhile.
   const isOwn = ({ type, cursor }: SessionEvent): boolean =>
     type === 'messages-removed' && (cursor.pos > pos || (cursor.pos === pos && cursor.read !== undefined))
@@ -304,7 +316,7 @@ async function goOn(session: FrontSession, { known, given }: Of<'continue'>, wor
   const endedOtherwise = new Set<string>()
   try {
     for (const one of given) {
-      const isTaken = await takeGiven(session, one, calls)
+      const isTaken = await takeGiven(session, one, calls, world.newId)
       if (one.type !== 'decision' && (!isTaken || hasEndedOtherwise(one, calls))) endedOtherwise.add(one.callId)
     }
   } catch (cause) {

@@ -11,6 +11,7 @@ import { PeerWarnings } from '../shared/peer-warnings.ts'
 import { sampleLog } from '../shared/sampled-log.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
+import { BegunRequests } from '../shared/begun-requests.ts'
 import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
 import type { AllowedOrigins } from './page-origins.ts'
 import type { Peers } from './pass-on.ts'
@@ -80,6 +81,8 @@ export interface HandlerParts {
   readonly isDraining: () => boolean
   readonly repeated: RepeatedRequests
   readonly quotas: ChatQuotas
+  /** Requests of chats whose inputs are not accepted yet. */
+  readonly begun: BegunRequests
   readonly peers: Peers | undefined
 }
 
@@ -110,7 +113,7 @@ export function createParts(host: HandledHost, options: HandlerOptions): Handler
   const world = { ...createServerWorld(), ...options }
   const all = { ...DEFAULT_HTTP_LIMITS, ...limits }
   const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
-  const more = { repeated, quotas, peers: peers && createPeers(peers, world) }
+  const more = { repeated, quotas, begun: new BegunRequests(), peers: peers && createPeers(peers, world) }
   return { host, world, basePath, allow, cancelWaiting, isDraining, limits: all, ...more }
 }
 

@@ -219,12 +219,13 @@ async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
   await checkThere(parts, request)
   const { quotas } = parts
   const release = quotas.holdStream(call.reader)
+  const begun = parts.begun.begin(request.chat)
   let endWork = (): void => {}
   try {
     endWork = quotas.holdTurn(call.asker, request.chat, request.wish.type === 'continue')
     const session = await call.open(request.chat)
     try {
-      const opened = await openChat(session, request, createChatWorld(parts, request.chat))
+      const opened = await openChat(session, request, createChatWorld(parts, request.chat, begun.isCancelled))
       return answerStream(parts, session, { ...opened, release, endWork })
     } catch (cause) {
       await session.close()
@@ -234,6 +235,8 @@ async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
     endWork()
     release()
     throw cause
+  } finally {
+    begun.end()
   }
 }
 
@@ -308,7 +311,7 @@ async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct):
   const body = act === 'stop' ? {} : await readObjectBody(call)
   const session = await call.open(id)
   try {
-    await run(session, body)
+    await run(session, body, parts)
     return answerJson(200, { ok: true })
   } finally {
     await session.close()
@@ -316,8 +319,14 @@ async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct):
 }
 
 /** The session validates the fields. */
-const ACTS: Readonly<Record<string, (session: FrontSession, body: JsonObject) => Promise<unknown>>> = {
-  stop: (session) => session.interrupt({ reason: 'stop' }),
+const ACTS: Readonly<
+  Record<string, (session: FrontSession, body: JsonObject, parts: HandlerParts) => Promise<unknown>>
+> = {
+  stop: async (session, _body, { begun }) => {
+    const goOn = begun.cancel(session.id)
+    const { turn } = await session.interrupt({ reason: 'stop' })
+    if (turn !== undefined) goOn()
+  },
   answers: (session, body) => session.answer(body as Parameters<FrontSession['answer']>[0]),
   approvals: (session, body) => session.decide(body as unknown as Parameters<FrontSession['decide']>[0]),
 }

@@ -2,7 +2,7 @@
 // same at the same moment.
 import type { CallView, FrontSession } from '@baton/core/internal'
 import { isBatonError, stringifySorted } from '@baton/core/internal'
-import { isPage } from './chat-answer.ts'
+import { createPageName, isPage } from './chat-answer.ts'
 import type { Given } from './chat-request.ts'
 
 /** Whether a call had already settled differently before this page's report, or belongs to another client. */
@@ -12,12 +12,17 @@ export function hasEndedOtherwise(
 ): boolean {
   const call = calls.get(given.callId)
   if (call?.runs !== 'client') return false
-  if (!call.result) return given.isElsewhere || !isPage(call.holder)
+  if (!call.result) return given.isElsewhere || !isOfPages(call)
   const isOk = call.result.type === 'ok'
   if (!isOk || given.type === 'failed') return isOk === (given.type === 'failed')
   const { value, content } = call.result
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
   return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
+}
+
+/** Whether a page runs the call, or no client does because the lease of its page ended or the host restarted. */
+function isOfPages({ holder }: CallView): boolean {
+  return holder === undefined || isPage(holder)
 }
 
 type DecisionGiven = Extract<Given, { readonly type: 'decision' }>
@@ -37,24 +42,30 @@ export async function takeGiven(
   session: FrontSession,
   given: Given,
   calls: ReadonlyMap<string, CallView>,
+  newId: () => string,
 ): Promise<boolean> {
   if (given.type === 'decision') return await decide(session, given)
   if (given.isElsewhere) return true
   const call = calls.get(given.callId)
-  if (!call || call.runs !== 'client' || !isPage(call.holder)) return true
+  if (!call || call.runs !== 'client' || !isOfPages(call)) return true
   const isSettled = call.status === 'settled'
-  if (isSettled && !isLate(given, call)) return true
-  const client = await session.client({ client: call.holder ?? '', onlyResults: isSettled })
+  if (isSettled && (call.holder === undefined || !isLate(given, call))) return true
   const outcome =
     given.type === 'failed'
       ? ({ type: 'error', code: 'tool_failed', message: given.message } as const)
       : ({ type: 'ok', content: [{ type: 'text', text: asText(given.output) }], value: given.output } as const)
+  // Attaching the call's page again would shorten the lease that keeps its other calls.
+  const client = await session.client(
+    call.holder === undefined ? { client: createPageName(newId()) } : { client: call.holder, onlyResults: true },
+  )
   try {
-    if (call.status === 'waiting') await client.claim(call.callId)
+    if (!isSettled && call.status !== 'running') await client.claim(call.callId)
     return (await client.result(call.callId, outcome)).ignored === undefined
   } catch (cause) {
     if (isBatonError(cause) && (cause.code === 'call_over' || cause.code === 'call_not_offered')) return false
     throw cause
+  } finally {
+    if (call.holder === undefined) await client.detach().catch(() => {}) // its lease will expire
   }
 }
 

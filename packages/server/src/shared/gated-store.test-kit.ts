@@ -24,6 +24,7 @@ export function createGatedStore() {
     append: pass(memory.append, true),
     acquire: pass(memory.acquire),
     remove: pass(memory.remove),
+    blobs: { ...memory.blobs, put: pass(memory.blobs.put) },
     read: async function* (session, fromPos) {
       await gate?.promise
       yield* memory.read(session, fromPos)

@@ -4,6 +4,7 @@ import type { EventBatch, EventStream, Host } from '@baton/core/internal'
 import { createHost, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
+import { createTime } from '../shared/passing-time.test-kit.ts'
 import { connectApp, createAgent, environment, startServer } from './test-server.test-kit.ts'
 
 test('an app whose session has a gap is asked to reconnect, and not told that it reads too slowly', async () => {
@@ -87,26 +88,6 @@ test('a call that has ended before it could be written is not written, so the ap
   await server.stop()
   await inner.stop()
 })
-
-/** Time that only the test moves. */
-function createTime() {
-  let nowMs = Date.UTC(2026, 0, 1)
-  const waiting = new Set<{ readonly atMs: number; readonly callback: () => void }>()
-  const start = (delayMs: number, callback: () => void) => {
-    const timer = { atMs: nowMs + delayMs, callback }
-    waiting.add(timer)
-    return () => void waiting.delete(timer)
-  }
-  const pass = (byMs: number): void => {
-    nowMs += byMs
-    for (const timer of waiting)
-      if (timer.atMs <= nowMs) {
-        waiting.delete(timer)
-        timer.callback()
-      }
-  }
-  return { clock: { nowMs: () => nowMs }, timers: { start }, pass }
-}
 
 /** Holds a batch that offers a call until `held` resolves. */
 function holdOffers(events: EventStream, held: Promise<void>): EventStream {
