@@ -38,12 +38,13 @@ export class StoreConnection {
   #isLost = false
   /** A ping was sent, and the holder has been silent since. */
   #isAsked = false
+  /** Counts from the last line of the holder. The socket's own timer also counts from what is written. */
+  readonly #silence: NodeJS.Timeout
 
   constructor(socket: Socket, leaseMs: number) {
     this.#socket = socket
     this.leaseMs = leaseMs
-    socket.setTimeout(SILENCE_MS)
-    socket.on('timeout', () => this.#handleSilence())
+    this.#silence = setInterval(() => this.#handleSilence(), SILENCE_MS).unref()
   }
 
   /** Resolves when the holder has ended. */
@@ -66,6 +67,7 @@ export class StoreConnection {
 
   handleLine(message: Readonly<Record<string, unknown>>): void {
     this.#isAsked = false
+    this.#silence.refresh()
     const { id, value, error } = message
     const resolve = typeof id === 'number' ? this.#waiting.get(id) : undefined
     if (typeof id !== 'number' || !resolve) return
@@ -76,6 +78,7 @@ export class StoreConnection {
 
   handleLoss(): void {
     this.#isLost = true
+    clearInterval(this.#silence)
     for (const resolve of this.#waiting.values()) resolve({ type: 'lost' })
     this.#waiting.clear()
     this.#lost.resolve()

@@ -139,13 +139,21 @@ function createCommitter(
       throw cause
     }
   }
+  /** Never throws: those before it are written. */
+  const commitAlone = (act: Act): readonly ActOutcome[] => {
+    try {
+      return commit([act])
+    } catch (cause) {
+      return [{ type: 'failed', failure: describeFailure(file.path, cause) }]
+    }
+  }
   const commit: Database['commit'] = (acts) => {
     try {
       return commitTogether(acts)
     } catch (cause) {
       if (isBusy(cause)) throw cause
       // One act's failure does not fail the others.
-      if (acts.length > 1 && !isGone(cause)) return acts.flatMap((act) => commit([act]))
+      if (acts.length > 1 && !isGone(cause)) return acts.flatMap((act) => commitAlone(act))
       const failure = describeFailure(file.path, cause)
       return acts.map(() => ({ type: 'failed', failure }))
     }

@@ -178,6 +178,28 @@ test('a damaged row only fails requests for its session, and cannot be acquired 
   expect(await store.blobs.names('other')).toEqual(['a', 'b', 'large'])
 })
 
+test('acts that are written one by one are written once, though another program writes in between', async () => {
+  const { store, other } = await openWritten()
+  other.exec(`UPDATE sessions SET sum = 'other' WHERE id = 's'`)
+  const thread = openHere(paths.get(store) ?? '')
+  const acts: Act[] = [
+    { type: 'put-blob', session: 'other', name: 'a', body: 'kept' },
+    { type: 'put-blob', session: 's', name: 'a', body: 'lost' },
+    { type: 'put-blob', session: 'other', name: 'b', body: 'busy' },
+  ]
+  // The other program takes the file before the last one.
+  const flatMap = (write: (act: Act) => readonly unknown[]) =>
+    [...acts].flatMap((act, index) => {
+      if (index === 2) other.exec('BEGIN IMMEDIATE')
+      return write(act)
+    })
+  Object.assign(acts, { flatMap })
+  expect(thread.commit(acts).map(({ type }) => type)).toEqual(['done', 'failed', 'failed'])
+  other.exec('ROLLBACK')
+  await thread.close()
+  expect(await store.blobs.names('other')).toEqual(['a', 'large'])
+})
+
 test('a session that is restored is free for whoever recovers it, also where it was held before it had a record', async () => {
   const { store } = openFile(undefined)
   await store.acquire('s', 'one')
