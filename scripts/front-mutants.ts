@@ -41,7 +41,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   {
     name: 'a page hands in the result of a device',
     file: 'packages/server/src/http/take-given.ts',
-    from: "call.runs !== 'client' || !isPage(call.holder)) return true",
+    from: "call.runs !== 'client' || !isOfPages(call)) return true",
     to: "call.runs !== 'client') return true",
     test: { file: 'packages/server/src/http/foreign-results.test.ts' },
   },

@@ -48,8 +48,8 @@ const ROWS: readonly Row[] = [
   [
     'a signal interrupts a later turn',
     `${SESSION}/interrupt-session.ts`,
-    '  if (isRunning) await submitAlone',
-    '  await submitAlone',
+    '  if (!isRunning) return\n',
+    '',
     `${LOCAL}/handles.test.ts`,
   ],
   [
@@ -181,7 +181,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'an answer is asked for that a learnt window does not hold',
-    `${WORK}/model-work.ts`,
+    `${WORK}/jobs.ts`,
     '  if (contextTokens !== undefined) job.contextTokens = contextTokens\n',
     '',
     `${LOCAL}/model-windows.test.ts`,

@@ -62,7 +62,7 @@ export * from './agent/store.ts'
 export type { Refusal } from './machine/refusal.ts'
 export type { StopRule } from './machine/spec.ts'
 export type { Delivery, Heard, Played } from './machine/input.ts'
-export { ANSWER_LIMITS, decodeModelAnswer } from './agent/decode-answer.ts'
+export { ANSWER_LIMITS, decodeModelAnswer, isCallIndex } from './agent/decode-answer.ts'
 export {
   decodeDecision,
   decodeDescription,

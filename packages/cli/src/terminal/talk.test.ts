@@ -41,7 +41,7 @@ const echo: Answering = (text, turn) => {
 interface Place {
   readonly hasControls?: boolean
   readonly failsAtOnce?: boolean
-  /** What a typing person answers. */
+  /** Answers for a typing person. */
   readonly ask?: NonNullable<Person['ask']>
   /** Why the session refuses every decision and every answer. */
   readonly refusal?: BatonError

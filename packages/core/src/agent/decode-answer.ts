@@ -21,6 +21,11 @@ export const ANSWER_LIMITS = {
   pieces: 1_000_000,
 } as const
 
+/** Readers count the calls of an answer by index, so a huge one would cost them as much as that many calls. */
+export function isCallIndex(index: unknown): index is number {
+  return Number.isSafeInteger(index) && Number(index) >= 0 && Number(index) < ANSWER_LIMITS.parts
+}
+
 type AnswerBound = Pick<Limits, 'answerChars'>
 
 /** Maximum UTF-16 units; longer ids are cut. */

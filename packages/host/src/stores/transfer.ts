@@ -62,7 +62,7 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
     for (const { name, text } of blobs) await store.blobs.put(session, name, text)
   } catch (cause) {
     // The next try would find half a session under this name.
-    await store.remove(session, IMPORTING).catch(() => {}) // the first failure is the one to report
+    await store.remove(session, IMPORTING).catch(() => {}) // the failure above is reported
     throw cause
   }
   return session

@@ -151,7 +151,7 @@ class SharedCatalog implements Catalog {
     const examine = (): AgentFacts => this.#examine({ listed: sources?.tools(), parts, permitted, models, modelOf })
     // `validate` loads on demand too, but then a call waits for it.
     if (sources || hasPlainSchema(agent)) await this.#validator.load()
-    // Nothing waits between the first look at the tools and the listener for their changes.
+    // Nothing waits between reading the tools and listening for their changes.
     const facts = examine()
     let tell = (): void => {}
     const world: Changing<SessionWorld> = {

@@ -39,7 +39,7 @@ async function openSlow() {
   return { tools, listings, told, warnings, change: () => change() }
 }
 
-/** What an opening needs besides its sources. No wait ends. */
+/** The parts of an opening besides its sources. No wait ends. */
 function parts(): Omit<SourceToolsOptions, 'sources'> {
   return {
     session: 'one',

@@ -37,7 +37,7 @@ export async function copySession(
       if (text !== undefined) await store.blobs.put(to, name, text)
     }
   } catch (cause) {
-    await store.remove(to, COPYING).catch(() => {}) // half a copy; the first failure is the one to report
+    await store.remove(to, COPYING).catch(() => {}) // half a copy; the failure above is reported
     throw cause
   }
 }

@@ -1,4 +1,4 @@
-// What a decision plans for a tool that is an activity, attempt by attempt.
+// Plans of decisions for a tool that is an activity, attempt by attempt.
 import { defineAgent } from '@baton/core'
 import type { Input, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, initialState } from '@baton/core/machine'
