@@ -177,6 +177,23 @@ describe.skipIf(!server)('a session over Temporal', () => {
     })
   })
 
+  test('an input that is decided with a change of the agent gets its own answer', async () => {
+    await withWorld({ steps: [{ text: 'ok' }] }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      await session.send('go').answer
+      const submitter = new Submitter({ client: world.client })
+      for (let round = 0; round < 10; round++) {
+        // The first one is being decided when the others come.
+        const [, refused] = await Promise.all([
+          submitter.submit(session.id, { inputs: [{ type: 'describe', title: `round ${round}` }] }),
+          submitter.submit(session.id, { inputs: [{ type: 'withdraw', target: 'nobody' }] }),
+          submitter.submit(session.id, { inputs: [], agent: 'tested' }),
+        ])
+        expect(refused).toMatchObject([{ type: 'refused', code: 'unknown_input' }])
+      }
+    })
+  })
+
   test('an input for which no worker comes is refused in its time, and may be sent again', async () => {
     await withWorld({ steps: [] }, async ({ client }) => {
       const id = randomUUID()
