@@ -68,6 +68,8 @@ const AGAIN_MAX_MS = 60_000
 const UPDATES_MAX = 1500
 /** Marks runs that check whether they are done before they wait. */
 const DONE_AT_ONCE = 'baton-done-at-once'
+/** Marks runs that repeat their first decision after a failure. */
+const OPENS_AGAIN = 'baton-opens-again'
 /** Inputs that may wait to be decided. */
 const WAITING_MAX = 1000
 
@@ -142,8 +144,8 @@ export class SessionRun {
   /** Creates the first record of a new session; an existing log is continued. */
   async open(): Promise<void> {
     if (this.#state.pos >= 0) {
-      // State of the previous run: its outstanding work starts again here.
-      await this.#decide([])
+      // State of the previous run: its outstanding work starts again here, after a failure with the next decision.
+      if (!(await this.#decide([])) && patched(OPENS_AGAIN)) this.push([])
       return
     }
     do {
