@@ -68,8 +68,6 @@ const AGAIN_MAX_MS = 60_000
 const UPDATES_MAX = 1500
 /** Marks runs that check whether they are done before they wait. */
 const DONE_AT_ONCE = 'baton-done-at-once'
-/** Marks runs that repeat their first decision after a failure. */
-const OPENS_AGAIN = 'baton-opens-again'
 /** Inputs that may wait to be decided. */
 const WAITING_MAX = 1000
 
@@ -145,7 +143,8 @@ export class SessionRun {
   async open(): Promise<void> {
     if (this.#state.pos >= 0) {
       // State of the previous run: its outstanding work starts again here, after a failure with the next decision.
-      if (!(await this.#decide([])) && patched(OPENS_AGAIN)) this.push([])
+      // A run whose first decision failed in an earlier version continues as it did.
+      if (!(await this.#decide([])) && patched('baton-opens-again')) this.push([])
       return
     }
     do {
