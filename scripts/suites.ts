@@ -129,7 +129,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     name: 'Temporal',
     files: ['temporal', 'ended-workflow', 'queries', 'search-attributes', 'stopped-gateways', 'turn-cost']
       .map((name) => `packages/temporal/src/${name}.*`)
-      .concat('packages/temporal/src/host/client-leases.*'),
+      .concat('packages/temporal/src/host/client-leases.*', 'packages/temporal/src/live/redis-bus.*'),
     tier: 'landing',
     seconds: 110,
     needs: TEMPORAL,

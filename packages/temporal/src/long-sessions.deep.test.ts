@@ -1,6 +1,6 @@
 // Costs of sessions for a Temporal service: events, actions and bytes of plain, long and wide ones. The numbers are
 // printed.
-import { tool } from '@baton/core'
+import { BatonError, tool } from '@baton/core'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import type { temporal } from '@temporalio/proto'
@@ -108,6 +108,21 @@ describe.skipIf(!server)('requests to Temporal', () => {
       // It consists of the window's index, here of all 500 exchanges, and the ids of the newest inputs.
       expect(carried).toBeLessThan(50_000)
       expect(Math.max(...lengths)).toBeLessThan(8000)
+    })
+  })
+
+  test('a turn goes on in the next run if the first decision there fails', async () => {
+    let asked = 0
+    // Asked once in each decision that plans a model call: of the first run, and the first one of the second run.
+    const timesOf = (): undefined => {
+      asked += 1
+      if (asked === 2) throw new BatonError({ code: 'invalid_agent', message: 'the list of agents is away' })
+    }
+    const init = { steps: [{ text: 'done' }], worker: { timesOf }, host: { updatesMax: 1 } }
+    await withWorld(init, async (world) => {
+      const session = await world.host.session(randomUUID())
+      expect((await session.send('go').answer).text).toBe('done')
+      expect(asked).toBe(3)
     })
   })
 

@@ -11,6 +11,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
+import type { PagedProvider } from './shared-login.ts'
+import { SharedLogin } from './shared-login.ts'
 
 /** Stores logins by server address. Logins are secret. */
 export interface McpTokenStore {
@@ -47,18 +49,15 @@ export type McpAuth =
 /** The login for one server's transports; `login` is undefined if there is no user to log in. */
 export interface TransportAuth {
   readonly provider: AuthProvider | OAuthClientProvider
-  /**
-   * Completes a login started by the transport: resolves with the query that finishes it. @throws BatonError
-   * `api_unauthorized`
-   */
-  readonly login?: () => Promise<URLSearchParams>
+  readonly login?: SharedLogin
 }
 
+/** Call it once per server, so that its connections share the login. */
 export function createTransportAuth(server: string, auth: McpAuth): TransportAuth {
   if ('token' in auth) return { provider: { token: async () => auth.token() } }
   if ('provider' in auth) return { provider: auth.provider }
-  const provider = new StoredLogin(server, auth)
-  return { provider, login: () => provider.login() }
+  const login = new SharedLogin(server, new StoredLogin(server, auth))
+  return { provider: login.provider, login }
 }
 
 /** Stored credentials for one server. Each belongs to the authorization server that issued it. */
@@ -67,18 +66,21 @@ interface Login {
   tokens?: Record<string, StoredOAuthTokens>
   /** The issuer of the most recently saved tokens. */
   latest?: string
-  verifier?: string
-  discovery?: OAuthDiscoveryState
 }
 
 const ANY = ''
 
-class StoredLogin implements OAuthClientProvider {
+class StoredLogin implements PagedProvider {
   readonly #server: string
   readonly #oauth: McpOAuth
   declare readonly clientMetadataUrl?: string
+  /** A login in progress. It is not stored: another process may log in at the same time. */
   #page: URL | undefined
-  #state: string | undefined
+  #verifier: string | undefined
+  #discovery: OAuthDiscoveryState | undefined
+  /** The tokens that the running flow has read. */
+  #tried: StoredOAuthTokens | undefined
+  #changing: Promise<unknown> = Promise.resolve()
 
   constructor(server: string, oauth: McpOAuth) {
     this.#server = server
@@ -103,8 +105,7 @@ class StoredLogin implements OAuthClientProvider {
   }
 
   state(): string {
-    this.#state = randomBytes(32).toString('base64url')
-    return this.#state
+    return randomBytes(32).toString('base64url')
   }
 
   async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
@@ -122,7 +123,9 @@ class StoredLogin implements OAuthClientProvider {
 
   async tokens(context?: OAuthClientInformationContext): Promise<StoredOAuthTokens | undefined> {
     const { tokens, latest } = await this.#read()
-    return tokens?.[context?.issuer ?? latest ?? ANY]
+    const found = tokens?.[context?.issuer ?? latest ?? ANY]
+    if (context) this.#tried = found
+    return found
   }
 
   async saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
@@ -130,52 +133,61 @@ class StoredLogin implements OAuthClientProvider {
     await this.#change((login) => {
       login.tokens = { ...login.tokens, [issuer]: tokens }
       login.latest = issuer
-      // Both belong to one login. The server may name another authorization server next time.
-      delete login.verifier
-      delete login.discovery
     })
+    // Both belong to one login. The server may name another authorization server next time.
+    this.#verifier = undefined
+    this.#discovery = undefined
+  }
+
+  get hasPage(): boolean {
+    return this.#page !== undefined
   }
 
   redirectToAuthorization(page: URL): void {
     this.#page = page
   }
 
-  async saveCodeVerifier(verifier: string): Promise<void> {
-    await this.#change((login) => (login.verifier = verifier))
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier
   }
 
-  async codeVerifier(): Promise<string> {
-    const { verifier } = await this.#read()
-    if (verifier === undefined) throw refuse(this.#server, 'no login is in progress')
-    return verifier
+  codeVerifier(): string {
+    if (this.#verifier === undefined) throw refuse(this.#server, 'no login is in progress')
+    return this.#verifier
   }
 
-  async saveDiscoveryState(discovery: OAuthDiscoveryState): Promise<void> {
-    await this.#change((login) => (login.discovery = discovery))
+  saveDiscoveryState(discovery: OAuthDiscoveryState): void {
+    this.#discovery = discovery
   }
 
-  async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
-    return (await this.#read()).discovery
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovery
   }
 
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
+    if (scope === 'all' || scope === 'verifier') this.#verifier = undefined
+    if (scope === 'all' || scope === 'discovery') this.#discovery = undefined
     if (scope === 'all') return this.#oauth.store.write(this.#server, undefined)
-    const field = ({ client: 'clients', tokens: 'tokens', verifier: 'verifier', discovery: 'discovery' } as const)[
-      scope
-    ]
-    await this.#change((login) => delete login[field])
+    if (scope === 'client') await this.#change((login) => delete login.clients)
+    if (scope === 'tokens') await this.#change((login) => this.#deleteTried(login))
   }
 
-  async login(): Promise<URLSearchParams> {
+  async askUser(): Promise<URLSearchParams> {
     const page = this.#page
     if (!page) throw refuse(this.#server, 'it rejects the login and names no login page')
     this.#page = undefined
     const query = await this.#oauth.authorize(page)
-    const expected = this.#state
+    const expected = page.searchParams.get('state') ?? ''
     // The SDK does not compare the state. A response to another login must not complete this one.
-    if (expected === undefined || !isSame(query.get('state') ?? '', expected))
+    if (expected === '' || !isSame(query.get('state') ?? '', expected))
       throw refuse(this.#server, 'the redirect from its login page belongs to another login')
     return query
+  }
+
+  /** Deletes refused tokens, unless another process has renewed them since they were read. */
+  #deleteTried(login: Login): void {
+    const stored = login.tokens?.[login.latest ?? ANY]
+    if (this.#tried === undefined || stored?.access_token === this.#tried.access_token) delete login.tokens
   }
 
   async #read(): Promise<Login> {
@@ -189,10 +201,15 @@ class StoredLogin implements OAuthClientProvider {
     }
   }
 
-  async #change(change: (login: Login) => unknown): Promise<void> {
-    const login = await this.#read()
-    change(login)
-    await this.#oauth.store.write(this.#server, JSON.stringify(login))
+  /** One change after another: of two at once, the later one would overwrite the other. */
+  #change(change: (login: Login) => unknown): Promise<void> {
+    const changed = this.#changing.then(async () => {
+      const login = await this.#read()
+      change(login)
+      await this.#oauth.store.write(this.#server, JSON.stringify(login))
+    })
+    this.#changing = changed.catch(() => {}) // the caller gets the error
+    return changed
   }
 }
 

@@ -19,7 +19,6 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
-  UnauthorizedError,
   isInputRequiredResult,
   isSpecType,
 } from '@modelcontextprotocol/client'
@@ -35,6 +34,8 @@ import {
 } from './failure.ts'
 import type { TellOdd } from './lenient-messages.ts'
 import type { McpServerConfig } from './server-config.ts'
+import type { TransportAuth } from './auth.ts'
+import { isLoginRequired } from './shared-login.ts'
 import type { TaskPlace } from './tasks.ts'
 import { TASKS_EXTENSION } from '../shared/platform.ts'
 import { awaitTask, callAsTask, carryTask, readCarriedTask } from './tasks.ts'
@@ -57,6 +58,8 @@ const PROBE_MS = 10_000
 export interface ConnectionOptions {
   readonly name: string
   readonly config: McpServerConfig
+  /** The login of the server, shared by its connections. */
+  readonly auth?: TransportAuth
   readonly timers: Timers
   readonly log: Logger
   /** Maximum bytes of one message from the server. */
@@ -86,12 +89,13 @@ export class Connection {
 
   /** @throws BatonError `api_unavailable`, `api_unauthorized`, `api_failed`, `api_malformed` */
   static async open(init: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
-    const { name, config, connectMs, messageBytes, fetch, prior } = init
+    const { name, config, auth, connectMs, messageBytes, fetch, prior } = init
     let connection: Connection | undefined
     const createClient = (): Client => createSdkClient(init, (params) => connection?.answerAlone(params))
     try {
       const connected = await openTransport({
         config,
+        ...(auth && { auth }),
         createClient,
         messageBytes,
         ...(fetch && { fetch }),
@@ -277,12 +281,12 @@ export class Connection {
 
   /** A request that was refused for lack of a login or a scope had no effect, so it is sent again. */
   async #withLogin<Result>(act: () => Promise<Result>): Promise<Result> {
+    const logIn = this.#connected.beginLogin?.()
     try {
       return await act()
     } catch (thrown) {
-      const { login } = this.#connected
-      if (!login || !UnauthorizedError.isInstance(thrown)) throw thrown
-      await login()
+      if (!logIn || !isLoginRequired(thrown)) throw thrown
+      await logIn(thrown)
       return act()
     }
   }

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '@baton/core/internal'
 import { BatonError, hasNeverConnected, isBatonError, readStatusCode } from '@baton/core/internal'
 import {
+  InsufficientScopeError,
   OAuthClientFlowError,
   ProtocolError,
   SdkError,
@@ -28,6 +29,8 @@ export function describeMcpFailure(server: string, thrown: unknown): BatonError 
       cause: thrown,
     })
   if (UnauthorizedError.isInstance(thrown)) return fail('api_unauthorized', 'requires a login', GIVE_TOKEN)
+  if (InsufficientScopeError.isInstance(thrown))
+    return fail('api_unauthorized', `requires a wider scope: ${thrown.requiredScope ?? told}`, GIVE_TOKEN)
   if (thrown instanceof OAuthClientFlowError)
     return fail('api_unauthorized', `requires a login but offers no way to log in: ${told}`, GIVE_TOKEN)
   if (SdkHttpError.isInstance(thrown))

@@ -4,6 +4,8 @@ import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '
 import { isBatonError, BatonError } from '@baton/core/internal'
 import { createArgumentValidator } from '@baton/runtime'
 import type { FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
+import type { TransportAuth } from './auth.ts'
+import { createTransportAuth } from './auth.ts'
 import { Connection } from './connection.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { describeSilence, wasUnread } from './failure.ts'
@@ -63,6 +65,7 @@ export class McpServer implements ToolSource {
   readonly name: string
   readonly network: boolean
   readonly #init: McpConnectionOptions
+  readonly #auth: TransportAuth | undefined
   readonly #pool: ConnectionPool
   readonly #listeners = new Set<() => void>()
   readonly #validator = createArgumentValidator()
@@ -85,7 +88,8 @@ export class McpServer implements ToolSource {
     this.#init = init
     this.name = init.name
     this.network = init.config.network ?? true
-    const { timers, limits, name } = init
+    const { timers, limits, name, config } = init
+    this.#auth = 'url' in config && config.auth ? createTransportAuth(config.url, config.auth) : undefined
     this.#pool = new ConnectionPool({
       name,
       timers,
@@ -146,6 +150,7 @@ export class McpServer implements ToolSource {
       {
         name,
         config,
+        ...(this.#auth && { auth: this.#auth }),
         timers,
         log,
         messageBytes: limits.messageBytes,

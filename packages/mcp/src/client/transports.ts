@@ -5,16 +5,16 @@ import {
   SdkHttpError,
   SseError,
   StreamableHTTPClientTransport,
-  UnauthorizedError,
+  createFetchWithInit,
 } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import type { TransportAuth } from './auth.ts'
-import { createTransportAuth } from './auth.ts'
 import { createLenientFetch } from './lenient-fetch.ts'
 import type { TellOdd } from './lenient-messages.ts'
 import { LenientProcess } from './lenient-process.ts'
 import { createBoundedFetch } from './bounded-fetch.ts'
 import type { HttpMcpServer, McpServerConfig, StdioMcpServer } from './server-config.ts'
+import { isLoginRequired } from './shared-login.ts'
 import { answerAtStreamEnd, endAtStreamEnd } from './stream-ends.ts'
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -31,12 +31,16 @@ export interface OpenTransport {
   readonly readTail: () => string
   /** The process id; `undefined` over HTTP. */
   readonly pid: number | undefined
-  /** Takes the user to the login page after the server refused a request. Absent if there is no user to log in. */
-  readonly login?: () => Promise<void>
+  /**
+   * Call it before a request. The returned function takes the user to the login page after the server refused the
+   * request. Absent if there is no user to log in.
+   */
+  readonly beginLogin?: () => (refusal: unknown) => Promise<void>
 }
 
 export interface TransportOptions {
   readonly config: McpServerConfig
+  readonly auth?: TransportAuth
   /** Creates a client for one attempt: the SDK connects each client once. */
   readonly createClient: () => Client
   /** Maximum bytes of one message. */
@@ -109,14 +113,13 @@ function withoutStack(text: string): string {
 }
 
 async function openHttp(init: TransportOptions, config: HttpMcpServer): Promise<Connected> {
-  const { url, type, auth } = config
-  const login = auth && createTransportAuth(url, auth)
+  const { type } = config
   try {
-    return await connectHttp(init, config, type ?? 'http', login)
+    return await connectHttp(init, config, type ?? 'http')
   } catch (thrown) {
     if (type !== undefined || !isOlderServer(thrown)) throw thrown
     try {
-      return await connectHttp(init, config, 'sse', login)
+      return await connectHttp(init, config, 'sse')
     } catch (second) {
       // A server that answers 404 or 405 and has no event stream either does not speak MCP. Its first answer describes
       // that best.
@@ -132,55 +135,55 @@ function isOlderServer(thrown: unknown): boolean {
   return false
 }
 
-async function connectHttp(
-  init: TransportOptions,
-  config: HttpMcpServer,
-  type: 'http' | 'sse',
-  auth: TransportAuth | undefined,
-): Promise<Connected> {
-  const first = createHttpTransport(init, config, type, auth)
+async function connectHttp(init: TransportOptions, config: HttpMcpServer, type: 'http' | 'sse'): Promise<Connected> {
+  const { transport, beginLogin } = createHttpTransport(init, config, type)
   const client = init.createClient()
+  const logIn = beginLogin?.()
   try {
-    await connect(client, first, init)
-    return toConnected(client, first, auth)
+    await connect(client, transport, init)
+    return toConnected(client, beginLogin)
   } catch (thrown) {
-    if (!UnauthorizedError.isInstance(thrown) || !auth?.login) throw thrown
-    await first.finishAuth(await auth.login())
+    if (!isLoginRequired(thrown) || !logIn) throw thrown
+    await logIn(thrown)
   }
   const again = init.createClient()
-  const second = createHttpTransport(init, config, type, auth)
-  await connect(again, second, init)
-  return toConnected(again, second, auth)
+  const second = createHttpTransport(init, config, type)
+  await connect(again, second.transport, init)
+  return toConnected(again, second.beginLogin)
 }
 
-function toConnected(
-  client: Client,
-  transport: StreamableHTTPClientTransport | SSEClientTransport,
-  auth: TransportAuth | undefined,
-): Connected {
-  const login = auth?.login
-  return {
-    client,
-    readTail: () => '',
-    pid: undefined,
-    ...(login && { login: async () => transport.finishAuth(await login()) }),
-  }
+function toConnected(client: Client, beginLogin: OpenTransport['beginLogin']): Connected {
+  return { client, readTail: () => '', pid: undefined, ...(beginLogin && { beginLogin }) }
+}
+
+interface HttpTransport extends Pick<OpenTransport, 'beginLogin'> {
+  readonly transport: StreamableHTTPClientTransport | SSEClientTransport
 }
 
 function createHttpTransport(
-  { messageBytes, fetch, tellOdd }: TransportOptions,
+  { messageBytes, fetch, tellOdd, auth }: TransportOptions,
   { url, headers }: HttpMcpServer,
   type: 'http' | 'sse',
-  auth: TransportAuth | undefined,
-): StreamableHTTPClientTransport | SSEClientTransport {
+): HttpTransport {
+  const login = auth?.login
+  const lenient = createLenientFetch(createBoundedFetch(messageBytes, fetch), tellOdd)
+  const requestInit = headers && { headers: { ...headers } }
   const options = {
-    fetch: createLenientFetch(createBoundedFetch(messageBytes, fetch), tellOdd),
-    ...(headers && { requestInit: { headers: { ...headers } } }),
+    fetch: login ? login.watch(lenient) : lenient,
+    ...(requestInit && { requestInit }),
     ...(auth && { authProvider: auth.provider }),
   }
-  return type === 'sse'
-    ? new SSEClientTransport(new URL(url), options)
-    : new StreamableHTTPClientTransport(new URL(url), options)
+  const transport =
+    type === 'sse'
+      ? new SSEClientTransport(new URL(url), options)
+      : new StreamableHTTPClientTransport(new URL(url), options)
+  if (!login) return { transport }
+  const toLogin = createFetchWithInit(lenient, requestInit)
+  const beginLogin = (): ((refusal: unknown) => Promise<void>) => {
+    const logIn = login.begin()
+    return (refusal) => logIn(refusal, toLogin)
+  }
+  return { transport, beginLogin }
 }
 
 async function connect(

@@ -24,6 +24,16 @@ interface Listener {
   readonly onGap: () => void
 }
 
+/** A session's channel, and who listens to it. */
+interface Subscription {
+  readonly listeners: Set<Listener>
+  readonly onText: (text: string) => void
+  /** Never rejects. */
+  begun: Promise<void>
+  /** Whether the connection broke while it was requested. The client repeats only what Redis has confirmed. */
+  isLost: boolean
+}
+
 /** Works without Redis if it is unavailable, and reconnects later; live text is lost meanwhile. */
 export async function connectRedisBus(init: RedisBusOptions): Promise<LiveBus> {
   const bus = new RedisBus(init)
@@ -42,7 +52,7 @@ function openClient(url: string, drops: boolean) {
 class RedisBus implements LiveBus {
   readonly #log: Logger
   readonly #prefix: string
-  readonly #listeners = new Map<string, Set<Listener>>()
+  readonly #subscriptions = new Map<string, Subscription>()
   readonly #writer: RedisClient
   readonly #reader: RedisClient
   #problem: string | undefined
@@ -55,7 +65,10 @@ class RedisBus implements LiveBus {
     for (const client of [this.#writer, this.#reader]) client.on('error', (cause: unknown) => this.#noteLoss(cause))
     this.#writer.on('ready', () => this.#noteReturn())
     this.#reader.on('ready', () => {
-      for (const own of this.#listeners.values()) for (const { onGap } of own) onGap()
+      for (const [session, subscription] of this.#subscriptions) {
+        tellGap(subscription)
+        if (subscription.isLost) void this.#request(session, subscription).then(() => tellGap(subscription))
+      }
     })
   }
 
@@ -73,15 +86,15 @@ class RedisBus implements LiveBus {
 
   async subscribe(session: string, onMessage: Listener['onMessage'], onGap: () => void): Promise<() => void> {
     const listener = { onMessage, onGap }
-    const known = this.#listeners.get(session)
-    if (known) known.add(listener)
-    else await this.#begin(session, listener)
+    const subscription = this.#subscriptions.get(session) ?? this.#begin(session)
+    subscription.listeners.add(listener)
+    await subscription.begun
     return () => {
-      const own = this.#listeners.get(session)
-      own?.delete(listener)
-      if (own?.size !== 0) return
-      this.#listeners.delete(session)
-      if (this.#reader.isOpen) this.#reader.unsubscribe(this.#channelOf(session)).catch(ignore)
+      const own = this.#subscriptions.get(session)
+      if (!own?.listeners.delete(listener) || own.listeners.size > 0) return
+      this.#subscriptions.delete(session)
+      // Without its listener, the reply would also remove a subscription that began after the request.
+      if (this.#reader.isOpen) this.#reader.unsubscribe(this.#channelOf(session), own.onText).catch(ignore)
     }
   }
 
@@ -114,21 +127,34 @@ class RedisBus implements LiveBus {
   }
 
   async close(): Promise<void> {
-    this.#listeners.clear()
+    this.#subscriptions.clear()
     this.#writer.destroy()
     this.#reader.destroy()
   }
 
-  async #begin(session: string, listener: Listener): Promise<void> {
-    const own = new Set([listener])
-    this.#listeners.set(session, own)
-    const subscribed = this.#reader.subscribe(this.#channelOf(session), (text) => {
+  #begin(session: string): Subscription {
+    const listeners = new Set<Listener>()
+    const onText = (text: string): void => {
       const message = parseMessage(text)
-      if (message) for (const one of own) one.onMessage(message)
-    })
-    subscribed.catch(ignore)
+      if (message) for (const one of listeners) one.onMessage(message)
+    }
+    const subscription: Subscription = { listeners, onText, begun: Promise.resolve(), isLost: false }
+    this.#subscriptions.set(session, subscription)
+    const isReady = this.#reader.isReady
+    const requested = this.#request(session, subscription)
     // If Redis is unavailable, the subscription takes effect when it is back.
-    if (this.#reader.isReady) await subscribed.catch(ignore)
+    if (isReady) subscription.begun = requested
+    return subscription
+  }
+
+  /** Never rejects. */
+  async #request(session: string, subscription: Subscription): Promise<void> {
+    subscription.isLost = false
+    try {
+      await this.#reader.subscribe(this.#channelOf(session), subscription.onText)
+    } catch {
+      subscription.isLost = true
+    }
   }
 
   #noteLoss(cause: unknown): void {
@@ -157,6 +183,10 @@ class RedisBus implements LiveBus {
 }
 
 function ignore(): void {}
+
+function tellGap({ listeners }: Subscription): void {
+  for (const { onGap } of listeners) onGap()
+}
 
 function parseMessage(text: string): BusMessage | undefined {
   try {

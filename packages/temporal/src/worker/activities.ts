@@ -160,12 +160,12 @@ async function perform(
     cancellation.abort()
     cancelled.resolve(undefined)
   }
+  const signal = cancellationSignal() // aborted already if the activity was cancelled while it began
   const cancelIfOver = (): void => {
-    if (!outstanding(replica.state()).some((owed) => effectKey(owed) === key)) cancel()
+    if (signal.aborted || !outstanding(replica.state()).some((owed) => effectKey(owed) === key)) cancel()
   }
   // An interrupt arrives with its record; the service's own cancellation takes as long as a heartbeat.
   const stopListening = view.onRecords(cancelIfOver)
-  const signal = cancellationSignal()
   signal.addEventListener('abort', cancel, { once: true })
   const beat = setInterval(() => heartbeat({ said: writer.said.slice(0, SAID_MAX) }), BEAT_MS)
   try {

@@ -142,8 +142,9 @@ export class SessionRun {
   /** Creates the first record of a new session; an existing log is continued. */
   async open(): Promise<void> {
     if (this.#state.pos >= 0) {
-      // State of the previous run: its outstanding work starts again here.
-      await this.#decide([])
+      // State of the previous run: its outstanding work starts again here, after a failure with the next decision.
+      // A run whose first decision failed in an earlier version continues as it did.
+      if (!(await this.#decide([])) && patched('baton-opens-again')) this.push([])
       return
     }
     do {

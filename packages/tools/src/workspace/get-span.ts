@@ -137,7 +137,18 @@ interface Span {
   readonly stoppedAt: Place
 }
 
+/** A place in the middle of a file at which reading stops. */
+interface Stop {
+  /** First byte that was read. */
+  readonly from: number
+  /** First byte that was not. */
+  readonly byte: number
+  /** Returns how many bytes of the file a text is. */
+  readonly toBytes: (text: Buffer) => number
+}
+
 const CHUNK_BYTES = 64 * 1024
+const UTF16_MARK_BYTES = 2
 const NEWLINE = 10
 
 /** @throws BatonError `tool_failed` for a binary file, `path_protected` for a file with a secret, `cancelled` */
@@ -155,9 +166,13 @@ async function readSpan(
   let position = Math.max(0, first - OVERLAP_CHARS)
   const toScanned = new TextDecoder(form.encoding === 'utf-8' ? 'latin1' : form.encoding) // tokens are ASCII
   const toUtf8 = form.encoding === 'utf-8' ? undefined : new TextDecoder(form.encoding)
+  // A decoder drops the byte order mark, and holds back an incomplete character.
+  const start = toUtf8 && first === 0 ? UTF16_MARK_BYTES : first
+  let collected = start
   const end = async (atEnd: boolean): Promise<Span> => {
     if (!isAllowed && (await scan.judge())) throw hiddenContent(file.path)
-    return collector.finish(atEnd, position)
+    const toBytes = (text: Buffer): number => (toUtf8 ? 2 * text.toString('utf8').length : text.length)
+    return collector.finish(atEnd ? undefined : { from: start, byte: collected, toBytes })
   }
   for (;;) {
     if (budget.isSpent() || position >= first + limits.scanBytesMax) return await end(false)
@@ -168,8 +183,15 @@ async function readSpan(
     const isScanned = !isAllowed && !collector.isPast
     if (isScanned && (await scan.take(toScanned.decode(chunk, { stream: true })))) throw hiddenContent(file.path)
     const wanted = chunk.subarray(Math.max(0, first - position))
-    collector.handleChunk(toUtf8 ? Buffer.from(toUtf8.decode(wanted, { stream: true }), 'utf8') : wanted)
     position += bytesRead
+    if (toUtf8) {
+      const text = toUtf8.decode(wanted, { stream: true })
+      collector.handleChunk(Buffer.from(text, 'utf8'))
+      collected += 2 * text.length
+    } else {
+      collector.handleChunk(wanted)
+      collected = position
+    }
   }
 }
 
@@ -197,7 +219,7 @@ async function readEdited(path: string, text: string, request: SpanRequest): Pro
   if (!isAllowed && ((await scan.take(text)) || (await scan.judge()))) throw hiddenContent(path)
   const bytes = Buffer.from(text, 'utf8')
   collector.handleChunk(bytes)
-  return collector.finish(true, bytes.length)
+  return collector.finish()
 }
 
 /** Counts all lines and keeps the requested ones, up to the limits. */
@@ -235,11 +257,16 @@ class SpanCollector {
     }
   }
 
-  finish(atEnd: boolean, position: number): Span {
-    const stoppedAt = { line: this.#line, byte: position }
+  /** `stop` is absent at the end of the file. */
+  finish(stop?: Stop): Span {
+    let stoppedAt: Place = { line: this.#line, byte: stop?.byte ?? 0 }
+    const began = stop ? stop.byte - stop.toBytes(Buffer.concat(this.#pieces)) : 0
+    const isRepeatable = this.#pieceBytes === this.#lineBytes && began > (stop?.from ?? 0)
+    // The next call shows the whole line, from its first byte. If this call began there, it shows the part as cut.
+    if (stop && this.#isWanted && isRepeatable) stoppedAt = { line: this.#line, byte: began }
     // Text after the last newline is a line; nothing after it is not.
-    if (this.#lineBytes > 0) this.#closeLine()
-    const totalLines = atEnd ? this.#line - 1 : undefined
+    else if (this.#lineBytes > 0) this.#closeLine(stop !== undefined)
+    const totalLines = stop ? undefined : this.#line - 1
     return { lines: this.#lines, cutLines: this.#cutLines, totalLines, invalidUtf8: this.#invalidUtf8, stoppedAt }
   }
 
@@ -256,15 +283,15 @@ class SpanCollector {
     this.#pieceBytes += Math.min(piece.length, roomBytes)
   }
 
-  #closeLine(): void {
-    if (this.#isWanted) this.#keepLine()
+  #closeLine(isPart = false): void {
+    if (this.#isWanted) this.#keepLine(isPart)
     this.#pieces = []
     this.#pieceBytes = 0
     this.#lineBytes = 0
     this.#line++
   }
 
-  #keepLine(): void {
+  #keepLine(isPart: boolean): void {
     const { lineCharactersMax } = this.#request.limits
     const decoded = Buffer.concat(this.#pieces).toString('utf8').replace(/\r$/, '')
     const unmarked = this.#line === 1 ? decoded.replace(/^\uFEFF/, '') : decoded
@@ -276,7 +303,7 @@ class SpanCollector {
     this.#bytesLeft = fits ? this.#bytesLeft - bytes : 0
     if (!fits) return
     this.#lines.push(text)
-    if (isCut) this.#cutLines.push(this.#line)
+    if (isCut || isPart) this.#cutLines.push(this.#line)
     // U+FFFD replaces invalid bytes; a file that really contains it counts as invalid too, which does no harm.
     if (text.includes('\uFFFD')) this.#invalidUtf8 = true
   }

@@ -258,6 +258,42 @@ describe('content.get_span', () => {
     }
   })
 
+  test.each([
+    ['UTF-8', '😀abcdefg', 10_900, (text: string) => Buffer.from(text)],
+    // Reading stops inside of a character.
+    ['UTF-16', '😀abcd', 9_350, (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+  ])(
+    'a line of %s in the middle of which reading stops is not shown in part, and the cursor leads to it',
+    async (_, line, startLine, encode) => {
+      write({ big: encode(`${line}\n`.repeat(30_000)) })
+      // Two pieces of 65,536 bytes are read, and no line ends there.
+      const limits = { scanBytesMax: 100_000 }
+      const stopped = await span({ path: 'big', startLine, endLine: 20_000 }, { limits })
+      const { text, next } = stopped as { readonly text: string; readonly next: { readonly startLine: number } }
+      expect(new Set(text.split('\n'))).toEqual(new Set([line]))
+      expect(stopped).toMatchObject({ truncated: true, endLine: next.startLine - 1 })
+      const more = await span({ path: 'big', ...next, endLine: next.startLine }, { limits })
+      expect(more).toMatchObject({ text: line, endLine: next.startLine, truncated: false })
+    },
+  )
+
+  test('the last line that was asked for, in the middle of which reading stops, is not taken for a whole one', async () => {
+    write({ big: 'abcdefghi\n'.repeat(30_000) })
+    const limits = { scanBytesMax: 100_000 }
+    const input = { path: 'big', startLine: 13_108, endLine: 13_108 }
+    const stopped = await span(input, { limits })
+    const next = { startLine: 13_108, endLine: 13_108, cursor: '13108:131070' }
+    expect(stopped).toMatchObject({ text: '', endLine: 13_107, truncated: true, next })
+    expect(await span({ path: 'big', ...next }, { limits })).toMatchObject({ text: 'abcdefghi', truncated: false })
+  })
+
+  test('a line that is as long as what is read at once is cut and named', async () => {
+    write({ big: `${'x'.repeat(300_000)}\nshort\n` })
+    const limits = { scanBytesMax: 65_536, lineCharactersMax: 100_000, spanBytesMax: 200_000 }
+    const cut = await span({ path: 'big', endLine: 1 }, { limits })
+    expect(cut).toMatchObject({ text: 'x'.repeat(65_536), cutLines: [1], truncated: true })
+  })
+
   test('an invalid cursor, or one behind the asked lines, is refused', async () => {
     write({ a: 'x' })
     await expect(span({ path: 'a', startLine: 2, cursor: '3:0' })).rejects.toMatchObject({ code: 'invalid_arguments' })
