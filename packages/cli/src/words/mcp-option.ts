@@ -34,7 +34,7 @@ export async function openMcpServers(words: McpWords): Promise<McpServers> {
   const login: McpOAuth = {
     store: createFileTokenStore(join(data, 'mcp-logins.json')),
     redirectUrl: REDIRECT_URL,
-    authorize: (page) => bringToPage(page, words.onNews ?? ((line) => words.log?.info(line))),
+    authorize: oneByOne((page) => bringToPage(page, words.onNews ?? ((line) => words.log?.info(line)))),
   }
   const configs = Object.fromEntries(
     Object.entries(withoutNetwork(words, await readServers(words))).map(([name, config]) => [
@@ -133,6 +133,16 @@ const PORT = 41_763
 const REDIRECT_URL = `http://127.0.0.1:${PORT}/callback`
 /** Milliseconds for a person to log in. */
 const LOGIN_MS = 300_000
+
+/** One page at a time, because one port takes the redirects of all servers. */
+export function oneByOne<Answer>(authorize: (page: URL) => Promise<Answer>): (page: URL) => Promise<Answer> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (page) => {
+    const answer = last.then(() => authorize(page))
+    last = answer.catch(() => {}) // its server gets the failure
+    return answer
+  }
+}
 
 /** Shows the login page and waits for its redirect to this machine. @throws BatonError `api_unauthorized` */
 function bringToPage(page: URL, onNews: (line: string) => void): Promise<URLSearchParams> {
