@@ -1,5 +1,5 @@
-// The progress of a plan while calls of one answer run beside each other, and the conversation comes late.
-import type { Message, PlanEntry } from '@baton/core'
+// The progress of a plan while calls of one answer run concurrently and the conversation arrives late.
+import type { Message, PlanEntry } from '@baton/core/internal'
 import { createToolContext } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { PlanProgress } from './plan-progress.ts'
