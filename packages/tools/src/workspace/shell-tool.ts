@@ -161,7 +161,7 @@ interface Ended {
 class Shell {
   readonly #kit: WorkspaceKit
   readonly #options: ShellOptions
-  /** Found once. A failed lookup is forgotten: the system may have been busy, or a place may not have been there yet. */
+  /** Found once. A failed lookup is forgotten, because the next one may succeed. */
   #box: Promise<FoundBox> | undefined
   readonly #running = new Set<GitGuards>()
   #guarded: Promise<unknown> = Promise.resolve()
