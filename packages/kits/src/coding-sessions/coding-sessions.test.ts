@@ -515,6 +515,19 @@ describe('session.analyze', () => {
     })
   })
 
+  test('Codex: a file that a patch and the screen name counts once', async () => {
+    const input = '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-1\n+2\n*** End Patch'
+    writeCodex(store, 1, [
+      item(1, { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Patch' }] }),
+      item(2, { type: 'custom_tool_call', name: 'apply_patch', input, call_id: 'c1' }),
+      screen(3, { type: 'patch_apply_end', call_id: 'c1', success: true, changes: { '/work/shop/src/a.ts': {} } }),
+      item(3, { type: 'custom_tool_call_output', call_id: 'c1', output: 'Success' }),
+    ])
+    expect((await run('session.analyze', { metrics: ['files'] }))['total']).toEqual({
+      files: { count: 1, most: [{ path: 'src/a.ts', times: 1 }] },
+    })
+  })
+
   test('takes the newest 20, and says that there are more', async () => {
     for (let number = 1; number <= 21; number++) writeClaudeCode(store, number, [user(0, `work ${number}`)])
     const { sessions, total, truncated } = await run('session.analyze')

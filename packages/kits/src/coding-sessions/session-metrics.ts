@@ -27,6 +27,7 @@ export class SessionMetrics {
   readonly tools = new Map<string, ToolUse>()
   readonly files = new Map<string, number>()
   readonly #callTools = new Map<string, string>()
+  readonly #callsWithFiles = new Set<string>()
   readonly #failed = new Set<string>()
   readonly #openCounts = new Map<string, TokenCount>()
   #tokens: TokenCount = NO_TOKENS
@@ -63,11 +64,16 @@ export class SessionMetrics {
   }
 
   #takeEvent({ role, type, tool, callId, isError, isSidechain, files = [] }: HistoryEvent): void {
-    for (const path of files) this.#addFile(path, 1)
+    // The screen's result of a patch repeats the files of its call, with other paths.
+    const isRepeat = type === 'result' && callId !== undefined && this.#callsWithFiles.has(callId)
+    if (!isRepeat) for (const path of files) this.#addFile(path, 1)
     if (role === 'user' && type === 'text' && !isSidechain) this.turns += 1
     if (type === 'call' && tool !== undefined) {
       this.#addUse(tool, { calls: 1, errors: 0 })
-      if (callId !== undefined && this.#callTools.size < REMEMBERED) this.#callTools.set(callId, tool)
+      if (callId !== undefined && this.#callTools.size < REMEMBERED) {
+        this.#callTools.set(callId, tool)
+        if (files.length > 0) this.#callsWithFiles.add(callId)
+      }
     }
     if (isError) this.#takeError(callId)
   }

@@ -403,6 +403,7 @@ describe('pages', () => {
       '<meta charset="iso-8859-1"><p>',
       [0xc3, 0xa4],
     ],
+    ['its byte order mark', { 'content-type': 'text/html; charset=iso-8859-1' }, '\uFEFF<p>', [0xc3, 0xa4]],
     ['nothing', { 'content-type': 'text/html; charset=klingon' }, '<p>', [0xc3, 0xa4]],
   ])('a charset said by %s', async (_, headers, before, bytes) => {
     const { url, options } = await open({

@@ -50,7 +50,11 @@ export class PlanProgress {
   async follow<Result>(context: ToolContext, tool: string, run: () => Promise<Result>): Promise<Result> {
     const state = this.#open(context)
     // After a restart, the plan is in the conversation.
-    if (state.plan.length === 0) restore(state, await context.messages())
+    if (state.plan.length === 0) {
+      const messages = await context.messages()
+      // Meanwhile, another call may have set or restored it.
+      if (state.plan.length === 0) restore(state, messages)
+    }
     const tell = (status: CallState['status']): void => {
       state.calls.set(context.callId, { tool, status })
       if (state.plan.length > 0) this.#show(context, state)

@@ -5,11 +5,10 @@ import { findAll } from './finding.ts'
 
 export function findHidden(text: string): readonly Finding[] {
   return [
-    ...findAll(text, /[\u{E0020}-\u{E007E}]{2,}/gu, ({ 0: tags, index }) =>
-      // Regional flags consist of a black flag and tags.
-      text.slice(index - 2, index) === '\u{1F3F4}'
-        ? undefined
-        : { category: 'hidden-text', rule: 'hidden-text/tags', weight: 'malicious', reveals: readTags(tags) },
+    ...findAll(text, TAGS, ({ 0: tags, groups }) =>
+      groups?.['flag'] === undefined
+        ? { category: 'hidden-text', rule: 'hidden-text/tags', weight: 'malicious', reveals: readTags(tags) }
+        : undefined,
     ),
     ...findAll(text, /[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{4,}/gu, () => ({
       category: 'hidden-text',
@@ -46,6 +45,12 @@ export function findHidden(text: string): readonly Finding[] {
     ...findLookAlikes(text),
   ]
 }
+
+/**
+ * Tags, or the flag of a region: a black flag, up to six tags of letters and digits, and the tag that ends them.
+ * https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences
+ */
+const TAGS = /(?<flag>\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{3,6}\u{E007F})|[\u{E0020}-\u{E007E}]{2,}/gu
 
 const HIDING_STYLE =
   /style\s{0,3}=\s{0,3}["'][^"'<>]{0,300}?(?:display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}hidden|font-size\s{0,3}:\s{0,3}0|opacity\s{0,3}:\s{0,3}0(?![.\d]*[1-9])|(?:left|top)\s{0,3}:\s{0,3}-\d{4,})[^"'<>]{0,300}["']/gi

@@ -1,6 +1,6 @@
 // Finds a picture by text: an address, a picture of the session, or an id known to the program.
-import type { ToolContext } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { ToolContext } from '@baton/core/internal'
+import { BatonError, readDataAddress } from '@baton/core/internal'
 import type { DocumentFetcher } from '@baton/tools/internal'
 import { findByHandle, isHandle, listSessionMedia } from '@baton/tools/internal'
 import type { Measured } from './measure-image.ts'
@@ -43,7 +43,7 @@ export class ImageFinder<Services> {
   }
 
   async #load(name: string, context: ToolContext<Services>): Promise<Uint8Array> {
-    if (isHandle(name)) return await findInSession(name, context)
+    if (isHandle(name)) return await this.#findInSession(name, context)
     if (/^https?:/i.test(name)) return await this.#fetch(name, context)
     const known = await this.#read?.(name, context)
     if (typeof known === 'string') return await this.#fetch(known, context)
@@ -57,15 +57,19 @@ export class ImageFinder<Services> {
   async #fetch(address: string, { signal }: ToolContext<Services>): Promise<Uint8Array> {
     return (await this.#fetcher.fetchBytes(address, 'image/png,image/jpeg,image/gif,image/webp', signal)).bytes
   }
-}
 
-async function findInSession(handle: string, context: Pick<ToolContext, 'messages'>): Promise<Uint8Array> {
-  const media = await listSessionMedia(context)
-  const images = media.filter((part) => part.type === 'image' && part.source.type === 'base64')
-  const source = findByHandle(images, handle)?.source
-  if (source?.type === 'base64') return Buffer.from(source.data, 'base64')
-  throw new BatonError({
-    code: 'context_missing',
-    message: images.length === 0 ? 'this conversation has no picture' : `this conversation has no picture ${handle}`,
-  })
+  /** Fetches a picture that the conversation holds by its address. */
+  async #findInSession(handle: string, context: ToolContext<Services>): Promise<Uint8Array> {
+    const media = await listSessionMedia(context)
+    const images = media.filter(({ type }) => type === 'image')
+    const source = findByHandle(images, handle)?.source
+    if (source?.type === 'base64') return Buffer.from(source.data, 'base64')
+    const inline = source && readDataAddress(source.url)
+    if (inline) return Buffer.from(inline.data, 'base64')
+    if (source) return await this.#fetch(source.url, context)
+    throw new BatonError({
+      code: 'context_missing',
+      message: images.length === 0 ? 'this conversation has no picture' : `this conversation has no picture ${handle}`,
+    })
+  }
 }

@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
   },
   {
     pattern: rule(`${BOUND} (\\d{1,6})${UNIT} (wide|high|tall|in width|in height)`),
-    decide: (image, [bound = '', pixels, side = '']) => decideSide(image, /wid/.test(side), bound, Number(pixels)),
+    decide: (image, [bound = '', pixels, side = '']) => decideSide(image, /wid/i.test(side), bound, Number(pixels)),
   },
   {
     pattern: new RegExp(

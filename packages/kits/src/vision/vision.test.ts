@@ -97,6 +97,7 @@ describe('requirements that a measurement decides', () => {
     ['size at most 1200 × 800 px', 'met'],
     ['exactly 1200x800', 'met'],
     ['at least 1300 pixels wide', 'not-met'],
+    ['At Least 1000 Pixels Wide', 'met'],
     ['The width must be at least 800 pixels', 'met'],
     ['height >= 801', 'not-met'],
     ['a PNG', 'met'],
@@ -197,6 +198,29 @@ describe('pictures are named', () => {
       expect((await look({ image, requirements }, {}, {}, { messages })).result).toMatchObject({ image: { width } })
     const none = look({ image: 'media:latest', requirements })
     await expect(none).rejects.toMatchObject({ code: 'context_missing', message: 'this conversation has no picture' })
+  })
+
+  test('as the newest one, also if the conversation holds only its address', async () => {
+    const site = await startLocalServer(() => ({ body: png(7, 5) }))
+    onTestFinished(site.close)
+    const sent = (url: string): Message => ({
+      role: 'user',
+      parts: [{ type: 'image', mediaType: 'image/png', source: { type: 'url', url } }],
+    })
+    const options = { guard: { allow: [site.url] } }
+    for (const [url, width] of [
+      [`${site.url}/x`, 7],
+      [`data:image/png;base64,${png(9, 9).toString('base64')}`, 9],
+    ] as const) {
+      const messages = () => Promise.resolve([message(png(10, 10)), sent(url)])
+      for (const [image, wide] of [
+        ['media:latest', width],
+        ['media:latest-1', 10],
+      ] as const)
+        expect((await look({ image, requirements }, {}, options, { messages })).result).toMatchObject({
+          image: { width: wide },
+        })
+    }
   })
 
   test('by their address, whatever type is said there', async () => {

@@ -74,11 +74,26 @@ export function fetchTool(what: string, options: DocumentOptions) {
 /** Maximum levels of indented JSON: indenting deeper text would make it grow quadratically. */
 const DEPTH = 20
 
-/** Formats JSON; text that is not JSON, or too deep, is kept as is. */
+/** Formats JSON; text that is not JSON, is too deep or would lose digits is kept as is. */
 function indent(source: string): string {
   const parsed = parseJson(source)
-  return parsed.ok && isFlat(parsed.value) ? JSON.stringify(parsed.value, null, 1) : source
+  return parsed.ok && isFlat(parsed.value) && !losesDigits(source) ? JSON.stringify(parsed.value, null, 1) : source
 }
+
+/** Whether formatting would change a number: services have ids with more digits than a JavaScript number holds. */
+function losesDigits(source: string): boolean {
+  // fast path for most texts
+  if (!/\d[\d.]{15}|\d[eE][+-]?\d{3}/.test(source)) return false
+  for (const [token] of source.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g)) {
+    if (token.startsWith('"')) continue
+    const isLong = token.replaceAll(/\D/g, '').length > SAFE_DIGITS
+    if (!Number.isFinite(Number(token)) || (isLong && String(Number(token)) !== token)) return true
+  }
+  return false
+}
+
+/** A number of this many digits is exact. */
+const SAFE_DIGITS = 15
 
 /** Iterates by level instead of recursing. */
 function isFlat(value: JsonValue): boolean {

@@ -82,6 +82,12 @@ describe('web.fetch', () => {
   test.each([
     ['application/json', '{"a":[1,2]}', { type: 'json', text: '{\n "a": [\n  1,\n  2\n ]\n}' }],
     ['application/problem+json', '{"a":', { type: 'json', text: '{"a":' }],
+    ['application/json', '{"id":9007199254740993,"a":1}', { text: '{"id":9007199254740993,"a":1}' }],
+    ['application/json', '{"at":12345678.1234567891}', { text: '{"at":12345678.1234567891}' }],
+    ['application/json', '{"far":1e999}', { text: '{"far":1e999}' }],
+    ['application/json', '{"a":"\\"9007199254740993"}', { text: '{\n "a": "\\"9007199254740993"\n}' }],
+    ['application/json', `{"a":"${'\\\\'.repeat(200_000)}"}`, { type: 'json' }],
+    ['application/json', '{"a":1.0,"b":1e3,"c":-0.50}', { text: '{\n "a": 1,\n "b": 1000,\n "c": -0.5\n}' }],
     ['text/plain', 'a  b\n', { type: 'text', text: 'a  b\n' }],
     ['', '<!doctype html><p>Hi', { type: 'html', text: 'Hi' }],
     ['application/json', `${'['.repeat(9000)}${']'.repeat(9000)}`, { type: 'json' }],

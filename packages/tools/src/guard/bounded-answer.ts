@@ -38,11 +38,21 @@ export function boundAnswer(answer: UndiciResponse, place: string, bounds: Answe
       tooLarge,
     })
   } else onEnd()
-  const made = new Response(bounded, { status, statusText, headers: [...headers] })
+  const made = new Response(bounded, {
+    status: status > STATUS_MAX ? STATUS_MAX : status,
+    statusText: REASON.test(statusText) ? statusText : '',
+    headers: [...headers],
+  })
   // The Response constructor does not accept these.
+  if (status > STATUS_MAX) Object.defineProperty(made, 'status', { value: status })
   Object.defineProperty(made, 'url', { value: answer.url })
   return made
 }
+
+/** The largest status that can be constructed. Some sites answer programs with 999. */
+const STATUS_MAX = 599
+/** A reason that can be constructed. Some servers write theirs in another script. */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/
 
 interface Reading extends AnswerBounds {
   readonly maxBytes: number

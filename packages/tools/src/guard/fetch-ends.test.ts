@@ -122,3 +122,18 @@ test('an answer to HEAD may declare more than may be read', async () => {
   const { fetch } = createWorld()
   expect((await fetch(origin, { method: 'HEAD' })).headers.get('content-length')).toBe('5000')
 })
+
+test.each([
+  ['beyond 599, as some sites answer to programs', '999 Request denied'],
+  ['with a reason in another script', '404 未找到'],
+])('a status %s is passed on with its body', async (_what, line) => {
+  handle = ({ socket }) => socket.end(`HTTP/1.1 ${line}\r\ncontent-length: 2\r\nconnection: close\r\n\r\nno`)
+  const { fetch, limits } = createWorld()
+  const answer = await fetch(origin)
+  expect({ status: answer.status, ok: answer.ok, body: await answer.text() }).toEqual({
+    status: Number(line.slice(0, 3)),
+    ok: false,
+    body: 'no',
+  })
+  expect(limits.size).toBe(0)
+})

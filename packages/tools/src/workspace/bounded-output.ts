@@ -20,7 +20,7 @@ export class BoundedOutput {
     if (room > 0) this.#head = Buffer.concat([this.#head, piece.subarray(0, room)])
     const rest = room > 0 ? piece.subarray(room) : piece
     if (rest.length > 0)
-      this.#tail = Buffer.concat([this.#tail, rest.subarray(-this.#tailMost)]).subarray(-this.#tailMost)
+      this.#tail = cutStart(Buffer.concat([this.#tail, cutStart(rest, this.#tailMost)]), this.#tailMost)
   }
 
   /** Number of omitted bytes. */
@@ -34,6 +34,11 @@ export class BoundedOutput {
     if (this.droppedBytes === 0) return toText(Buffer.concat([head, tail]))
     return `${toText(head)}\n[${this.droppedBytes} bytes omitted]\n${toText(tail)}`
   }
+}
+
+/** Keeps the last bytes. */
+function cutStart(bytes: Buffer, most: number): Buffer {
+  return bytes.subarray(Math.max(0, bytes.length - most))
 }
 
 /** Keeps line breaks and tabs. */

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { IgnoreRules } from './ignore-rules.ts'
+import type { IgnoreSettings } from './repository.ts'
 
 let root = ''
 
@@ -202,4 +203,26 @@ test('rules that would take for ever hide more instead', async () => {
 test('more rules than are read hide everything', async () => {
   write('.gitignore', 'nothing\n'.repeat(200_000))
   expect(await new IgnoreRules(root, new Map()).isIgnored('file', false)).toBe(true)
+})
+
+test('rules that git could not name once are found by the next call', async () => {
+  const programs = realpathSync(mkdtempSync(join(tmpdir(), 'baton-git-')))
+  onTestFinished(() => rmSync(programs, { recursive: true, force: true }))
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  const busy = join(programs, 'busy')
+  writeFileSync(join(programs, 'git'), `#!/bin/sh\n[ -e '${busy}' ] && kill -9 $$\nexec '${real}' "$@"\n`, {
+    mode: 0o755,
+  })
+  writeFileSync(busy, '')
+  vi.stubEnv('PATH', `${programs}:${process.env['PATH']}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  write('.git/general', 'private\n')
+  const settings = new Map<string, Promise<IgnoreSettings>>()
+  const isIgnored = () => new IgnoreRules(root, settings).isIgnored('private', false)
+  expect(await isIgnored()).toBe(false)
+  rmSync(busy)
+  expect(await isIgnored()).toBe(true)
+  // Now it is known.
+  writeFileSync(busy, '')
+  expect(await isIgnored()).toBe(true)
 })

@@ -68,6 +68,8 @@ export class IgnoreRules {
     const known = this.#settings.get(top) ?? ignoreSettings(top, this.#root)
     this.#settings.set(top, known)
     const base = { top, settings: await known }
+    // The next call asks again.
+    if (!base.settings.isWhole && this.#settings.get(top) === known) this.#settings.delete(top)
     // An owner who chose an ignored folder as the workspace wants to see it, so only the rules inside apply.
     const isRootIgnored = top !== this.#root && (await this.#judge(base, this.#root, true))
     return isRootIgnored ? { top: this.#root, settings: { ...base.settings, ruleFiles: [] } } : base

@@ -18,6 +18,8 @@ export interface IgnoreSettings {
   /** Rule files for the whole repository, weakest first; .gitignore files are stronger. */
   readonly ruleFiles: readonly string[]
   readonly ignoreCase: boolean
+  /** False if git could not answer this time, so that there may be more rule files. */
+  readonly isWhole: boolean
 }
 
 /** The folder with `.git`: `folder` or one above it; `undefined` outside of a repository. */
@@ -40,31 +42,42 @@ export async function ignoreSettings(top: string, root: string): Promise<IgnoreS
   // Never git from the workspace: a package manager may have put one of its folders on the PATH.
   const program = findProgram(process.platform === 'win32' ? 'git.exe' : 'git', root)
   const [config, exclude] = await Promise.all([
-    askGit(program, top, ['config', '-z', '--type=path', '--get-regexp', '^core\\.(excludesfile|ignorecase)$']),
+    tryGit(program, top, ['config', '-z', '--type=path', '--get-regexp', '^core\\.(excludesfile|ignorecase)$']),
     // In a linked worktree, it is not below `.git`.
-    askGit(program, top, ['rev-parse', '--git-path', 'info/exclude']),
+    tryGit(program, top, ['rev-parse', '--git-path', 'info/exclude']),
   ])
-  const values = new Map(config.split('\0').map((entry) => splitOnce(entry, '\n')))
+  const values = new Map((config ?? '').split('\0').map((entry) => splitOnce(entry, '\n')))
   const defaultFile = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'git', 'ignore')
   const ignoreCase = values.get('core.ignorecase')
   return {
     ruleFiles: [
       resolve(top, values.get('core.excludesfile') ?? defaultFile),
-      resolve(top, exclude.replace(/\r?\n$/, '') || join('.git', 'info', 'exclude')),
+      resolve(top, exclude?.replace(/\r?\n$/, '') || join('.git', 'info', 'exclude')),
     ],
     ignoreCase: ignoreCase === undefined ? process.platform !== 'linux' : ignoreCase === 'true',
+    isWhole: config !== undefined && exclude !== undefined,
   }
 }
 
 /** Git's output; empty if git is not installed, refuses this folder, or has no answer. */
 export async function askGit(program: string | undefined, folder: string, words: readonly string[]): Promise<string> {
+  return (await tryGit(program, folder, words)) ?? ''
+}
+
+/** Returns `undefined` if git could not be started or did not end in time: it may answer later. */
+async function tryGit(
+  program: string | undefined,
+  folder: string,
+  words: readonly string[],
+): Promise<string | undefined> {
   if (program === undefined) return ''
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !MISLEADING.includes(name)))
   const options = { cwd: folder, env, timeout: GIT_TIMEOUT_MS, maxBuffer: GIT_OUTPUT_BYTES_MAX, windowsHide: true }
   try {
     return (await promisify(execFile)(program, [...words], options)).stdout
-  } catch {
-    return ''
+  } catch (cause) {
+    const hasEnded = cause instanceof Error && 'code' in cause && typeof cause.code === 'number'
+    return hasEnded ? '' : undefined
   }
 }
 

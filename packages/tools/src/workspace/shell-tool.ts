@@ -161,7 +161,7 @@ interface Ended {
 class Shell {
   readonly #kit: WorkspaceKit
   readonly #options: ShellOptions
-  /** Looked up once. */
+  /** Found once. A failed lookup is forgotten, because the next one may succeed. */
   #box: Promise<FoundBox> | undefined
   readonly #running = new Set<GitGuards>()
   #guarded: Promise<unknown> = Promise.resolve()
@@ -261,9 +261,10 @@ class Shell {
   async #findBox(folder: string): Promise<string | undefined> {
     const { sandbox = 'auto' } = this.#options
     if (sandbox === 'none') return undefined
-    this.#box ??= findBox(this.#boxed(folder))
-    const found = await this.#box
+    const looking = (this.#box ??= findBox(this.#boxed(folder)))
+    const found = await looking
     if ('program' in found) return found.program
+    if (this.#box === looking) this.#box = undefined
     if (sandbox === 'auto') return undefined
     const why = `commands run only in a sandbox here, but bubblewrap cannot be used: ${found.problem}`
     throw refused('tool_failed', why)

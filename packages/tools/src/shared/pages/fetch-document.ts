@@ -185,6 +185,13 @@ function skipComments(text: string): string {
   return rest
 }
 
+/** Encodings by their byte order marks. */
+const MARKS: readonly (readonly [charset: string, start: Buffer])[] = [
+  ['utf-8', Buffer.from([0xef, 0xbb, 0xbf])],
+  ['utf-16be', Buffer.from([0xfe, 0xff])],
+  ['utf-16le', Buffer.from([0xff, 0xfe])],
+]
+
 /**
  * Decodes by byte order mark, header, then the page: https://html.spec.whatwg.org/#determining-the-character-encoding
  */
@@ -192,12 +199,7 @@ function decodeText(bytes: Buffer, contentType: string, type: FetchedText['type'
   const header = /;\s*charset\s*=\s*["']?([\w:-]{1,40})/i.exec(contentType)?.[1]
   const own = type === 'html' ? /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:-]{1,40})/i : undefined
   const declared = own?.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1]
-  const mark =
-    bytes[0] === 0xfe && bytes[1] === 0xff
-      ? 'utf-16be'
-      : bytes[0] === 0xff && bytes[1] === 0xfe
-        ? 'utf-16le'
-        : undefined
+  const mark = MARKS.find(([, start]) => bytes.subarray(0, start.length).equals(start))?.[0]
   for (const charset of [mark, header, declared])
     if (charset !== undefined)
       try {
