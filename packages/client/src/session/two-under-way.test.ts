@@ -1,5 +1,6 @@
 // Requests of one client while others are pending: answers that are reordered, refused, postponed or lost with their
 // connection, and what is sent again over the next one. The test plays the server.
+import type { JsonObject } from '@baton/core'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ClientError, SessionClient, OpenSessionOptions } from '../index.ts'
 import type { OutboxEntry } from '../outbox/outbox.ts'
@@ -388,4 +389,26 @@ test('an older page that is asked for twice is shown once, and what was interrup
   server.tell({ type: 'message-withdrawn', message: 'w' }, { type: 'message-added', message: answer }, { type: 'live' })
   expect(await Promise.all(asked)).toEqual(['done', 'done'])
   expect([server.asked('turn.interrupt'), server.asked('input.withdraw')]).toEqual([[], []])
+})
+
+test('an input that cannot be written as JSON fails, and later ones are sent, also over the next connection', async () => {
+  const { server, client, codes, kept } = open()
+  openPlayed(server)
+  const round: { self?: unknown } = {}
+  round.self = round
+  const { accepted } = client.notify({ name: 'bad', detail: round as JsonObject })
+  expect(await outcomeOf(accepted)).toBe('invalid_event')
+  client.send('later', { id: 'later' })
+  expect(server.asked('input.send')).toMatchObject([{ input: 'later' }])
+  expect([codes(), kept.keys()]).toEqual([['invalid_event'], ['input later']])
+  // The same while there is no connection.
+  server.breakWith(1006)
+  const again = client.notify({ name: 'bad', detail: round as JsonObject })
+  const info = outcomeOf(client.info())
+  server.advance(10_000)
+  openPlayed(server)
+  server.accept(server.asked('input.send')[0])
+  expect(await outcomeOf(again.accepted)).toBe('invalid_event')
+  server.accept(server.asked('session.info')[0], { info: INFO })
+  expect(await info).toMatchObject({ agent: 'a' })
 })
