@@ -141,14 +141,16 @@ export class ClientCalls {
         held.isSent = false
         this.#sendResult(held)
       }
-      if (!answer.ok && answer.error.code === 'input_too_large' && !('error' in outcome)) {
+      if (!answer.ok && this.#session.putOff(held, answer.error, again)) return
+      // Servers use this code for a call that has already ended.
+      const isRefused = !answer.ok && answer.error.code !== 'illegal_input'
+      // Without any result the call would stay open, and the session would wait.
+      if (isRefused && !answer.error.retryable && !('error' in outcome)) {
         held.outcome = { error: answer.error.message }
         return again()
       }
-      if (!answer.ok && this.#session.putOff(held, answer.error, again)) return
       this.#forget(callId)
-      // Servers use this code for a call that has already ended.
-      if (!answer.ok && answer.error.code !== 'illegal_input') this.#session.complain(answer.error)
+      if (isRefused) this.#session.complain(answer.error)
     })
   }
 

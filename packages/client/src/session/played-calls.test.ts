@@ -302,3 +302,24 @@ test('a tool that the app brings itself is run by it, also where another one run
   await settle()
   expect(ran).toEqual(['own', 'other', 'other'])
 })
+
+test.each(['invalid_event', 'not_permitted'])(
+  'a result that the server refuses with %s is told to the model as an error, once, so that the call ends',
+  async (code) => {
+    const { server, device, begun, kept, errors } = await open()
+    offer(server, 'c1', device)
+    grant(server, 'c1')
+    await settle()
+    begun[0]?.resolve({ seen: 1 })
+    await settle()
+    server.refuse(server.asked('call.result')[0], code)
+    expect(server.asked('call.result')).toMatchObject([
+      { callId: 'c1', outcome: { output: { seen: 1 } } },
+      { callId: 'c1', outcome: { error: `refused: ${code}` } },
+    ])
+    // What was sent in its place is not replaced again.
+    server.refuse(server.asked('call.result')[1], code)
+    expect(server.asked('call.result')).toHaveLength(2)
+    expect([errors.map((error) => error.code), [...kept.keys()]]).toEqual([[code], []])
+  },
+)
