@@ -20,6 +20,8 @@ interface Tracked extends Retried {
   message: PendingMessage | undefined
   /** It was taken back while it was being sent: it is not sent again. */
   isWithdrawn?: true
+  /** The server has refused it for now: it is sent again after a pause. */
+  isPostponed?: boolean
 }
 
 export class Inputs {
@@ -86,10 +88,14 @@ export class Inputs {
     if (!tracked || !isHere(tracked)) return false
     if (tracked === this.#sending) {
       tracked.isWithdrawn = true
-      return false
+      if (!tracked.isPostponed) return false
     }
     this.#end(tracked, createCancelledError(id))
     this.#session.publish()
+    if (tracked === this.#sending) {
+      this.lose()
+      this.sendNext()
+    }
     return true
   }
 
@@ -102,6 +108,7 @@ export class Inputs {
     const next = [...this.#all.values()].find(({ state }) => state === 'waiting')
     if (!next) return
     this.#sending = next
+    next.isPostponed = false
     const { type, given } = next.entry
     // The fields of this type, as saved.
     ask(type, given as never, (answer) => {
@@ -110,6 +117,7 @@ export class Inputs {
         this.#sending = undefined
         this.sendNext()
       }
+      next.isPostponed = !answer.ok && answer.error.code !== 'connection_failed'
       if (!answer.ok && this.#session.putOff(next, answer.error, again)) return
       if (answer.ok) this.#accept(next, answer.value)
       else this.#refuse(next, answer.error)

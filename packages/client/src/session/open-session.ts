@@ -325,8 +325,11 @@ function createCommands(session: FollowedSession): SessionClient {
     edit: (message, replace) => rewind({ message, replace, interrupt: true }),
     regenerate: (message) => rewind({ message: message ?? findNewestAnswer(session), again: true, interrupt: true }),
     interrupt: (given = {}) => {
-      const running = view.answer()?.id
-      return order('turn.interrupt', given, () => view.answer()?.id !== running || !!view.answer()?.stop)
+      const shown = view.answer()
+      // Named, so that it ends no later answer: it may wait for a connection.
+      const turn = !shown?.stop && given.queue !== 'withdraw' && shown?.id
+      const isDone = (): boolean => view.answer()?.id !== shown?.id || !!view.answer()?.stop
+      return order('turn.interrupt', { ...(turn && { turn }), ...given }, isDone)
     },
     played: (given) => order('speech.played', given),
     decide: (decision) =>
