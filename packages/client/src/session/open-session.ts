@@ -312,13 +312,14 @@ function createCommands(session: FollowedSession): SessionClient {
     notify: (event) => say({ type: 'input.notify', given: { input: world.newId(), ...asks, ...event } }),
     retry: (message) => inputs.retry(message),
     withdraw: async (input) => {
-      if (inputs.withdraw(input)) return
+      const wasHere = inputs.withdraw(input)
+      if (wasHere) return
       const waits = (one: ChatMessage): boolean => one.id === input && one.role === 'user' && one.waits
       try {
         await order('input.withdraw', { input }, () => !view.messages().some(waits))
       } catch (cause) {
-        // The server had refused it, and it is here again.
-        if (!inputs.withdraw(input)) throw cause
+        // The server had refused it, and it is here again, or it never arrived, and is not sent again.
+        if (!(inputs.withdraw(input) ?? (wasHere === false && !view.has(input)))) throw cause
       }
     },
     rewind,

@@ -1,6 +1,5 @@
 // Requests of one client while others are pending: answers that are reordered, refused, postponed or lost with their
 // connection, and what is sent again over the next one. The test plays the server.
-import type { JsonObject } from '@baton/core'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { ClientError, SessionClient, OpenSessionOptions } from '../index.ts'
 import type { OutboxEntry } from '../outbox/outbox.ts'
@@ -390,92 +389,3 @@ test('an older page that is asked for twice is shown once, and what was interrup
   expect(await Promise.all(asked)).toEqual(['done', 'done'])
   expect([server.asked('turn.interrupt'), server.asked('input.withdraw')]).toEqual([[], []])
 })
-
-test('an input that cannot be written as JSON fails, and later ones are sent, also over the next connection', async () => {
-  const { server, client, codes, kept } = open()
-  openPlayed(server)
-  const round: { self?: unknown } = {}
-  round.self = round
-  const { accepted } = client.notify({ name: 'bad', detail: round as JsonObject })
-  expect(await outcomeOf(accepted)).toBe('invalid_event')
-  client.send('later', { id: 'later' })
-  expect(server.asked('input.send')).toMatchObject([{ input: 'later' }])
-  expect([codes(), kept.keys()]).toEqual([['invalid_event'], ['input later']])
-  // The same while there is no connection.
-  server.breakWith(1006)
-  const again = client.notify({ name: 'bad', detail: round as JsonObject })
-  const info = outcomeOf(client.info())
-  server.advance(10_000)
-  openPlayed(server)
-  server.accept(server.asked('input.send')[0])
-  expect(await outcomeOf(again.accepted)).toBe('invalid_event')
-  server.accept(server.asked('session.info')[0], { info: INFO })
-  expect(await info).toMatchObject({ agent: 'a' })
-})
-
-const begins = (id: string, turn: number): object => ({
-  type: 'message-added',
-  message: { role: 'assistant', id, turn, exchange: turn, atMs: 1 },
-})
-const ends = (message: string): object => ({
-  type: 'turn-finished',
-  message,
-  turn: 1,
-  stop: 'completed',
-  text: '',
-  usage: {},
-})
-
-test('an interrupt without a connection ends the answer that was shown, never the next one', async () => {
-  const { server, client } = open()
-  openPlayed(server)
-  server.tell(begins('t1', 1))
-  const here = client.interrupt({ heard: { type: 'none' } })
-  expect(server.asked('turn.interrupt')).toMatchObject([{ turn: 't1', heard: { type: 'none' } }])
-  server.accept(server.asked('turn.interrupt')[0])
-  await here
-  server.breakWith(1006)
-  const away = outcomeOf(client.interrupt())
-  server.advance(10_000)
-  server.begin()
-  server.accept(server.asked('session.open')[0], { session: 's', info: INFO, next: { pos: 0 } })
-  server.tell(ends('t1'), begins('t2', 2), { type: 'live' })
-  // The server ends nothing: a newer answer has begun.
-  expect(server.asked('turn.interrupt')).toMatchObject([{ turn: 't1' }])
-  server.accept(server.asked('turn.interrupt')[0])
-  expect(await away).toBe('done')
-})
-
-test('an interrupt names no answer that has ended, if the app names one, or if it takes back what waits', () => {
-  const { server, client } = open()
-  openPlayed(server)
-  server.tell(begins('t1', 1))
-  for (const given of [{ turn: 't0' }, { queue: 'withdraw' as const }]) client.interrupt(given).catch(() => {})
-  server.tell(ends('t1'))
-  client.interrupt().catch(() => {})
-  expect(server.asked('turn.interrupt').map(({ turn }) => turn)).toEqual(['t0', undefined, undefined])
-})
-
-test.each(['before', 'after'])(
-  'a message that the server has postponed can be taken back (%s the refusal), and does not hold up the next',
-  async (when) => {
-    const { server, client, kept } = open()
-    openPlayed(server)
-    const { accepted } = client.send('one', { id: 'one' })
-    client.send('two', { id: 'two' })
-    const postpone = (): void =>
-      server.refuse(server.asked('input.send')[0], 'rate_limited', { retryable: true, retryAfterMs: 5000 })
-    if (when === 'after') postpone()
-    const withdrawn = outcomeOf(client.withdraw('one'))
-    if (when === 'before') {
-      postpone()
-      server.refuse(server.asked('input.withdraw')[0], 'unknown_input')
-    }
-    expect(await withdrawn).toBe('done')
-    expect(await outcomeOf(accepted)).toBe('cancelled')
-    expect(server.asked('input.send').map(({ input }) => input)).toEqual(['one', 'two'])
-    expect([delivery(client), kept.keys()]).toEqual([[['two', 'pending']], ['input two']])
-    server.advance(5000)
-    expect(server.asked('input.send')).toHaveLength(2)
-  },
-)
