@@ -51,7 +51,9 @@ export class ClientCalls {
 
   /** Takes over results of a former copy of the app. */
   adopt(entries: readonly ResultEntry[]): void {
-    for (const { id, device, outcome } of entries) this.#sendResult(this.#hold(id, { device, state: 'done', outcome }))
+    // A call that this copy has as well was offered to it after the former one had lost it.
+    for (const { id, device, outcome } of entries)
+      if (!this.#held.has(id)) this.#sendResult(this.#hold(id, { device, state: 'done', outcome }))
   }
 
   /** Takes a call that is new or has changed, in its current state. */

@@ -323,3 +323,24 @@ test.each(['invalid_event', 'not_permitted'])(
     expect([errors.map((error) => error.code), [...kept.keys()]]).toEqual([[code], []])
   },
 )
+
+test('the result of another page for a call that runs here does not take its place', async () => {
+  let bring: ((entries: readonly OutboxEntry[]) => void) | undefined
+  const outbox: OpenSessionOptions['outbox'] = {
+    join: ({ onLeft }) => {
+      bring = onLeft
+      return { save: () => {}, remove: () => {}, leave: () => Promise.resolve() }
+    },
+  }
+  const { server, device, begun } = await open({ outbox })
+  // It was offered to this copy when the lease of the other page had ended.
+  offer(server, 'c1', device)
+  grant(server, 'c1')
+  await settle()
+  bring?.([{ kind: 'result', id: 'c1', atMs: 1, outcome: { output: 'of the other' }, device: 'another page' }])
+  await settle()
+  for (const request of server.asked('call.result')) server.accept(request, { ignored: 'foreign' })
+  begun[0]?.resolve('mine')
+  await settle()
+  expect(server.asked('call.result').at(-1)).toMatchObject({ callId: 'c1', device, outcome: { output: 'mine' } })
+})
