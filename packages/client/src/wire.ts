@@ -142,11 +142,12 @@ class ServerWire implements Wire {
 
   ask<Type extends RequestType>(type: Type, given: Requests[Type]['given'], settle: Settle<Type>): void {
     const id = String((this.#requests += 1))
+    const envelope = { id, type }
     let text = ''
     let error = this.#closed ? createClosedError() : undefined
     try {
       // The id comes first: a server that refuses a frame unread looks for it there.
-      text = JSON.stringify({ ...{ id, type }, ...given, id, type })
+      text = JSON.stringify({ ...envelope, ...given, ...envelope })
       error ??= this.#findIssue(text)
     } catch (cause) {
       // A value that JSON cannot write must not stop the requests behind it.

@@ -317,7 +317,7 @@ test.each(['invalid_event', 'not_permitted'])(
       { callId: 'c1', outcome: { output: { seen: 1 } } },
       { callId: 'c1', outcome: { error: `refused: ${code}` } },
     ])
-    // What was sent in its place is not replaced again.
+    // The error in its place is not replaced again.
     server.refuse(server.asked('call.result')[1], code)
     expect(server.asked('call.result')).toHaveLength(2)
     expect([errors.map((error) => error.code), [...kept.keys()]]).toEqual([[code], []])
