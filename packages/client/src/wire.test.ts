@@ -1,10 +1,16 @@
 // The connection of version 2 over an in-memory socket and a manual clock: cases that real servers rarely cause.
-import { expect, test } from 'vitest'
+import type { JsonObject } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import type { Requests } from '@baton/protocol'
+import { expect, onTestFinished, test } from 'vitest'
 import { ClientError } from './client-error.ts'
 import type { PlayedServer } from './played-server.test-kit.ts'
 import { createPlayedServer } from './played-server.test-kit.ts'
+import { environment, serveAgent } from './session/session.test-kit.ts'
 import type { Notice, Wire } from './wire.ts'
 import { openWire } from './wire.ts'
+import { platformWorld } from './world.ts'
 
 function open(server: PlayedServer) {
   const told: string[] = []
@@ -165,6 +171,48 @@ test('a frame that is larger than the server takes is not sent', () => {
   })
   expect(answers).toEqual(['input_too_large'])
   expect(newest().sent).toEqual([])
+})
+
+test('a long request that a real server refuses by its rate, without reading it, is answered with the wait', async () => {
+  const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps: [], timers: environment.timers }) })
+  const server = await serveAgent({ agent, front: { limits: { addressFramesPerMinute: 1 } } })
+  onTestFinished(() => server.stop())
+  const { error } = await new Promise<{ readonly error: ClientError }>((resolve, reject) => {
+    const ask = (given: Requests['input.hear']['given']): void =>
+      wire.ask('input.hear', given, (answer) => {
+        if (!answer.ok && answer.error.code === 'rate_limited') resolve(answer)
+      })
+    const input = { input: 'i', speaker: 's', text: '{"id":"another"}'.repeat(50) }
+    const nothing = (): void => {}
+    const told = { takeConnecting: nothing, takeNotice: nothing, takeLoss: nothing, end: nothing }
+    const takeHello = (): void => [1, 2, 3].forEach(() => ask(input))
+    const wire = openWire({ url: server.url }, { world: platformWorld(), ...told, takeHello, complain: reject })
+    onTestFinished(() => wire.close(new ClientError({ code: 'session_closed', message: 'closed' })))
+  })
+  expect(error).toMatchObject({ code: 'rate_limited', retryable: true })
+  expect(error.retryAfterMs).toBeGreaterThan(0)
+})
+
+test('fields of a request that have the names of the envelope do not replace it', () => {
+  const { wire, begin, newest } = open(createPlayedServer())
+  begin()
+  const given = { input: 'i', name: 'n', id: 'mine', type: 'other' }
+  wire.ask('input.notify', given, () => {})
+  expect(newest().sent).toMatchObject([{ id: '1', type: 'input.notify' }])
+})
+
+test('a request that cannot be written as JSON is refused, and later ones are sent', () => {
+  const { wire, begin, newest } = open(createPlayedServer())
+  begin()
+  const round: { self?: unknown } = {}
+  round.self = round
+  const answers: string[] = []
+  wire.ask('input.notify', { input: 'i', name: 'n', detail: round as JsonObject }, (answer) => {
+    answers.push(answer.ok ? 'ok' : answer.error.code)
+  })
+  expect(answers).toEqual(['invalid_event'])
+  ask(wire)
+  expect(newest().sent).toMatchObject([{ type: 'session.info' }])
 })
 
 test('a machine that has a network again does not wait for the pause, and connects once', () => {

@@ -142,8 +142,17 @@ class ServerWire implements Wire {
 
   ask<Type extends RequestType>(type: Type, given: Requests[Type]['given'], settle: Settle<Type>): void {
     const id = String((this.#requests += 1))
-    const text = JSON.stringify({ ...given, id, type })
-    const error = this.#closed ? createClosedError() : this.#findIssue(text)
+    const envelope = { id, type }
+    let text = ''
+    let error = this.#closed ? createClosedError() : undefined
+    try {
+      // The id comes first: a server that refuses a frame unread looks for it there.
+      text = JSON.stringify({ ...envelope, ...given, ...envelope })
+      error ??= this.#findIssue(text)
+    } catch (cause) {
+      // A value that JSON cannot write must not stop the requests behind it.
+      error ??= createError('invalid_event', `${type}: ${String(cause)}`)
+    }
     if (error) return settle({ ok: false, error })
     const stopTimer = this.#world.start(ANSWER_MS, () => this.#settle(id, { ok: false, error: createLostError() }))
     this.#asked.set(id, (answer) => {

@@ -51,7 +51,9 @@ export class ClientCalls {
 
   /** Takes over results of a former copy of the app. */
   adopt(entries: readonly ResultEntry[]): void {
-    for (const { id, device, outcome } of entries) this.#sendResult(this.#hold(id, { device, state: 'done', outcome }))
+    // A call that this copy has as well was offered to it after the former one had lost it.
+    for (const { id, device, outcome } of entries)
+      if (!this.#held.has(id)) this.#sendResult(this.#hold(id, { device, state: 'done', outcome }))
   }
 
   /** Takes a call that is new or has changed, in its current state. */
@@ -141,14 +143,16 @@ export class ClientCalls {
         held.isSent = false
         this.#sendResult(held)
       }
-      if (!answer.ok && answer.error.code === 'input_too_large' && !('error' in outcome)) {
+      if (!answer.ok && this.#session.putOff(held, answer.error, again)) return
+      // Servers use this code for a call that has already ended.
+      const isRefused = !answer.ok && answer.error.code !== 'illegal_input'
+      // Without any result the call would stay open, and the session would wait.
+      if (isRefused && !answer.error.retryable && !('error' in outcome)) {
         held.outcome = { error: answer.error.message }
         return again()
       }
-      if (!answer.ok && this.#session.putOff(held, answer.error, again)) return
       this.#forget(callId)
-      // Servers use this code for a call that has already ended.
-      if (!answer.ok && answer.error.code !== 'illegal_input') this.#session.complain(answer.error)
+      if (isRefused) this.#session.complain(answer.error)
     })
   }
 

@@ -8,18 +8,19 @@ import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import type { Directory } from '../index.ts'
 import { openDirectory } from '../index.ts'
+import { createPlayedServer } from '../played-server.test-kit.ts'
 
 const closers: (() => void)[] = []
 afterEach(() => {
   for (const close of closers.splice(0).reverse()) close()
 })
 
-const info = (id: string, title: string, lastMs: number): JsonObject => ({
+const info = (id: string, title: string, lastMs: number, meta: JsonObject = {}): JsonObject => ({
   id,
   title,
   agent: 'a',
   principal: { id: 'p' },
-  meta: {},
+  meta,
   activity: 'idle',
   model: 'm',
   models: ['m'],
@@ -40,7 +41,7 @@ interface Asked {
 }
 
 /** `onList` answers each request for a page. */
-async function serve(onList: (asked: Asked) => void): Promise<Directory> {
+async function serve(onList: (asked: Asked) => void, meta?: JsonObject): Promise<Directory> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   await once(server, 'listening')
   closers.push(() => {
@@ -68,7 +69,11 @@ async function serve(onList: (asked: Asked) => void): Promise<Directory> {
     })
   })
   const { port } = server.address() as AddressInfo // it listens on TCP
-  const directory = openDirectory({ url: `ws://127.0.0.1:${port}/ws`, reconnect: { baseMs: 1, mostMs: 10 } })
+  const directory = openDirectory({
+    url: `ws://127.0.0.1:${port}/ws`,
+    reconnect: { baseMs: 1, mostMs: 10 },
+    ...(meta && { meta }),
+  })
   closers.push(() => directory.close())
   return directory
 }
@@ -121,4 +126,47 @@ test('while the list is read again, the known one stays, also if the connection 
   third.resolve()
   await expect.poll(() => directory.getSnapshot().status).toBe('open')
   expect(new Set(seen)).toEqual(new Set(['A,B']))
+})
+
+test.each(['session.watch', 'session.list'])(
+  'a server that never answers %s is left, and the list is read over the next connection',
+  (type) => {
+    const server = createPlayedServer()
+    const directory = openDirectory({ url: 'ws://127.0.0.1:9/ws', world: server.world })
+    closers.push(() => directory.close())
+    server.begin()
+    if (type === 'session.list') server.accept(server.asked('session.watch')[0])
+    // It lives: it sends changes.
+    for (let seconds = 0; seconds < 30; seconds += 5) {
+      server.say(changed(info('a', 'A', 3)))
+      server.advance(5000)
+    }
+    expect(directory.getSnapshot().status).toBe('waiting')
+    server.advance(1000)
+    server.begin()
+    server.accept(server.asked('session.watch')[0])
+    server.accept(server.asked('session.list')[0], { sessions: [info('a', 'A', 3)] })
+    expect(directory.getSnapshot()).toMatchObject({ status: 'open', isLoaded: true, sessions: [{ id: 'a' }] })
+  },
+)
+
+test('a change that was told while a page was on its way is newer than the page, also within one millisecond', async () => {
+  const directory = await serve(({ say, answer }) =>
+    say(changed(info('a', 'New', 3)), answer([info('a', 'Old', 3), info('b', 'B', 2)])),
+  )
+  await expect.poll(() => directory.getSnapshot().isLoaded).toBe(true)
+  expect(titles(directory)).toEqual(['New', 'B'])
+})
+
+test('a session that no longer fits while a page was on its way is not listed', async () => {
+  const directory = await serve(
+    ({ say, answer }) =>
+      say(
+        changed(info('a', 'A', 9, { kind: 'old' })),
+        answer([info('a', 'A', 3, { kind: 'chat' }), info('b', 'B', 2, { kind: 'chat' })]),
+      ),
+    { kind: 'chat' },
+  )
+  await expect.poll(() => directory.getSnapshot().isLoaded).toBe(true)
+  expect(titles(directory)).toEqual(['B'])
 })

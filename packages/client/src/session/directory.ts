@@ -107,7 +107,7 @@ class SessionList implements WireUser {
   readonly #options: DirectoryOptions
   readonly #wire: Wire
   readonly #sessions = new Map<string, SessionInfo>()
-  /** Sessions removed while the list is read: they may still be on an arriving page. */
+  /** Sessions that left the list while it is read: they may still be on an arriving page. */
   readonly #removed = new Set<string>()
 
   constructor(options: DirectoryOptions) {
@@ -178,7 +178,7 @@ class SessionList implements WireUser {
   #takePage({ sessions, cursor }: AnswerOf<'session.list'>): void {
     for (const info of sessions) {
       // A change reported before the page arrived is newer.
-      const isOld = (this.#sessions.get(info.id)?.lastMs ?? 0) > info.lastMs || this.#removed.has(info.id)
+      const isOld = (this.#sessions.get(info.id)?.lastMs ?? -1) >= info.lastMs || this.#removed.has(info.id)
       if (!isOld) this.#takeChange({ type: 'changed', session: info })
     }
     if (cursor !== undefined && this.#sessions.size < (this.#options.most ?? MOST)) return this.#readPage(cursor)
@@ -189,11 +189,12 @@ class SessionList implements WireUser {
   }
 
   #takeChange(change: SessionChange): void {
-    if (change.type === 'removed') {
-      this.#sessions.delete(change.id)
-      if (!this.isLive) this.#removed.add(change.id)
-    } else if (this.#fits(change.session)) this.#sessions.set(change.session.id, change.session)
-    else this.#sessions.delete(change.session.id)
+    const id = change.type === 'removed' ? change.id : change.session.id
+    if (change.type === 'changed' && this.#fits(change.session)) this.#sessions.set(id, change.session)
+    else {
+      this.#sessions.delete(id)
+      if (!this.isLive) this.#removed.add(id)
+    }
   }
 
   #fits(info: SessionInfo): boolean {
@@ -203,10 +204,9 @@ class SessionList implements WireUser {
 
   /** The list is tried again with the next connection, or refused permanently. */
   #fail(error: ClientError): void {
-    if (error.code === 'connection_failed') return
     if (!error.retryable) return this.end(error)
-    this.complain(error)
-    this.#wire.drop()
+    if (error.code !== 'connection_failed') this.complain(error)
+    this.#wire.drop() // it may be open still: no answer came in time
   }
 
   #publish(change: Partial<DirectorySnapshot> = {}): void {

@@ -18,7 +18,9 @@ interface Tracked extends Retried {
   state: 'waiting' | 'accepted' | 'entered' | 'failed'
   /** Shown until the session shows it. */
   message: PendingMessage | undefined
-  /** It was taken back while it was being sent: it is not sent again. */
+  /** It was sent, and the server may have it. */
+  isSent?: boolean
+  /** It was taken back after it was sent: it is not sent again. */
   isWithdrawn?: true
 }
 
@@ -59,7 +61,8 @@ export class Inputs {
   adopt(entries: readonly InputEntry[]): void {
     const said = this.#all
     this.#all = new Map()
-    for (const entry of entries) if (!said.has(entry.id)) this.#track(entry, entry.id)
+    // The former copy may have sent them. When the session is followed, its events show that it does not have them.
+    for (const entry of entries) if (!said.has(entry.id)) this.#track(entry, entry.id).isSent = !this.#session.isLive
     // The clock may have been set back since they were saved: what was said here is saved behind them.
     this.#lastMs = Math.max(0, ...entries.map(({ atMs }) => atMs))
     for (const [id, tracked] of said) {
@@ -80,16 +83,20 @@ export class Inputs {
     this.send(id, failed.entry, id, true)
   }
 
-  /** Withdraws a message that is still here. Returns false if it was sent or the server has it. */
-  withdraw(id: MessageId): boolean {
+  /** Withdraws a message that is still here. Returns false if the server may have it, undefined if it is not here. */
+  withdraw(id: MessageId): boolean | undefined {
     const tracked = this.#all.get(id)
-    if (!tracked || !isHere(tracked)) return false
-    if (tracked === this.#sending) {
+    if (!tracked || !isHere(tracked)) return undefined
+    if (tracked.isSent) {
       tracked.isWithdrawn = true
       return false
     }
     this.#end(tracked, createCancelledError(id))
     this.#session.publish()
+    if (tracked === this.#sending) {
+      this.lose()
+      this.sendNext()
+    }
     return true
   }
 
@@ -97,11 +104,15 @@ export class Inputs {
     const { isLive, ask } = this.#session
     if (!isLive || this.#sending) return
     // The events up to now show that the server does not have them.
-    for (const { state, isWithdrawn, entry } of this.#all.values())
-      if (state === 'waiting' && isWithdrawn) this.withdraw(entry.id)
+    for (const tracked of this.#all.values()) {
+      if (tracked.state !== 'waiting') continue
+      tracked.isSent = false
+      if (tracked.isWithdrawn) this.withdraw(tracked.entry.id)
+    }
     const next = [...this.#all.values()].find(({ state }) => state === 'waiting')
     if (!next) return
     this.#sending = next
+    next.isSent = true
     const { type, given } = next.entry
     // The fields of this type, as saved.
     ask(type, given as never, (answer) => {
@@ -110,6 +121,7 @@ export class Inputs {
         this.#sending = undefined
         this.sendNext()
       }
+      next.isSent = !answer.ok && answer.error.code === 'connection_failed'
       if (!answer.ok && this.#session.putOff(next, answer.error, again)) return
       if (answer.ok) this.#accept(next, answer.value)
       else this.#refuse(next, answer.error)

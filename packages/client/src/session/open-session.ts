@@ -312,21 +312,25 @@ function createCommands(session: FollowedSession): SessionClient {
     notify: (event) => say({ type: 'input.notify', given: { input: world.newId(), ...asks, ...event } }),
     retry: (message) => inputs.retry(message),
     withdraw: async (input) => {
-      if (inputs.withdraw(input)) return
+      const wasHere = inputs.withdraw(input)
+      if (wasHere) return
       const waits = (one: ChatMessage): boolean => one.id === input && one.role === 'user' && one.waits
       try {
         await order('input.withdraw', { input }, () => !view.messages().some(waits))
       } catch (cause) {
-        // The server had refused it, and it is here again.
-        if (!inputs.withdraw(input)) throw cause
+        // The server had refused it, and it is here again, or it never arrived, and is not sent again.
+        if (!(inputs.withdraw(input) ?? (wasHere === false && !view.has(input)))) throw cause
       }
     },
     rewind,
     edit: (message, replace) => rewind({ message, replace, interrupt: true }),
     regenerate: (message) => rewind({ message: message ?? findNewestAnswer(session), again: true, interrupt: true }),
     interrupt: (given = {}) => {
-      const running = view.answer()?.id
-      return order('turn.interrupt', given, () => view.answer()?.id !== running || !!view.answer()?.stop)
+      const shown = view.answer()
+      // Named, so that it ends no later answer: it may wait for a connection.
+      const turn = !shown?.stop && given.queue !== 'withdraw' && shown?.id
+      const isDone = (): boolean => view.answer()?.id !== shown?.id || !!view.answer()?.stop
+      return order('turn.interrupt', { ...(turn && { turn }), ...given }, isDone)
     },
     played: (given) => order('speech.played', given),
     decide: (decision) =>

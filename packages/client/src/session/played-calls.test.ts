@@ -302,3 +302,45 @@ test('a tool that the app brings itself is run by it, also where another one run
   await settle()
   expect(ran).toEqual(['own', 'other', 'other'])
 })
+
+test.each(['invalid_event', 'not_permitted'])(
+  'a result that the server refuses with %s is told to the model as an error, once, so that the call ends',
+  async (code) => {
+    const { server, device, begun, kept, errors } = await open()
+    offer(server, 'c1', device)
+    grant(server, 'c1')
+    await settle()
+    begun[0]?.resolve({ seen: 1 })
+    await settle()
+    server.refuse(server.asked('call.result')[0], code)
+    expect(server.asked('call.result')).toMatchObject([
+      { callId: 'c1', outcome: { output: { seen: 1 } } },
+      { callId: 'c1', outcome: { error: `refused: ${code}` } },
+    ])
+    // The error in its place is not replaced again.
+    server.refuse(server.asked('call.result')[1], code)
+    expect(server.asked('call.result')).toHaveLength(2)
+    expect([errors.map((error) => error.code), [...kept.keys()]]).toEqual([[code], []])
+  },
+)
+
+test('the result of another page for a call that runs here does not take its place', async () => {
+  let bring: ((entries: readonly OutboxEntry[]) => void) | undefined
+  const outbox: OpenSessionOptions['outbox'] = {
+    join: ({ onLeft }) => {
+      bring = onLeft
+      return { save: () => {}, remove: () => {}, leave: () => Promise.resolve() }
+    },
+  }
+  const { server, device, begun } = await open({ outbox })
+  // It was offered to this copy when the lease of the other page had ended.
+  offer(server, 'c1', device)
+  grant(server, 'c1')
+  await settle()
+  bring?.([{ kind: 'result', id: 'c1', atMs: 1, outcome: { output: 'of the other' }, device: 'another page' }])
+  await settle()
+  for (const request of server.asked('call.result')) server.accept(request, { ignored: 'foreign' })
+  begun[0]?.resolve('mine')
+  await settle()
+  expect(server.asked('call.result').at(-1)).toMatchObject({ callId: 'c1', device, outcome: { output: 'mine' } })
+})

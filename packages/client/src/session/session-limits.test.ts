@@ -61,6 +61,16 @@ test('a result that was not sent is brought by the next copy of the app, in the 
   expect(runs).toBe(0)
 })
 
+test('content that is none does not leave the call open: the model reads why', async () => {
+  const look = tool({ name: 'look', description: 'looks', input: NO_INPUT, effect: 'once' })
+  const { url } = await serve([{ calls: [{ name: 'look', arguments: {} }] }, { text: 'I saw nothing.' }], [look])
+  const picture = { type: 'picture', data: 'AAAA' } as never // of an app without types
+  const client = open({ url, session: 's', tools: { look: () => createContent([picture]) } })
+  expect(await client.send('Sky?').answer).toMatchObject({ text: 'I saw nothing.' })
+  const { messages } = client.getSnapshot()
+  expect(JSON.stringify(messages)).toContain('picture')
+})
+
 test('a device whose name is taken goes on under another one, and its call counts', async () => {
   const look = tool({ name: 'look', description: 'looks', input: NO_INPUT, effect: 'once' })
   const { url } = await serve([{ calls: [{ name: 'look', arguments: {} }] }, { text: 'Blue.' }], [look])

@@ -259,6 +259,32 @@ test('a slow voice of the network says shorter pieces', async () => {
   expect(synthesis.said[0]?.text).toHaveLength(60)
 })
 
+test('a voice of the network says shorter pieces where a character takes as long as four letters', async () => {
+  const text = '春眠不觉晓'.repeat(20)
+  const { world, synthesis } = begin(text, [NET])
+  for (let pieces = 0; pieces < 10; pieces++) {
+    await world.pass(0)
+    synthesis.end()
+  }
+  await world.pass(0)
+  const pieces = synthesis.said.map((piece) => piece.text)
+  expect(pieces.join('')).toBe(text)
+  expect(pieces.map(({ length }) => length)).toEqual([30, 30, 30, 10])
+})
+
+test('a character of two UTF-16 units is not cut in half', async () => {
+  const text = `x${'🎉'.repeat(100)}`
+  const { world, synthesis } = begin(text, [NET])
+  for (let pieces = 0; pieces < 3; pieces++) {
+    await world.pass(0)
+    synthesis.end()
+  }
+  await world.pass(0)
+  const pieces = synthesis.said.map((piece) => piece.text)
+  expect(pieces.join('')).toBe(text)
+  expect(pieces.every((piece) => piece.isWellFormed())).toBe(true)
+})
+
 test.each([
   [{ rate: 0.1 }, 'createBrowserSpeaker: rate must be a number from 0.4 to 10, not 0.1'],
   [{ pitch: 3 }, 'createBrowserSpeaker: pitch must be a number from 0 to 2, not 3'],

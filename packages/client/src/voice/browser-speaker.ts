@@ -6,7 +6,7 @@ import { platformWorld } from '../world.ts'
 import { createSilentSpeaker } from './silent-speaker.ts'
 import type { Speaker, SpeakOptions, VoiceWorld } from './speaker.ts'
 import { sayPiece } from './said-piece.ts'
-import { WORDS_PER_MINUTE_RANGE, countWords } from './speech-time.ts'
+import { WORDS_PER_MINUTE_RANGE, countLetters, countWords } from './speech-time.ts'
 import type { SpeechPlatform, SynthesisLike, UtteranceLike, VoiceLike } from './synthesis.ts'
 
 export interface BrowserSpeakerOptions {
@@ -44,7 +44,7 @@ const RANGES = [
 ] as const
 /** Milliseconds for voices to be listed. */
 const VOICES_MS = 1000
-/** Characters that a network voice says in less than 15 s at its usual speed. A slow one says fewer. */
+/** Letters that a network voice says in less than 15 s at its usual speed. A slow one says fewer. */
 const NETWORK_CHARS_MAX = 120
 /** Milliseconds between a `cancel` and the next utterance. */
 const AFTER_CANCEL_MS = 50
@@ -193,8 +193,15 @@ class SaidText {
 
 /** Ends at the last space within the limit. */
 function findPieceEnd(text: string, from: number, rate: number): number {
-  const most = from + Math.floor(NETWORK_CHARS_MAX * Math.min(1, rate))
-  if (most >= text.length) return text.length
-  const space = text.lastIndexOf(' ', most)
-  return space > from ? space + 1 : most
+  const most = Math.floor(NETWORK_CHARS_MAX * Math.min(1, rate))
+  let end = from
+  let letters = 0
+  for (const char of text.slice(from)) {
+    letters += countLetters(char)
+    if (letters > most) break
+    end += char.length
+  }
+  if (end >= text.length) return text.length
+  const space = text.lastIndexOf(' ', end)
+  return space > from ? space + 1 : end
 }

@@ -57,6 +57,22 @@ test('who hears of a word may hold the voice there', async () => {
   expect(words).toEqual([1, 2])
 })
 
+test('who hears of a word may hold the voice there and release it at once, and each word is told once', async () => {
+  const world = createVirtualWorld()
+  const speaker = createSilentSpeaker({ world })
+  const words: number[] = []
+  const onWord = (word: number): void => {
+    words.push(word)
+    speaker.pause()
+    speaker.resume()
+  }
+  void speaker.speak('One two three.', { signal: new AbortController().signal, onWord })
+  await world.pass(estimateSpeechMs('One two') - 1)
+  expect([words, world.timers()]).toEqual([[1], 1])
+  await world.pass(1000)
+  expect([words, world.timers()]).toEqual([[1, 2, 3], 0])
+})
+
 test('an abort ends it at once, also while it is held', async () => {
   for (const isHeld of [false, true]) {
     const { world, speaker, abort, words, said } = speak('One two.')

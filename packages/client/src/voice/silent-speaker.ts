@@ -82,8 +82,8 @@ class SilentText {
       this.#saidMs = due
       this.#words += 1
       onWord(this.#words)
-      // A listener to the word may hold the voice.
-      if (!this.#isPaused) this.#say()
+      // A listener to the word may hold the voice, and release it.
+      if (!this.#isPaused && !this.#stopTimer) this.#say()
     })
   }
 }

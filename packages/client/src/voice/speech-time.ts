@@ -22,9 +22,13 @@ export function countWords(text: string, chars: number = text.length): number {
   return listWordEnds(text).filter((end) => end <= chars).length
 }
 
+/** Letters that take as long to say as the text. */
+export function countLetters(text: string): number {
+  const long = text.match(LONG_CHARS)?.length ?? 0
+  return text.length + long * (LONG_CHAR_LETTERS - 1)
+}
+
 /** Milliseconds to say the text, estimated from its length. */
 export function estimateSpeechMs(text: string, wordsPerMinute: number = WORDS_PER_MINUTE): number {
-  const long = text.match(LONG_CHARS)?.length ?? 0
-  const letters = text.length + long * (LONG_CHAR_LETTERS - 1)
-  return Math.ceil((letters * 60_000) / (wordsPerMinute * CHARS_PER_WORD))
+  return Math.ceil((countLetters(text) * 60_000) / (wordsPerMinute * CHARS_PER_WORD))
 }
