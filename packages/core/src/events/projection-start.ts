@@ -3,7 +3,7 @@
 import type { History } from '../machine/history.ts'
 import type { Call, CallState, State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
-import { readInput } from './call-views.ts'
+import { readAbout, readInput } from './call-views.ts'
 import type { CallStatus, CallView, MessageId } from './session-event.ts'
 import type { StepText } from './turn-account.ts'
 
@@ -69,7 +69,7 @@ function createView(
     callId,
     ...place,
     name,
-    ...known?.about,
+    ...(known?.about && readAbout(known.about)),
     input: readInput(known?.arguments ?? '{}'),
     ...(editedChars > 0 && { inputEdited: true }),
     runs,

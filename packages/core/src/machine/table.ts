@@ -134,7 +134,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     stopped: STOPPED,
   },
   interrupt: {
-    idle: go('interrupt', 'idle'),
+    idle: go('interrupt', ...BEGIN),
     modelling: go('interrupt', 'interrupting', ...BEGIN),
     calling: go('interrupt', ...BEGIN),
     interrupting: go('interrupt', 'interrupting'),

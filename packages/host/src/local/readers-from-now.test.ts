@@ -63,6 +63,11 @@ const MOMENTS: Readonly<Record<string, () => Moment>> = {
       await session.decide({ approvalId: request?.approvalId ?? '', decision: 'deny' })
     },
   }),
+  'an answer waits for people who were named': () => ({
+    init: { steps: [{ text: 'All is well.' }], checkAnswer: () => ({ ask: 'Is it?', by: [{ id: 'mod' }] }) },
+    before: async () => {},
+    after: (session, { time }) => time.until(session.interrupt()),
+  }),
   'an app was asked to run a call': () => ({
     init: { tools: [look], steps: [listCalls('look'), { text: 'done' }] },
     before: (session) => connect(session).attach(),
