@@ -4,15 +4,20 @@ import { defineConfig } from 'vitest/config'
 
 // Node's own conditions, without `module`.
 const conditions = ['@baton/source', 'node', 'default']
-const packages = ['host', 'runtime', 'server', 'client'].map((name) => `packages/${name}/src/**/*.test.ts`)
+const packages = ['host', 'runtime', 'server', 'client'].map((name) => `packages/${name}/src`)
+const contract = 'packages/testing/src/host-contract'
+const folders = process.env['BATON_SAMPLE_FOLDERS']?.split(',') ?? [...packages, contract]
 const longer = ['property', 'process', 'deep'].map((kind) => `**/*.${kind}.test.ts`)
-const measuring = ['walk', 'trace', 'leaks'].map((name) => `packages/host/src/local/${name}.test.ts`)
+const measuring = [
+  ...['walk', 'trace', 'leaks'].map((name) => `packages/host/src/local/${name}.test.ts`),
+  ...['explore', 'cost'].map((name) => `packages/core/src/machine/${name}.test.ts`),
+]
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } },
   test: {
-    include: [...packages, 'packages/testing/src/host-contract/host-contract.test.ts'],
+    include: folders.map((folder) => `${folder}/**/*.test.ts`),
     exclude: [...longer, ...measuring, '**/node_modules/**'],
     testTimeout: 120_000,
   },

@@ -15,7 +15,10 @@ test('turns without a reader get what the turns with one have left of the drain'
       },
       close: async () => void done.push('close'),
     },
-    embedded: { environment: { ...createNodeEnvironment(), clock: { nowMs: () => nowMs } }, stop: async (drainMs) => void stops.push(drainMs) },
+    embedded: {
+      environment: { ...createNodeEnvironment(), clock: { nowMs: () => nowMs } },
+      stop: async (drainMs) => void stops.push(drainMs),
+    },
     log: { info: () => {}, warn: () => {} },
   })
   await ended

@@ -89,7 +89,13 @@ test('a tool that failed with a code of its own, or has a schema for its text, d
       throw Object.assign(new Error('down'), { status: 503 })
     },
   })
-  const texts = tool({ name: 'pay', description: 'p', input: OBJECT, output: { type: 'string' }, execute: () => 'paid' })
+  const texts = tool({
+    name: 'pay',
+    description: 'p',
+    input: OBJECT,
+    output: { type: 'string' },
+    execute: () => 'paid',
+  })
   const tools = [down, texts, look] as readonly Tool[]
   const lines = await record({ tools })
   expect((await replaySession({ agent: createAgent(tools), lines })).differences).toEqual([])

@@ -125,12 +125,15 @@ test('a start with the name of a branch goes to version 0, and its agent is foun
   expect((await call(tools, 'agent.cancel', { id })).value).toMatchObject({ status: 'CANCELLED' })
 })
 
-test.each(['broken', 500] as const)('a start whose answer is lost (%s) has started one agent, and finds it', async (how) => {
-  cursor.loseNextAnswer(how)
-  const started = await call(open(), 'agent.spawn', { prompt: 'Fix', repository: 'me/app' })
-  expect(started).toMatchObject({ type: 'ok', value: { status: 'RUNNING' } })
-  expect(cursor.agents).toHaveLength(1)
-})
+test.each(['broken', 500] as const)(
+  'a start whose answer is lost (%s) has started one agent, and finds it',
+  async (how) => {
+    cursor.loseNextAnswer(how)
+    const started = await call(open(), 'agent.spawn', { prompt: 'Fix', repository: 'me/app' })
+    expect(started).toMatchObject({ type: 'ok', value: { status: 'RUNNING' } })
+    expect(cursor.agents).toHaveLength(1)
+  },
+)
 
 test('an agent that is busy takes no further instruction, and the model reads what to do', async () => {
   const tools = open()

@@ -126,7 +126,10 @@ const STEPS: Readonly<Record<string, (world: World) => void>> = {
     const connection = world.first()
     if (connection) world.lose(connection)
   },
-  'a connection is forgotten': (world) => void (world.first() && world.pool.drop(world.first() as Connection)),
+  'a connection is forgotten': (world) => {
+    const first = world.first()
+    if (first) world.pool.drop(first)
+  },
   'time passes': (world) => world.fire(),
   'nothing uses it': (world) => void world.pool.rest(),
   'it is closed': (world) => {

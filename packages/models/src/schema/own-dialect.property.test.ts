@@ -43,7 +43,11 @@ function secondValidator(schema: JsonObject): ((value: JsonValue) => boolean) | 
   const shaped = isOld ? '4' : isTuple ? '7' : '2020-12'
   const draft = DRAFTS.find(([words]) => words.test(said))?.[1] ?? shaped
   try {
-    const validator = new Validator(structuredClone(schema) as never, draft, true)
+    // Formats are annotations, as 2020-12 has them by default. Inside `oneOf`, checking them would accept more.
+    const plain = JSON.parse(text, (name, value: unknown) =>
+      name === 'format' && typeof value === 'string' ? undefined : value,
+    ) as never // a schema like the given one
+    const validator = new Validator(plain, draft, true)
     validator.validate({})
     return (value) => {
       try {
