@@ -284,8 +284,8 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'a message that was taken back while it was sent is sent again',
     file: `${CLIENT}/session/inputs.ts`,
-    from: "if (state === 'waiting' && isWithdrawn) this.withdraw(entry.id)",
-    to: 'void [state, isWithdrawn, entry]',
+    from: 'if (tracked.isWithdrawn) this.withdraw(tracked.entry.id)',
+    to: '',
     test: { file: `${CLIENT}/session/two-kinds.test.ts` },
   },
   {

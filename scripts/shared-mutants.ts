@@ -181,7 +181,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'an answer is asked for that a learnt window does not hold',
-    `${WORK}/jobs.ts`,
+    `${WORK}/model-work.ts`,
     '  if (contextTokens !== undefined) job.contextTokens = contextTokens\n',
     '',
     `${LOCAL}/model-windows.test.ts`,

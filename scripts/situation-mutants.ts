@@ -62,7 +62,7 @@ export const SITUATION_MUTANTS: readonly Mutant[] = [
   {
     name: 'a page is newer than the changes before it',
     file: 'packages/client/src/session/directory.ts',
-    from: '(this.#sessions.get(info.id)?.lastMs ?? 0) > info.lastMs || ',
+    from: '(this.#sessions.get(info.id)?.lastMs ?? -1) >= info.lastMs || ',
     to: '',
     test: { file: 'packages/client/src/session/directory-pages.test.ts' },
   },

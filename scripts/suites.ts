@@ -190,6 +190,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     files: [
       'packages/kits/src/acp-agent/*',
       'packages/tools/src/workspace/shell-tool.*',
+      'packages/tools/src/workspace/bubblewrap-lookup.*',
       'packages/tools/src/workspace/git-guards.*',
     ],
     tier: 'landing',

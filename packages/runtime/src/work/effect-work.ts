@@ -2,7 +2,7 @@
 // another process, with only the folded state.
 import type { AwaitedEffect, History, HostReport, State } from '@baton/core/machine'
 import type { CallModel, RunTool, Summarise } from './jobs.ts'
-import { createModelJob } from './jobs.ts'
+import { createModelJob } from './model-work.ts'
 import type { ToolPlace } from './tool-work.ts'
 import { createToolIo, createToolJob } from './tool-work.ts'
 import type { Work } from './work.ts'

@@ -1,7 +1,7 @@
 // Resolves a tool name that a model wrote with markup around it, or spelled differently. Local servers and gateways
 // pass on what a model's template writes: `list_files<|channel|>commentary` (gpt-oss), `functions.list_files:0` (Kimi),
 // `default_api.list_files` and `default_api:list_files` (Gemini).
-import type { ToolDeclaration } from '@baton/core/internal'
+import type { ModelPart, ToolDeclaration } from '@baton/core/internal'
 
 /** Markup around a name. The name is tried with and without each. */
 const MARKUP: readonly RegExp[] = [
@@ -38,3 +38,11 @@ export function fitToolName(name: string, tools: readonly Pick<ToolDeclaration, 
  * name.
  */
 const SPELLINGS: readonly RegExp[] = [/[-_]/g, /[-_./: ]/g]
+
+/** The log and the history have the tool's own name; the log records the repair. */
+export function withToolName(part: ModelPart, tools: readonly ToolDeclaration[]): ModelPart {
+  const name = part.type === 'call' ? fitToolName(part.name, tools) : undefined
+  return part.type === 'call' && name !== undefined
+    ? { ...part, name, repairs: [...(part.repairs ?? []), 'tool-name'] }
+    : part
+}

@@ -1,8 +1,7 @@
 // Jobs: pieces of work as plain data, so that another process can do them. The process that performs a job creates it
 // from the session's state; the job itself holds none.
 import type { JsonObject, ModelSettings } from '@baton/core'
-import type { AwaitedEffect, ClientToolSpec, State } from '@baton/core/machine'
-import { CHARS_PER_TOKEN, listClientTools, requestTokens } from '@baton/core/machine'
+import type { AwaitedEffect, ClientToolSpec } from '@baton/core/machine'
 
 export type CallModel = Extract<AwaitedEffect, { readonly type: 'call-model' }>
 export type Summarise = Extract<AwaitedEffect, { readonly type: 'summarise' }>
@@ -54,37 +53,4 @@ export interface ToolJob {
   readonly arguments: string
   /** Ids of models that the tool may call, in fallback order; empty if no turn is running. */
   readonly models: readonly string[]
-}
-
-export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
-  const { session, principal, birth, turn } = state
-  const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
-  const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
-  const { settings = {}, rounds = 0, pauses = 0, output, done, refusals } = turn ?? {}
-  // The attempt has a size; whatever is not history is overhead.
-  let overheadChars = state.attempt?.chars ?? 0
-  for (const { chars } of state.index) overheadChars -= chars
-  const inputTokens = requestTokens(
-    { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
-    state,
-  )
-  const contextTokens = state.learntWindows?.find((window) => window.model === model)?.tokens
-  const job: { -readonly [Field in keyof ModelJob]: ModelJob[Field] } = {
-    session,
-    principal,
-    birth,
-    effect,
-    model,
-    settings,
-    stepNumber: turn?.steps.length ?? 0,
-    rounds,
-    pauses,
-    clientTools,
-    inputTokens,
-  }
-  if (output) job.output = output
-  if (done) job.done = done
-  if (refusals !== undefined) job.refusals = refusals
-  if (contextTokens !== undefined) job.contextTokens = contextTokens
-  return job
 }

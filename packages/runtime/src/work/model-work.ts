@@ -19,15 +19,22 @@ import {
   isCallIndex,
   listUntrusted,
 } from '@baton/core/internal'
-import type { CallCheck, HostReport } from '@baton/core/machine'
-import { nameCall, RUNS_AFTER, TEXT_SEPARATOR } from '@baton/core/machine'
+import type { CallCheck, HostReport, State } from '@baton/core/machine'
+import {
+  CHARS_PER_TOKEN,
+  listClientTools,
+  nameCall,
+  requestTokens,
+  RUNS_AFTER,
+  TEXT_SEPARATOR,
+} from '@baton/core/machine'
 import { describeFailure, describeThrown, hideSecrets, isCount } from '../describe-thrown.ts'
 import { judgeAnswer } from './answer-check.ts'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
-import type { CallModel, ModelJob } from './jobs.ts'
-import { fitToolName } from './fit-tool-name.ts'
+import type { CallModel, ModelJob, Summarise } from './jobs.ts'
+import { fitToolName, withToolName } from './fit-tool-name.ts'
 import { createOutputReader } from './output.ts'
 import type { Streaks } from './repeats.ts'
 import { countRepeats } from './repeats.ts'
@@ -52,6 +59,39 @@ interface ModelWork {
 /** The first error in the pieces of an answer. */
 interface Heard {
   failure?: BatonError
+}
+
+export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
+  const { session, principal, birth, turn } = state
+  const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
+  const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
+  const { settings = {}, rounds = 0, pauses = 0, output, done, refusals } = turn ?? {}
+  // The attempt has a size; whatever is not history is overhead.
+  let overheadChars = state.attempt?.chars ?? 0
+  for (const { chars } of state.index) overheadChars -= chars
+  const inputTokens = requestTokens(
+    { models: [model], window: { overheadTokens: overheadChars / CHARS_PER_TOKEN } },
+    state,
+  )
+  const contextTokens = state.learntWindows?.find((window) => window.model === model)?.tokens
+  const job: { -readonly [Field in keyof ModelJob]: ModelJob[Field] } = {
+    session,
+    principal,
+    birth,
+    effect,
+    model,
+    settings,
+    stepNumber: turn?.steps.length ?? 0,
+    rounds,
+    pauses,
+    clientTools,
+    inputTokens,
+  }
+  if (output) job.output = output
+  if (done) job.done = done
+  if (refusals !== undefined) job.refusals = refusals
+  if (contextTokens !== undefined) job.contextTokens = contextTokens
+  return job
 }
 
 /** Reports `model-finished` or `model-failed`; for a summary, `summary-finished` or `summary-failed`. Never rejects. */
@@ -307,14 +347,6 @@ async function finishStep(
     textBefore: textsBefore.join(TEXT_SEPARATOR),
     ...judged,
   }
-}
-
-/** The log and the history have the tool's own name; the log records the repair. */
-function withToolName(part: ModelPart, tools: readonly ToolDeclaration[]): ModelPart {
-  const name = part.type === 'call' ? fitToolName(part.name, tools) : undefined
-  return part.type === 'call' && name !== undefined
-    ? { ...part, name, repairs: [...(part.repairs ?? []), 'tool-name'] }
-    : part
 }
 
 interface Mending {
