@@ -16,6 +16,8 @@ const LIMITS = {
   connections: 20_000,
   addressConnections: 20_000,
   addressSessionsPerMinute: ENDLESS,
+  addressTurns: ENDLESS,
+  addressBytesPerMinute: ENDLESS,
   sessionFramesPerMinute: ENDLESS,
   sessionTranscriptsPerMinute: ENDLESS,
   addressFramesPerMinute: ENDLESS,
