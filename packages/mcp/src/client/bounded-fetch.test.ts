@@ -34,3 +34,12 @@ test('a stream of many events passes, however they are cut; one long event fails
     message: 'the MCP server sent more than 100 bytes in one event',
   })
 })
+
+test('a status beyond 599 and a reason in another script are passed on', async () => {
+  const given = new Response('no programs', { status: 500 })
+  const odd = { status: 999, statusText: 'Отказано', url: 'https://shop.example/mcp', redirected: true }
+  for (const [name, value] of Object.entries(odd)) Object.defineProperty(given, name, { value })
+  const answer = await createBoundedFetch(100, () => Promise.resolve(given))('https://shop.example/mcp')
+  expect(answer).toMatchObject({ ...odd, ok: false })
+  expect(await answer.text()).toBe('no programs')
+})

@@ -2,6 +2,9 @@
 import { BatonError } from '@baton/core'
 import type { FetchLike } from '@modelcontextprotocol/client'
 
+/** The largest status that can be constructed. Some servers answer programs with 999. */
+const STATUS_MAX = 599
+
 /**
  * The body of a response, or of one event in an event stream, fails with `api_malformed` after `maxBytes`. The stream
  * as a whole is unlimited.
@@ -12,11 +15,11 @@ export function createBoundedFetch(maxBytes: number, fetcher: FetchLike = fetch)
     if (!response.body) return response
     const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
     const body = response.body.pipeThrough(createLimit(maxBytes, isStream))
-    const { status, statusText, headers } = response
-    const bounded = new Response(body, { status, statusText, headers })
-    // The constructor accepts no URL, but the SDK resolves other URLs against it.
-    Object.defineProperty(bounded, 'url', { value: response.url })
-    Object.defineProperty(bounded, 'redirected', { value: response.redirected })
+    const { status, statusText, headers, url: place, redirected } = response
+    const bounded = new Response(body, { status: Math.min(status, STATUS_MAX), headers })
+    // The constructor refuses some statuses and reasons, and accepts no URL, against which the SDK resolves other URLs.
+    const kept = { status, statusText, url: place, redirected }
+    for (const [name, value] of Object.entries(kept)) Object.defineProperty(bounded, name, { value })
     return bounded
   }
 }
