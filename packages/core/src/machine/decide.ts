@@ -1,5 +1,6 @@
 // Policy: the outcome of an input in a state. One table lookup, one row, then everything that follows from it.
-import { beginRecord } from './apply.ts'
+import { advance } from './turn.ts'
+import { apply, beginRecord } from './apply.ts'
 import type { SeenInputs } from './check.ts'
 import { checkNew, seenAt } from './check.ts'
 import { setClocks } from './clocks.ts'
@@ -54,9 +55,10 @@ function decideUnless(
   if (refusal) return { type: 'refused', refusal }
   const cell = SESSION_TABLE[input.type][state.phase]
   if (!('action' in cell)) return { type: 'decided', facts: [], effects: [], state }
-  const draft: Draft = { spec, state: now, facts: [] }
+  const draft: Draft = { spec, state: now, facts: [], fold: apply }
   const row = ROWS[cell.action] as (draft: Draft, input: Input) => void // the table pairs each action with its input
   row(draft, input)
+  advance(draft)
   setClocks(draft)
   if (draft.facts.length === 0) return { type: 'decided', facts: [], effects: [], state }
   const effects = effectsBetween(state, draft.state, answeredBy(state, input))

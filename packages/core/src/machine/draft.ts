@@ -1,5 +1,4 @@
 // A decision in progress: facts are folded as they are decided, so each rule sees the current state.
-import { apply } from './apply.ts'
 import { findBroughtTool, isStillBrought } from './client-tools.ts'
 import type { Fact } from './fact.ts'
 import type { Spec, ToolSpec } from './spec.ts'
@@ -9,11 +8,13 @@ export interface Draft {
   readonly spec: Spec
   state: State
   readonly facts: Fact[]
+  /** `apply`, which imports the files that decide. */
+  readonly fold: (state: State, fact: Fact) => State
 }
 
 export function emit(draft: Draft, fact: Fact): void {
   draft.facts.push(fact)
-  draft.state = apply(draft.state, fact)
+  draft.state = draft.fold(draft.state, fact)
 }
 
 /** The agent's own tool with this name, else a client's. */

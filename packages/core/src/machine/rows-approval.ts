@@ -7,7 +7,6 @@ import type { InputOf } from './input.ts'
 import type { Call } from './state.ts'
 import { findApproval } from './state.ts'
 import { decideAnswer } from './rows-answer.ts'
-import { advance } from './turn.ts'
 
 /** `check` has verified that the input answers the open request with this id, in time, by its principal. */
 export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
@@ -15,7 +14,6 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
   if (!call) return
   if (call.answer) {
     decideAnswer(draft, call, input)
-    advance(draft)
     return
   }
   const { approvalId, decision, principal, reason, remember, edited } = input
@@ -34,7 +32,6 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
   if (denied !== undefined) deny(draft, call, denied)
   else if (decision === 'deny')
     deny(draft, call, reason ? `a person denied the call: ${reason}` : 'a person denied the call')
-  advance(draft)
 }
 
 type EditedFact = NonNullable<FactOf<'approval-decided'>['edited']>

@@ -13,7 +13,6 @@ import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { Call, Offer } from './state.ts'
 import { findCall, findDetached } from './state.ts'
-import { advance } from './turn.ts'
 
 export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): void {
   const call = findCall(draft.state, input.callId)
@@ -26,7 +25,6 @@ export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): v
     settle(draft, call, loss ?? boundOutcome(draft, input.outcome), loss !== undefined)
   } else if (runs(draft, input.callId)) ignore(draft, input, 'stale')
   else ignoreSettled(draft, input)
-  advance(draft)
 }
 
 /** A tool that lost its executor, such as a server, reports that the outcome is unknown. */
@@ -49,7 +47,6 @@ export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): v
   else if (asked.runs !== 'client' || !mayAnswer(draft, asked.offer, connection)) ignore(draft, input, 'foreign')
   else if (call && callOutcome(call, 'result') === 'accept') settle(draft, call, boundOutcome(draft, outcome), false)
   else ignoreSettled(draft, input)
-  advance(draft)
 }
 
 /**
@@ -154,7 +151,6 @@ export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void 
   if (!unseen) return
   emit(draft, { type: 'call-returned', callId: input.callId, reason: 'send_failed' })
   dropClient(draft, call.offer.connection)
-  advance(draft)
 }
 
 /** A call's clock ran out. A `waiting` call only stopped waiting for the calls before it. */
@@ -162,7 +158,6 @@ export function passDeadline(draft: Draft, call: Call): void {
   if (call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
   else if (mayTakeOver(draft, call)) emit(draft, { type: 'call-taken-over', callId: call.callId })
   else applyCallEvent(draft, call, 'deadline')
-  advance(draft)
 }
 
 /** False if a client may have started the call. In an interrupted turn no call waits for a client: it has settled. */

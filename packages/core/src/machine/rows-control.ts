@@ -14,7 +14,7 @@ import { passDeadline } from './rows-call.ts'
 import { RULES } from './spec.ts'
 import type { Client, Deadline } from './state.ts'
 import { findCall, findDetached } from './state.ts'
-import { advance, closeStep, finishTurn, startModel } from './turn.ts'
+import { closeStep, finishTurn, startModel } from './turn.ts'
 
 /** The next step uses the new model; a running one continues. */
 export function setModel(draft: Draft, input: InputOf<'set-model'>): void {
@@ -43,7 +43,6 @@ export function pause(draft: Draft): void {
 
 export function continueSession(draft: Draft): void {
   emit(draft, { type: 'session-continued' })
-  advance(draft)
 }
 
 /** Settles every call and starts nothing more; queued inputs are kept for the next start. */
@@ -70,7 +69,6 @@ function salvageStopped(draft: Draft): void {
 export function start(draft: Draft): void {
   emit(draft, { type: 'session-started' })
   flushBatch(draft)
-  advance(draft)
 }
 
 export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
@@ -85,7 +83,6 @@ export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
   }
   emit(draft, { type, connection, principal, ...can, ...(untilMs !== undefined && { untilMs }) })
   if (known && tools) returnOffers(draft, connection, tools)
-  advance(draft)
 }
 
 /** False if a new copy of the app, or a device that attaches again, can run other tools. */
@@ -105,7 +102,6 @@ function returnOffers(draft: Draft, connection: string, tools: readonly string[]
 
 export function detach(draft: Draft, input: InputOf<'client-detached'>): void {
   dropClient(draft, input.connection)
-  advance(draft)
 }
 
 export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): void {
@@ -120,7 +116,6 @@ export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): vo
     if (offeredHere && call.broughtBy !== undefined && !bringsTool(draft.state, connection, call.name))
       applyCallEvent(draft, call, 'detach')
   }
-  advance(draft)
 }
 
 export function changeAgent(draft: Draft): void {
@@ -128,7 +123,6 @@ export function changeAgent(draft: Draft): void {
   if (draft.state.specHash === specHash) return
   emit(draft, { type: 'agent-changed', specHash, ...(agent !== draft.state.agent && { agent }) })
   settleGone(draft)
-  advance(draft)
 }
 
 function settleGone(draft: Draft): void {
@@ -153,19 +147,14 @@ export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
   if (timer === 'turn' && current(state.turn?.deadline)) {
     if (state.phase === 'interrupting') salvageInterrupted(draft)
     else endOverdue(draft, 'turn_time_exceeded', `the turn took longer than ${spec.limits.turnMs} ms`)
-    advance(draft)
   } else if (timer === 'retry' && current(state.retry)) {
     startModel(draft)
-    advance(draft)
   } else if (timer === 'interrupt' && current(state.interrupting?.deadline)) {
     salvageInterrupted(draft)
-    advance(draft)
   } else if (timer === 'grace' && current(state.step?.grace)) {
     applyCallEventToAll(draft, 'grace-over')
-    advance(draft)
   } else if (timer === 'batch' && current(state.batch?.deadline)) {
     flushBatch(draft)
-    advance(draft)
   } else fireNamedTimer(draft, timer, generation)
 }
 
@@ -181,7 +170,6 @@ function endLease(draft: Draft, connection: string, generation: number): void {
   const client = draft.state.clients.find((other) => other.connection === connection)
   if (client?.lease?.generation !== generation) return
   dropClient(draft, connection)
-  advance(draft)
 }
 
 function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: string; generation: number }): void {
@@ -195,7 +183,6 @@ function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: str
   else if (kind === 'approval' && call.state === 'awaiting-approval' && current(call.approval?.deadline)) {
     applyCallEvent(draft, call, 'approval-expiry')
     if (call.answer) expireAnswer(draft)
-    advance(draft)
   }
 }
 
@@ -211,7 +198,6 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   }
   for (const call of draft.state.detached) loseDetached(draft, call, DIED)
   recoverAttempt(draft)
-  advance(draft)
 }
 
 /** One piece of work died with its process: clients stay, and other work continues. */
@@ -227,7 +213,6 @@ export function loseWork(draft: Draft, { work }: InputOf<'work-lost'>): void {
     if (call?.state !== 'started' || call.attempt !== work.attempt) return
     applyCallEvent(draft, call, 'restart')
   }
-  advance(draft)
 }
 
 /** No caller waits for it, so it is not restarted: the model may call it again. */

@@ -6,7 +6,7 @@ import { emit } from './draft.ts'
 import { interruptTurn } from './rows-interrupt.ts'
 import { countChars, heldChars, jsonChars } from './size.ts'
 import type { IndexEntry } from './state.ts'
-import { advance, enterAgain, finishTurn, openTurn } from './turn.ts'
+import { enterAgain, finishTurn, openTurn } from './turn.ts'
 import { applyCallEventToAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
 
@@ -65,7 +65,6 @@ function deliver(draft: Draft, delivery: Delivery, heard: Heard | undefined): vo
   // Without a turn its voice may still be speaking: then the sender says how much of it was heard.
   if (delivery === 'interrupt' && (draft.state.turn || heard))
     interruptTurn(draft, 'input', heard ?? { type: 'reported' })
-  advance(draft)
 }
 
 export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): void {
@@ -83,7 +82,6 @@ export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): vo
     ...(asks === false && { asks }),
   })
   flushFullBatch(draft)
-  advance(draft)
 }
 
 function findBatchEnd({ spec, state }: Draft): number {
@@ -122,7 +120,6 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
     enterAgain(draft, asked)
   }
   if (replace) acceptInput(draft, { type: 'user-input', inputId, ...replace, ...(output && { output }) })
-  else advance(draft)
 }
 
 /** `check` has verified that it is queued. */

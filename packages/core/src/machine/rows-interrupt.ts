@@ -6,7 +6,7 @@ import type { Heard, InputOf, Played } from './input.ts'
 import type { State } from './state.ts'
 import { readTurnOf } from './state.ts'
 import { countChars } from './size.ts'
-import { advance, closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
+import { closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
 import { wholeChars } from './cut-parts.ts'
 import { countUnused, ignoreAnswer } from './rows-model.ts'
 import { readText } from '../messages.ts'
@@ -14,7 +14,6 @@ import { readText } from '../messages.ts'
 export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
   if (input.turn !== undefined && input.turn !== draft.state.counters.turn) return
   interruptTurn(draft, input.reason, input.heard)
-  advance(draft)
 }
 
 /**
@@ -69,7 +68,6 @@ export function finishInterrupt(
   }
   if (input.type === 'model-failed') salvageInterrupted(draft)
   else keepSpoken(draft, input)
-  advance(draft)
 }
 
 function keepSpoken(draft: Draft, input: InputOf<'model-stopped'> | InputOf<'model-finished'>): void {

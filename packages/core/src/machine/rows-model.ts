@@ -14,7 +14,7 @@ import { judgeAnswer, proposeApproval } from './rows-answer.ts'
 import { RULES } from './spec.ts'
 import { countChars } from './size.ts'
 import type { RunningAttempt, State, Turn } from './state.ts'
-import { advance, closeStep, failTurn, finishTurn, leftOfWaitMs, TEXT_SEPARATOR } from './turn.ts'
+import { closeStep, failTurn, finishTurn, leftOfWaitMs, TEXT_SEPARATOR } from './turn.ts'
 import { mayShrink, shrink } from './window.ts'
 import type { RetrySpec } from './spec.ts'
 
@@ -56,7 +56,6 @@ export function finishStep(draft: Draft, input: InputOf<'model-finished'>): void
   const text = readText(input.parts)
   if (proposed.length === 0 && text.trim() === '' && input.finish !== 'pause') finishEmpty(draft, input, attempt)
   else finishSaying(draft, input, { attempt, turn, proposed, text })
-  advance(draft)
 }
 
 interface Saying {
@@ -189,7 +188,6 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
   if (attempt.model !== turn.models[turn.candidate]) {
     // Another model was chosen meanwhile: the old model's failure does not count against it.
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'model-set', error })
-    advance(draft)
     return
   }
   const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
@@ -217,7 +215,6 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     leaveOutRefused(draft, turn, error)
     failTurn(draft, error.code, error.message)
   }
-  advance(draft)
 }
 
 /**
@@ -263,7 +260,6 @@ export function finishSummary(draft: Draft, input: InputOf<'summary-finished'>):
     const { text, usage } = input
     emit(draft, { type: 'summary-finished', attempt: input.attempt, fromEntry, toEntry, text, usage })
   }
-  advance(draft)
 }
 
 /** Without a summary the window slides, or the turn ends with a typed error. */
@@ -273,7 +269,6 @@ export function failSummary(draft: Draft, input: InputOf<'summary-failed'>): voi
     return
   }
   emit(draft, { type: 'summary-failed', attempt: input.attempt, error: input.error })
-  advance(draft)
 }
 
 /** The time limit, or a step that its process never survives: everything open settles, and the turn ends. */
