@@ -277,10 +277,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what was heard of an older answer cuts the newer one there',
-    file: `${MACHINE}/rows-interrupt.ts`,
+    file: `${MACHINE}/interrupt.ts`,
     from: 'chars: isOlder ? 0 : heard.chars',
     to: 'chars: heard.chars',
-    test: { file: `${MACHINE}/rows-interrupt.test.ts` },
+    test: { file: `${MACHINE}/interrupt.test.ts` },
   },
   {
     name: 'a page settles a call that another page runs',
@@ -305,14 +305,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a client that was not asked answers for one that is away',
-    file: `${MACHINE}/rows-call.ts`,
+    file: `${MACHINE}/calls.ts`,
     from: 'if (offer.claims || client.claims || ',
     to: 'if (',
     test: { file: 'packages/core/src/machine/foreign-results.test.ts' },
   },
   {
     name: 'the outcome of a tool that went on is told to nobody',
-    file: `${MACHINE}/rows-call.ts`,
+    file: `${MACHINE}/calls.ts`,
     from: "    noteOutcome(draft, detached, 'has ended', preview(input.outcome, RULES.noteChars))\n",
     to: '',
     test: { file: 'packages/testing/src/barge-in/barge-in.test.ts' },

@@ -31,15 +31,15 @@ const MACHINE = 'packages/core/src/machine'
 
 export const SECOND_TRIES: readonly SecondTry[] = [
   {
-    file: `${MACHINE}/rows-model.ts`,
+    file: `${MACHINE}/answer.ts`,
     within: 'retryDelayMs',
     repeats: 'a model call with a retryable failure',
     bound: 'the agent’s `retry.attempts`; none if the provider asks for a wait longer than `maxMs`',
     same: 'the step; each attempt has its own number, and older ones are stale',
-    test: { file: `${MACHINE}/rows-model-retry.test.ts`, name: 'is at least what the provider asks for' },
+    test: { file: `${MACHINE}/answer-retry.test.ts`, name: 'is at least what the provider asks for' },
   },
   {
-    file: `${MACHINE}/call-event.ts`,
+    file: `${MACHINE}/calls.ts`,
     within: 'startAgain',
     repeats: 'the call of a pure or idempotent tool whose process died',
     bound: '`recoveries` of the rules; then the call is unknown, or an error',

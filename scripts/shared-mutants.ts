@@ -321,17 +321,17 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a second question takes the time of its tool',
-    `${MACHINE}/apply-call.ts`,
+    `${MACHINE}/calls.ts`,
     'const heldMs = call.deadline ? Math.max(0, call.deadline.atMs - state.nowMs) : call.heldMs',
     'const heldMs = call.deadline ? Math.max(0, call.deadline.atMs - state.nowMs) : 0',
-    `${MACHINE}/rows-question.test.ts`,
+    `${MACHINE}/questions.test.ts`,
   ],
   [
     'a denied value is corrected as a text',
-    `${MACHINE}/rows-answer.ts`,
+    `${MACHINE}/answer.ts`,
     "issue, isValue: answer?.as === 'value' })",
     'issue })',
-    `${MACHINE}/rows-answer.test.ts`,
+    `${MACHINE}/answer-judged.test.ts`,
   ],
   [
     'a person’s denial is told as a policy’s',

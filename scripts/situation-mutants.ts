@@ -5,31 +5,31 @@ import type { Mutant } from './mutant-list.ts'
 export const SITUATION_MUTANTS: readonly Mutant[] = [
   {
     name: 'a late result is told each time it comes',
-    file: 'packages/core/src/machine/apply-call.ts',
+    file: 'packages/core/src/machine/calls.ts',
     from: 'return updateCall({ ...state, recentCalls, detached }, callId, (call) => ({ ...call, tellLate: false }))',
     to: 'return { ...state, recentCalls, detached }',
-    test: { file: 'packages/core/src/machine/rows-call.test.ts' },
+    test: { file: 'packages/core/src/machine/calls.test.ts' },
   },
   {
     name: 'an offer that nobody saw counts as begun',
-    file: 'packages/core/src/machine/apply-call.ts',
+    file: 'packages/core/src/machine/calls.ts',
     from: "call.state === 'claimed' && fact.reason !== 'send_failed'",
     to: "call.state === 'claimed'",
     test: { file: 'packages/core/src/machine/fallback.test.ts' },
   },
   {
     name: 'a run that a restart replaced sets the plan',
-    file: 'packages/core/src/machine/rows-call.ts',
+    file: 'packages/core/src/machine/calls.ts',
     from: "if (call?.state !== 'started' || call.attempt !== attempt) return",
     to: "if (call?.state !== 'started') return",
-    test: { file: 'packages/core/src/machine/rows-call.test.ts' },
+    test: { file: 'packages/core/src/machine/calls.test.ts' },
   },
   {
     name: 'an empty summary costs nothing',
-    file: 'packages/core/src/machine/rows-model.ts',
+    file: 'packages/core/src/machine/answer.ts',
     from: "  if (input.text.trim() === '') {\n    countUnused(draft, input)\n",
     to: "  if (input.text.trim() === '') {\n",
-    test: { file: 'packages/core/src/machine/rows-model.test.ts' },
+    test: { file: 'packages/core/src/machine/answer.test.ts' },
   },
   {
     name: 'a recovery that fails leaves nothing to recover',

@@ -85,10 +85,14 @@ function finding(file: SourceFile, rule: Rule, what: Pick<Finding, 'size' | 'lin
   return { path: file.path, rule, ...what }
 }
 
-/** Tests are lists of situations, and a class is one subject: only the hard limit applies to them. */
+/**
+ * Tests are lists of situations, and a class or a file of the machine is one subject: only the hard limit applies to
+ * them.
+ */
 function fileLines(file: SourceFile): readonly Finding[] {
   const size = file.text.replace(/\n$/, '').split('\n').length
-  if ((isTest(file.path) || isOneClass(file, size)) && size <= FILE_LINES_HARD_LIMIT) return []
+  const isWhole = isTest(file.path) || isMachine(file.path) || isOneClass(file, size)
+  if (isWhole && size <= FILE_LINES_HARD_LIMIT) return []
   return [finding(file, 'file-lines', { size, line: 1, message: `the file has ${size} lines` })]
 }
 

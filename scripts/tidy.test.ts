@@ -70,6 +70,12 @@ describe('rules', () => {
   })
 })
 
+test('a file of the machine is one subject, which may be long, but not without end', () => {
+  const path = 'packages/core/src/machine/calls.ts'
+  expect(listRules(`// c\n${lines(600, 'g()')}`, path)).toEqual([])
+  expect(listRules(`// c\n${lines(700, 'g()')}`, path)).toEqual(['file-lines 1'])
+})
+
 describe('waits of tests', () => {
   const waits = (text: string, path = 'packages/x/src/some.test.ts') => listRules(`// c\n${text}`, path)
   const SLEEP = 'await new Promise((resolve) => void setTimeout(resolve, 5))'

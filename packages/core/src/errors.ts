@@ -60,3 +60,9 @@ export function readErrorLayer(code: ErrorCode): ErrorLayer {
   if (code.startsWith('result_')) return 'processing'
   return Object.hasOwn(TOOL_ERROR_CODES, code) || code.startsWith('question_') ? 'tool' : 'processing'
 }
+
+/** Why an input was not accepted. */
+export interface Refusal {
+  readonly code: ErrorCode
+  readonly message: string
+}

@@ -1,8 +1,7 @@
 // Messages of an app over its own connection, as fronts pass them on.
 import type { JsonObject } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
-import type { Delivery, Outcome, Heard } from '../machine/input.ts'
-import type { Accepted, Refused } from '../machine/refusal.ts'
+import type { Accepted, Delivery, Heard, Outcome, Refused } from '../machine/input.ts'
 import type { ModelSettings } from './model.ts'
 
 export interface ConnectionOptions {

@@ -2,8 +2,7 @@
 import type { JsonValue } from '../json.ts'
 import type { IgnoreReason } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
-import type { Outcome } from '../machine/input.ts'
-import type { Accepted } from '../machine/refusal.ts'
+import type { Accepted, Outcome } from '../machine/input.ts'
 import type { ToolResult } from './result-type.ts'
 import type { KnownAgent, KnownTool } from './typed-calls.ts'
 

@@ -1,7 +1,6 @@
 // The Session API: the only way that fronts and programs reach a session, on any host.
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { Delivery, Heard } from '../machine/input.ts'
-import type { Accepted, Refused } from '../machine/refusal.ts'
+import type { Accepted, Delivery, Heard, Refused } from '../machine/input.ts'
 import type { Principal } from './policy.ts'
 import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'

@@ -1,8 +1,7 @@
 // How a program steers a session: what it says, interrupts, rewinds, configures.
 import type { MessageId } from '../events/session-event.ts'
 import type { JsonValue } from '../json.ts'
-import type { Delivery, Heard } from '../machine/input.ts'
-import type { Accepted } from '../machine/refusal.ts'
+import type { Accepted, Delivery, Heard } from '../machine/input.ts'
 import type { ContentPart } from '../messages.ts'
 import type { ModelSettings } from './model.ts'
 

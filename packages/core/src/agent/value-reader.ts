@@ -3,7 +3,7 @@
 // `read-value.ts` know the expected shape.
 import type { ErrorCode } from '../errors.ts'
 import { JSON_DEPTH_MAX } from '../json.ts'
-import type { Refusal } from '../machine/refusal.ts'
+import type { Refusal } from '../errors.ts'
 
 /** The outcome of a decoder. The refusal's message names the field: `parts[2].text must be text, not null`. */
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }

@@ -1,7 +1,7 @@
 // The calls of a turn as complete views: each fact about a call produces a new view of it.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
-import { describeEnd } from '../machine/call-end.ts'
+import { describeEnd } from '../machine/render.ts'
 import type { CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
 import type { CallResult, CallView, MessageId } from './session-event.ts'
 

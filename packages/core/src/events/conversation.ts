@@ -1,7 +1,7 @@
 // The current conversation: folds session events into messages. For lists, exports, and fronts that show a chat.
 // @internal: programs import Conversation from @baton/host.
 import type { SourcePart, Usage } from '../messages.ts'
-import { wholeChars } from '../machine/cut-parts.ts'
+import { wholeChars } from '../machine/size.ts'
 import type {
   AnswerView,
   CallView,

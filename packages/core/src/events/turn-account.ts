@@ -1,7 +1,7 @@
 // A turn's use of its limits, the `limit` events already emitted, and its texts so far.
 import type { Usage } from '../messages.ts'
 import { USAGE_COUNTS } from '../messages.ts'
-import { wholeChars } from '../machine/cut-parts.ts'
+import { wholeChars } from '../machine/size.ts'
 import type { FactOf } from '../machine/fact.ts'
 import type { Limits } from '../machine/spec.ts'
 import type { State, Turn } from '../machine/state.ts'

@@ -1,7 +1,7 @@
 // A step while the model writes it. Tracks how much was emitted, so that each piece is emitted once and in order, from
 // whichever arrives first: live frames, progress or the finished step.
 import type { LiveFrame } from '../agent/front-session.ts'
-import { wholeChars } from '../machine/cut-parts.ts'
+import { wholeChars } from '../machine/size.ts'
 import type { EventBody, EventCursor, MessageId } from './session-event.ts'
 
 export interface WrittenStepOptions {

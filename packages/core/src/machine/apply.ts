@@ -1,13 +1,12 @@
 // The fold: the effect of each fact on the state. It holds no policy and changes only with a format version.
 import type { Fact, FactOf } from './fact.ts'
 import type { SessionRecord } from './record.ts'
-import { measureMedia } from './size.ts'
-import { RULES } from './spec.ts'
 import type { State, Turn } from './state.ts'
-import { applyCallFact } from './apply-call.ts'
-import { applyClientFact } from './apply-client.ts'
-import { applyHistoryFact } from './apply-history.ts'
-import { applyTurnFact } from './apply-turn.ts'
+import { inputAccepted, noteQueued } from './queue.ts'
+import { applyCallFact } from './calls.ts'
+import { applyClientFact } from './clients.ts'
+import { applyHistoryFact } from './window.ts'
+import { applyTurnFact } from './turn.ts'
 
 /** Folds one record. The caller has checked that it follows the state (see `followRecord`). */
 export function applyRecord(state: State, record: SessionRecord): State {
@@ -55,11 +54,11 @@ export function apply(state: State, fact: Fact): State {
     case 'display-written':
       return { ...state, displayedTurn: fact.turn, displayedChars: fact.chars ?? null }
     case 'input-accepted':
-      return acceptInput(state, fact)
+      return inputAccepted(state, fact)
     case 'batch-flushed':
       return { ...state, batch: null, queue: state.queue.map((item) => (item.ready ? item : { ...item, ready: true })) }
     case 'note-queued':
-      return queueNote(state, fact)
+      return noteQueued(state, fact)
     case 'approval-requested':
     case 'approval-decided':
     case 'question-asked':
@@ -90,11 +89,6 @@ export function apply(state: State, fact: Fact): State {
   }
 }
 
-function queueNote(state: State, { note, text }: FactOf<'note-queued'>): State {
-  const notes = [...state.notes, { note, chars: text.length }]
-  return { ...state, notes, counters: { ...state.counters, note } }
-}
-
 function opened(state: State, fact: FactOf<'session-opened'>): State {
   const { session, birth, principal, agent, specHash } = fact
   return { ...state, session, birth, principal, agent, specHash }
@@ -104,26 +98,4 @@ function opened(state: State, fact: FactOf<'session-opened'>): State {
 function withModel(turn: Turn, model: string): Turn {
   const models = [model, ...turn.models.filter((other) => other !== model)]
   return { ...turn, models, candidate: 0, failures: 0 }
-}
-
-function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
-  const media = fact.body.type === 'user' ? measureMedia(fact.body.parts) : undefined
-  const item = {
-    inputId: fact.inputId,
-    type: fact.body.type,
-    chars: fact.chars,
-    heldChars: fact.heldChars,
-    ready: fact.ready,
-    delivery: fact.delivery,
-    ...(media && { media }),
-    ...(fact.model !== undefined && { model: fact.model }),
-    ...(fact.settings && { settings: fact.settings }),
-    ...(fact.output && { output: fact.output }),
-    ...(fact.asks === false && { asks: fact.asks }),
-  }
-  const recentInputs = [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered)
-  const next = { ...state, recentInputs, queue: [...state.queue, item] }
-  if (fact.untilMs === undefined) return next
-  const sinceMs = state.batch?.sinceMs ?? state.nowMs
-  return { ...next, batch: { sinceMs, deadline: { atMs: fact.untilMs, generation: state.pos } } }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
 import { apply } from './apply.ts'
-import { listClientTools } from './client-tools.ts'
+import { listClientTools } from './clients.ts'
 import { initialState } from './state.ts'
 import { clientTool, TestSession } from '../testing/test-session.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readText } from '../messages.ts'
 import type { AssistantPart } from '../messages.ts'
-import { cutParts, wholeChars } from './cut-parts.ts'
+import { cutParts, wholeChars } from './size.ts'
 
 const state = { provider: 'p', model: 'm', data: 1 }
 const call: AssistantPart = { type: 'call', callId: 'c', name: 'n', arguments: '{}' }

@@ -1,24 +1,23 @@
 // Policy: the outcome of an input in a state. One table lookup, one row, then everything that follows from it.
-import { advance } from './turn.ts'
+import { advance } from './advance.ts'
 import { apply, beginRecord } from './apply.ts'
 import type { SeenInputs } from './check.ts'
 import { checkNew, seenAt } from './check.ts'
-import { setClocks } from './clocks.ts'
+import { setClocks } from './calls.ts'
 import type { Draft } from './draft.ts'
 import type { AwaitedEffect, Effect } from './effect.ts'
 import { effectKey, effectsBetween, isWithdrawing, outstanding } from './effect.ts'
 import type { Fact } from './fact.ts'
-import type { Input, InputOf, InputType, LostWork } from './input.ts'
+import type { Accepted, Input, InputOf, InputType, LostWork, Refused } from './input.ts'
+import type { Refusal } from '../errors.ts'
 import type { InputEnvelope, SessionRecord } from './record.ts'
 import { FORMAT_VERSION } from './record.ts'
-import type { Accepted, Refusal, Refused } from './refusal.ts'
-import * as approvals from './rows-approval.ts'
-import * as calls from './rows-call.ts'
-import * as control from './rows-control.ts'
-import * as inputs from './rows-input.ts'
-import * as interrupts from './rows-interrupt.ts'
-import * as models from './rows-model.ts'
-import * as questions from './rows-question.ts'
+import * as calls from './calls.ts'
+import * as control from './control.ts'
+import * as inputs from './queue.ts'
+import * as interrupts from './interrupt.ts'
+import * as models from './answer.ts'
+import * as people from './people.ts'
 import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
 import { findCall, initialState } from './state.ts'
@@ -81,7 +80,7 @@ const ROWS = {
   continue: control.continueSession satisfies Row<'continue'>,
   stop: control.stop satisfies Row<'stop'>,
   start: control.start satisfies Row<'start'>,
-  'decide-approval': approvals.decideApproval satisfies Row<'approval'>,
+  'decide-approval': people.decideApproval satisfies Row<'approval'>,
   attach: control.attach satisfies Row<'client-attached'>,
   detach: control.detach satisfies Row<'client-detached'>,
   'set-client-tools': control.setClientTools satisfies Row<'client-tools'>,
@@ -99,8 +98,8 @@ const ROWS = {
   'fail-summary': models.failSummary satisfies Row<'summary-failed'>,
   'set-plan': calls.setPlan satisfies Row<'plan-set'>,
   'note-use': calls.noteUse satisfies Row<'model-used'>,
-  'ask-question': questions.askQuestion satisfies Row<'question-asked'>,
-  'answer-question': questions.answerQuestion satisfies Row<'question-answer'>,
+  'ask-question': people.askQuestion satisfies Row<'question-asked'>,
+  'answer-question': people.answerQuestion satisfies Row<'question-answer'>,
   'take-tool-result': calls.takeToolResult satisfies Row<'tool-finished'>,
   'fire-timer': control.fireTimer satisfies Row<'timer-fired'>,
   recover: control.recover satisfies Row<'host-restarted'>,

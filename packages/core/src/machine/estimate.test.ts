@@ -1,7 +1,7 @@
 // The estimate of a request's tokens: the provider's last count, and the changes since.
 import { describe, expect, test } from 'vitest'
 import { TestSession } from '../testing/test-session.ts'
-import { requestTokens } from './estimate.ts'
+import { requestTokens } from './window.ts'
 
 const SIGNED = { provider: 'one', model: 'one', data: {} }
 

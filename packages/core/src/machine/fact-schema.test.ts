@@ -115,3 +115,23 @@ test('of a session everything is a record; without a field, or with one of anoth
     ]
   `)
 })
+
+test('each field of a part is checked, also the optional ones', () => {
+  const step = converse().find(({ facts }) => facts.some(({ type }) => type === 'step-finished'))
+  const fact = step?.facts.find((one) => one.type === 'step-finished')
+  const state = { provider: 'p', data: {} }
+  const parts: readonly Record<string, unknown>[] = [
+    { type: 'text', text: 't', state },
+    { type: 'reasoning', text: 't', state },
+    { type: 'call', callId: 'c', name: 'n', arguments: '{}', state },
+    { type: 'source', id: 's', url: 'u', title: 't', mediaType: 'm', quote: 'q' },
+    { type: 'provider', state },
+  ]
+  const find = (part: Record<string, unknown>): string | undefined =>
+    findIssue({ ...step, facts: [{ ...fact, parts: [part] }] })
+  for (const part of parts) {
+    expect(find(part)).toBeUndefined()
+    for (const name of Object.keys(part))
+      expect({ name, issue: find({ ...part, [name]: 5 }) }).toMatchObject({ issue: expect.any(String) })
+  }
+})

@@ -37,7 +37,13 @@ const checkAssistantParts = checkList(
     text: checkTextPart,
     reasoning: checkTextPart,
     call: checkFields({ callId: checkText, name: checkText, arguments: checkText, ...STATE }),
-    source: checkFields({ id: checkText, url: optionalText, title: optionalText, quote: optionalText }),
+    source: checkFields({
+      id: checkText,
+      url: optionalText,
+      title: optionalText,
+      mediaType: optionalText,
+      quote: optionalText,
+    }),
     provider: checkFields({ state: checkState }),
   }),
 )

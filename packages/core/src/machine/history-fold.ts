@@ -1,13 +1,19 @@
 // Folds a history with its bodies: the effect of each fact on the messages sent to a model.
-import type { AssistantPart, MediaSource, StoredMessage, UserMessage } from '../messages.ts'
+import type {
+  AssistantMessage,
+  AssistantPart,
+  MediaSource,
+  ResultPart,
+  StoredMessage,
+  UserMessage,
+} from '../messages.ts'
 import { listUntrusted, readText } from '../messages.ts'
-import { cutParts, wholeChars } from './cut-parts.ts'
-import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fact.ts'
+import { cutParts, wholeChars } from './size.ts'
+import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
-import { isVisible, makeWhole, renderInputs, text } from './render.ts'
-import type { OpenBody } from './open-body.ts'
-import { describeCalls, stepMessages } from './open-body.ts'
+import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
 import type { PlanEntry } from './spec.ts'
+import type { JsonObject } from '../json.ts'
 
 /** One entry's messages: a user message, or an assistant message with its results. */
 export interface HistoryEntry {
@@ -322,7 +328,8 @@ function rebase(content: HistoryContent, fromEntry: number): void {
 
 /** The first cut entry may disappear completely, and a step that is still open follows it too. */
 function cutAnswer(content: HistoryContent, fact: FactOf<'answer-cut'>): void {
-  const first = content.entries.find((entry) => isStep(entry, fact.cuts[0]?.step))
+  // A summary may have replaced earlier ones.
+  const first = content.entries.find((entry) => fact.cuts.some(({ step }) => isStep(entry, step)))
   for (const cut of fact.cuts) cutStep(content, cut.step, cut.keepChars)
   if (!first) return
   rebase(content, first.entry + 1)
@@ -340,7 +347,79 @@ function cutStep(content: HistoryContent, step: number, keepChars: number): void
     if (results.length === 0 && keepChars === 0) return []
     if (assistant?.role !== 'assistant') return [entry]
     const parts = cutParts(assistant.parts, keepChars)
-    if (results.length > 0) return [{ ...entry, messages: [{ role: 'assistant', parts }, ...results] }]
-    return [{ ...entry, messages: isVisible(parts) ? [{ role: 'assistant', parts }] : [] }]
+    if (results.length > 0) return [{ ...entry, messages: [{ ...assistant, parts }, ...results] }]
+    return [{ ...entry, messages: isVisible(parts) ? [{ ...assistant, parts }] : [] }]
   })
+}
+
+/** An unanswered question of a tool. */
+export interface OpenQuestion {
+  readonly callId: string
+  readonly questionId: string
+  /** From 1, per call. */
+  readonly n: number
+  readonly message: string
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject
+  readonly expiresAtMs: number
+}
+
+export interface AskedQuestion extends OpenQuestion {
+  readonly answer?: QuestionAnswer
+}
+
+export interface PlainOpenBody {
+  readonly step: number
+  readonly exchange: number
+  readonly parts: readonly AssistantPart[]
+  /** See `AssistantMessage.rebased`. */
+  readonly rebased: boolean
+  /** The calls of the step that have a description or a provenance. */
+  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer'>[]
+}
+
+/** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
+export interface OpenBody extends PlainOpenBody {
+  readonly edited: Map<string, string>
+  readonly settlements: Map<string, Settlement>
+  /** Questions by id. */
+  readonly questions: Map<string, AskedQuestion>
+}
+
+export function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
+  const described = calls.filter(({ about, provenance }) => about || provenance)
+  return described.map(({ callId, about, provenance, answer }) => ({
+    callId,
+    ...(about && { about }),
+    ...(provenance && { provenance }),
+    ...(answer && { answer }),
+  }))
+}
+
+/** The approval of an answer is a call for people only: no model reads it. */
+function withoutApproval(open: OpenBody): readonly AssistantPart[] {
+  const approval = open.described.find(({ answer }) => answer)
+  if (!approval) return open.parts
+  return open.parts.filter((part) => part.type !== 'call' || part.callId !== approval.callId)
+}
+
+export function stepMessages(full: OpenBody): readonly StoredMessage[] {
+  const open = full.described.length > 0 ? { ...full, parts: withoutApproval(full) } : full
+  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
+  const provenances = new Map(open.described.map(({ callId, provenance }) => [callId, provenance]))
+  const results: ResultPart<MediaSource>[] = []
+  for (const part of open.parts) {
+    if (part.type !== 'call') continue
+    const { callId, name } = part
+    const settlement: Settlement = open.settlements.get(callId) ?? { type: 'unknown', reason: 'missing' }
+    const edited = open.edited.get(callId)
+    const said = renderSettlement(settlement)
+    const content = edited === undefined ? said : [text(`[A person changed the arguments to ${edited}]`), ...said]
+    const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
+    const provenance = provenances.get(callId)
+    const result = { type: 'result', callId, name, isError, content } as const
+    results.push(provenance ? { ...result, provenance } : result)
+  }
+  if (results.length > 0) return [assistant, { role: 'tool', parts: results }]
+  return isVisible(open.parts) ? [assistant] : []
 }

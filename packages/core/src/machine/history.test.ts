@@ -249,6 +249,27 @@ describe('an answer behind a cut is not what its model saw', () => {
     expect(marks(session.interrupt({ type: 'chars', chars: 2 }))).toEqual([undefined])
   })
 
+  test('the cut one stays marked if the window had moved before it', () => {
+    const session = new TestSession({ window: { messages: 3 } }).user('a').says('A').user('b')
+    session
+      .says({ text: 'one', calls: ['read'] })
+      .returns('call_2_0')
+      .says('two')
+    expect(marks(session)).toEqual([true, undefined])
+    expect(marks(session.interrupt({ type: 'chars', chars: 1 }))).toEqual([true])
+  })
+
+  test('also where a summary had taken the place of the first cut one', () => {
+    const session = new TestSession({ window: { messages: 3, summarise: true } }).attach().user('a')
+    for (const step of [1, 2, 3]) session.says({ text: 'said', calls: ['read'] }).returns(`call_${step}_0`)
+    session.send({ type: 'summary-finished', attempt: 4, text: 'two steps', usage: {} })
+    session
+      .says({ text: 'four', calls: ['look'] })
+      .interrupt({ type: 'chars', chars: 1 })
+      .clientReturns('call_4_0')
+    expect(marks(session)).toEqual([true, true])
+  })
+
   test('what follows a summary is none, what was said before is not touched', () => {
     const session = new TestSession({ window: { exchanges: 2, keepExchanges: 1, summarise: true } })
     session.user('a').says('A').user('b').says('B').user('c')

@@ -3,15 +3,22 @@ import type { JsonObject } from '../json.ts'
 import type { AssistantPart, CallPart, StoredMessage } from '../messages.ts'
 import { listUntrusted } from '../messages.ts'
 import type { Fact, InputBody, QuestionAnswer, Settlement } from './fact.ts'
-import type { HistoryContent, HistoryEntry, HistoryNote, PlainHistory } from './history-fold.ts'
+import type {
+  AskedQuestion,
+  HistoryContent,
+  HistoryEntry,
+  HistoryNote,
+  OpenQuestion,
+  PlainHistory,
+  PlainOpenBody,
+} from './history-fold.ts'
 import { foldFact, isStepOf } from './history-fold.ts'
-import type { AskedQuestion, OpenQuestion, PlainOpenBody } from './open-body.ts'
 import { makeWhole } from './render.ts'
 import type { PlanEntry } from './spec.ts'
 import type { IndexEntry } from './state.ts'
 
 export type { HistoryEntry } from './history-fold.ts'
-export type { OpenQuestion } from './open-body.ts'
+export type { OpenQuestion } from './history-fold.ts'
 
 export interface OpenCall {
   readonly callId: string

@@ -1,6 +1,6 @@
 // All inputs of a session, grouped by their submitters. A host never lets callers speak as the host: outside inputs are
 // a `UserCommand` or a `ClientReport`. The machine itself does not know who submits an input.
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode, Refusal } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, StoredPart, Usage } from '../messages.ts'
 import type { ModelPart, ModelSettings } from '../agent/model.ts'
@@ -348,3 +348,18 @@ export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>(
   'work-lost',
   'agent-changed',
 ])
+
+/** The answer to the sender of an input. */
+export interface Accepted {
+  readonly type: 'accepted'
+  /** Position of its record; the first one for a repeated input. */
+  readonly pos: number
+  /** For a claim: the client had already claimed the call. */
+  readonly again?: true
+  /** For an interrupt: the turn that it ended. Absent if none was running, or not the named one. */
+  readonly ended?: number
+}
+
+export interface Refused extends Refusal {
+  readonly type: 'refused'
+}

@@ -3,7 +3,7 @@
 import type { StoredPart } from '../messages.ts'
 import { TestSession } from '../testing/test-session.ts'
 import { describe, expect, test } from 'vitest'
-import { countMediaBytes, findLargeMedia } from './media.ts'
+import { countMediaBytes, findLargeMedia } from './size.ts'
 import { DEFAULT_LIMITS } from './spec.ts'
 
 function kept(bytes: number): StoredPart {

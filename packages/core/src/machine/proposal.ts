@@ -1,14 +1,15 @@
-// Turns the calls of an answer into calls of the ledger: which may run, and how the others settle at once.
+// Turns the calls of an answer into calls of the ledger: which may run, in the order that the agent demands, and how the
+// others settle at once.
 import type { JsonParsed } from '../json.ts'
-import { isJsonObject, JSON_DEPTH_MAX, parseJson } from '../json.ts'
+import { JSON_DEPTH_MAX, isJsonObject, parseJson } from '../json.ts'
 import type { FinishReason } from '../messages.ts'
 import type { ModelCallPart } from '../agent/model.ts'
 import type { Draft } from './draft.ts'
-import { findTool } from './draft.ts'
+import { findTool } from './clients.ts'
 import type { CallProposal, Settlement } from './fact.ts'
 import type { CallCheck, InputOf } from './input.ts'
-import { describeMissing, findMissing } from './order.ts'
-import type { RunningAttempt, State } from './state.ts'
+import type { RunningAttempt, State, Turn } from './state.ts'
+import type { Spec } from './spec.ts'
 
 export interface Proposed {
   readonly proposal: CallProposal
@@ -153,4 +154,48 @@ function isDenied(state: State, tool: string, argumentsHash: string): boolean {
   const denies = ({ name, decision, argumentsHash: denied }: State['remembered'][number]): boolean =>
     name === tool && decision === 'deny' && denied === argumentsHash
   return state.remembered.some(denies)
+}
+
+/** The name of the call that represents the approval of an answer; no tool has it. */
+export const ANSWER_APPROVAL = 'answer.approve'
+
+/**
+ * The tools that need an `ok` result in this turn before the call, or before the answer (without `name`). Empty if it is allowed now.
+ * @param done tools that have one
+ */
+export function findMissing(
+  { firstTool, order }: Pick<Spec, 'firstTool' | 'order'>,
+  done: readonly string[] = [],
+  name?: string,
+): readonly string[] {
+  if (firstTool !== undefined && name !== firstTool && !done.includes(firstTool)) return [firstTool]
+  if (!order) return []
+  const rules = order.filter((rule) => ('tool' in rule ? rule.tool === name : name === undefined))
+  return [...new Set(rules.flatMap(({ after }) => after))].filter((tool) => !done.includes(tool))
+}
+
+/**
+ * Whether `stopWhen` ends the turn now that the calls of a step have settled. The turn continues while the answer still
+ * requires another tool's result.
+ */
+export function endsAtCalls(
+  spec: Pick<Spec, 'stopWhen' | 'firstTool' | 'order'>,
+  { done = [], rounds }: Pick<Turn, 'done' | 'rounds'>,
+): boolean {
+  const isMet = spec.stopWhen?.some((rule) => ('tool' in rule ? done.includes(rule.tool) : rounds >= rule.rounds))
+  return isMet === true && findMissing(spec, done).length === 0
+}
+
+/** Message to the model about a premature call. */
+export function describeMissing(name: string, missing: readonly string[]): string {
+  return `"${name}" may run only after ${list(missing)} gave a result in this turn. Call ${list(missing)} first, then "${name}" again`
+}
+
+/** Message to the model about a premature answer. */
+export function describeEarlyAnswer(missing: readonly string[]): string {
+  return `it may come only after ${list(missing)} gave a result in this turn. Call ${list(missing)} first`
+}
+
+function list(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(' and ')
 }

@@ -1,6 +1,8 @@
-// Sizes in UTF-16 units, the machine's unit for everything that is not yet tokens, and the index of the history by size.
+// Sizes in UTF-16 units, the unit of the machine for everything that is not yet tokens; the number and size of images and
+// files, whose bytes it never inspects; and the index of the history by size.
+import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
-import type { AssistantPart, FilePart, MediaSource, StoredPart } from '../messages.ts'
+import type { AssistantPart, FilePart, ImagePart, MediaSource, StoredPart } from '../messages.ts'
 
 /** UTF-16 units that an image or file counts as; providers charge about 1,500 tokens for a large image. */
 const MEDIA_CHARS = 6000
@@ -107,4 +109,69 @@ export function jsonChars(value: unknown): number {
   } catch {
     return Infinity
   }
+}
+
+export type StoredMedia = ImagePart<MediaSource> | FilePart<MediaSource>
+
+export function isMedia(part: StoredPart): part is StoredMedia {
+  return part.type === 'image' || part.type === 'file'
+}
+
+/** Bytes sent with a request; none for an address. */
+export function countMediaBytes(source: MediaSource): number {
+  if (source.type === 'blob') return source.bytes
+  if (source.type === 'url') return 0
+  const { data } = source
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
+  return Math.floor((data.length * 3) / 4) - padding
+}
+
+/** Describes the first violation of a limit in an input or result, with the value and the limit. */
+export function findLargeMedia(
+  parts: readonly StoredPart[],
+  { mediaBytes, inputMediaBytes, mediaParts }: Limits,
+): string | undefined {
+  let count = 0
+  let total = 0
+  for (const [index, part] of parts.entries()) {
+    if (!isMedia(part)) continue
+    const bytes = countMediaBytes(part.source)
+    if (bytes > mediaBytes)
+      return `the ${part.type} at ${index} has ${bytes} bytes; at most ${mediaBytes} are allowed (mediaBytes)`
+    count += 1
+    total += bytes
+  }
+  if (count > mediaParts) return `it has ${count} images and files; at most ${mediaParts} are allowed (mediaParts)`
+  if (total <= inputMediaBytes) return undefined
+  return `its images and files have ${total} bytes; at most ${inputMediaBytes} are allowed (inputMediaBytes)`
+}
+
+/**
+ * Keeps `keepChars` of the text; calls and thoughts stay. Shortened text loses its provider state, which vouched for
+ * the whole.
+ */
+export function cutParts(parts: readonly AssistantPart[], keepChars: number): readonly AssistantPart[] {
+  let left = keepChars
+  return parts.flatMap((part): readonly AssistantPart[] => {
+    if (part.type !== 'text') return [part]
+    const kept = left >= part.text.length ? part.text : part.text.slice(0, wholeChars(part.text, left))
+    left = Math.max(0, left - part.text.length)
+    if (kept === part.text) return [part]
+    return kept.trim() === '' ? [] : [{ type: 'text', text: kept }]
+  })
+}
+
+/** The largest end up to `end` that splits no surrogate pair. */
+export function wholeEnd(text: string, end: number): number {
+  if (end >= text.length) return text.length
+  const code = text.charCodeAt(end - 1)
+  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
+}
+
+/** Never splits a surrogate pair, which providers refuse: the whole pair stays. */
+export function wholeChars(text: string, chars: number): number {
+  if (chars >= text.length) return text.length
+  if (chars <= 0) return 0
+  const code = text.charCodeAt(chars - 1)
+  return code >= 0xd800 && code <= 0xdbff ? chars + 1 : chars
 }

@@ -12,7 +12,7 @@ import type { CallState, Phase } from './state.ts'
 // one record. Effects are not written down: they are the difference between what the state before and after
 // the record owes (`effect.ts`), so a restart owes exactly what the log says.
 
-/** The machine's action for an input; each is a function in one of the `rows-*` files. */
+/** The action for an input; each is a function in the file of its subject, and `decide` lists them. */
 export type Action =
   | 'accept-input'
   | 'accept-transcript'

@@ -1,74 +1,23 @@
-// The course of a turn: inputs enter, the model is called, its calls settle, until the turn ends.
+// Turns, steps and attempts: the facts that begin and end them, and their fold.
 import type { ErrorCode } from '../errors.ts'
-import type { EnteredInputs, StepCut, TurnOutcome } from './fact.ts'
-import type { Played } from './input.ts'
-import { applyCallEvent, detachCall, mayDetach } from './call-event.ts'
-import { scheduleCalls } from './call-schedule.ts'
+import type { CallProposal, EnteredInputs, FactOf, StepCut, SupersedeReason, TurnOutcome } from './fact.ts'
+import { createUnknownFactError } from './fact.ts'
+import type { Failure, Played } from './input.ts'
 import type { Draft } from './draft.ts'
-import { endsAtCalls } from './order.ts'
 import { emit } from './draft.ts'
-import type { Limits, Spec } from './spec.ts'
-import { RULES } from './spec.ts'
-import type { IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
-import { requestChars } from './estimate.ts'
-import { makeRoom } from './window.ts'
+import type { Limits } from './spec.ts'
+import type { Call, IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
+import { spend } from './state.ts'
+import { takeCount } from './window.ts'
 
 /** Separates two steps' texts in a turn's full answer. */
 export const TEXT_SEPARATOR = '\n\n'
-
-/** Does everything possible now: starts and offers calls, closes the step, calls the model, begins the next turn. */
-export function advance(draft: Draft): void {
-  // A turn may begin and fail at once, for lack of room or tokens: then the inputs behind it get their turn.
-  do {
-    if (draft.state.phase === 'stopped') return
-    scheduleCalls(draft)
-    if (draft.state.step?.orphaned) endOrphans(draft)
-    closeStep(draft)
-    const { state } = draft
-    if (state.step) {
-      if (state.step.orphaned && !state.step.grace && state.queue.some((item) => item.ready))
-        emit(draft, { type: 'grace-started', untilMs: state.nowMs + RULES.graceMs })
-      return
-    }
-    if (state.phase === 'paused') return
-    if (!state.turn) startTurn(draft)
-    else if (!state.attempt && !state.retry) nextStep(draft)
-  } while (draft.state.phase === 'idle' && draft.state.queue.some((item) => item.ready) && !draft.state.step)
-}
-
-/**
- * Handles calls of an interrupted turn. A returned call is no longer offered. Once an input waits, tools that may
- * detach do.
- */
-function endOrphans(draft: Draft): void {
-  const isAwaited = draft.state.queue.some((item) => item.ready)
-  for (const call of draft.state.step?.calls ?? [])
-    if (call.state === 'ready') applyCallEvent(draft, call, 'interrupt')
-    else if (isAwaited && mayDetach(draft.state, call)) detachCall(draft, call)
-}
 
 /** A step enters the history when its last call has settled. */
 export function closeStep(draft: Draft): void {
   const step = draft.state.step
   if (!step || step.calls.some((call) => call.state !== 'settled')) return
   emit(draft, { type: 'step-closed', step: step.step, entry: draft.state.counters.entry + 1 })
-}
-
-function startTurn(draft: Draft): void {
-  const waiting = draft.state.queue.filter((item) => item.ready)
-  if (waiting.length === 0) return
-  // One answer fits one schema: inputs with a different schema, or none, are answered by the next turn.
-  const output = waiting.find((item) => item.type === 'user')?.output
-  const wanted = JSON.stringify(output)
-  const other = waiting.findIndex((item) => item.type === 'user' && JSON.stringify(item.output) !== wanted)
-  const items = other < 0 ? waiting : waiting.slice(0, other)
-  openTurn(draft, {
-    model: items.findLast((item) => item.model !== undefined)?.model,
-    settings: items.findLast((item) => item.settings)?.settings,
-    output,
-  })
-  enterInputs(draft, items)
-  startModel(draft)
 }
 
 type TurnWish = { readonly [Name in 'model' | 'settings' | 'output']?: QueuedInput[Name] | undefined }
@@ -103,7 +52,7 @@ export function enterAgain(draft: Draft, asked: readonly IndexEntry[]): void {
 }
 
 /** Inputs enter in the order of their acceptance; adjacent transcript entries become one message. */
-function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
+export function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
   const { state } = draft
   const entries: EnteredInputs[] = []
   let previous: QueuedInput | undefined
@@ -135,85 +84,6 @@ export function enterNotes(draft: Draft): void {
   const chars = state.notes.reduce((sum, note) => sum + note.chars, 0)
   const entries = [{ entry: state.counters.entry + 1, inputs: [], notes, chars }]
   emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
-}
-
-/** After a closed step: steering inputs enter, then the model is called again. */
-function nextStep(draft: Draft): void {
-  const { spec, state } = draft
-  const turn = state.turn
-  if (!turn) return
-  if (spec.stopWhen && endsAtCalls(spec, turn)) {
-    finishTurn(draft, 'tool')
-    return
-  }
-  if (turn.tokens > spec.limits.turnTokens) {
-    failTurn(
-      draft,
-      'turn_tokens_exceeded',
-      `the turn used ${turn.tokens} tokens; the limit is ${spec.limits.turnTokens}`,
-    )
-    return
-  }
-  if (turn.costMicros > spec.limits.turnCostMicros) {
-    const [spent, limit] = [turn.costMicros, spec.limits.turnCostMicros].map((micros) => `$${micros / 1_000_000}`)
-    failTurn(draft, 'turn_cost_exceeded', `the turn cost ${spent}; the limit is ${limit}`)
-    return
-  }
-  // An input with its own schema waits for its own turn, and so do later inputs.
-  const wanted = JSON.stringify(turn.output)
-  const other = state.queue.findIndex((item) => item.output && JSON.stringify(item.output) !== wanted)
-  const steering = other < 0 ? state.queue : state.queue.slice(0, other)
-  const steer = steering.findLastIndex((item) => item.ready && item.delivery !== 'queue')
-  if (steer >= 0 && !turn.continuing) steerTurn(draft, turn, state.queue.slice(0, steer + 1))
-  startModel(draft)
-}
-
-/** An input that enters a running turn may set a model and settings, like an input that begins a turn. */
-function steerTurn(draft: Draft, turn: Turn, items: readonly QueuedInput[]): void {
-  const model = items.findLast((item) => item.model !== undefined)?.model
-  const brought = items.findLast((item) => item.settings)?.settings
-  const settings = brought ? { ...draft.state.settings, ...brought } : turn.settings
-  const models = model === undefined ? turn.models : [model, ...draft.spec.models.filter((other) => other !== model)]
-  if (models !== turn.models || settings !== turn.settings) emit(draft, { type: 'turn-settings-set', models, settings })
-  enterInputs(draft, items)
-}
-
-/** Starts the next attempt of the turn's next step, once the history fits. */
-export function startModel(draft: Draft): void {
-  const room = makeRoom(draft)
-  if (room === 'summarising') return
-  if (room !== 'ready') {
-    failTurn(draft, 'context_overflow', room.message)
-    return
-  }
-  const { spec, state } = draft
-  const turn = state.turn
-  if (!turn) return
-  const isBounded = spec.limits.firstWordMs < Number.MAX_SAFE_INTEGER
-  const firstWordMs = isBounded ? findFirstWordMs(spec, turn, state.nowMs) : undefined
-  emit(draft, {
-    type: 'model-started',
-    attempt: state.counters.attempt + 1,
-    step: state.counters.step + 1,
-    model: turn.models[turn.candidate] ?? '',
-    fromEntry: state.index[0]?.entry ?? 0,
-    toEntry: state.counters.entry,
-    choice: turn.rounds >= spec.limits.toolRounds ? 'none' : 'auto',
-    chars: requestChars(spec, state),
-    ...(firstWordMs !== undefined && { firstWordMs }),
-  })
-}
-
-/**
- * The rest of the model's share of `firstWordMs`, or an equal share of the remaining time for all models that may still
- * be called.
- */
-function findFirstWordMs({ limits }: Spec, { wait, models, candidate }: Turn, nowMs: number): number {
-  const leftMs =
-    wait?.untilMs === null || !wait
-      ? leftOfWaitMs(limits, wait, nowMs) / (models.length - candidate)
-      : wait.untilMs - nowMs
-  return Math.max(0, Math.floor(leftMs))
 }
 
 /** Milliseconds for the first piece of an answer to arrive, from any model; Infinity without a limit. */
@@ -255,4 +125,263 @@ export function cutTexts(draft: Draft, steps: readonly TurnStep[], heard: number
   }
   if (cuts.length > 0) emit(draft, { type: 'answer-cut', cuts })
   return Math.max(0, first ? left : left - TEXT_SEPARATOR.length)
+}
+
+type TurnFact = FactOf<
+  | 'turn-started'
+  | 'turn-clock-set'
+  | 'turn-settings-set'
+  | 'model-started'
+  | 'attempt-progressed'
+  | 'attempt-superseded'
+  | 'attempt-failed'
+  | 'answer-ignored'
+  | 'step-finished'
+  | 'step-salvaged'
+  | 'output-refused'
+  | 'interrupt-accepted'
+  | 'model-used'
+  | 'turn-finished'
+>
+
+export function applyTurnFact(state: State, fact: TurnFact): State {
+  switch (fact.type) {
+    case 'turn-started':
+      return turnStarted(state, fact)
+    case 'turn-clock-set': {
+      const deadline = fact.deadlineMs === null ? null : { atMs: fact.deadlineMs, generation: state.pos }
+      return { ...state, turn: state.turn && { ...state.turn, deadline, remainingMs: fact.remainingMs } }
+    }
+    case 'turn-settings-set': {
+      const { models, settings } = fact
+      return { ...state, turn: state.turn && { ...state.turn, models, settings, candidate: 0, failures: 0 } }
+    }
+    case 'model-started':
+      return modelStarted(state, fact)
+    case 'attempt-progressed': {
+      const progressChars = fact.offset + fact.text.length
+      return { ...state, attempt: state.attempt && { ...state.attempt, progressChars } }
+    }
+    case 'attempt-superseded':
+      return attemptSuperseded(learnWindow(state, fact.error), fact)
+    case 'attempt-failed':
+      return { ...state, attempt: null }
+    case 'answer-ignored':
+      return state
+    case 'step-finished':
+      return stepFinished(state, fact)
+    case 'step-salvaged':
+      return stepSalvaged(state, fact)
+    case 'model-used':
+      return { ...state, turn: state.turn && { ...state.turn, ...spend(state.turn, fact.usage) } }
+    case 'output-refused':
+      return { ...state, turn: state.turn && answerRefused(state.turn, fact) }
+    case 'interrupt-accepted':
+      if (fact.untilMs === undefined) return state
+      return {
+        ...state,
+        phase: 'interrupting',
+        interrupting: { heard: fact.heard, deadline: { atMs: fact.untilMs, generation: state.pos } },
+      }
+    case 'turn-finished':
+      return turnFinished(state, fact)
+    default:
+      throw createUnknownFactError(fact satisfies never)
+  }
+}
+
+function learnWindow(state: State, error: Failure | undefined): State {
+  const { attempt, learntWindows = [] } = state
+  if (!attempt || error?.contextTokens === undefined) return state
+  const others = learntWindows.filter(({ model }) => model !== attempt.model)
+  return { ...state, learntWindows: [...others, { model: attempt.model, tokens: error.contextTokens }] }
+}
+
+/** An answered request with more tokens than a refusal named proves that the refusal was wrong. */
+function forgetWindow({ attempt, learntWindows }: State, { usage }: FactOf<'step-finished'>): Partial<State> {
+  const isWrong = learntWindows?.some(
+    ({ model, tokens }) => model === attempt?.model && tokens < (usage.inputTokens ?? 0),
+  )
+  return isWrong ? { learntWindows: learntWindows?.filter(({ model }) => model !== attempt?.model) ?? [] } : {}
+}
+
+/** Its output is void and no longer part of the turn's text. */
+function answerRefused(turn: Turn, { step, by }: FactOf<'output-refused'>): Turn {
+  const steps = turn.steps.map((said) => (said.step === step ? { ...said, textChars: 0 } : said))
+  return by === undefined
+    ? { ...turn, steps, misfits: (turn.misfits ?? 0) + 1 }
+    : { ...turn, steps, refusals: (turn.refusals ?? 0) + 1 }
+}
+
+function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
+  const turn: Turn = {
+    turn: fact.turn,
+    exchange: fact.exchange,
+    models: fact.models,
+    settings: fact.settings ?? {},
+    ...(fact.output && { output: fact.output }),
+    candidate: 0,
+    failures: 0,
+    recoveries: 0,
+    rounds: 0,
+    calls: 0,
+    pauses: 0,
+    shrinks: 0,
+    tokens: 0,
+    costMicros: 0,
+    askedAgain: false,
+    steps: [],
+    deadline: { atMs: fact.deadlineMs, generation: state.pos },
+    remainingMs: fact.deadlineMs - state.nowMs,
+    continuing: false,
+    asks: false,
+  }
+  const counters = { ...state.counters, turn: fact.turn, exchange: fact.exchange }
+  return { ...state, turn, counters, phase: 'modelling', summaryFailed: false, summaryRecoveries: 0 }
+}
+
+function modelStarted(state: State, fact: FactOf<'model-started'>): State {
+  const { attempt, step, model, fromEntry, toEntry, choice, chars, firstWordMs } = fact
+  const { turn, nowMs } = state
+  const limited = firstWordMs === undefined ? {} : { firstWordMs }
+  return {
+    ...state,
+    phase: 'modelling',
+    retry: null,
+    counters: { ...state.counters, attempt },
+    attempt: { attempt, purpose: 'step', step, model, fromEntry, toEntry, choice, chars, progressChars: 0, ...limited },
+    turn:
+      turn && firstWordMs !== undefined
+        ? { ...turn, wait: { sinceMs: turn.wait?.sinceMs ?? nowMs, untilMs: nowMs + firstWordMs } }
+        : turn,
+  }
+}
+
+function withoutWait(turn: Turn): Turn {
+  const { wait: _, ...rest } = turn
+  return rest
+}
+
+/**
+ * The wait for the first word continues after a failure, unless its answer had begun. After a restart or a pause it
+ * starts over.
+ */
+function waitOn(turn: Turn, reason: SupersedeReason, progressChars: number): Turn {
+  if (!turn.wait) return turn
+  if (progressChars > 0 || reason === 'restart' || reason === 'paused' || reason === 'model-set')
+    return withoutWait(turn)
+  return reason === 'fallback' ? { ...turn, wait: { ...turn.wait, untilMs: null } } : turn
+}
+
+function attemptSuperseded(state: State, fact: FactOf<'attempt-superseded'>): State {
+  const retry = fact.retryAtMs === undefined ? null : { atMs: fact.retryAtMs, generation: state.pos }
+  const summary = state.attempt?.purpose === 'summary'
+  const turn = state.turn && waitOn(state.turn, fact.reason, state.attempt?.progressChars ?? 0)
+  const next = { ...state, attempt: null, retry, turn }
+  if (!turn || fact.reason === 'paused' || fact.reason === 'model-set') return next
+  if (summary) return { ...next, summaryRecoveries: state.summaryRecoveries + 1, phase: 'modelling' }
+  switch (fact.reason) {
+    case 'failed':
+      return { ...next, turn: { ...turn, failures: turn.failures + 1 } }
+    case 'fallback':
+      return { ...next, turn: { ...turn, failures: 0, candidate: turn.candidate + 1 } }
+    case 'restart':
+      return { ...next, turn: { ...turn, recoveries: turn.recoveries + 1 } }
+    case 'empty':
+      return { ...next, turn: { ...turn, askedAgain: true } }
+    case 'context-full':
+      return { ...next, turn: { ...turn, shrinks: turn.shrinks + 1 } }
+    case 'too-large':
+      return next
+    default:
+      return fact.reason satisfies never
+  }
+}
+
+function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
+  const turn = state.turn
+  if (!turn) return state
+  const { step, textChars } = fact
+  const hasCalls = fact.calls.length > 0
+  const asksPerson = fact.calls[0]?.answer !== undefined
+  return {
+    ...state,
+    phase: hasCalls && state.phase === 'modelling' ? 'calling' : state.phase,
+    attempt: null,
+    counters: { ...state.counters, step },
+    ...takeCount(state, fact),
+    ...(state.learntWindows && forgetWindow(state, fact)),
+    step: {
+      step,
+      exchange: turn.exchange,
+      chars: fact.chars,
+      calls: fact.calls.map(createCall),
+      orphaned: false,
+      grace: null,
+    },
+    turn: {
+      ...(turn.wait ? withoutWait(turn) : turn),
+      failures: 0,
+      recoveries: 0,
+      rounds: turn.rounds + (hasCalls && !asksPerson ? 1 : 0),
+      calls: turn.calls + (asksPerson ? 0 : fact.calls.length),
+      pauses: turn.pauses + (fact.finish === 'pause' ? 1 : 0),
+      continuing: fact.finish === 'pause',
+      tokens: turn.tokens + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0),
+      costMicros: turn.costMicros + (fact.usage.costMicros ?? 0),
+      // The history has no call for a person's approval of the answer.
+      steps: [...turn.steps, { step, textChars, hasCalls: hasCalls && !asksPerson }],
+    },
+  }
+}
+
+function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
+  const turn = state.turn
+  if (!turn) return state
+  const { step, textChars } = fact
+  return {
+    ...state,
+    attempt: null,
+    counters: { ...state.counters, step },
+    step: { step, exchange: turn.exchange, chars: textChars, calls: [], orphaned: false, grace: null },
+    turn: { ...(turn.wait ? withoutWait(turn) : turn), steps: [...turn.steps, { step, textChars, hasCalls: false }] },
+  }
+}
+
+/** The description of a call for people is text, so it is in the history and not in the state. */
+function createCall(proposal: CallProposal): Call {
+  return {
+    ...(proposal.about ? withoutText(proposal) : proposal),
+    state: proposal.asks || proposal.tokenHash !== undefined ? 'proposed' : 'ready',
+    attempt: 0,
+    approvals: 0,
+    approval: null,
+    offer: null,
+    clock: { mode: 'held', deadline: null, remainingMs: proposal.timeoutMs, awayRemainingMs: -1, graces: 0 },
+    deadline: null,
+    heldMs: null,
+    questions: [],
+    settlement: null,
+    resultChars: 0,
+    editedChars: 0,
+    tellLate: false,
+  }
+}
+
+function withoutText(proposal: CallProposal): Omit<CallProposal, 'about'> {
+  const { about: _, ...rest } = proposal
+  return rest
+}
+
+function turnFinished(state: State, fact: FactOf<'turn-finished'>): State {
+  return {
+    ...state,
+    phase: state.phase === 'paused' ? 'paused' : 'idle',
+    lastTurn: { turn: fact.turn, steps: state.turn?.steps ?? [] },
+    turn: null,
+    attempt: null,
+    retry: null,
+    interrupting: null,
+    step: state.step && { ...state.step, orphaned: true },
+  }
 }

@@ -7,7 +7,7 @@ import { validateHistory } from '../testing/neutral-history.ts'
 import type { Random } from '../testing/random.ts'
 import { createRandom } from '../testing/random.ts'
 import { TestSession, toOutcome } from '../testing/test-session.ts'
-import { requestTokens } from './estimate.ts'
+import { requestTokens } from './window.ts'
 import type { WindowSpec } from './spec.ts'
 
 const CHARS_PER_TOKEN = 4

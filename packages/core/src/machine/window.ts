@@ -1,11 +1,13 @@
-// The window: the part of the history that a request may hold. It moves by whole exchanges and never splits a step.
+// The window: the part of the history that a request may hold. It moves by whole exchanges and never splits a step. Here
+// are its rules, the estimate of tokens behind them, and the fold of the index of the history.
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import { requestTokens } from './estimate.ts'
-import type { MessageLimit } from './spec.ts'
+import type { MessageLimit, Spec } from './spec.ts'
 import { RULES } from './spec.ts'
-import type { LongResult } from './size.ts'
-import type { IndexEntry, State } from './state.ts'
+import type { LongResult, MediaSize } from './size.ts'
+import type { Counted, IndexEntry, State, TurnStep } from './state.ts'
+import { spend } from './state.ts'
+import type { FactOf, StepCut } from './fact.ts'
 
 /** Shares of the available room. */
 const HALF = 1 / 2
@@ -223,4 +225,354 @@ function listExchanges(index: readonly IndexEntry[]): readonly number[] {
   const exchanges: number[] = []
   for (const { exchange } of index) if (exchange !== exchanges.at(-1)) exchanges.push(exchange)
   return exchanges
+}
+
+type HistoryFact = FactOf<
+  | 'inputs-entered'
+  | 'step-closed'
+  | 'window-moved'
+  | 'results-moved'
+  | 'summary-started'
+  | 'summary-finished'
+  | 'summary-failed'
+  | 'answer-cut'
+  | 'inputs-left-out'
+  | 'history-rewound'
+>
+
+export function applyHistoryFact(state: State, fact: HistoryFact): State {
+  switch (fact.type) {
+    case 'inputs-entered':
+      return inputsEntered(state, fact)
+    case 'step-closed':
+      return stepClosed(state, fact)
+    case 'window-moved':
+      return { ...state, index: state.index.filter((entry) => entry.entry >= fact.fromEntry) }
+    case 'results-moved':
+      return resultsMoved(state, fact)
+    case 'summary-started':
+      return summaryStarted(state, fact)
+    case 'summary-finished':
+      return summaryFinished(state, fact)
+    case 'summary-failed':
+      return { ...state, attempt: null, summaryFailed: true, phase: 'modelling' }
+    case 'answer-cut':
+      return answerCut(state, fact.cuts)
+    case 'inputs-left-out':
+      return inputsLeftOut(state, fact)
+    case 'history-rewound':
+      return {
+        ...state,
+        index: fact.index,
+        lastTurn: null,
+        recentInputs: [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered),
+      }
+    default:
+      return fact satisfies never
+  }
+}
+
+function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
+  const entered = new Set(fact.entries.flatMap((entry) => entry.inputs))
+  const told = new Set(fact.entries.flatMap((entry) => entry.notes))
+  // A repeated input is no longer in the queue.
+  const silent = new Set(state.queue.filter((item) => item.asks === false).map((item) => item.inputId))
+  const asks = [...entered].some((inputId) => !silent.has(inputId))
+  const entries = fact.entries.map(({ entry, inputs, notes, chars, media }): IndexEntry => ({
+    entry,
+    exchange: fact.exchange,
+    role: 'user',
+    chars,
+    inputs,
+    notes,
+    ...(media && { media }),
+  }))
+  return withEntries(
+    {
+      ...state,
+      turn: state.turn && { ...state.turn, asks: state.turn.asks || asks },
+      queue: state.queue.filter((item) => !entered.has(item.inputId)),
+      notes: state.notes.filter((note) => !told.has(note.note)),
+    },
+    entries,
+  )
+}
+
+function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
+  const step = state.step
+  if (!step) return state
+  const resultChars = step.calls.reduce((sum, call) => sum + call.resultChars, 0)
+  const media = step.calls.flatMap((call) => call.media ?? [])
+  const long = step.calls.flatMap(({ callId, longChars: chars }) => (chars === undefined ? [] : [{ callId, chars }]))
+  const closed = step.calls.map(({ callId, name, runs, offer, settlement, tellLate, provenance }) => ({
+    callId,
+    name,
+    runs,
+    offer,
+    settlement: settlement ?? 'unknown',
+    tellLate,
+    ...(provenance && { provenance }),
+  }))
+  const entry: IndexEntry = {
+    entry: fact.entry,
+    exchange: step.exchange,
+    role: 'step',
+    chars: step.chars + resultChars,
+    step: step.step,
+    ...(media.length > 0 && { media: addMedia(media) }),
+    ...(long.length > 0 && { long }),
+  }
+  const recentCalls = [...state.recentCalls, ...closed].slice(-RULES.remembered)
+  return withEntries({ ...state, step: null, recentCalls }, [entry])
+}
+
+function addMedia(sizes: readonly MediaSize[]): MediaSize {
+  return sizes.reduce((sum, { parts, chars }) => ({ parts: sum.parts + parts, chars: sum.chars + chars }))
+}
+
+function withEntries(state: State, entries: readonly IndexEntry[]): State {
+  const last = entries.at(-1)?.entry ?? state.counters.entry
+  return {
+    ...state,
+    index: [...state.index, ...entries],
+    counters: { ...state.counters, entry: last },
+  }
+}
+
+function summaryStarted(state: State, fact: FactOf<'summary-started'>): State {
+  const { attempt, fromEntry, toEntry } = fact
+  return {
+    ...state,
+    phase: 'summarising',
+    retry: null,
+    counters: { ...state.counters, attempt },
+    attempt: {
+      attempt,
+      purpose: 'summary',
+      model: '',
+      step: 0,
+      fromEntry,
+      toEntry,
+      choice: 'none',
+      chars: 0,
+      progressChars: 0,
+    },
+  }
+}
+
+/** The summary takes the number of the last entry that it replaces, so the index stays sorted. */
+function summaryFinished(state: State, fact: FactOf<'summary-finished'>): State {
+  const replaced = state.index.filter((entry) => entry.entry >= fact.fromEntry && entry.entry <= fact.toEntry)
+  const older = state.index.filter((entry) => entry.entry < fact.fromEntry)
+  const newer = state.index.filter((entry) => entry.entry > fact.toEntry)
+  const summary: IndexEntry = {
+    entry: fact.toEntry,
+    exchange: replaced.at(-1)?.exchange ?? 0,
+    role: 'summary',
+    chars: fact.text.length,
+  }
+  const turn = state.turn && { ...state.turn, ...spend(state.turn, fact.usage) }
+  return { ...state, turn, attempt: null, phase: 'modelling', index: [...older, summary, ...newer] }
+}
+
+function resultsMoved(state: State, { calls, sizes }: FactOf<'results-moved'>): State {
+  const chars = new Map(sizes.map((size) => [size.entry, size.chars]))
+  const index = state.index.map((entry) => {
+    if (!chars.has(entry.entry)) return entry
+    const { long, ...kept } = entry
+    const left = long?.filter(({ callId }) => !calls.includes(callId)) ?? []
+    return { ...kept, chars: chars.get(entry.entry) ?? entry.chars, ...(left.length > 0 && { long: left }) }
+  })
+  return { ...state, index }
+}
+
+function inputsLeftOut(state: State, { sizes }: FactOf<'inputs-left-out'>): State {
+  const sized = new Map(sizes.map((size) => [size.entry, size]))
+  const index = state.index.map((entry) => {
+    const size = sized.get(entry.entry)
+    if (!size) return entry
+    const { media: _, ...kept } = entry
+    return { ...kept, chars: size.chars, ...(size.media && { media: size.media }) }
+  })
+  return { ...state, index }
+}
+
+function answerCut(state: State, cuts: readonly StepCut[]): State {
+  const keep = new Map(cuts.map((cut) => [cut.step, cut.keepChars]))
+  const steps = [...(state.turn?.steps ?? []), ...(state.lastTurn?.steps ?? [])]
+  const removed = new Map(steps.map((step) => [step.step, step.textChars - (keep.get(step.step) ?? step.textChars)]))
+  const callless = new Set(steps.filter((step) => !step.hasCalls).map((step) => step.step))
+  const index = state.index.flatMap((entry) => {
+    if (entry.role !== 'step' || entry.step === undefined || !keep.has(entry.step)) return [entry]
+    if (keep.get(entry.step) === 0 && callless.has(entry.step)) return []
+    return [{ ...entry, chars: entry.chars - (removed.get(entry.step) ?? 0) }]
+  })
+  const step = state.step && { ...state.step, chars: state.step.chars - (removed.get(state.step.step) ?? 0) }
+  const shorten = (turnStep: TurnStep): TurnStep => ({
+    ...turnStep,
+    textChars: keep.get(turnStep.step) ?? turnStep.textChars,
+  })
+  return {
+    ...state,
+    index,
+    step,
+    turn: state.turn && { ...state.turn, steps: state.turn.steps.map(shorten) },
+    lastTurn: state.lastTurn && { ...state.lastTurn, steps: state.lastTurn.steps.map(shorten) },
+  }
+}
+
+/** Characters per token assumed for the overhead, and the first guess for everything else. */
+export const CHARS_PER_TOKEN = 4
+/** Tokens that a provider adds around a message. */
+const MESSAGE_TOKENS = 4
+/** Tokens around a tool's result, including the difference between its text and other text (recorded: 3 to 40). */
+const RESULT_TOKENS = { least: 0, most: 100 }
+/**
+ * Minimum characters to learn the cost of a character from. A first request includes hidden prompts, so it needs more.
+ */
+const LEARNS_FROM_CHARS = 400
+const LEARNS_FROM_FIRST_CHARS = 4000
+/** Tokens per 1,000 characters: a provider outside these bounds counts something else. */
+const DENSITY = { least: 50, most: 2000 }
+
+type Learnt = Pick<State, 'tokensPer1000Chars' | 'tokensPerResult'>
+type Estimated = Pick<State, 'index' | 'counted' | 'turn' | 'counters' | 'model'> & Learnt
+
+/** The part of a spec that determines the size of a request. */
+interface Measured extends Pick<Spec, 'models'> {
+  readonly window: Pick<Spec['window'], 'overheadTokens'>
+}
+
+/** UTF-16 units of the next request, as logged. */
+export function requestChars(spec: Measured, { index }: Pick<State, 'index'>): number {
+  return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(index)
+}
+
+/** Estimated tokens of a request with these entries to the turn's current model. */
+export function requestTokens(spec: Measured, state: Estimated, index = state.index): number {
+  const { counted, turn, tokensPer1000Chars } = state
+  const model = turn ? turn.models[turn.candidate] : (state.model ?? spec.models[0])
+  if (!counted || counted.model !== model) return Math.ceil((requestChars(spec, { index }) * tokensPer1000Chars) / 1000)
+  const chars = spec.window.overheadTokens * CHARS_PER_TOKEN - counted.overheadChars
+  const exchange = turn?.exchange ?? state.counters.exchange
+  const tokens = keptTokens(counted, index, exchange) + addedTokens(counted, index, state)
+  return Math.max(0, Math.ceil(tokens + chars / CHARS_PER_TOKEN))
+}
+
+/** Data for the next estimate. If the provider did not count, the previous count stays. */
+export function takeCount(state: State, fact: FactOf<'step-finished'>): Pick<State, 'counted'> & Learnt {
+  const { attempt, turn, counted, tokensPer1000Chars, tokensPerResult } = state
+  const { inputTokens, outputTokens } = fact.usage
+  if (!attempt || !turn || inputTokens === undefined) return { counted, tokensPer1000Chars, tokensPerResult }
+  const historyChars = indexChars(state.index)
+  const thoughts = measureThoughts(fact)
+  const earlier = counted?.exchange === turn.exchange ? counted.thoughtTokens : 0
+  return {
+    ...learn(state, inputTokens),
+    counted: {
+      model: attempt.model,
+      exchange: turn.exchange,
+      toEntry: attempt.toEntry,
+      tokens: inputTokens,
+      historyChars,
+      overheadChars: attempt.chars - historyChars,
+      answerChars: fact.chars,
+      answerTokens:
+        outputTokens === undefined
+          ? Math.ceil((fact.chars * tokensPer1000Chars) / 1000)
+          : outputTokens - (thoughts.rideAlong ? 0 : thoughts.tokens),
+      answerCalls: fact.calls.filter(({ answer }) => !answer).length,
+      thoughtTokens: earlier + (thoughts.rideAlong ? thoughts.tokens : 0),
+    },
+  }
+}
+
+/**
+ * Tokens left of the counted request: removed entries take their share with them, and thoughts of an ended exchange are
+ * not sent again.
+ */
+function keptTokens(counted: Counted, index: readonly IndexEntry[], exchange: number): number {
+  const { tokens, historyChars, overheadChars, toEntry } = counted
+  const kept = indexChars(index.filter(({ entry }) => entry <= toEntry))
+  const thoughts = exchange === counted.exchange ? 0 : counted.thoughtTokens
+  if (kept === historyChars) return tokens - thoughts
+  const overheadTokens = Math.min(tokens, overheadChars / CHARS_PER_TOKEN)
+  const share = historyChars === 0 ? 1 : kept / historyChars
+  return overheadTokens + (tokens - overheadTokens) * share - Math.min(thoughts, tokens) * share
+}
+
+/** Tokens added after the count: the answer, which was counted too, the results of its calls, and new inputs. */
+function addedTokens(
+  counted: Counted,
+  index: readonly IndexEntry[],
+  { tokensPer1000Chars: density, tokensPerResult }: Learnt,
+): number {
+  const added = index.filter(({ entry }) => entry > counted.toEntry)
+  const chars = indexChars(added)
+  const framing = added.length * MESSAGE_TOKENS
+  // An answer that was cut, or is not part of the history yet.
+  if (added.length === 0 || chars < counted.answerChars) return framing + (chars * density) / 1000
+  const rest = chars - counted.answerChars
+  return counted.answerTokens + framing + counted.answerCalls * tokensPerResult + (rest * density) / 1000
+}
+
+/**
+ * Learns the cost of a character from the growth since the last count or, if there are few characters, the extra cost
+ * of a result.
+ */
+function learn(state: State, inputTokens: number): Learnt {
+  const { counted, attempt, turn, index, tokensPer1000Chars, tokensPerResult } = state
+  const chars = attempt?.chars ?? 0
+  if (!counted || counted.model !== attempt?.model) {
+    const isLong = chars >= LEARNS_FROM_FIRST_CHARS
+    return {
+      tokensPer1000Chars: isLong
+        ? approach(tokensPer1000Chars, (inputTokens * 1000) / chars, DENSITY)
+        : tokensPer1000Chars,
+      tokensPerResult,
+    }
+  }
+  const added = index.filter(({ entry }) => entry > counted.toEntry)
+  const isWhole = indexChars(index) - indexChars(added) === counted.historyChars
+  const rest = indexChars(added) - counted.answerChars
+  // The count for images is a guess, and says nothing about characters.
+  if (!isWhole || rest < 0 || added.some(({ media }) => media)) return { tokensPer1000Chars, tokensPerResult }
+  const kept = keptTokens(counted, index, turn?.exchange ?? 0)
+  const without = (known: Partial<Learnt>): number =>
+    inputTokens - kept - addedTokens(counted, index, { tokensPer1000Chars, tokensPerResult, ...known })
+  if (rest >= LEARNS_FROM_CHARS) {
+    const density = (without({ tokensPer1000Chars: 0 }) * 1000) / rest
+    return { tokensPer1000Chars: approach(tokensPer1000Chars, density, DENSITY), tokensPerResult }
+  }
+  if (counted.answerCalls === 0) return { tokensPer1000Chars, tokensPerResult }
+  const each = without({ tokensPerResult: 0 }) / counted.answerCalls
+  return { tokensPer1000Chars, tokensPerResult: approach(tokensPerResult, each, RESULT_TOKENS) }
+}
+
+/**
+ * The average of the old and the new value, so that one odd count (a cached image, a hidden prompt) has limited effect.
+ */
+function approach(
+  before: number,
+  seen: number,
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
+  return Math.round((before + Math.min(most, Math.max(least, Math.round(seen)))) / 2)
+}
+
+/** Thoughts are output, but the next request holds them only if the provider signed them. */
+function measureThoughts({ parts, usage, chars }: FactOf<'step-finished'>): {
+  readonly tokens: number
+  readonly rideAlong: boolean
+} {
+  const rideAlong = parts.some(
+    (part) => part.type === 'provider' || ((part.type === 'reasoning' || part.type === 'call') && part.state),
+  )
+  const told = parts.reduce((sum, part) => sum + (part.type === 'reasoning' ? part.text.length : 0), 0)
+  const { outputTokens = 0, reasoningTokens = chars === 0 ? 0 : Math.round((outputTokens * told) / chars) } = usage
+  return { tokens: Math.min(outputTokens, reasoningTokens), rideAlong }
+}
+
+function indexChars(index: readonly IndexEntry[]): number {
+  return index.reduce((sum, entry) => sum + entry.chars, 0)
 }

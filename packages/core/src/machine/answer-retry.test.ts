@@ -1,7 +1,7 @@
 // The pause before a model is called again: bounded, growing, and the same everywhere.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { retryDelayMs } from './rows-model.ts'
+import { retryDelayMs } from './answer.ts'
 import { DEFAULT_RETRY } from './spec.ts'
 
 const error = { code: 'model_overloaded', message: 'busy', retryable: true } as const

@@ -1,14 +1,14 @@
-// Rows for inputs of people and programs: they are accepted into one queue, in one order.
-import type { InputBody } from './fact.ts'
+// Inputs of people and programs: accepted into one queue, in one order; withdrawn, rewound.
+import type { FactOf, InputBody } from './fact.ts'
 import type { Delivery, Heard, InputOf } from './input.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import { interruptTurn } from './rows-interrupt.ts'
-import { countChars, heldChars, jsonChars } from './size.ts'
-import type { IndexEntry } from './state.ts'
-import { enterAgain, finishTurn, openTurn } from './turn.ts'
-import { applyCallEventToAll } from './call-event.ts'
-import { closeStep } from './turn.ts'
+import { interruptTurn } from './interrupt.ts'
+import { countChars, heldChars, jsonChars, measureMedia } from './size.ts'
+import { RULES } from './spec.ts'
+import type { IndexEntry, State } from './state.ts'
+import { closeStep, enterAgain, finishTurn, openTurn } from './turn.ts'
+import { applyCallEventToAll } from './calls.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
   const { inputId, parts, delivery = 'queue', model, settings, output, heard, asks, more, traceparent } = input
@@ -125,4 +125,31 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
 /** `check` has verified that it is queued. */
 export function withdraw(draft: Draft, { target }: InputOf<'withdraw'>): void {
   emit(draft, { type: 'input-withdrawn', inputId: target })
+}
+
+export function inputAccepted(state: State, fact: FactOf<'input-accepted'>): State {
+  const media = fact.body.type === 'user' ? measureMedia(fact.body.parts) : undefined
+  const item = {
+    inputId: fact.inputId,
+    type: fact.body.type,
+    chars: fact.chars,
+    heldChars: fact.heldChars,
+    ready: fact.ready,
+    delivery: fact.delivery,
+    ...(media && { media }),
+    ...(fact.model !== undefined && { model: fact.model }),
+    ...(fact.settings && { settings: fact.settings }),
+    ...(fact.output && { output: fact.output }),
+    ...(fact.asks === false && { asks: fact.asks }),
+  }
+  const recentInputs = [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered)
+  const next = { ...state, recentInputs, queue: [...state.queue, item] }
+  if (fact.untilMs === undefined) return next
+  const sinceMs = state.batch?.sinceMs ?? state.nowMs
+  return { ...next, batch: { sinceMs, deadline: { atMs: fact.untilMs, generation: state.pos } } }
+}
+
+export function noteQueued(state: State, { note, text }: FactOf<'note-queued'>): State {
+  const notes = [...state.notes, { note, chars: text.length }]
+  return { ...state, notes, counters: { ...state.counters, note } }
 }

@@ -1,13 +1,105 @@
-// Whether a person's answer may be acted on: it must name an open request, be in time, and come from the session's own
-// principal.
+// Approvals and questions: they are asked, checked, decided and answered once, and never stay open without a limit.
+import { settle } from './calls.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import type { FactOf } from './fact.ts'
+import type { InputOf } from './input.ts'
+import type { Refusal } from '../errors.ts'
+import type { Call, State } from './state.ts'
+import { canAsk, findApproval, findCall, findQuestion, openCalls } from './state.ts'
+import { decideAnswer } from './answer.ts'
 import type { ErrorCode } from '../errors.ts'
 import { isJsonObject, parseJson } from '../json.ts'
-import type { InputOf } from './input.ts'
 import { jsonChars } from './size.ts'
 import { RULES } from './spec.ts'
-import type { Refusal } from './refusal.ts'
-import type { Call, State } from './state.ts'
-import { findApproval, findQuestion, openCalls } from './state.ts'
+
+/** `check` has verified that the input answers the open request with this id, in time, by its principal. */
+export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
+  const call = findApproval(draft.state, input.approvalId)
+  if (!call) return
+  if (call.answer) {
+    decideAnswer(draft, call, input)
+    return
+  }
+  const { approvalId, decision, principal, reason, remember, edited } = input
+  const denied = decision === 'edit' ? edited?.check.denied : undefined
+  emit(draft, {
+    type: 'approval-decided',
+    callId: call.callId,
+    approvalId,
+    decision,
+    principal,
+    ...(reason !== undefined && { reason }),
+    // A policy's denial is not remembered.
+    ...(remember && denied === undefined && { remember }),
+    ...(decision === 'edit' && edited && { edited: recordEdit(edited, denied === undefined) }),
+  })
+  if (denied !== undefined) deny(draft, call, denied)
+  else if (decision === 'deny')
+    deny(draft, call, reason ? `a person denied the call: ${reason}` : 'a person denied the call')
+}
+
+type EditedFact = NonNullable<FactOf<'approval-decided'>['edited']>
+type Edited = NonNullable<InputOf<'approval'>['edited']>
+
+function recordEdit({ arguments: text, check }: Edited, approved: boolean): EditedFact {
+  return { arguments: text, argumentsHash: check.argumentsHash, ...(approved && { approved: true }) }
+}
+
+function deny(draft: Draft, call: Call, message: string): void {
+  settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
+}
+
+/** A restarted run asks again: an already asked number keeps its question and its answer. */
+export function askQuestion(draft: Draft, input: InputOf<'question-asked'>): void {
+  const { callId, attempt, n, message, schema, timeoutMs } = input
+  const call = findCall(draft.state, callId)
+  // A question of another attempt, whose run has ended.
+  if (call?.state !== 'started' || call.attempt !== attempt) return
+  if (call.questions.some((asked) => asked.n === n)) return
+  const questionId = `question_${callId}_${n}`
+  const expiresAtMs = draft.state.nowMs + timeoutMs
+  emit(draft, { type: 'question-asked', callId, questionId, n, message, schema, expiresAtMs })
+  if (!canAsk(draft.state)) emit(draft, { type: 'question-answered', callId, questionId, n, declined: 'nobody' })
+}
+
+/** `check` has verified that the input answers an open question, in time, by its principal. */
+export function answerQuestion(draft: Draft, input: InputOf<'question-answer'>): void {
+  const { questionId } = input
+  const found = findQuestion(draft.state, questionId)
+  if (!found) return
+  const { callId } = found.call
+  const { n } = found.question
+  if ('value' in input) emit(draft, { type: 'question-answered', callId, questionId, n, value: input.value })
+  else {
+    const { reason } = input
+    const told = reason === undefined ? {} : { reason }
+    emit(draft, { type: 'question-answered', callId, questionId, n, declined: 'person', ...told })
+  }
+}
+
+export function expireQuestion(draft: Draft, questionId: string, generation: number): void {
+  const found = findQuestion(draft.state, questionId)
+  if (found?.question.deadline?.generation !== generation) return
+  const { callId } = found.call
+  emit(draft, { type: 'question-answered', callId, questionId, n: found.question.n, declined: 'expired' })
+}
+
+/** Asks a person if there is one; otherwise the model learns at once that there is none. */
+export function requestApproval(draft: Draft, call: Call): void {
+  if (!call.answer && !canAsk(draft.state)) {
+    const message = 'no connected client can approve the call'
+    settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
+    return
+  }
+  emit(draft, {
+    type: 'approval-requested',
+    callId: call.callId,
+    approvalId: `approval_${call.callId}_${call.approvals + 1}`,
+    argumentsHash: call.argumentsHash,
+    expiresAtMs: draft.state.nowMs + draft.spec.limits.approvalMs,
+  })
+}
 
 export function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
   const { approvalId, principal } = input

@@ -1,7 +1,10 @@
-// Tools provided by clients: their owners, the clients that may run their calls, and lists replaced by newer ones.
+// Clients: which are attached, what they can run, and the tools that they bring.
 import type { ClientToolSpec } from './input.ts'
+import type { Draft } from './draft.ts'
+import type { ToolSpec } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { Call, Client, ClientToolList, State } from './state.ts'
+import type { FactOf } from './fact.ts'
 
 /**
  * Client tools with unique names: attached clients win over absent ones, and newer lists over older ones. Sorted by
@@ -96,4 +99,86 @@ export function planDrops(
     const dropped = all ? tools : shadowed
     return dropped.length === 0 ? [] : [{ connection: gone, names: dropped.map(({ name }) => name) }]
   })
+}
+
+/** The agent's own tool with this name, else a client's. */
+export function findTool(
+  draft: Draft,
+  name: string,
+): { readonly tool: ToolSpec; readonly broughtBy?: string } | undefined {
+  const own = draft.spec.tools.find((tool) => tool.name === name)
+  if (own) return { tool: own }
+  const brought = findBroughtTool(draft.state, name)
+  if (!brought) return undefined
+  // Whatever its client declares, it runs at that client.
+  const tool: ToolSpec = { ...brought.tool, runs: 'client' }
+  return { tool, ...(brought.connection !== null && { broughtBy: brought.connection }) }
+}
+
+/** Whether the tool of an open call still exists. */
+export function hasTool(draft: Draft, call: Pick<Call, 'name' | 'broughtBy'>): boolean {
+  const isOwn = call.broughtBy === undefined && draft.spec.tools.some((tool) => tool.name === call.name)
+  return isOwn || isStillBrought(draft.state, call)
+}
+
+type ClientFact = FactOf<
+  | 'client-attached'
+  | 'client-renewed'
+  | 'client-detached'
+  | 'client-tools-set'
+  | 'client-tools-dropped'
+  | 'host-restarted'
+>
+
+export function applyClientFact(state: State, fact: ClientFact): State {
+  switch (fact.type) {
+    case 'client-attached':
+      // A client that attaches again replaces its capabilities.
+      return { ...state, clients: [...withoutClient(state, fact), clientFrom(fact, state.pos)] }
+    case 'client-renewed':
+      return renewClient(state, fact)
+    case 'client-detached':
+      return { ...state, clients: withoutClient(state, fact) }
+    case 'client-tools-set':
+      return setTools(state, fact)
+    case 'client-tools-dropped':
+      return dropTools(state, fact)
+    case 'host-restarted':
+      return { ...state, clients: [] }
+    default:
+      return fact satisfies never
+  }
+}
+
+function withoutClient({ clients }: State, { connection }: { readonly connection: string }): readonly Client[] {
+  return clients.filter((client) => client.connection !== connection)
+}
+
+function clientFrom(fact: FactOf<'client-attached'>, generation: number): Client {
+  const { connection, principal, sequential, protocol = 2, tools = null, untilMs } = fact
+  const { claims = protocol === 2, reportsPlayback = claims, asks = claims } = fact
+  const lease = untilMs === undefined ? null : { atMs: untilMs, generation }
+  return { connection, principal, sequential, claims, reportsPlayback, asks, tools, lease }
+}
+
+function renewClient(state: State, { connection, untilMs }: FactOf<'client-renewed'>): State {
+  const lease = { atMs: untilMs, generation: state.pos }
+  const clients = state.clients.map((client) => (client.connection === connection ? { ...client, lease } : client))
+  return { ...state, clients }
+}
+
+function setTools(state: State, fact: FactOf<'client-tools-set'>): State {
+  const { tools } = fact
+  const connection = fact.connection ?? null
+  const others = state.clientTools.filter((list) => list.connection !== connection)
+  return { ...state, clientTools: tools.length === 0 ? others : [...others, { connection, tools }] }
+}
+
+function dropTools(state: State, { connection, names }: FactOf<'client-tools-dropped'>): State {
+  const clientTools = state.clientTools.flatMap((list) => {
+    if (list.connection !== connection) return [list]
+    const tools = list.tools.filter((tool) => !names.includes(tool.name))
+    return tools.length === 0 ? [] : [{ connection, tools }]
+  })
+  return { ...state, clientTools }
 }

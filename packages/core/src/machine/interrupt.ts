@@ -1,14 +1,13 @@
-// Rows for interrupts: legal in every state, and the history keeps only what the listener heard or read.
-import { applyCallEventToAll } from './call-event.ts'
+// Interrupts: legal in every state, and the history keeps only what the listener heard or read.
+import { applyCallEventToAll } from './calls.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Heard, InputOf, Played } from './input.ts'
 import type { State } from './state.ts'
 import { readTurnOf } from './state.ts'
-import { countChars } from './size.ts'
-import { closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
-import { wholeChars } from './cut-parts.ts'
-import { countUnused, ignoreAnswer } from './rows-model.ts'
+import { countChars, wholeChars } from './size.ts'
+import { closeStep, countPlayedChars, cutTexts, finishTurn } from './turn.ts'
+import { countUnused, ignoreAnswer } from './answer.ts'
 import { readText } from '../messages.ts'
 
 export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {

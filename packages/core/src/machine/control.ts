@@ -1,20 +1,26 @@
-// Rows that steer a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
-import { applyCallEvent, applyCallEventToAll, dropClient, loseDetached } from './call-event.ts'
-import { bringsTool, planDrops } from './client-tools.ts'
-import { graceAfterRestart, prolongTurn } from './clocks.ts'
+// What steers a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
+import {
+  applyCallEvent,
+  applyCallEventToAll,
+  dropClient,
+  graceAfterRestart,
+  loseDetached,
+  passDeadline,
+  prolongTurn,
+} from './calls.ts'
+import { bringsTool, hasTool, planDrops } from './clients.ts'
 import type { Draft } from './draft.ts'
-import { emit, hasTool } from './draft.ts'
+import { emit } from './draft.ts'
 import type { Failure, InputOf } from './input.ts'
-import { expireAnswer } from './rows-answer.ts'
-import { flushBatch } from './rows-input.ts'
-import { salvageInterrupted } from './rows-interrupt.ts'
-import { endOverdue, ignoreAnswer } from './rows-model.ts'
-import { expireQuestion } from './rows-question.ts'
-import { passDeadline } from './rows-call.ts'
+import { endOverdue, expireAnswer, ignoreAnswer } from './answer.ts'
+import { flushBatch } from './queue.ts'
+import { salvageInterrupted } from './interrupt.ts'
+import { expireQuestion } from './people.ts'
 import { RULES } from './spec.ts'
 import type { Client, Deadline } from './state.ts'
 import { findCall, findDetached } from './state.ts'
-import { closeStep, finishTurn, startModel } from './turn.ts'
+import { startModel } from './advance.ts'
+import { closeStep, finishTurn } from './turn.ts'
 
 /** The next step uses the new model; a running one continues. */
 export function setModel(draft: Draft, input: InputOf<'set-model'>): void {

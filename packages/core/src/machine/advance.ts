@@ -1,0 +1,205 @@
+// Everything that follows from an input without outside help: calls start, steps close, the model is called, the next
+// turn begins.
+import { applyCallEvent, detachCall, mayDetach, setCallClock, startTool } from './calls.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import { endsAtCalls } from './proposal.ts'
+import type { Spec } from './spec.ts'
+import { RULES } from './spec.ts'
+import type { Call, QueuedInput, Turn } from './state.ts'
+import { closeStep, enterInputs, failTurn, finishTurn, leftOfWaitMs, openTurn } from './turn.ts'
+import { makeRoom, requestChars } from './window.ts'
+import { requestApproval } from './people.ts'
+import { findHolder } from './clients.ts'
+
+/** Does everything possible now: starts and offers calls, closes the step, calls the model, begins the next turn. */
+export function advance(draft: Draft): void {
+  // A turn may begin and fail at once, for lack of room or tokens: then the inputs behind it get their turn.
+  do {
+    if (draft.state.phase === 'stopped') return
+    scheduleCalls(draft)
+    if (draft.state.step?.orphaned) endOrphans(draft)
+    closeStep(draft)
+    const { state } = draft
+    if (state.step) {
+      if (state.step.orphaned && !state.step.grace && state.queue.some((item) => item.ready))
+        emit(draft, { type: 'grace-started', untilMs: state.nowMs + RULES.graceMs })
+      return
+    }
+    if (state.phase === 'paused') return
+    if (!state.turn) startTurn(draft)
+    else if (!state.attempt && !state.retry) nextStep(draft)
+  } while (draft.state.phase === 'idle' && draft.state.queue.some((item) => item.ready) && !draft.state.step)
+}
+
+/**
+ * Handles calls of an interrupted turn. A returned call is no longer offered. Once an input waits, tools that may
+ * detach do.
+ */
+function endOrphans(draft: Draft): void {
+  const isAwaited = draft.state.queue.some((item) => item.ready)
+  for (const call of draft.state.step?.calls ?? [])
+    if (call.state === 'ready') applyCallEvent(draft, call, 'interrupt')
+    else if (isAwaited && mayDetach(draft.state, call)) detachCall(draft, call)
+}
+
+function startTurn(draft: Draft): void {
+  const waiting = draft.state.queue.filter((item) => item.ready)
+  if (waiting.length === 0) return
+  // One answer fits one schema: inputs with a different schema, or none, are answered by the next turn.
+  const output = waiting.find((item) => item.type === 'user')?.output
+  const wanted = JSON.stringify(output)
+  const other = waiting.findIndex((item) => item.type === 'user' && JSON.stringify(item.output) !== wanted)
+  const items = other < 0 ? waiting : waiting.slice(0, other)
+  openTurn(draft, {
+    model: items.findLast((item) => item.model !== undefined)?.model,
+    settings: items.findLast((item) => item.settings)?.settings,
+    output,
+  })
+  enterInputs(draft, items)
+  startModel(draft)
+}
+
+/** After a closed step: steering inputs enter, then the model is called again. */
+function nextStep(draft: Draft): void {
+  const { spec, state } = draft
+  const turn = state.turn
+  if (!turn) return
+  if (spec.stopWhen && endsAtCalls(spec, turn)) {
+    finishTurn(draft, 'tool')
+    return
+  }
+  if (turn.tokens > spec.limits.turnTokens) {
+    failTurn(
+      draft,
+      'turn_tokens_exceeded',
+      `the turn used ${turn.tokens} tokens; the limit is ${spec.limits.turnTokens}`,
+    )
+    return
+  }
+  if (turn.costMicros > spec.limits.turnCostMicros) {
+    const [spent, limit] = [turn.costMicros, spec.limits.turnCostMicros].map((micros) => `$${micros / 1_000_000}`)
+    failTurn(draft, 'turn_cost_exceeded', `the turn cost ${spent}; the limit is ${limit}`)
+    return
+  }
+  // An input with its own schema waits for its own turn, and so do later inputs.
+  const wanted = JSON.stringify(turn.output)
+  const other = state.queue.findIndex((item) => item.output && JSON.stringify(item.output) !== wanted)
+  const steering = other < 0 ? state.queue : state.queue.slice(0, other)
+  const steer = steering.findLastIndex((item) => item.ready && item.delivery !== 'queue')
+  if (steer >= 0 && !turn.continuing) steerTurn(draft, turn, state.queue.slice(0, steer + 1))
+  startModel(draft)
+}
+
+/** An input that enters a running turn may set a model and settings, like an input that begins a turn. */
+function steerTurn(draft: Draft, turn: Turn, items: readonly QueuedInput[]): void {
+  const model = items.findLast((item) => item.model !== undefined)?.model
+  const brought = items.findLast((item) => item.settings)?.settings
+  const settings = brought ? { ...draft.state.settings, ...brought } : turn.settings
+  const models = model === undefined ? turn.models : [model, ...draft.spec.models.filter((other) => other !== model)]
+  if (models !== turn.models || settings !== turn.settings) emit(draft, { type: 'turn-settings-set', models, settings })
+  enterInputs(draft, items)
+}
+
+/** Starts the next attempt of the turn's next step, once the history fits. */
+export function startModel(draft: Draft): void {
+  const room = makeRoom(draft)
+  if (room === 'summarising') return
+  if (room !== 'ready') {
+    failTurn(draft, 'context_overflow', room.message)
+    return
+  }
+  const { spec, state } = draft
+  const turn = state.turn
+  if (!turn) return
+  const isBounded = spec.limits.firstWordMs < Number.MAX_SAFE_INTEGER
+  const firstWordMs = isBounded ? findFirstWordMs(spec, turn, state.nowMs) : undefined
+  emit(draft, {
+    type: 'model-started',
+    attempt: state.counters.attempt + 1,
+    step: state.counters.step + 1,
+    model: turn.models[turn.candidate] ?? '',
+    fromEntry: state.index[0]?.entry ?? 0,
+    toEntry: state.counters.entry,
+    choice: turn.rounds >= spec.limits.toolRounds ? 'none' : 'auto',
+    chars: requestChars(spec, state),
+    ...(firstWordMs !== undefined && { firstWordMs }),
+  })
+}
+
+/**
+ * The rest of the model's share of `firstWordMs`, or an equal share of the remaining time for all models that may still
+ * be called.
+ */
+function findFirstWordMs({ limits }: Spec, { wait, models, candidate }: Turn, nowMs: number): number {
+  const leftMs =
+    wait?.untilMs === null || !wait
+      ? leftOfWaitMs(limits, wait, nowMs) / (models.length - candidate)
+      : wait.untilMs - nowMs
+  return Math.max(0, Math.floor(leftMs))
+}
+
+/**
+ * Does nothing while the session is paused or the step's turn has ended. One pass: a starting call changes only itself,
+ * so running calls are counted once and kept in count.
+ */
+export function scheduleCalls(draft: Draft): void {
+  if (draft.state.phase !== 'calling') return
+  const running: Running = { calls: 0, server: 0, alone: 0, isHeldUp: false }
+  for (const call of draft.state.step?.calls ?? []) count(running, call)
+  const calls = draft.state.step?.calls.length ?? 0
+  for (let index = 0; index < calls; index++) {
+    const call = draft.state.step?.calls[index]
+    if (call?.state === 'proposed') requestApproval(draft, call)
+    if (call?.state !== 'ready') continue
+    if (mayBegin(draft, call, running)) {
+      begin(draft, call)
+      const begun = draft.state.step?.calls[index]
+      if (begun) count(running, begun)
+    }
+    if (!call.parallel && draft.state.step?.calls[index]?.state === 'ready') running.isHeldUp = true
+  }
+}
+
+interface Running {
+  calls: number
+  server: number
+  /** Running calls that must run alone. */
+  alone: number
+  /** An earlier call that must run alone is waiting for the others to end. */
+  isHeldUp: boolean
+}
+
+function count(running: Running, call: Call): void {
+  if (call.state !== 'started' && call.state !== 'offered' && call.state !== 'claimed') return
+  running.calls += 1
+  if (call.runs === 'server') running.server += 1
+  if (!call.parallel) running.alone += 1
+}
+
+/** A call that must run alone waits for all running ones, and all others wait for it. */
+function mayBegin({ spec, state }: Draft, call: Call, running: Running): boolean {
+  if (running.isHeldUp || running.alone > 0 || (!call.parallel && running.calls > 0)) return false
+  if (call.runs === 'client') return findHolder(state, call) !== undefined
+  return running.server < spec.limits.parallelCalls
+}
+
+function begin(draft: Draft, call: Call): void {
+  if (call.approval && draft.state.nowMs > call.approval.deadline.atMs) {
+    applyCallEvent(draft, call, 'approval-expiry')
+    return
+  }
+  if (call.runs === 'server') {
+    startTool(draft, call)
+    return
+  }
+  const client = findHolder(draft.state, call)
+  if (!client) return
+  const { callId } = call
+  const { connection } = client
+  // The call moves directly from one client to the next: the new client's clock starts when it reaches the call.
+  if (call.clock.mode === 'running') setCallClock(draft, call, 'held')
+  emit(draft, { type: 'call-offered', callId, connection, offer: draft.state.counters.offer + 1 })
+  // A client without claims acts on what it reads, so delivery is the claim and is committed before it.
+  if (!client.claims) emit(draft, { type: 'call-claimed', callId, connection })
+}
