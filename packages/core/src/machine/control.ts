@@ -1,4 +1,4 @@
-// What steers a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
+// Control of a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
 import {
   applyCallEvent,
   applyCallEventToAll,

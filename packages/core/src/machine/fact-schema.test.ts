@@ -119,7 +119,7 @@ test('of a session everything is a record; without a field, or with one of anoth
 test('each field of a part is checked, also the optional ones', () => {
   const step = converse().find(({ facts }) => facts.some(({ type }) => type === 'step-finished'))
   const fact = step?.facts.find((one) => one.type === 'step-finished')
-  const state = { provider: 'p', data: {} }
+  const state = { provider: 'p', model: 'm', data: {} }
   const parts: readonly Record<string, unknown>[] = [
     { type: 'text', text: 't', state },
     { type: 'reasoning', text: 't', state },
