@@ -70,7 +70,7 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'return [cacheRead, cacheWrite, cacheRead + cacheWrite].includes(rest) ? 0 : rest',
     'return rest + beside',
   ]),
-  garbled('a namespace is part of a name', 'packages/runtime/src/work/fit-tool-name.ts', [
+  garbled('a namespace is part of a name', 'packages/runtime/src/work/call-check.ts', [
     'functions?|default_api|tools?',
     'functions?|tools?',
   ]),

@@ -2,7 +2,7 @@
 import type { Environment } from '@baton/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SharedTimers } from './shared-timers.ts'
+import { SharedTimers } from './deadline.ts'
 
 interface SystemTimer {
   readonly atMs: number

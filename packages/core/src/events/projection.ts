@@ -16,6 +16,7 @@ import type {
   SessionEvent,
   StepResetReason,
 } from './session-event.ts'
+import type { ProjectedRecord, ProjectionStart } from './event-values.ts'
 import {
   ENDED_EARLY,
   RecordEvents,
@@ -24,6 +25,7 @@ import {
   findStop,
   joinReasoning,
   listKept,
+  nameAnswer,
   nameCalls,
   placeEvent,
   readQuestion,
@@ -31,9 +33,6 @@ import {
   readWallMs,
   takeBack,
 } from './event-values.ts'
-import type { ProjectedRecord } from './event-values.ts'
-import type { ProjectionStart } from './projection-start.ts'
-import { nameAnswer } from './projection-start.ts'
 import type { TurnLimits } from './turn-account.ts'
 import { TurnAccount, TurnTexts } from './turn-account.ts'
 import { WrittenStep } from './written-step.ts'

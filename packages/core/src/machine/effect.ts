@@ -86,7 +86,7 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
   if (state.step?.grace !== other?.step?.grace) pushTimer(effects, 'grace', state.step?.grace)
   if (state.clients !== other?.clients)
     for (const { connection, lease } of state.clients) pushTimer(effects, `lease:${connection}`, lease)
-  if (phase !== 'stopped') pushTimer(effects, 'batch', state.batch?.deadline)
+  if (state.batch && phase !== 'stopped') pushTimer(effects, 'batch', state.batch.deadline)
   return effects
 }
 
@@ -163,15 +163,22 @@ const COMPARED_MAX = 16
 /** The effects that `others` lacks. */
 function subtract(effects: readonly AwaitedEffect[], others: readonly AwaitedEffect[]): readonly AwaitedEffect[] {
   if (effects.length === 0 || others.length === 0) return effects
-  if (Math.min(effects.length, others.length) <= COMPARED_MAX)
-    return effects.filter((effect) => !others.some((other) => isSameEffect(effect, other)))
+  if (Math.min(effects.length, others.length) <= COMPARED_MAX) {
+    const left: AwaitedEffect[] = []
+    for (const effect of effects) if (!includesEffect(others, effect)) left.push(effect)
+    return left
+  }
   const keys = new Set(others.map(effectKey))
   return effects.filter((effect) => !keys.has(effectKey(effect)))
 }
 
+function includesEffect(effects: readonly AwaitedEffect[], effect: AwaitedEffect): boolean {
+  for (const other of effects) if (other.type === effect.type && isSameEffect(effect, other)) return true
+  return false
+}
+
 /** Compares what their keys contain. */
-function isSameEffect(one: AwaitedEffect | undefined, other: AwaitedEffect | undefined): boolean {
-  if (!one || !other || one.type !== other.type) return false
+function isSameEffect(one: AwaitedEffect, other: AwaitedEffect): boolean {
   switch (one.type) {
     case 'call-model':
     case 'summarise':

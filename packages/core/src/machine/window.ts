@@ -19,9 +19,20 @@ const THREE_QUARTERS = 3 / 4
  * only as many of its results as necessary move behind handles. If that is not enough, the turn cannot continue.
  */
 export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly message: string } {
+  if (needsRoom(draft) && shorten(draft) === 'summarising') return 'summarising'
   const { spec } = draft
+  const { length } = draft.state.index
+  if (length > spec.window.messages)
+    return { message: `the running exchange has ${length} messages; the window holds ${spec.window.messages}` }
+  const hardTokens = spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
+  const tokens = requestTokens(spec, draft.state)
+  if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
+  return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
+}
+
+function shorten(draft: Draft): 'summarising' | undefined {
   moveResults(draft, 'alone')
-  if (spec.window.summarise && !draft.state.summaryFailed && needsRoom(draft)) {
+  if (draft.spec.window.summarise && !draft.state.summaryFailed && needsRoom(draft)) {
     const range = summaryRange(draft)
     if (range) {
       const attempt = draft.state.counters.attempt + 1
@@ -31,13 +42,7 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
   }
   if (needsRoom(draft)) dropOldest(draft)
   moveResults(draft, 'all')
-  const { length } = draft.state.index
-  if (length > spec.window.messages)
-    return { message: `the running exchange has ${length} messages; the window holds ${spec.window.messages}` }
-  const hardTokens = spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
-  const tokens = requestTokens(spec, draft.state)
-  if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
-  return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
+  return undefined
 }
 
 /**
@@ -91,8 +96,7 @@ function isLonger(index: readonly IndexEntry[]): boolean {
 /** Whether a request with these entries would be too large. */
 function needsRoom(draft: Draft, index = draft.state.index): boolean {
   const { exchanges, messages } = draft.spec.window
-  const tooMany = wholeExchanges({ index }).length > exchanges || index.length > messages
-  return tooMany || isTooLarge(draft, index)
+  return index.length > messages || countExchanges(index) > exchanges || isTooLarge(draft, index)
 }
 
 /** Whether a request with these entries has more tokens than this share of the maximum. */
@@ -213,6 +217,18 @@ function fittingExchanges(draft: Draft): number {
     )
   })
   return fitting < 0 ? newestFirst.length : fitting
+}
+
+/** Number of exchanges with more than a summary left; the entries of each are adjacent. */
+function countExchanges(index: readonly IndexEntry[]): number {
+  let count = 0
+  let newest: number | undefined
+  for (const { exchange, role } of index) {
+    if (role === 'summary' || exchange === newest) continue
+    count += 1
+    newest = exchange
+  }
+  return count
 }
 
 /** Exchanges with more than a summary left. */
@@ -574,5 +590,7 @@ function measureThoughts({ parts, usage, chars }: FactOf<'step-finished'>): {
 }
 
 function indexChars(index: readonly IndexEntry[]): number {
-  return index.reduce((sum, entry) => sum + entry.chars, 0)
+  let sum = 0
+  for (const { chars } of index) sum += chars
+  return sum
 }

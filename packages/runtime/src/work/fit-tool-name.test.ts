@@ -1,6 +1,6 @@
 // Names with a model's markup around them, or spelled differently: they resolve to one tool or to none.
 import { expect, test } from 'vitest'
-import { fitToolName } from './fit-tool-name.ts'
+import { fitToolName } from './call-check.ts'
 
 const TOOLS = ['list_files', 'fs.read', 'weather:0', 'weather', 'get-time', 'get_time'].map((name) => ({ name }))
 
