@@ -172,7 +172,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'half of a surrogate pair stays in the history',
-    file: `${MACHINE}/history-fold.ts`,
+    file: `${MACHINE}/history.ts`,
     from: 'said.map((part) => makeWhole(part))',
     to: 'said.map((part) => part)',
     test: { file: `${MACHINE}/history.test.ts` },
@@ -228,7 +228,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a call that cannot be read runs all the same',
-    file: `${MACHINE}/proposal.ts`,
+    file: `${MACHINE}/answer.ts`,
     from: 'if (check.unreadable)',
     to: 'if (check.unreadable && check.denied)',
     test: { file: `${LOCAL}/repaired-calls.test.ts` },

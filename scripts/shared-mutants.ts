@@ -202,7 +202,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a later reader hears nothing of an edit',
-    `${EVENTS}/projection-start.ts`,
+    `${EVENTS}/event-values.ts`,
     '    ...(editedChars > 0 && { inputEdited: true }),\n',
     '',
     `${LOCAL}/readers-from-now.test.ts`,
@@ -237,7 +237,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'what is written of two calls is joined',
-    `${SESSION}/event-queue.ts`,
+    `${SESSION}/reader.ts`,
     "  if (event.type === 'call-writing' && last.type === 'call-writing' && last.callId !== event.callId) return undefined\n",
     '',
     `${SESSION}/turn.test.ts`,

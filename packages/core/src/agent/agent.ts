@@ -9,7 +9,7 @@ import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } 
 import { describeValue } from './value-reader.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
-import { ANSWER_APPROVAL } from '../machine/proposal.ts'
+import { ANSWER_APPROVAL } from '../machine/answer.ts'
 import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import type { Model, ModelSettings } from './model.ts'
 import type { Permissions } from './permissions.ts'

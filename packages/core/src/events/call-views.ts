@@ -49,6 +49,8 @@ export interface KnownCall {
 export class CallViews {
   /** Created with the first call, since an idle session has none. */
   #known: KnownCalls | undefined
+  /** Whether `takeChanged` has anything to return. */
+  hasChanged = false
 
   /** Restores calls that were emitted before. */
   start(calls: readonly KnownCall[]): void {
@@ -62,6 +64,7 @@ export class CallViews {
   /** Clears the calls at the start of a turn: all earlier ones have settled. */
   clear(): void {
     this.#known = undefined
+    this.hasChanged = false
   }
 
   find(callId: string): CallView | undefined {
@@ -89,13 +92,13 @@ export class CallViews {
   /** Views that changed since the last call of this method. */
   takeChanged(): readonly CallView[] {
     const { changed, views } = this.#known ?? NONE
-    if (changed.size === 0) return []
     const told: CallView[] = []
     for (const callId of changed) {
       const call = views.get(callId)
       if (call) told.push(call)
     }
     changed.clear()
+    this.hasChanged = false
     return told
   }
 
@@ -126,6 +129,7 @@ export class CallViews {
     views.set(call.callId, call)
     changed.delete(call.callId)
     changed.add(call.callId)
+    this.hasChanged = true
   }
 
   #demand(): KnownCalls {

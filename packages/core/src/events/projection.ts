@@ -157,8 +157,12 @@ export class SessionProjection {
 
   #tell(body: EventBody): void {
     if ('message' in body && body.message === '') return
-    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
+    if (this.#calls.hasChanged) this.#tellCalls()
     this.#events.push(body)
+  }
+
+  #tellCalls(): void {
+    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
   }
 
   #tellAll(bodies: readonly EventBody[]): void {
@@ -166,7 +170,7 @@ export class SessionProjection {
   }
 
   #flush(nowMs: number): void {
-    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
+    if (this.#calls.hasChanged) this.#tellCalls()
     if (this.#turn) for (const event of this.#turn.account.takeEvents(nowMs)) this.#events.push(event)
   }
 

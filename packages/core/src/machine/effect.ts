@@ -80,13 +80,14 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
     state.detached.forEach((call, at) => {
       if (call !== beside?.detached[at]) pushCallEffects(effects, state, call)
     })
-  if (state.turn?.deadline !== other?.turn?.deadline) pushTimer(effects, 'turn', state.turn?.deadline)
-  if (state.retry !== other?.retry) pushTimer(effects, 'retry', state.retry)
-  if (state.interrupting !== other?.interrupting) pushTimer(effects, 'interrupt', state.interrupting?.deadline)
-  if (state.step?.grace !== other?.step?.grace) pushTimer(effects, 'grace', state.step?.grace)
-  if (state.clients !== other?.clients)
-    for (const { connection, lease } of state.clients) pushTimer(effects, `lease:${connection}`, lease)
-  if (state.batch && phase !== 'stopped') pushTimer(effects, 'batch', state.batch.deadline)
+  const { turn, retry, interrupting, step, clients, batch } = state
+  if (turn?.deadline && turn.deadline !== other?.turn?.deadline) pushTimer(effects, 'turn', turn.deadline)
+  if (retry && retry !== other?.retry) pushTimer(effects, 'retry', retry)
+  if (interrupting && interrupting !== other?.interrupting) pushTimer(effects, 'interrupt', interrupting.deadline)
+  if (step?.grace && step.grace !== other?.step?.grace) pushTimer(effects, 'grace', step.grace)
+  if (clients !== other?.clients)
+    for (const { connection, lease } of clients) if (lease) pushTimer(effects, `lease:${connection}`, lease)
+  if (batch && phase !== 'stopped') pushTimer(effects, 'batch', batch.deadline)
   return effects
 }
 
@@ -100,9 +101,10 @@ function pushCallEffects(effects: AwaitedEffect[], state: State, call: Call): vo
   const { callId, offer, approval, attempt } = call
   if (call.state === 'started') {
     effects.push({ type: 'run-tool', callId, attempt })
-    pushTimer(effects, `call:${callId}`, call.deadline)
+    if (call.deadline) pushTimer(effects, `call:${callId}`, call.deadline)
     for (const { id, deadline } of call.questions) {
-      if (deadline) effects.push({ type: 'ask-question', callId, questionId: id })
+      if (!deadline) continue
+      effects.push({ type: 'ask-question', callId, questionId: id })
       pushTimer(effects, `question:${id}`, deadline)
     }
   }
@@ -112,11 +114,11 @@ function pushCallEffects(effects: AwaitedEffect[], state: State, call: Call): vo
     effects.push({ type: 'ask-approval', callId, approvalId: approval.id })
     pushTimer(effects, `approval:${callId}`, approval.deadline)
   }
-  pushTimer(effects, `call:${callId}`, call.clock.deadline)
+  if (call.clock.deadline) pushTimer(effects, `call:${callId}`, call.clock.deadline)
 }
 
-function pushTimer(effects: AwaitedEffect[], timer: string, deadline: Deadline | null | undefined): void {
-  if (deadline) effects.push({ type: 'set-timer', timer, generation: deadline.generation, atMs: deadline.atMs })
+function pushTimer(effects: AwaitedEffect[], timer: string, { generation, atMs }: Deadline): void {
+  effects.push({ type: 'set-timer', timer, generation, atMs })
 }
 
 export function isAttached(state: State, connection: string): boolean {

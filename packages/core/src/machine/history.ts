@@ -1,24 +1,21 @@
 // The history with its bodies, folded from records: turns a range of entries into messages. State has only the index.
 import type { JsonObject } from '../json.ts'
-import type { AssistantPart, CallPart, StoredMessage } from '../messages.ts'
-import { listUntrusted } from '../messages.ts'
-import type { Fact, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import type {
-  AskedQuestion,
-  HistoryContent,
-  HistoryEntry,
-  HistoryNote,
-  OpenQuestion,
-  PlainHistory,
-  PlainOpenBody,
-} from './history-fold.ts'
-import { foldFact, isStepOf } from './history-fold.ts'
-import { makeWhole } from './render.ts'
+  AssistantMessage,
+  AssistantPart,
+  CallPart,
+  MediaSource,
+  ResultPart,
+  StoredMessage,
+  UserMessage,
+} from '../messages.ts'
+import { listUntrusted, readText } from '../messages.ts'
+import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
+import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
 import type { PlanEntry } from './spec.ts'
 import type { IndexEntry } from './state.ts'
-
-export type { HistoryEntry } from './history-fold.ts'
-export type { OpenQuestion } from './history-fold.ts'
+import { cutParts, wholeChars } from './size.ts'
+import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
 
 export interface OpenCall {
   readonly callId: string
@@ -254,4 +251,413 @@ function restoreContent({ inputs, notes, left, open, ...plain }: HistorySnapshot
       questions: new Map(open.questions),
     },
   }
+}
+
+/** One entry's messages: a user message, or an assistant message with its results. */
+export interface HistoryEntry {
+  readonly entry: number
+  readonly exchange: number
+  readonly role: 'user' | 'step' | 'summary'
+  /** Empty if nothing visible is left of an answer. */
+  readonly messages: readonly StoredMessage[]
+}
+
+/** The part of a history that is plain JSON. */
+export interface PlainHistory {
+  entries: readonly HistoryEntry[]
+  exchange: number
+  lastTurn: { readonly turn: number; readonly pos: number } | null
+  texts: readonly { readonly step: number; readonly text: string }[]
+  /** Progress of the running attempt; the text of an ended one is in the history, or dropped. */
+  progress: { readonly attempt: number; readonly text: string }
+  plan: readonly PlanEntry[]
+  /** Tools whose untrusted results left the window. */
+  untrustedLeft: readonly string[]
+}
+
+export interface HistoryNote {
+  readonly text: string
+  /** The tool whose untrusted words it quotes. */
+  readonly untrusted?: string
+}
+
+export interface HistoryContent extends PlainHistory {
+  readonly inputs: Map<string, InputBody>
+  readonly notes: Map<number, HistoryNote>
+  /** Entries that left the window; kept only if a rewind may need them. */
+  readonly left: HistoryEntry[] | null
+  open: OpenBody | null
+}
+
+/** Folds one fact into the content, in place. */
+export function foldFact(content: HistoryContent, fact: Fact): void {
+  switch (fact.type) {
+    case 'input-accepted':
+      content.inputs.set(fact.inputId, fact.body)
+      break
+    case 'input-withdrawn':
+      content.inputs.delete(fact.inputId)
+      break
+    case 'note-queued': {
+      const { note, text, untrusted } = fact
+      content.notes.set(note, { text, ...(untrusted !== undefined && { untrusted }) })
+      break
+    }
+    case 'inputs-entered':
+      enter(content, fact)
+      break
+    case 'turn-started':
+      content.texts = []
+      content.exchange = fact.exchange
+      break
+    case 'model-started':
+      content.progress = { attempt: fact.attempt, text: '' }
+      break
+    case 'attempt-progressed':
+      content.progress = { attempt: fact.attempt, text: content.progress.text.slice(0, fact.offset) + fact.text }
+      break
+    case 'step-finished':
+      openStep(content, fact.step, fact.parts, fact.calls)
+      break
+    case 'step-salvaged':
+      openStep(content, fact.step, cutParts([text(content.progress.text)], fact.textChars), [])
+      break
+    case 'turn-finished':
+      content.progress = { attempt: 0, text: '' }
+      break
+    case 'approval-decided':
+      if (fact.edited) content.open?.edited.set(fact.callId, fact.edited.arguments)
+      break
+    case 'question-asked':
+    case 'question-answered':
+      noteQuestion(content, fact)
+      break
+    case 'call-settled':
+      content.open?.settlements.set(fact.callId, fact.settlement)
+      break
+    case 'output-refused':
+      // Its output is void for people. The model still reads it, with the reason.
+      content.texts = content.texts.map((said) => (said.step === fact.step ? { ...said, text: '' } : said))
+      break
+    case 'step-closed':
+      closeStep(content, fact.entry)
+      break
+    case 'plan-set':
+      content.plan = fact.entries
+      break
+    default:
+      foldEdit(content, fact)
+  }
+}
+
+function noteQuestion(content: HistoryContent, fact: FactOf<'question-asked' | 'question-answered'>): void {
+  if (!content.open) return
+  const { questions } = content.open
+  if (fact.type === 'question-asked') {
+    const { callId, questionId, n, message, schema, expiresAtMs } = fact
+    questions.set(questionId, { callId, questionId, n, message, schema, expiresAtMs })
+  } else {
+    const asked = questions.get(fact.questionId)
+    if (asked) questions.set(fact.questionId, { ...asked, answer: answerIn(fact) })
+  }
+}
+
+function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
+  if ('value' in fact) return { value: fact.value }
+  return { declined: fact.declined, ...(fact.reason !== undefined && { reason: fact.reason }) }
+}
+
+/** Facts that change existing history. */
+function foldEdit(content: HistoryContent, fact: Fact): void {
+  switch (fact.type) {
+    case 'window-moved':
+      drop(content, fact.fromEntry)
+      rebase(content, fact.fromEntry)
+      break
+    case 'summary-finished':
+      replaceBySummary(content, fact)
+      break
+    case 'answer-cut':
+      cutAnswer(content, fact)
+      break
+    case 'inputs-left-out':
+      leaveOut(content, fact)
+      break
+    case 'results-moved':
+      moveResults(content, fact)
+      break
+    case 'history-rewound': {
+      if (fact.index.length === 0) content.untrustedLeft = []
+      const known = [...(content.left ?? []), ...content.entries]
+      content.entries = fact.index.flatMap(
+        ({ entry, role }) => known.findLast((one) => one.entry === entry && one.role === role) ?? [],
+      )
+      break
+    }
+    default:
+      break
+  }
+}
+
+/** Messages remember the inputs and notes they contain, so that their bodies are removed with them. */
+interface UserEntry extends HistoryEntry {
+  readonly inputs: readonly string[]
+  readonly notes: readonly number[]
+}
+
+function enter(content: HistoryContent, fact: FactOf<'inputs-entered'>): void {
+  const entered = fact.entries.map(({ entry, inputs, notes }): UserEntry => {
+    const messages = [createUserMessage(content, inputs, notes)]
+    return { entry, exchange: fact.exchange, role: 'user', inputs, notes, messages }
+  })
+  content.entries = [...content.entries, ...entered]
+}
+
+function createUserMessage(
+  content: HistoryContent,
+  inputs: readonly string[],
+  notes: readonly number[],
+): UserMessage<MediaSource> {
+  const told = notes.map((note) => content.notes.get(note) ?? { text: '' })
+  const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
+  const untrusted = [...new Set(told.flatMap((note) => note.untrusted ?? []))]
+  const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
+  return { role: 'user', parts, ...(untrusted.length > 0 && { untrusted }) }
+}
+
+function moveResults(content: HistoryContent, { calls, sizes: [first] }: FactOf<'results-moved'>): void {
+  const move = (message: StoredMessage): StoredMessage =>
+    message.role !== 'tool' || !message.parts.some(({ callId }) => calls.includes(callId))
+      ? message
+      : {
+          ...message,
+          parts: message.parts.map((part) => (calls.includes(part.callId) ? { ...part, moved: true as const } : part)),
+        }
+  content.entries = content.entries.map((entry) => {
+    const messages = entry.messages.map(move)
+    return messages.some((message, at) => message !== entry.messages[at]) ? { ...entry, messages } : entry
+  })
+  if (first) rebase(content, first.entry + 1)
+}
+
+/** Changes the bodies too, so that a repeated input comes without the removed content. */
+function leaveOut(content: HistoryContent, fact: FactOf<'inputs-left-out'>): void {
+  const { inputs, steps = [], sizes } = fact
+  const staying = new Map(sizes.flatMap(({ entry, media }) => (media ? [[entry, media] as const] : [])))
+  const stayOf = new Map(
+    [...staying.values()].flatMap(({ parts, inputs: of = [] }) => of.map((inputId) => [inputId, parts] as const)),
+  )
+  for (const inputId of inputs) {
+    const body = content.inputs.get(inputId)
+    if (body) content.inputs.set(inputId, leaveOutOfInput(body, fact, stayOf.get(inputId) ?? 0))
+  }
+  let first = Infinity
+  content.entries = content.entries.map((entry) => {
+    const { inputs: brought = [], notes = [] } = entry as Partial<UserEntry> // only a user's entry has them
+    const isStepLeft = steps.some((step) => isStep(entry, step))
+    if (!isStepLeft && !brought.some((inputId) => inputs.includes(inputId))) return entry
+    first = Math.min(first, entry.entry)
+    if (!isStepLeft) return { ...entry, messages: [createUserMessage(content, brought, notes)] }
+    const stay = staying.get(entry.entry)?.parts ?? 0
+    const without = (message: StoredMessage) =>
+      message.role === 'tool' ? leaveOutOfResults(message, fact, stay) : message
+    return { ...entry, messages: entry.messages.map(without) }
+  })
+  rebase(content, first + 1)
+}
+
+function openStep(
+  content: HistoryContent,
+  step: number,
+  said: readonly AssistantPart[],
+  calls: readonly CallProposal[],
+): void {
+  const parts = said.map((part) => makeWhole(part))
+  content.progress = { attempt: 0, text: '' }
+  content.open = {
+    step,
+    exchange: content.exchange,
+    parts,
+    rebased: false,
+    described: describeCalls(calls),
+    edited: new Map(),
+    settlements: new Map(),
+    questions: new Map(),
+  }
+  content.texts = [...content.texts, { step, text: readText(parts) }]
+}
+
+/** Messages remember their step, so that a later cut finds them. */
+type StepEntry = HistoryEntry & { readonly step: number }
+
+export function isStepOf(entry: HistoryEntry, steps: ReadonlySet<number>): boolean {
+  return entry.role === 'step' && steps.has((entry as StepEntry).step) // set by closeStep
+}
+
+function isStep(entry: HistoryEntry, step: number | undefined): boolean {
+  return entry.role === 'step' && (entry as StepEntry).step === step // set by closeStep
+}
+
+function closeStep(content: HistoryContent, entry: number): void {
+  const open = content.open
+  if (!open) return
+  const closed: StepEntry = {
+    entry,
+    exchange: open.exchange,
+    role: 'step',
+    step: open.step,
+    messages: stepMessages(open),
+  }
+  content.entries = [...content.entries, closed]
+  content.open = null
+}
+
+function drop(content: HistoryContent, fromEntry: number): void {
+  const leaving = content.entries.filter(({ entry }) => entry < fromEntry)
+  const told = leaving.flatMap(({ messages }) => messages)
+  content.untrustedLeft = [...new Set([...content.untrustedLeft, ...listUntrusted(told)])]
+  leave(content, leaving)
+  content.entries = content.entries.filter(({ entry }) => entry >= fromEntry)
+}
+
+/** Frees what no rewind can need, bodies included. */
+function leave(content: HistoryContent, entries: readonly HistoryEntry[]): void {
+  if (content.left) {
+    content.left.push(...entries)
+    return
+  }
+  for (const entry of entries) {
+    const { inputs = [], notes = [] } = entry as Partial<UserEntry> // only a user's entry has them
+    inputs.forEach((inputId) => content.inputs.delete(inputId))
+    notes.forEach((note) => content.notes.delete(note))
+  }
+}
+
+function replaceBySummary(content: HistoryContent, fact: FactOf<'summary-finished'>): void {
+  const older = content.entries.filter((entry) => entry.entry < fact.fromEntry)
+  const newer = content.entries.filter((entry) => entry.entry > fact.toEntry)
+  const replaced = content.entries.filter((entry) => entry.entry >= fact.fromEntry && entry.entry <= fact.toEntry)
+  const untrusted = listUntrusted(replaced.flatMap(({ messages }) => messages))
+  const summary: HistoryEntry = {
+    entry: fact.toEntry,
+    exchange: replaced.at(-1)?.exchange ?? 0,
+    role: 'summary',
+    messages: [
+      {
+        role: 'user',
+        parts: [text(`[Summary of the conversation so far] ${fact.text}`)],
+        ...(untrusted.length > 0 && { untrusted }),
+      },
+    ],
+  }
+  leave(content, replaced)
+  content.entries = [...older, summary, ...newer]
+  rebase(content, fact.toEntry)
+}
+
+/** Marks the answers from an entry on: the preceding messages are not what their model saw. */
+function rebase(content: HistoryContent, fromEntry: number): void {
+  content.entries = content.entries.map((entry) => {
+    const [first] = entry.messages
+    if (entry.entry < fromEntry || first?.role !== 'assistant' || first.rebased) return entry
+    return { ...entry, messages: [{ ...first, rebased: true }, ...entry.messages.slice(1)] }
+  })
+}
+
+/** The first cut entry may disappear completely, and a step that is still open follows it too. */
+function cutAnswer(content: HistoryContent, fact: FactOf<'answer-cut'>): void {
+  // A summary may have replaced earlier ones.
+  const first = content.entries.find((entry) => fact.cuts.some(({ step }) => isStep(entry, step)))
+  for (const cut of fact.cuts) cutStep(content, cut.step, cut.keepChars)
+  if (!first) return
+  rebase(content, first.entry + 1)
+  if (content.open) content.open = { ...content.open, rebased: true }
+}
+
+function cutStep(content: HistoryContent, step: number, keepChars: number): void {
+  content.texts = content.texts.map((said) =>
+    said.step === step ? { step, text: said.text.slice(0, wholeChars(said.text, keepChars)) } : said,
+  )
+  if (content.open?.step === step) content.open = { ...content.open, parts: cutParts(content.open.parts, keepChars) }
+  content.entries = content.entries.flatMap((entry) => {
+    if (!isStep(entry, step)) return [entry]
+    const [assistant, ...results] = entry.messages
+    if (results.length === 0 && keepChars === 0) return []
+    if (assistant?.role !== 'assistant') return [entry]
+    const parts = cutParts(assistant.parts, keepChars)
+    if (results.length > 0) return [{ ...entry, messages: [{ ...assistant, parts }, ...results] }]
+    return [{ ...entry, messages: isVisible(parts) ? [{ ...assistant, parts }] : [] }]
+  })
+}
+
+/** An unanswered question of a tool. */
+export interface OpenQuestion {
+  readonly callId: string
+  readonly questionId: string
+  /** From 1, per call. */
+  readonly n: number
+  readonly message: string
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject
+  readonly expiresAtMs: number
+}
+
+export interface AskedQuestion extends OpenQuestion {
+  readonly answer?: QuestionAnswer
+}
+
+export interface PlainOpenBody {
+  readonly step: number
+  readonly exchange: number
+  readonly parts: readonly AssistantPart[]
+  /** See `AssistantMessage.rebased`. */
+  readonly rebased: boolean
+  /** The calls of the step that have a description or a provenance. */
+  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer'>[]
+}
+
+/** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
+export interface OpenBody extends PlainOpenBody {
+  readonly edited: Map<string, string>
+  readonly settlements: Map<string, Settlement>
+  /** Questions by id. */
+  readonly questions: Map<string, AskedQuestion>
+}
+
+export function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
+  const described = calls.filter(({ about, provenance }) => about || provenance)
+  return described.map(({ callId, about, provenance, answer }) => ({
+    callId,
+    ...(about && { about }),
+    ...(provenance && { provenance }),
+    ...(answer && { answer }),
+  }))
+}
+
+/** The approval of an answer is a call for people only: no model reads it. */
+function withoutApproval(open: OpenBody): readonly AssistantPart[] {
+  const approval = open.described.find(({ answer }) => answer)
+  if (!approval) return open.parts
+  return open.parts.filter((part) => part.type !== 'call' || part.callId !== approval.callId)
+}
+
+export function stepMessages(full: OpenBody): readonly StoredMessage[] {
+  const open = full.described.length > 0 ? { ...full, parts: withoutApproval(full) } : full
+  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
+  const provenances = new Map(open.described.map(({ callId, provenance }) => [callId, provenance]))
+  const results: ResultPart<MediaSource>[] = []
+  for (const part of open.parts) {
+    if (part.type !== 'call') continue
+    const { callId, name } = part
+    const settlement: Settlement = open.settlements.get(callId) ?? { type: 'unknown', reason: 'missing' }
+    const edited = open.edited.get(callId)
+    const said = renderSettlement(settlement)
+    const content = edited === undefined ? said : [text(`[A person changed the arguments to ${edited}]`), ...said]
+    const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
+    const provenance = provenances.get(callId)
+    const result = { type: 'result', callId, name, isError, content } as const
+    results.push(provenance ? { ...result, provenance } : result)
+  }
+  if (results.length > 0) return [assistant, { role: 'tool', parts: results }]
+  return isVisible(open.parts) ? [assistant] : []
 }

@@ -4,18 +4,56 @@ export * from './apply.ts'
 export { leaveToOriginal } from './calls.ts'
 export * from './check.ts'
 export { listClientTools } from './clients.ts'
-export { ANSWER_APPROVAL, findMissing } from './proposal.ts'
-export { nameCall, RUNS_AFTER } from './proposal.ts'
+export { ANSWER_APPROVAL, findMissing, nameCall, RUNS_AFTER } from './answer.ts'
 export * from './decide.ts'
 export * from './effect.ts'
 export { CHARS_PER_TOKEN, requestTokens } from './window.ts'
 export * from './fact.ts'
-export * from './history.ts'
+export type { History, HistoryEntry, HistoryOptions, HistorySnapshot, OpenCall, OpenQuestion } from './history.ts'
+export { createHistory, findNewCall } from './history.ts'
 export * from './input.ts'
 export { countMediaBytes, findLargeMedia, isMedia } from './size.ts'
 export type { StoredMedia } from './size.ts'
 export * from './record.ts'
 export * from './spec.ts'
-export * from './state.ts'
+export type {
+  Call,
+  CallClock,
+  CallState,
+  Client,
+  ClientToolList,
+  ClosedCall,
+  Counted,
+  Counters,
+  Deadline,
+  EntryMedia,
+  FinishedTurn,
+  IndexEntry,
+  Offer,
+  OpenStep,
+  Phase,
+  Question,
+  QueuedInput,
+  RememberedDecision,
+  RunningAttempt,
+  State,
+  Turn,
+  TurnStep,
+  Wait,
+} from './state.ts'
+export {
+  CALL_STATES,
+  PHASES,
+  findApproval,
+  findCall,
+  findCallIndex,
+  findDetached,
+  findQuestion,
+  initialState,
+  mayHaveRun,
+  openCalls,
+  readTurnOf,
+  waitsForAnswer,
+} from './state.ts'
 export * from './table.ts'
 export { TEXT_SEPARATOR } from './turn.ts'

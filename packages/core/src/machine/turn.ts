@@ -3,11 +3,9 @@ import type { ErrorCode } from '../errors.ts'
 import type { CallProposal, EnteredInputs, FactOf, StepCut, SupersedeReason, TurnOutcome } from './fact.ts'
 import { createUnknownFactError } from './fact.ts'
 import type { Failure, Played } from './input.ts'
-import type { Draft } from './draft.ts'
-import { emit } from './draft.ts'
+import type { Call, Draft, IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
+import { emit, spend } from './state.ts'
 import type { Limits } from './spec.ts'
-import type { Call, IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
-import { spend } from './state.ts'
 import { takeCount } from './window.ts'
 
 /** Separates two steps' texts in a turn's full answer. */

@@ -14,7 +14,7 @@ import type { Fact, SessionRecord } from '@baton/core/machine'
 import type { FoundSections } from './message-index.ts'
 import type { IndexedInput, Section } from './message-sections.ts'
 import type { ReadEngine } from './reading.ts'
-import { openEvents } from './reading.ts'
+import { openEvents } from './reader.ts'
 
 /** Messages per page if no limit is given. */
 const PAGE = 50

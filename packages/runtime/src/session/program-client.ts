@@ -8,7 +8,7 @@ import { submitAlone } from '../engine.ts'
 import { storeMediaOrSay } from '../work/media.ts'
 import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
 import type { EventReader } from './reader.ts'
-import { openEvents } from './reading.ts'
+import { openEvents } from './reader.ts'
 import { SessionClient } from './session-client.ts'
 import { checkResult } from './submit-media.ts'
 

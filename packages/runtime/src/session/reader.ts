@@ -3,14 +3,17 @@
 import type {
   EventBatch,
   EventCursor,
+  EventsOptions,
   EventStream,
   LiveFrame,
   RecordEvents,
   SessionEvent,
+  SessionEventOf,
   SessionProjection,
 } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
 import type { Fact, SessionRecord } from '@baton/core/machine'
-import { EventQueue } from './event-queue.ts'
+import type { SessionEngine } from '../engine.ts'
 import type { SessionStream, StreamReader } from './stream.ts'
 
 export interface ReadingOptions {
@@ -26,6 +29,39 @@ export interface ReadingOptions {
   readonly textMax?: number
   /** Called once, when the reading has ended. */
   readonly onEnd?: ((reader: EventReader) => void) | undefined
+}
+
+export interface EventReading extends Pick<EventsOptions, 'from' | 'delivery'> {
+  /** Whether to emit `live` where the past ends. */
+  readonly tellsLive?: boolean
+  readonly onEnd?: (reader: EventReader) => void
+}
+
+/** @throws BatonError `invalid_event` */
+export function openEvents(
+  engine: Pick<SessionEngine, 'session' | 'stream' | 'state' | 'history'>,
+  { from = 'now', delivery, tellsLive, onEnd }: EventReading,
+): EventReader {
+  const { session, stream } = engine
+  const headPos = engine.state().pos
+  const more = { delivery, onEnd, ...(tellsLive && { headPos }) }
+  const since = engine.history().lastTurn()?.pos
+  // Before its first turn a session has nothing newer than now.
+  if (from === 'now' || (from === 'turn' && since === undefined)) return new EventReader(stream, more)
+  const cursor: EventCursor =
+    from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: since ?? 0, since: since ?? 0 } : from
+  // While the session is being opened again, readers know more than its state.
+  checkPlace(cursor, Math.max(headPos, stream.nextPos - 1), session)
+  return new EventReader(stream, { from: cursor, ...more })
+}
+
+function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: string): void {
+  if (pos <= headPos + 1 && since <= pos) return
+  throw new BatonError({
+    code: 'invalid_event',
+    message: `session ${session} has no place ${pos} (since ${since}); its newest record is ${headPos}`,
+    hint: 'Pass the unchanged cursor of an event of this session.',
+  })
 }
 
 /** Events that may wait for one reader; adjacent text counts as one. */
@@ -354,3 +390,80 @@ function dropFormerTurn(told: readonly SessionEvent[], facts: readonly Fact[]): 
 }
 
 const END = { done: true, value: undefined } as const
+
+/** Unread events. Adjacent text is joined, so a long unread answer is one event. */
+export class EventQueue {
+  #waiting: SessionEvent[] = []
+  #ended = false
+  /** Shared by all waiting readers, so that none hangs at the end. */
+  #change: PromiseWithResolvers<void> | undefined
+
+  /** Whether no further events will be pushed. */
+  get isEnded(): boolean {
+    return this.#ended
+  }
+
+  /** Returns the number of waiting events. */
+  push(events: readonly SessionEvent[]): number {
+    for (const event of events) {
+      const last = this.#waiting.length - 1
+      const joined = 'offset' in event ? joinTexts(this.#waiting[last], event) : undefined
+      if (joined) this.#waiting[last] = joined
+      else this.#waiting.push(event)
+    }
+    if (this.#change) this.wake()
+    return this.#waiting.length
+  }
+
+  /** Removes and returns all waiting events. */
+  takeAll(): readonly SessionEvent[] {
+    const events = this.#waiting
+    this.#waiting = []
+    return events
+  }
+
+  /** Removes unread events. */
+  keepOnly(isKept: (event: SessionEvent) => boolean): void {
+    this.#waiting = this.#waiting.filter(isKept)
+  }
+
+  /** Keeps the newest of waiting events with the same key; events without a key all stay. Returns their number. */
+  keepNewest(keyOf: (event: SessionEvent) => string | undefined): number {
+    const newer = new Set<string>()
+    const kept = this.#waiting.toReversed().filter((event) => {
+      const key = keyOf(event)
+      const isNewest = key === undefined || !newer.has(key)
+      if (key !== undefined) newer.add(key)
+      return isNewest
+    })
+    this.#waiting = kept.toReversed()
+    return kept.length
+  }
+
+  end(): void {
+    this.#ended = true
+    this.wake()
+  }
+
+  /** Resolves with the next event, with `wake`, and at the end. */
+  changed(): Promise<void> {
+    return (this.#change ??= Promise.withResolvers()).promise
+  }
+
+  /** Resolves `changed` without an event. */
+  wake(): void {
+    this.#change?.resolve()
+    this.#change = undefined
+  }
+}
+
+/** Undefined if the event does not continue the last one. */
+function joinTexts(
+  last: SessionEvent | undefined,
+  event: SessionEventOf<'text' | 'reasoning' | 'call-writing'>,
+): SessionEvent | undefined {
+  if (!last || last.type !== event.type || last.step !== event.step || last.offset + last.text.length !== event.offset)
+    return undefined
+  if (event.type === 'call-writing' && last.type === 'call-writing' && last.callId !== event.callId) return undefined
+  return { ...last, text: last.text + event.text, cursor: event.cursor }
+}

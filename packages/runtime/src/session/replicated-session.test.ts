@@ -4,7 +4,7 @@ import { BatonError } from '@baton/core/internal'
 import type { Accepted } from '@baton/core/internal'
 import type { Fact, Input, SessionRecord } from '@baton/core/machine'
 import { expect, test } from 'vitest'
-import { openEvents } from './reading.ts'
+import { openEvents } from './reader.ts'
 import { ReplicatedSession } from './replicated-session.ts'
 
 const paused: Input = { type: 'pause' }

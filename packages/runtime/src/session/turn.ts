@@ -13,8 +13,8 @@ import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core/int
 import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
-import { EventQueue } from './event-queue.ts'
 import type { EventReader } from './reader.ts'
+import { EventQueue } from './reader.ts'
 
 export interface TurnOptions {
   readonly inputId: string

@@ -20,7 +20,7 @@ import type { History, HostReport } from '@baton/core/machine'
 import type { ArgumentValidator, ValidatedArguments } from './arguments.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
-import type { RequestMessages } from './request.ts'
+import type { RequestMessages } from './request-messages.ts'
 import type { ToolSearch } from './tool-search.ts'
 
 /** The context shared by all jobs of a session. */

@@ -9,13 +9,14 @@ import { COMPATIBLE_QUIRKS, createOpenAiChatModel } from '@baton/models/openai-c
 import type { ToolProbeOptions } from '@baton/models/internal'
 import { describeToolVerdict, withToolProbe } from '@baton/models/internal'
 import { createUndiciTransport } from '@baton/models/transport/undici'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { FakeOpenAiChatOptions } from './fake-openai-chat.ts'
 import { startFakeOpenAiChat } from './fake-openai-chat.ts'
 import type { FakeAnswer, FakeRequest } from './fake-server.ts'
 
 let ends: (() => Promise<unknown>)[] = []
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const end of ends.reverse()) await end()
   ends = []
 })
@@ -142,13 +143,21 @@ test('a connection that breaks during the probe decides nothing: the turn goes o
 })
 
 test('a server that is too slow for the probe is asked as if it took tools', async () => {
+  const deadline = new AbortController()
+  const start = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(deadline.signal)
   const { session, server, probes } = await setUp({
-    script: (request) => (request.isToolProbe ? { text: 'I', stallAfter: 1 } : taught(request)),
+    script: (request) => {
+      if (!request.isToolProbe) return taught(request)
+      deadline.abort(new DOMException('50 ms have passed', 'TimeoutError'))
+      return { text: 'I', stallAfter: 1 }
+    },
     options: { deadlineMs: 50 },
   })
   expect((await session.send('Look').answer).text).toBe('I look.\n\nBoth are blue.')
+  expect(start).toHaveBeenCalledExactlyOnceWith(50)
   // The call that arrived shows that tools work.
-  expect([probes(), server.aborted(), server.requests.length]).toEqual([1, 1, 3])
+  expect([probes(), server.requests.length]).toEqual([1, 3])
+  await expect.poll(server.aborted).toBe(1)
 })
 
 test('a server that refuses the key says so to the turn', async () => {
