@@ -1,6 +1,7 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any
 // server that supports these: Node (`createNodeListener`), Hono, Next, Bun, Deno.
-import type { Call, HandledHost, HandlerOptions, HandlerParts } from './handler-parts.ts'
+import type { Call, Found, HandledHost, HandlerOptions, HandlerParts } from './handler-parts.ts'
+import { HANDLER_OPTIONS, createParts, findPeer, identify } from './handler-parts.ts'
 import type { JsonObject, FrontSession } from '@baton/core/internal'
 import { checkName, frontOf } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
@@ -9,18 +10,14 @@ import { checkOptions, demandHost } from '../shared/check-options.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
-import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import { answerError, answerJson, answerMethod, answerRefusal, asPlainText } from './http-errors.ts'
-import { checkPage, describeCors } from './page-origins.ts'
+import { checkPage, createIncoming, describeCors, readJsonBody, readObjectBody } from './requests.ts'
 import type { Asker } from './chat-quotas.ts'
 import type { PassedRequest } from './pass-on.ts'
 import { passOn } from './pass-on.ts'
-import { createIncoming, readJsonBody, readObjectBody } from './requests.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
 import { createInvalid } from './ui-messages.ts'
-import type { Found } from './identify-client.ts'
-import { findPeer, identify } from './identify-client.ts'
 
 /** Facts that the request itself does not contain. */
 export interface RequestSource {

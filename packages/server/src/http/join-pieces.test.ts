@@ -1,7 +1,7 @@
 // How small pieces of a fast answer are joined, with time controlled by the test.
 import type { SessionEvent } from '@baton/core'
 import { expect, test } from 'vitest'
-import { createPieceJoiner } from './join-pieces.ts'
+import { createPieceJoiner } from './event-response.ts'
 
 const cursor = { pos: 0 }
 const piece = (text: string): SessionEvent => ({ type: 'text', message: 'm1', step: 1, offset: 0, text, cursor })

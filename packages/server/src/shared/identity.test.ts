@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createHandler } from '../http/index.ts'
 import { createWebSocketFront } from '../websocket/index.ts'
-import { readIdentity } from './identity.ts'
+import { readIdentity } from './peer-identity.ts'
 
 const WRONG = [{ userId: 'ann' }, { principal: undefined }, { principal: { name: 'ann' } }, { id: 7 }, 'ann'] as const
 

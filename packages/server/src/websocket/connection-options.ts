@@ -1,6 +1,6 @@
 // Options of the front, and dependencies of an app's connection for both protocol versions.
 import type { TlsFiles } from './listen.ts'
-import type { Identity } from '../shared/identity.ts'
+import type { Identity, PeerOptions } from '../shared/peer-identity.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
@@ -9,7 +9,6 @@ import type { ClientModel, Clock, Host, Logger, Principal, Timers } from '@baton
 import type { Socket } from '../shared/socket.ts'
 import type { ConnectionRates } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'
-import type { PeerOptions } from '../shared/peer-identity.ts'
 import type { PeerWarnings } from '../shared/peer-warnings.ts'
 import type { connectToPeer } from './connect-to-peer.ts'
 import type { Quotas } from './quotas.ts'

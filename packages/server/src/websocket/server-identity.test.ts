@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import type { Identity } from '../shared/identity.ts'
+import type { Identity } from '../shared/peer-identity.ts'
 import { connectApp, environment, refusedWith, startForTest } from './test-server.test-kit.ts'
 import { encodeTextFrames } from './text-frames.ts'
 

@@ -1,0 +1,26 @@
+// How many files and functions a turn runs through, counted by `walk.test-kit.ts`: the figures are printed, and may only
+// shrink.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import type { Walk, Walks } from './walk.test-kit.ts'
+
+/** Lower them when the path gets shorter. Calls are only printed: how often a timer looks depends on the machine. */
+const MOST: Readonly<Record<keyof Walks, Omit<Walk, 'calls'>>> = {
+  tool: { files: 44, named: 286, functions: 347, commits: 3 },
+  chat: { files: 82, named: 498, functions: 589, commits: 3 },
+}
+
+test('a turn walks no further than before', async () => {
+  const program = fileURLToPath(new URL('./walk.test-kit.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@baton/source', program])
+  console.log(`one turn: ${stdout.trim()}`)
+  const walks = JSON.parse(stdout) as Walks
+  const longer = (Object.keys(MOST) as (keyof Walks)[]).flatMap((kind) =>
+    (['files', 'named', 'functions', 'commits'] as const)
+      .filter((name) => walks[kind][name] > MOST[kind][name])
+      .map((name) => `${kind}: ${name} ${walks[kind][name]}`),
+  )
+  expect(longer).toEqual([])
+})
