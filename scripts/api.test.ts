@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { describeApi } from './api.ts'
 import { ADDED_DOORS, ADDED_NAMES_MAX, USER_DOORS, USER_NAMES_MAX } from './doors.ts'
 import { packagesInOrder } from './packages.ts'
-import { REPOSITORY } from './source-files.ts'
+import { isTest, REPOSITORY, sourcePaths } from './source-files.ts'
 
 interface Door {
   readonly name: string
@@ -50,6 +50,19 @@ test('users have few names to learn', () => {
 test('the host has every name of core, so that programs need one import', () => {
   const host = new Set(listNames(['@baton/host']))
   expect(listNames(['@baton/core']).filter((name) => !host.has(name))).toEqual([])
+})
+
+test('every name of users says in a comment what it is', () => {
+  const texts = sourcePaths()
+    .filter((path) => path.startsWith('packages/') && !isTest(path))
+    .map((path) => readFileSync(join(REPOSITORY, path), 'utf8'))
+  const silent = listNames(USER_DOORS).filter((exported) => {
+    const [kind = '', name = ''] = exported.split(' ')
+    const declared = new RegExp(`(\\*/\n)?^export (?:declare )?(?:async )?(?:abstract )?${kind}\\*? ${name}\\b`, 'gm')
+    const found = texts.flatMap((text) => [...text.matchAll(declared)])
+    return found.length > 0 && found.every(([, comment]) => comment === undefined)
+  })
+  expect(silent).toEqual([])
 })
 
 test('every other door says that it is internal', () => {

@@ -9,6 +9,7 @@ import { createToolCalls, describeThrown } from './tool-calls.ts'
 import type { World } from './world.ts'
 import { platformWorld } from './world.ts'
 
+/** Options of `createV1Client`. */
 export interface V1ClientOptions<Tools = Readonly<Record<string, ClientTool>>> {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
   readonly url: string
@@ -41,6 +42,10 @@ export interface V1ClientEvents {
   readonly error: { readonly code: string; readonly message: string }
 }
 
+/**
+ * A client of protocol 1, from `createV1Client`: it speaks with voice servers of the first protocol. New apps use
+ * `openSession`.
+ */
 export interface V1Client {
   /** Sends a user message. The client keeps it until the server has it, over any number of connections. */
   say(text: string): void

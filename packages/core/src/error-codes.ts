@@ -384,4 +384,5 @@ export const ERROR_CODES = {
   internal: row('baton', false, 'Baton violated one of its own rules.', 'Report it with the message.'),
 } as const satisfies Record<string, ErrorCodeRow>
 
+/** The codes of `BatonError`. `docs/errors.md` has the meaning of each and what to do. */
 export type ErrorCode = keyof typeof ERROR_CODES

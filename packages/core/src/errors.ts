@@ -55,6 +55,7 @@ export function isBatonError(value: unknown): value is BatonError {
  */
 export type ErrorLayer = 'api' | 'tool' | 'processing'
 
+/** The layer in which an error arose: `api` (a model's service), `tool`, or `processing` (Baton or the program). */
 export function readErrorLayer(code: ErrorCode): ErrorLayer {
   if (Object.hasOwn(API_ERROR_CODES, code) || code.startsWith('model_')) return 'api'
   if (code.startsWith('result_')) return 'processing'

@@ -24,7 +24,7 @@ export type {
   TurnLimits,
 } from './internal.ts'
 
-// Bring a model.
+// Add a model.
 export type { Environment, Model, ModelAnswer, ModelEvent, ModelRequest, ModelSettings, Usage } from './internal.ts'
 
 // Talk to a session.

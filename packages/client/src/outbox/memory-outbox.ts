@@ -1,6 +1,10 @@
 // An outbox in memory: it outlives a client, but not the program.
 import type { Outbox, OutboxEntry, OutboxOptions, OutboxPlace } from './outbox.ts'
 
+/**
+ * Keeps messages in memory until the server has them: they survive lost connections, but not a reload of the page. For
+ * that, `createIndexedDbOutbox`.
+ */
 export function createMemoryOutbox(): Outbox {
   const places = new Set<Place>()
   /** Entries left without a running copy, by scope. */

@@ -4,6 +4,7 @@ import type { Directory, DirectoryOptions, DirectorySnapshot } from '../session/
 import { EMPTY_DIRECTORY, openDirectory } from '../session/directory.ts'
 import { ClientHolder } from './client-holder.ts'
 
+/** The list of `useDirectory`, and methods to change it. */
 export type UsedDirectory = DirectorySnapshot & Pick<Directory, 'create' | 'rename' | 'delete'>
 
 /** Follows the list while the component is mounted. Another `url` or `meta` opens another list. */

@@ -11,6 +11,7 @@ import type { World } from '../world.ts'
 import { platformWorld } from '../world.ts'
 import { SessionRequests } from './requests.ts'
 
+/** Options of `openDirectory` and `useDirectory`. */
 export interface DirectoryOptions {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
   readonly url: string

@@ -23,6 +23,7 @@ import type { Tool, ToolContext } from './tool.ts'
 import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 import { decodeModelSettings } from './decode-command.ts'
 
+/** Options of `defineAgent`. Only `name` is required: `defineAgent({ name: 'helper', model, tools: [search] })`. */
 export interface AgentOptions<
   Output extends Schema | undefined = Schema | undefined,
   Tools extends readonly Tool[] = readonly Tool[],

@@ -12,6 +12,10 @@ export type ClientHandler<Input, Output> = {
   handle(input: Input, call: OpenCall): ToolResult<Output>
 }['handle']
 
+/**
+ * Handlers of client tools by tool name, without their types: `{ 'place.find': (input) => findPlace(input) }`. A
+ * handler returns the result, as JSON or content parts; what it throws is the error that the model reads.
+ */
 export type ClientHandlers = Readonly<Record<string, ClientHandler<JsonValue, unknown>>>
 
 /**
@@ -29,7 +33,7 @@ type HandlerOf<Types> =
     ? ClientHandler<unknown extends Input ? JsonValue : Input, Output>
     : never
 
-/** A client of a session: it runs calls of client tools and brings their results. */
+/** A client of a session: it runs calls of client tools and returns their results. */
 export interface Client {
   /** Its name in `call.holder` of events. */
   readonly connection: string
@@ -40,7 +44,7 @@ export interface Client {
    * @throws BatonError `call_over`, `call_not_offered` (another client was asked)
    */
   claim(callId: string): Promise<ClaimedCall>
-  /** Brings the result of a call; `ignored` if it changes nothing. @throws BatonError `invalid_event`, `store_failed` */
+  /** Returns the result of a call; `ignored` if it changes nothing. @throws BatonError `invalid_event`, `store_failed` */
   result(callId: string, outcome: Outcome): Promise<TakenResult>
   /** Leaves the session; calls that it has not claimed may move to another client. */
   detach(): Promise<void>

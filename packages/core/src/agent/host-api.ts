@@ -4,6 +4,10 @@ import type { Principal } from './policy.ts'
 import type { Session, SessionOptions } from './session-api.ts'
 import type { KnownAgent } from './typed-calls.ts'
 
+/**
+ * Runs sessions: opens, lists, copies and removes them, and stops. `createHost` makes one over a store, and
+ * `createTemporalHost` over Temporal.
+ */
 export interface Host<A extends KnownAgent = KnownAgent> {
   /**
    * Opens a session, or creates one if `id` is absent or unknown.
@@ -37,6 +41,7 @@ export interface SessionDirectory {
   remove(session: string, by?: Principal): Promise<void>
 }
 
+/** A filter for `host.sessions`. Fields that are given must all match. */
 export interface SessionQuery {
   /** Only sessions of this principal. */
   readonly principal?: Principal
@@ -56,6 +61,7 @@ export interface SessionPage {
   readonly cursor?: string
 }
 
+/** One session in the list of `host.sessions()`. */
 export interface SessionInfo {
   readonly id: string
   /** Name of the agent. */

@@ -75,6 +75,9 @@ export interface ModelSettings {
   readonly parallelCalls?: boolean
 }
 
+/**
+ * One request to a model, in Baton's vocabulary. An adapter encodes it for its provider; `prepareStep` may change it.
+ */
 export interface ModelRequest {
   readonly instructions: string
   readonly messages: readonly Message[]
@@ -150,6 +153,7 @@ export interface ModelCapabilities {
   readonly meantId?: string
 }
 
+/** A model that an agent can use. `@baton/models` has adapters of providers; write `run` to add your own. */
 export interface Model {
   /** Id as the user writes it: `anthropic/claude-haiku-4-5`. */
   readonly id: string

@@ -1,6 +1,7 @@
 // An agent's approval policy, which sees a call before it runs: its input, its verdicts, and in whose name it decides.
 import type { EffectClass, ToolKind, Trust } from './tool-options.ts'
 
+/** The person or service that a session belongs to. Fronts get it from `authenticate`. */
 export interface Principal {
   /** Id of the person behind a session; `anonymous` without a login. */
   readonly id: string

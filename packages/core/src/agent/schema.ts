@@ -31,6 +31,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
+/** A schema of Zod 4, Valibot, ArkType or another library with Standard Schema, or a JSON Schema. */
 export type Schema<Output = unknown> = StandardSchema<unknown, Output> | JsonObject
 
 /** The type that a schema validates to. A literal JSON Schema determines it; any other is a `JsonObject`. */

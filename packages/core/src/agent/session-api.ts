@@ -28,6 +28,7 @@ import type {
 } from './session-reading.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
 
+/** Options of `host.session`: `host.session(id, { agent: 'writer', principal: { id: 'ann' } })`. */
 export interface SessionOptions<A extends KnownAgent = KnownAgent> {
   /** The session's agent, or the name of one in `agent` or `agents` of a host without `agentOf`. By default the host chooses it. */
   readonly agent?: A | string
@@ -171,6 +172,10 @@ export interface Session<A extends KnownAgent = KnownAgent> {
   close(): Promise<void>
 }
 
+/**
+ * The answer to an approval request: `{ approvalId, decision: 'approve' }`, `'deny'` with a reason that the model
+ * reads, or `'edit'` with other arguments.
+ */
 export type Decision = {
   /** Id of the request that was shown. */
   readonly approvalId: string

@@ -8,6 +8,9 @@ import type { ModelSettings } from './model.ts'
 /** Text, or parts for images and files. */
 export type UserInput = string | readonly ContentPart[]
 
+/**
+ * Options of `session.interrupt`. Without any, the newest turn ends, and the history keeps what the user was shown.
+ */
 export interface InterruptOptions {
   /**
    * The answer whose turn to end, such as `t1`; the newest by default. If a newer turn has begun, nothing happens, so
@@ -26,6 +29,10 @@ export interface Interrupted {
   readonly turn?: MessageId
 }
 
+/**
+ * Options of `session.rewind`: removes a message and all later ones, and asks again (`again`) or with another message
+ * (`replace`). A message of the assistant is asked again with its turn.
+ */
 export interface RewindOptions {
   readonly message: MessageId
   /** Only for a user message. */
@@ -73,6 +80,7 @@ export interface UrgentEvent extends Reported {
 /** `stop` ends the turn and refuses inputs until `start`; `pause` keeps the turn for `continue`. */
 export type SessionAction = 'pause' | 'continue' | 'stop' | 'start'
 
+/** Changes for `session.configure`. Absent fields stay; `settings: null` returns to those of the agent. */
 export interface SessionConfiguration {
   readonly model?: string
   readonly settings?: ModelSettings | null

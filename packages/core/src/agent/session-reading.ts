@@ -50,6 +50,7 @@ export interface MessagesQuery {
   readonly limit?: number
 }
 
+/** A page of `session.messages`, oldest message first. */
 export interface MessagesPage {
   readonly messages: readonly ChatMessage[]
   /** There are older ones: query again with `before`. */
@@ -84,6 +85,7 @@ export interface PendingQuestion {
   readonly expiresAtMs: number
 }
 
+/** The state of a session, from `session.info()`: one look, without its messages. */
 export interface SessionDetails {
   readonly id: string
   readonly agent: string

@@ -8,6 +8,10 @@ import type { Principal } from './policy.ts'
 import type { Session, SessionOptions } from './session-api.ts'
 import type { KnownAgent } from './typed-calls.ts'
 
+/**
+ * Takes log lines with structured data, such as `createLogger()` or a pino logger. Secrets are removed before a line
+ * reaches it. What it throws is ignored.
+ */
 export interface Logger {
   info(message: string, data?: JsonObject): void
   warn(message: string, data?: JsonObject): void
@@ -46,6 +50,10 @@ export interface Generated<Value = unknown> {
   readonly usage: Usage
 }
 
+/**
+ * The second argument of `execute`: who calls, a signal that aborts with the call, and what the tool may do meanwhile
+ * (ask its user, report progress, use a model).
+ */
 export interface ToolContext<Services = unknown> {
   readonly session: string
   readonly agent: string
@@ -90,7 +98,7 @@ export interface ToolContext<Services = unknown> {
   generate<const Output extends Schema = Schema>(request: GenerateRequest<Output>): Promise<Generated<OutputOf<Output>>>
   /**
    * Opens another session of the same host, or creates one, as `host.session` does; it belongs to the call's principal
-   * unless `principal` says otherwise. Its turns have limits and costs of their own. The handle is closed when the
+   * unless `principal` says otherwise. Its turns have separate limits and costs. The handle is closed when the
    * tool's run ends, and a turn that still runs goes on. Pass `signal` to `send` to end that turn with the call.
    * @throws BatonError `illegal_input` (it is the session of this call, whose turn would wait for itself), `cancelled` (the
    * run has ended), and as `host.session` does

@@ -1,4 +1,4 @@
-// Options of a tool that have types of their own, and the checks of those that are objects. It does not know the tool.
+// Options of a tool with separate types, and the checks of those that are objects. It does not know the tool.
 import { BatonError } from '../errors.ts'
 import { checkFields } from './known-fields.ts'
 import { describeValue } from './value-reader.ts'

@@ -1,6 +1,10 @@
 // Tools that change during a session: those of an MCP server, a connected editor, a registry.
 import type { Tool } from './tool.ts'
 
+/**
+ * Tools from elsewhere, such as an MCP server, listed when a session opens. `createMcpServers` of
+ * @baton/mcp gives an agent's `sources`.
+ */
 export interface ToolSource {
   /** Name of the source in logs, collisions and the provenance of results; 1 to 64 characters. */
   readonly name: string

@@ -126,6 +126,7 @@ interface MisnamedToolFields {
   readonly needsApproval?: FieldIsNamed<'approval'>
 }
 
+/** The `execute` of a tool: takes validated input and the context, and returns the result or a promise of it. */
 export type Execute<Input, Result, Services> = {
   // A method, so that a tool with any input is assignable to `Tool`. The host calls it with validated input.
   run(input: Input, context: ToolContext<Services>): Result
@@ -169,10 +170,12 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly types?: { readonly input: Input; readonly output: Output }
 }
 
+/** A tool without `execute`, which a connected client runs. */
 export interface ClientRunTool<Name extends string, Input, Output> extends Tool<Name, Input, Output> {
   readonly execute?: undefined
 }
 
+/** A tool with `execute`, which the host runs. */
 export interface ServerRunTool<Input, Output, Services> extends Tool<string, Input, Output> {
   readonly execute: Execute<Input, ToolResult<Output>, Services>
 }

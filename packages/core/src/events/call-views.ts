@@ -157,7 +157,7 @@ const CALL_FACTS: ReadonlySet<string> = new Set<CallFact['type']>([
 
 type CallAbout = Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'>
 
-/** Reads a call's description from a record, which names those who may decide by their ids. */
+/** Reads a call's description from a record, which names by id the people who may decide. */
 export function readAbout(about: JsonObject): CallAbout {
   const shown = about as CallAbout // bounded when the tool described it
   const ids = isJsonObject(about['asked']) ? about['asked']['by'] : undefined

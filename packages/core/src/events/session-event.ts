@@ -118,6 +118,7 @@ export interface CallView {
   readonly result?: CallResult
 }
 
+/** The outcome of a settled call. Branch on `type`. */
 export type CallResult =
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   /** `byPerson`: a person denied it. `message` ends with the reason, if any. */

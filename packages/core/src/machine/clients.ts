@@ -1,4 +1,4 @@
-// Clients: which are attached, what they can run, and the tools that they bring.
+// Clients: the attached ones, what they can run, and the tools that they provide.
 import type { ClientToolSpec } from './input.ts'
 import type { Call, Client, ClientToolList, Draft, State } from './state.ts'
 import type { ToolSpec } from './spec.ts'

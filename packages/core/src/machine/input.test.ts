@@ -1,4 +1,4 @@
-// Who may submit what: every input type has exactly one speaker.
+// Speakers of inputs: every input type has exactly one speaker.
 import { expect, test } from 'vitest'
 import type { InputType } from './input.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from './input.ts'

@@ -1,4 +1,4 @@
-// How inputs and settlements read to a model, and how the end of a call reads to everybody: why it happened, and whether
+// Texts for a model about inputs and settlements, and for all readers about the end of a call: why it happened, and whether
 // the tool may have had its effect.
 import type { AssistantPart, StoredPart, TextPart } from '../messages.ts'
 import type { InputBody, Settlement } from './fact.ts'

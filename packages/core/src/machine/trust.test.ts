@@ -1,4 +1,4 @@
-// Who may submit what: foreign results, offers that were seen, and the session's owner.
+// Trust in what others submit: foreign results, offers that were seen, and the session's owner.
 import { describe, expect, test } from 'vitest'
 import { testSpec, TestSession } from '../testing/test-session.ts'
 import { applyRecord } from './apply.ts'

@@ -6,6 +6,7 @@ import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { FinishReason, SourcePart, Usage } from '../messages.ts'
 
+/** One answer of a scripted model. Its text is streamed in pieces. */
 export interface ScriptedStep {
   readonly text?: string
   readonly reasoning?: string
@@ -24,6 +25,9 @@ export interface ScriptedStep {
   readonly hangs?: 'until-aborted' | 'for-ever'
 }
 
+/**
+ * Options of `createScriptedModel`: `{ steps: [{ calls: [{ name: 'add', arguments: { a: 1 } }] }, { text: 'done' }] }`.
+ */
 export interface ScriptedModelOptions {
   readonly id?: string
   /** One step per call, or a function of the request and of the call's number, from 0. */
@@ -32,6 +36,7 @@ export interface ScriptedModelOptions {
   readonly capabilities?: Partial<ModelCapabilities>
 }
 
+/** A model of `createScriptedModel`. It says what its script says, and keeps the requests that it got. */
 export interface ScriptedModel extends Model {
   /** The requests received, in order. */
   readonly requests: readonly ModelRequest[]

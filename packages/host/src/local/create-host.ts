@@ -33,6 +33,9 @@ import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { limitStoreActs } from './store-in-time.ts'
 
+/**
+ * Options of `createHost`. `{ agent }` runs it in memory; `{ agent, store: openSqliteStore(path) }` keeps its sessions.
+ */
 export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   /** The agent of sessions that name none. */
   readonly agent?: A

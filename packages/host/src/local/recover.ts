@@ -5,6 +5,7 @@ import type { OpenedSession } from '@baton/runtime'
 import { createStoppedError, describeThrown, readOpening } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 
+/** Counts of `host.recover`: sessions of hosts that have died. */
 export interface Recovery {
   /** Number of sessions that were reopened. */
   readonly recovered: number

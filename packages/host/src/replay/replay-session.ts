@@ -27,6 +27,7 @@ export interface ReplaySessionOptions {
 
 export type { ReplayDifference }
 
+/** Findings of `replaySession`. An agent that behaves as recorded has no `differences`. */
 export interface ReplayReport {
   readonly session: string
   /** Number of turns compared. */

@@ -8,6 +8,9 @@ import type { LeaseOptions } from './lease-book.ts'
 import { checkLeft, LeaseBook } from './lease-book.ts'
 import { planPut } from './put-by-position.ts'
 
+/**
+ * A store in memory, from `createMemoryStore`: for tests, and for programs whose sessions may end with the process.
+ */
 export interface MemoryStore extends OwnedLogStore {
   /** Ends every lease, as if every owner had died: their sessions can be recovered at once. */
   expireLeases(): void

@@ -14,6 +14,7 @@ export interface ReplayOptions {
   readonly secrets?: readonly string[]
 }
 
+/** A model of `replayModel`. A test ends with `expect(model.remaining()).toBe(0)`. */
 export interface ReplayedModel extends Model {
   /** Number of recorded calls not requested yet. */
   remaining(): number

@@ -40,6 +40,7 @@ export interface ListenerEvents<A extends Agent = Agent> {
   readonly error: BatonError
 }
 
+/** Options of `createListener`. */
 export interface ListenerOptions {
   /** The session's id; an existing session continues with what it had heard. A new session by default. */
   readonly session?: string
@@ -56,6 +57,7 @@ export interface ListenerOptions {
   readonly cursor?: EventCursor
 }
 
+/** Something that happened outside of the conversation, for `listener.event`. The model reads it in its next request. */
 export interface ListenerEvent {
   /** The event's name, in one line. */
   readonly type: string
@@ -74,6 +76,10 @@ export interface ListenerEvent {
   readonly inputId?: string
 }
 
+/**
+ * Follows people who talk to each other, and answers only when its agent has something to say. `createListener` makes
+ * one: `await listener.start()`, then `await listener.push({ speaker: 'Ann', text })`.
+ */
 export interface Listener<A extends Agent = Agent> {
   /**
    * Opens the session, or resumes after `pause` and `stop`, optionally with other instructions and tools. Entries that

@@ -49,6 +49,10 @@ export interface AcpAuth {
   readonly logout?: () => void | Promise<void>
 }
 
+/**
+ * Options of `serveAcpOverStdio` and `createAcpSocket`: the agent that an editor talks to, and the bounds of its
+ * sessions. `{ agent }` is enough.
+ */
 export interface AcpOptions {
   /** The agent of every session, unless `agentOf` is given. */
   readonly agent?: Agent

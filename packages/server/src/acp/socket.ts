@@ -9,6 +9,7 @@ import type { AcpConnection } from './connection-options.ts'
 import { createAcpFront } from './front.ts'
 import type { AcpOptions } from './options.ts'
 
+/** One editor on a WebSocket, as `createWebSocketFront` passes it messages. `close` sends the code and the reason. */
 export interface AcpSocketConnection extends AcpConnection {
   close(code: number, reason: string): void
 }

@@ -11,6 +11,7 @@ export interface AcpStdioOptions extends AcpOptions {
   readonly output?: Writable
 }
 
+/** A running `serveAcpOverStdio`: `await server.ended` keeps the process alive until the editor leaves. */
 export interface AcpStdioServer {
   /** Settles when the editor has left and its sessions are released. Never rejects. */
   readonly ended: Promise<void>

@@ -40,6 +40,7 @@ export interface TokenRequest {
   readonly url?: string | undefined
 }
 
+/** Verifies JWTs for a front: `createHandler(host, { authenticate: verifier.authenticate })`. */
 export interface TokenVerifier {
   /** @throws BatonError `unauthorized` with what is wrong with the token; `keys_unavailable`; `internal` if jose cannot be loaded */
   verify(token: string): Promise<Identity>

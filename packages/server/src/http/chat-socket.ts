@@ -18,6 +18,7 @@ import { createInvalid } from './ui-messages.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
 import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 
+/** One page on the WebSocket of `createChatSocket`. A front that closes idle connections asks `isBusy` first. */
 export interface ChatConnection {
   /** Whether an answer is being sent. */
   isBusy(): boolean

@@ -32,8 +32,11 @@ export interface ChatMetadata {
   readonly waits?: boolean
 }
 
-/** Data of Baton's parts, by the suffix of their type after `data-`. */
 // A type, not an interface: the AI SDK wants an index signature.
+/**
+ * Data of Baton's parts, by the suffix of their type after `data-`. `useChat<UIMessage<ChatMetadata, ChatData>>` types
+ * them.
+ */
 export type ChatData = {
   /** A question of a tool. The part is sent again with `value` or `declined` once it is answered. */
   readonly question: { readonly questionId: string; readonly callId: string } & (

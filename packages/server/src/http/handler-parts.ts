@@ -38,6 +38,10 @@ export interface HttpLimits extends QuotaLimits {
 
 type Known = Principal | Identity | undefined
 
+/**
+ * Options of `createHandler` and `createChatSocket`. Set `authenticate` before strangers can reach the server:
+ * `createHandler(host, { authenticate: verifier.authenticate })`.
+ */
 export interface HandlerOptions extends Partial<ServerWorld> {
   /** The path at which the front is mounted. Default: `/api`. */
   readonly basePath?: string

@@ -1,5 +1,6 @@
 // A connection as fronts use it. The server provides one over `ws`; tests and simulations provide their own.
 
+/** The part of a WebSocket that a front needs, so that any server library can carry it. */
 export interface Socket {
   /** Returns false if the connection is not open; then nothing was written. */
   send(text: string): boolean

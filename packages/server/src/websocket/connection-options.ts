@@ -54,6 +54,7 @@ export interface AppConnectionOptions {
   readonly strangersLog?: Logger
 }
 
+/** Options of `createWebSocketFront`. Set `authenticate` before strangers can reach the server. */
 export interface WebSocketFrontOptions extends Partial<ServerWorld> {
   readonly limits?: Partial<ConnectionLimits>
   /** Default: `127.0.0.1`. */

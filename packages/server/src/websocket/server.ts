@@ -67,6 +67,7 @@ const OPTIONS = [
   'unreadyReason',
 ]
 
+/** A front of `createWebSocketFront`. `const { url } = await front.listen()`. */
 export interface WebSocketFront {
   /**
    * Resolves when connections are accepted.

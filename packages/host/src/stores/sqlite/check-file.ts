@@ -21,6 +21,7 @@ export interface StoreFinding {
   readonly message: string
 }
 
+/** Counts and findings of `checkStoreFile`. */
 export interface StoreReport {
   readonly sessions: number
   readonly records: number
