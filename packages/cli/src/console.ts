@@ -1,6 +1,9 @@
 // A command's access to its process; tests provide their own.
 import type { Readable, Writable } from 'node:stream'
 
+/**
+ * The surroundings of a command: its variables, folder, input and output. `createNodeConsole` gives those of the process.
+ */
 export interface Console {
   readonly variables: Readonly<Record<string, string | undefined>>
   /** Adds the keys saved by `baton login` to `variables`. */
@@ -37,6 +40,7 @@ export interface TerminalOutput extends Writable {
   hasColors?(variables?: object): boolean
 }
 
+/** The console of this process. */
 export function createNodeConsole(): Console {
   // A reader that has left (`baton ... | head`, a dead supervisor) is not our error. Reporting it would log it, which
   // fails again, endlessly.

@@ -36,6 +36,7 @@ import {
 
 export type { ListedModel } from './openai-chat/list-models.ts'
 
+/** The model that `chooseModel` found, and why. */
 export interface ModelChoice {
   /** For example `anthropic/claude-haiku-4-5`, `ollama/qwen3` or `offline`. */
   readonly id: string
@@ -43,6 +44,7 @@ export interface ModelChoice {
   readonly reason: string
 }
 
+/** Options of `chooseModel`, which finds the model of a program from a flag, its agent or the keys that are set. */
 export interface ChooseModelOptions {
   /** The model named on the command line. */
   readonly flag?: string
@@ -122,6 +124,7 @@ const NAME_CHARS = 4096
 /** Maximum characters of an invalid name shown in an error. */
 const SHOWN_CHARS = 80
 
+/** Options of `createModelOf`, which turns names such as `anthropic/claude-haiku-4-5` into models. */
 export interface ModelOfOptions {
   readonly variables: Variables
   readonly transport: Transport
@@ -162,6 +165,7 @@ export function createModelOf(init: ModelOfOptions): (id: string) => Model {
   }
 }
 
+/** Options of `listModelsOf`, which asks a provider for its models. */
 export interface ListModelsOfOptions {
   readonly variables: Variables
   /** Timeout in milliseconds for the whole response; 10 s by default. */

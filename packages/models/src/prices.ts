@@ -19,6 +19,10 @@ export type Prices = Readonly<Record<string, Price>>
 /** Whole millionths of a US dollar; `undefined` if the price or the token count is unknown. */
 export type PriceOf = (model: string, usage: Usage) => number | undefined
 
+/**
+ * Returns a function that prices a model call, from your prices or the list that is shipped; `undefined` for an unknown
+ * model.
+ */
 export function createPriceOf(own: Prices = {}): PriceOf {
   return (model, usage) => {
     const { inputTokens, outputTokens } = usage

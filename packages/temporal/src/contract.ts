@@ -16,6 +16,7 @@ import type { PackedState } from './workflow/pack-state.ts'
 export const TASK_QUEUE = 'baton'
 /** Workflow types. */
 export const SESSION_WORKFLOW = 'baton.session'
+/** The name of the workflow that works on a goal. */
 export const GOAL_WORKFLOW = 'baton.goal'
 /** The Update that submits inputs to a session. */
 export const SUBMIT = 'baton.submit'

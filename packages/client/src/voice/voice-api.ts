@@ -25,6 +25,7 @@ export interface VoiceClient {
   played(place: PlayedPlace): Promise<void>
 }
 
+/** Options of a voice: `{ speaker }` says sentences with your text-to-speech. */
 export interface VoiceOptions {
   readonly speaker: Speaker
   /** Milliseconds that a `pause` holds the voice without an `interrupt`: 0 to 2,147,483,647, 2000 by default. */

@@ -182,6 +182,7 @@ export function outputTokensFor(
 /** Answers model calls, as `Model.run` does. */
 export type ModelRunner = Pick<Model, 'run'>
 
+/** A model that runs in an app, from `clientModel`. */
 export interface ClientModel extends Model {
   /**
    * Lets an app of this session run the model; the latest app wins. The returned function removes the app: its pending

@@ -3,6 +3,7 @@ import type { SessionObserver } from '../observer.ts'
 import { measureSessions } from './measure-sessions.ts'
 import { PrometheusSink } from './prometheus.ts'
 
+/** Metrics of a host, from `createMetrics`: `createHost({ observers: [metrics] })`. */
 export interface Metrics extends SessionObserver {
   /** All metrics since the process started, in Prometheus' text format 0.0.4. */
   prometheus(): string

@@ -11,6 +11,7 @@ import { SpanFold } from './span-fold.ts'
 import type { LogName, SpanIds } from './span-ids.ts'
 import { deriveSpanId, deriveTraceId, readTraceparent } from './span-ids.ts'
 
+/** Options of `traceSessions`. */
 export interface TracingOptions {
   /** A tracer of a provider whose `idGenerator` is `ids`. */
   readonly tracer: Tracer
@@ -21,6 +22,7 @@ export interface TracingOptions {
   readonly log?: Logger
 }
 
+/** Traces sessions with OpenTelemetry: `createHost({ observers: [tracing] })`. */
 export interface Tracing extends SessionObserver {
   /**
    * Resolves when the tracer has everything committed so far; await it before shutting down the provider. Never

@@ -16,6 +16,7 @@ import type { AgentProgram } from './agent-process.ts'
 import { AgentProcess } from './agent-process.ts'
 import { AgentTurn } from './agent-turn.ts'
 
+/** Options of `acpAgent`: `{ command: 'opencode', args: ['acp'] }`. */
 export interface AcpAgentOptions {
   /** Program to run, such as `opencode`, and its arguments, such as `['acp']`. */
   readonly command: string
@@ -49,6 +50,7 @@ export interface AcpAgentOptions {
   readonly clock?: Clock
 }
 
+/** A coding agent that runs as a program, as a tool. `defineAgent({ tools: [opencode.tool] })`. */
 export interface AcpAgent {
   readonly tool: Tool
   /** Ends the program. `await using` calls it at the end of its block. */

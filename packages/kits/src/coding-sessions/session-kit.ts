@@ -12,6 +12,7 @@ import { SESSION_PROVIDERS } from './session-events.ts'
 import type { SessionHead } from './session-files.ts'
 import { SessionFiles } from './session-files.ts'
 
+/** Options of the kit that reads the sessions of coding agents. */
 export interface CodingSessionOptions {
   /** The workspace. Only sessions that ran in this folder or below are shown. */
   readonly root: string

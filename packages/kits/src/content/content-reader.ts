@@ -14,6 +14,7 @@ import { RedditApi } from './reddit.ts'
 import type { Target } from './target.ts'
 import { readId, readUrl } from './target.ts'
 
+/** Options of the content kit: services that it reads, and documents. */
 export interface ContentOptions<Services = unknown> extends DocumentOptions {
   readonly reddit?: RedditOptions<Services>
   /** `server` defaults to `https://hacker-news.firebaseio.com`. */
@@ -25,6 +26,7 @@ export interface ContentOptions<Services = unknown> extends DocumentOptions {
   readonly resolve?: (id: string, context: ToolContext<Services>) => string | undefined | Promise<string | undefined>
 }
 
+/** The content to read: an address, or an id that the program resolves. */
 export interface ContentQuestion {
   readonly url?: string | undefined
   readonly id?: string | undefined
@@ -32,6 +34,7 @@ export interface ContentQuestion {
   readonly part?: HtmlPage['part'] | undefined
 }
 
+/** Reads a post, comment, person or page. The tools of the kit use it, and so may a program. */
 export interface ContentReader<Services = unknown> {
   /** @throws BatonError with one of `CONTENT_ERRORS`; the reason of an aborted signal */
   read(question: ContentQuestion, context: ToolContext<Services>): Promise<Content>

@@ -3,6 +3,7 @@ import * as z from 'zod'
 
 const address = z.string()
 
+/** The result of `get_content_details`. */
 export const ContentDetails = z.object({
   source: z.enum(['reddit', 'hacker-news', 'web']),
   kind: z.enum(['post', 'comment', 'user', 'job', 'poll', 'poll-option', 'page']),
@@ -39,6 +40,7 @@ export const ContentDetails = z.object({
   truncated: z.boolean().describe('Whether there is more text'),
   next: z.object({ startChar: z.int() }).optional().describe('Argument to continue reading'),
 })
+/** The result of `get_content_details`. */
 export type ContentDetails = z.infer<typeof ContentDetails>
 
 /** Content before its text is split into parts. */

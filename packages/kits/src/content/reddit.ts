@@ -10,6 +10,7 @@ import { Account, Listing, toContent, Token, toUser } from './reddit-wire.ts'
 import type { Target } from './target.ts'
 import { readUrl } from './target.ts'
 
+/** Access to Reddit: an application's id and secret, or tokens of users. */
 export interface RedditOptions<Services = unknown> {
   /** Id and secret of a Reddit application (https://www.reddit.com/prefs/apps), which reads without a user. */
   readonly clientId?: string

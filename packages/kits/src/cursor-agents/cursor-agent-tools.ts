@@ -10,6 +10,7 @@ import type { Asking } from './cursor-api.ts'
 import { CursorApi } from './cursor-api.ts'
 import { CANCEL, CloudAgent, FOLLOWUP, LIST, SPAWN, STATUS } from './definitions.ts'
 
+/** Options of the kit for Cursor's cloud agents: `{ apiKey }`. */
 export interface CursorAgentOptions<Services = unknown> extends ServiceOptions {
   /** A key from Cursor's dashboard, or a function that returns the key of the call's principal. */
   readonly apiKey: string | ((context: ToolContext<Services>) => string | undefined | Promise<string | undefined>)

@@ -127,4 +127,5 @@ export const CloudAgent = z.object({
   truncated: z.boolean().optional().describe('True if the summary was cut off'),
   createdAt: z.string().optional(),
 })
+/** A cloud agent of Cursor, as its tools return it. */
 export type CloudAgent = z.infer<typeof CloudAgent>

@@ -11,6 +11,7 @@ export const citation = z
     sessionId: z.string().min(1).max(100).optional().describe('A coding session named in a result'),
   })
   .refine(({ path, sessionId }) => (path === undefined) !== (sessionId === undefined), 'give either path or sessionId')
+/** A place that supports a statement: a file and its lines. */
 export type Citation = z.infer<typeof citation>
 
 /** A citation with the call that supports it. */

@@ -9,11 +9,13 @@ import { readOverview } from './overview.ts'
 import type { Report } from './report-tool.ts'
 import { REPORT_TOOL, report } from './report-tool.ts'
 
+/** A statement with the calls that support it. */
 export interface Cited {
   readonly text: string
   readonly evidence: readonly Evidence[]
 }
 
+/** Findings of an exploration, with the calls that support each statement. */
 export interface ExplorationSummary {
   readonly name: string
   readonly languages: readonly { readonly language: string; readonly files: number; readonly lines: number }[]

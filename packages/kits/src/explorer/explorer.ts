@@ -10,6 +10,7 @@ import { ShownResults } from './evidence.ts'
 import { PLAN_TOOL, PlanProgress } from './plan-progress.ts'
 import { REPORT_TOOL, planTool, reportTool } from './report-tool.ts'
 
+/** Options of `createExplorer`: `{ root }`. */
 export interface ExplorerOptions {
   /** The folder to explore. */
   readonly root: string

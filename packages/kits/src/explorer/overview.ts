@@ -19,6 +19,7 @@ export interface Overview {
   readonly truncated: boolean
 }
 
+/** Options of `readExploration`: the folder that was explored. */
 export interface OverviewOptions {
   readonly root: string
   readonly allow?: readonly string[]

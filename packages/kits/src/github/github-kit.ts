@@ -8,12 +8,14 @@ import { checkServiceKey } from '../shared/service-key.ts'
 import type { Asking } from './github-api.ts'
 import { GithubApi } from './github-api.ts'
 
+/** An issue of GitHub. */
 export interface IssueReference {
   readonly owner: string
   readonly repo: string
   readonly issueNumber: number
 }
 
+/** Options of the GitHub kit: `{ token }`, or a function that returns the token of each principal. */
 export interface GithubOptions<Services = unknown> extends ServiceOptions {
   /** A token, or a function that returns the token of the call's principal. */
   readonly token: string | ((context: ToolContext<Services>) => string | undefined | Promise<string | undefined>)

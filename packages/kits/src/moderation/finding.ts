@@ -1,7 +1,9 @@
 // Findings of rules: places in a text, with a category and a weight.
 export const CATEGORIES = ['hidden-text', 'look-alikes', 'links', 'injection', 'phishing', 'secrets', 'script'] as const
+/** Kinds of findings: what a text tries to do. */
 export type Category = (typeof CATEGORIES)[number]
 
+/** One place of a text that a rule found. */
 export interface Finding {
   readonly category: Category
   /** Such as `links/other-target`. */

@@ -8,6 +8,7 @@ import { CATEGORIES } from './finding.ts'
 import type { Scan, Verdict } from './scan.ts'
 import { scanText } from './scan.ts'
 
+/** Options of the moderation kit. */
 export interface ModerationOptions<Services = unknown> {
   /**
    * Returns the text for an id, so that the model cannot omit any of it: the tool then takes `{ id }`. Otherwise it

@@ -7,8 +7,10 @@ import { findPhrases } from './phrase-rules.ts'
 import { ReadThrough } from './read-through.ts'
 import { findSecretTexts } from './secret-rules.ts'
 
+/** The verdict on a text. */
 export type Verdict = 'clean' | 'suspicious' | 'malicious'
 
+/** The result of `scanText`. */
 export interface Scan {
   readonly verdict: Verdict
   readonly categories: readonly Category[]
@@ -16,6 +18,10 @@ export interface Scan {
   readonly findings: readonly Finding[]
 }
 
+/**
+ * Looks in a text for attempts to steer a model: hidden characters, misleading links, injected instructions. Uses no
+ * model and no network.
+ */
 export async function scanText(text: string): Promise<Scan> {
   const hidden = findHidden(text)
   const found = [

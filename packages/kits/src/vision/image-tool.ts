@@ -11,6 +11,7 @@ import type { FoundImage, ReadImage } from './find-image.ts'
 import { ImageFinder } from './find-image.ts'
 import { decideByMeasurement } from './measurable.ts'
 
+/** Options of the vision kit. */
 export interface VisionOptions<Services = unknown> extends DocumentOptions {
   /** Model that looks at the picture, which must support images; the turn's model by default. */
   readonly model?: string

@@ -5,6 +5,7 @@ import { imageSize } from 'image-size'
 /** Types that all image models support. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
+/** Type and size of a picture, read from its first bytes. */
 export interface Measured {
   readonly mediaType: ImageType
   /** Pixels as displayed, after EXIF rotation. */

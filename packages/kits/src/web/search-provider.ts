@@ -1,12 +1,14 @@
 // A provider of `web.search`: one of the services here, or the program's own function.
 import type { ToolContext } from '@baton/core'
 
+/** A search of the web. */
 export interface SearchQuery {
   readonly query: string
   /** Maximum results, from 1 to 20. */
   readonly count: number
 }
 
+/** A page that a search found. */
 export interface SearchResult {
   readonly title: string
   readonly url: string
@@ -16,6 +18,7 @@ export interface SearchResult {
   readonly publishedAt?: string | undefined
 }
 
+/** A service that searches the web. Write `search` to add your own. */
 export interface SearchProvider<Services = unknown> {
   /** Display name: `Brave Search`. */
   readonly name: string

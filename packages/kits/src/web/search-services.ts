@@ -7,6 +7,7 @@ import { ServiceClient } from '../shared/service-client.ts'
 import { checkServiceKey } from '../shared/service-key.ts'
 import type { SearchKey, SearchProvider, SearchResult } from './search-provider.ts'
 
+/** Options of a search service: `braveSearch({ apiKey })`. */
 export interface SearchServiceOptions<Services = unknown> extends ServiceOptions {
   readonly apiKey: SearchKey<Services>
   /** Defaults to the service's own address. */
@@ -89,6 +90,7 @@ const SearxngAnswer = z.object({
   results: z.array(z.looseObject({ title: text, url: z.string(), content: text, publishedDate: text })),
 })
 
+/** Options of `searxngSearch`. */
 export interface SearxngOptions extends ServiceOptions {
   /** Your own server, with `json` among `search.formats` in its `settings.yml`; public servers rarely allow it. */
   readonly server: string

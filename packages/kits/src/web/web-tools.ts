@@ -8,6 +8,7 @@ import { createResultFilter, providerSearch } from './limited-search.ts'
 import type { SearchProvider } from './search-provider.ts'
 import { searchTool } from './search-tool.ts'
 
+/** Options of `webTools`. */
 export interface WebOptions<Services = unknown> extends DocumentOptions {
   /**
    * The search provider: `braveSearch`, `tavilySearch`, `searxngSearch`, or your own function. Without it, there is no
@@ -16,6 +17,7 @@ export interface WebOptions<Services = unknown> extends DocumentOptions {
   readonly search?: SearchProvider<Services> | SearchProvider<Services>['search']
 }
 
+/** Options of `webFor`, which uses the search of a provider where it has one. */
 export interface WebForOptions<Services = unknown> extends WebOptions<Services> {
   /** The agent's models, as names or objects: the first one and its fallbacks. */
   readonly models: readonly (string | Pick<Model, 'provider'>)[]
@@ -24,6 +26,7 @@ export interface WebForOptions<Services = unknown> extends WebOptions<Services> 
 /** Call events of these tools have typed arguments and results. */
 export type WebTool<Services = unknown> = KitTool<ReturnType<typeof fetchTool | typeof searchTool>, Services>
 
+/** Tools and settings for the web: `defineAgent({ tools: [...web.tools], settings: web.settings })`. */
 export interface Web<Services = unknown> {
   readonly tools: readonly WebTool<Services>[]
   /** Belongs in the agent's settings. */

@@ -21,6 +21,7 @@ export interface McpTokenStore {
   write(server: string, login: string | undefined): Promise<void>
 }
 
+/** How a program logs in to an MCP server: where it keeps tokens, and how it shows the login page. */
 export interface McpOAuth {
   readonly store: McpTokenStore
   /** The address that the login page redirects to. */

@@ -21,6 +21,7 @@ export { createMemoryPinStore } from './pins.ts'
 export type { McpServerConfig } from './server-config.ts'
 export { parseMcpConfig, readServerArgument } from './server-config.ts'
 
+/** Options of `createMcpServers`. */
 export interface McpServersOptions {
   /** Stores tool definitions to detect changes. Default: in memory. */
   readonly pins?: McpPinStore
@@ -35,6 +36,7 @@ export interface McpServersOptions {
   readonly fetch?: FetchLike
 }
 
+/** MCP servers as sources of an agent. Call `close` when the program ends. */
 export interface McpServers {
   /**
    * For `defineAgent({ sources })`, in the order of the configuration. They may serve any number of agents and

@@ -26,6 +26,7 @@ export interface McpConnectionOptions {
   readonly fetch?: FetchLike
 }
 
+/** Bounds of one MCP server. */
 export interface McpLimits {
   /** Connections to one server. Default: 4. Each connection to a 2025 server serves one session at a time. */
   readonly connections: number
@@ -44,6 +45,7 @@ export interface McpLimits {
   readonly idleMs: number
 }
 
+/** The state of one MCP server, for a page or a log. */
 export interface McpServerStatus {
   readonly name: string
   /** `waiting`: it failed or did not start, and Baton retries after a back-off. */

@@ -59,6 +59,7 @@ export interface HttpMcpServer extends McpToolOptions {
   readonly auth?: McpAuth
 }
 
+/** An MCP server to use: `{ command, args }` for a program, `{ url }` for HTTP. */
 export type McpServerConfig = StdioMcpServer | HttpMcpServer
 
 const NAMES = z.array(z.string().min(1)).readonly()

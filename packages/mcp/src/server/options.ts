@@ -3,6 +3,7 @@ import type { Agent, Logger, Principal, Timers } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import { checkLimits, PLATFORM_TIMERS, SILENT } from '../shared/platform.ts'
 
+/** Options of `serveMcpOverStdio`: `{ agent }`. */
 export interface McpServerOptions {
   /** The agent whose tools are offered, or who answers. */
   readonly agent: Agent
@@ -46,6 +47,7 @@ export interface McpServerLimits {
 /** The authenticated principal. The result of `createTokenVerifier` of `@baton/server/auth` can be returned as is. */
 export type McpIdentity = Principal | { readonly principal: Principal; readonly expiresAtMs?: number }
 
+/** Options of `createMcpHandler`. */
 export interface McpHttpOptions extends McpServerOptions {
   /**
    * If it returns `undefined` or throws, the request gets a 401. Without it, every client is one principal,

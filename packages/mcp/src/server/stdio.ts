@@ -16,6 +16,7 @@ export interface McpStdioOptions extends McpServerOptions {
   readonly output?: Writable
 }
 
+/** A running `serveMcpOverStdio`: `await server.ended` keeps the process alive until the client leaves. */
 export interface McpStdioServer {
   /** Settles when the client has disconnected. Never rejects. */
   readonly ended: Promise<void>

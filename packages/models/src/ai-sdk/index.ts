@@ -13,6 +13,7 @@ import type { AiSdkLanguageModel, CallOptions, StreamPart } from './language-mod
 
 export type { AiSdkLanguageModel } from './language-model.ts'
 
+/** Options of `fromAiSdkModel`. */
 export interface AiSdkModelOptions {
   /** Overrides for the model's row in the traits table: `{ contextTokens: 32_768, images: false }`. */
   readonly traits?: TraitsOverride

@@ -13,6 +13,7 @@ import { errorFromHttp } from './errors.ts'
 import type { WireMessage } from './wire.ts'
 import { PROVIDER, THINKING_BINDING_BETA, messagesUrl } from './wire.ts'
 
+/** Options of `createAnthropicModel`: `{ model: 'claude-haiku-4-5', apiKey }`. */
 export interface AnthropicModelOptions extends HttpModelOptions, AnthropicEncodeOptions {
   readonly apiKey: string
   /** Same format as ANTHROPIC_BASE_URL; `https://api.anthropic.com` by default. */

@@ -18,6 +18,7 @@ import { signRequest, takeCredentials } from './sign.ts'
 import type { WireMessage } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
+/** Options of `createBedrockModel`: `{ model, region: 'us-east-1', apiKey }`, or `credentials` instead of a key. */
 export interface BedrockModelOptions extends HttpModelOptions, BedrockEncodeOptions {
   /** For example `us-east-1`. The model must be available there. */
   readonly region: string

@@ -15,6 +15,7 @@ import { BatonError, checkFields, checkKinds, decodeModelAnswer } from '@baton/c
 
 export type { ClientModel } from '@baton/core/internal'
 
+/** Options of `clientModel`: `{ id: 'device/gemma', contextTokens: 8192 }`. */
 export interface ClientModelOptions {
   /** The name apps use, such as `device/gemma`. The part before the slash is the provider. */
   readonly id: string

@@ -21,6 +21,7 @@ import { createJsonElementReader } from './json-elements.ts'
 import type { WireContent } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
+/** Options of `createGeminiModel`: `{ model: 'gemini-2.5-flash', access: { apiKey } }`. */
 export interface GeminiModelOptions extends HttpModelOptions {
   /** A Gemini API key, or a Vertex AI project. */
   readonly access: GeminiAccess

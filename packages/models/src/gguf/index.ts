@@ -30,6 +30,7 @@ import type { ChatItem, GenerateOptions, Generated, Llama, LlamaChat, ParamsChun
 import { loadLlamaPackage } from './llama.ts'
 import { createWorkQueue } from './work-queue.ts'
 
+/** Options of `loadGgufModel`. */
 export interface GgufModelOptions {
   /** Context window in tokens, up to what the model was trained for; 8,192 by default. Memory use grows with it. */
   readonly contextTokens?: number
@@ -45,6 +46,7 @@ export interface GgufModelOptions {
   readonly traits?: TraitsOverride
 }
 
+/** A model that runs in this process. Call `close` to free its memory. */
 export interface GgufModel extends Model {
   /** Stops running work and frees the memory. */
   close(): Promise<void>

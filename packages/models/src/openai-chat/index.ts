@@ -21,6 +21,9 @@ import { PROVIDER } from './wire.ts'
 export { COMPATIBLE_QUIRKS, OPENAI_QUIRKS } from './quirks.ts'
 export type { OpenAiChatQuirks } from './quirks.ts'
 
+/**
+ * Options of `createOpenAiChatModel`: `{ model: 'gpt-5.2', apiKey }`, or `{ model, baseUrl, quirks }` for another server.
+ */
 export interface OpenAiChatModelOptions extends HttpModelOptions {
   /** Sent as `Authorization: Bearer …`; omit it for servers without keys. */
   readonly apiKey?: string

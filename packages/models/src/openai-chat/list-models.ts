@@ -7,6 +7,7 @@ import { describePlace, describeReason, redact, safeCause, listSecrets } from '.
 import { apiUrl, authorization } from './address.ts'
 import { errorFromHttp } from './errors.ts'
 
+/** A model in the list of a server. */
 export interface ListedModel {
   readonly id: string
   /** Context window in tokens, input and output together; omitted if the server does not report it. */

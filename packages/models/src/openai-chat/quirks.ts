@@ -1,6 +1,7 @@
 // Differences in what Chat Completions servers accept. What they send is read leniently and needs no setting. Each
 // field cites the observed behavior; unlisted servers get COMPATIBLE_QUIRKS.
 
+/** How a server of Chat Completions differs from OpenAI's. */
 export interface OpenAiChatQuirks {
   /**
    * Whether the server supports tools. `unknown`: a self-hosted server depends on its model, chat template and flags;
@@ -52,6 +53,7 @@ export interface OpenAiChatQuirks {
   readonly requestBytesMax?: number
 }
 
+/** Quirks of api.openai.com. Start from it for a server that behaves as OpenAI does. */
 export const OPENAI_QUIRKS: OpenAiChatQuirks = {
   tools: 'native',
   // "Up to 50 MB total payload size per request" (platform.openai.com/docs/guides/images-vision).

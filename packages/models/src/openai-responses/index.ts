@@ -15,6 +15,7 @@ import { errorFromHttp } from './errors.ts'
 import type { OpenAiResponsesRequest, WireItem } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
+/** Options of `createOpenAiResponsesModel`: `{ model: 'gpt-5.2', apiKey }`. */
 export interface OpenAiResponsesModelOptions extends HttpModelOptions, OpenAiResponsesEncodeOptions {
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey: string

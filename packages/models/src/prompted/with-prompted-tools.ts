@@ -18,6 +18,7 @@ import type { PromptedFormatName } from './formats.ts'
 import { chooseFormat, findOwnFormat, PROMPTED_FORMATS, promptedFormat, withHabits } from './formats.ts'
 import { offeredTools } from './json-calls.ts'
 
+/** Options of `withPromptedTools`. */
 export interface PromptedToolsOptions {
   /**
    * How to ask for calls. Defaults to the format the model was trained on, according to its template or name, or else

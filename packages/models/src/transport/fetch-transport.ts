@@ -33,6 +33,7 @@ export interface FetchTransportOptions {
   readonly time?: Time
 }
 
+/** HTTP for models over `fetch`, for browsers and runtimes without undici. */
 export function createFetchTransport(options: FetchTransportOptions = {}): Transport {
   const time = options.time ?? SYSTEM_TIME
   const fetch: FetchLike = options.fetch ?? ((url, init) => globalThis.fetch(url, init))

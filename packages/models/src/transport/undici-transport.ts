@@ -9,6 +9,7 @@ import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.
 import type { CheckRequest } from './transport-errors.ts'
 import { cancelledError, closedError, createRequestCheck, loadError, networkError } from './transport-errors.ts'
 
+/** Options of `createUndiciTransport`. */
 export interface UndiciTransportOptions {
   readonly time?: Time
   /** Variables with HTTP_PROXY, HTTPS_PROXY and NO_PROXY (or lower case); the process's environment by default. */
@@ -20,6 +21,7 @@ export interface UndiciTransportOptions {
   readonly keepAliveMs?: number
 }
 
+/** HTTP for models over undici. Call `close` when the program ends. */
 export interface UndiciTransport extends Transport {
   /** Waits for running requests, then closes all connections. Later requests fail; closing again waits for the same end. */
   close(): Promise<void>

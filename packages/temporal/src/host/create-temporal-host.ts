@@ -17,6 +17,7 @@ import { createGateway } from './create-gateway.ts'
 import { removeSession } from './remove-session.ts'
 import { TemporalDirectory } from './temporal-directory.ts'
 
+/** Options of `createTemporalHost`: `{ agent, address: 'localhost:7233' }`. */
 export interface TemporalHostOptions<A extends Agent = Agent> extends GatewayOptions, Tuning {
   readonly agent?: A
   /** Address of the service's frontend. Default: `localhost:7233`. */
@@ -42,6 +43,7 @@ export interface TemporalHostOptions<A extends Agent = Agent> extends GatewayOpt
   readonly newId?: () => string
 }
 
+/** A host whose sessions are workflows, from `createTemporalHost`. */
 export interface TemporalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {
   /** `undefined` while the host works; otherwise the reason why not, in words for its operator. */
   problem(): Promise<string | undefined>

@@ -16,6 +16,10 @@ export type BusMessage =
 /** Used instead of a session's name, which is never empty, for news about lists of sessions. */
 export const EVERY_SESSION = ''
 
+/**
+ * Carries live text and records between the processes of a Temporal host. `connectRedisBus` makes one over Redis,
+ * `createMemoryBus` one within a process.
+ */
 export interface LiveBus {
   /** Never throws or blocks: messages that cannot be sent are dropped. */
   publish(session: string, message: BusMessage): void

@@ -30,6 +30,7 @@ import type { WorkerCatalog } from './places.ts'
 import { Places } from './places.ts'
 import { BatonError } from '@baton/core'
 
+/** Options of `createTemporalWorker`: `{ agent, address: 'localhost:7233' }`. */
 export interface TemporalWorkerOptions extends WorkerCatalog {
   /** Address of the service's frontend. Default: `localhost:7233`. */
   readonly address?: string
@@ -71,6 +72,7 @@ export interface TemporalWorkerOptions extends WorkerCatalog {
   readonly temporal?: Partial<WorkerOptions>
 }
 
+/** A worker that runs sessions and goals, from `createTemporalWorker`: `await worker.run()`. */
 export interface TemporalWorker {
   /** Resolves when the worker has shut down. @throws Error when it fails permanently */
   run(): Promise<void>

@@ -25,6 +25,7 @@ import { putInProcess, putModel, watchHandlers } from './agent-in-process.ts'
 
 export type SimulatedFault = 'crash' | 'store' | 'disconnect'
 
+/** Options of `simulateAgent`: `{ says: ['Book a table'] }`. */
 export interface SimulateAgentOptions {
   /** The user's messages in order; one may be sent while an earlier one is being answered. */
   readonly says: readonly string[]
@@ -45,6 +46,7 @@ export interface SimulateAgentOptions {
   readonly check?: (facts: readonly Fact[], seed: number) => void
 }
 
+/** Counts of a simulation that found no fault. */
 export interface SimulationReport {
   readonly seeds: number
   readonly crashes: number

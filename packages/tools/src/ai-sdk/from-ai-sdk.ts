@@ -19,6 +19,7 @@ export interface AroundCall {
   readonly context: ToolContext
 }
 
+/** Options of `fromAiSdk`. */
 export interface AiSdkOptions<Name extends string = string> extends ToolsSettings<Name> {
   /** Wraps each run; must call `run` and return its result. For AsyncLocalStorage, transactions, spans. */
   readonly around?: (run: () => Promise<unknown>, call: AroundCall) => unknown
@@ -34,6 +35,7 @@ export interface AiSdkOptions<Name extends string = string> extends ToolsSetting
   readonly version?: AiSdkVersion
 }
 
+/** A tool set of the AI SDK, as for `generateText({ tools })`. */
 export type AiSdkTools = Readonly<Record<string, AiSdkTool>>
 
 const FIELDS: ReadonlySet<string> = new Set(['around', 'options', 'version', 'byName', ...TOOL_SETTINGS])

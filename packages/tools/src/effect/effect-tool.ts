@@ -8,6 +8,7 @@ import type { EffectSchema, RequiredBy, SuccessOf } from './effect-types.ts'
 import { describeFailure } from './failure.ts'
 import type { EffectModule, Opaque } from './library.ts'
 
+/** Options of `effectTool`: as those of `tool`, with schemas of Effect and an `execute` that returns an Effect. */
 export interface EffectToolOptions<Input extends EffectSchema, Output extends EffectSchema, Made> extends Omit<
   ToolSettings,
   'approval' | 'waiting' | 'awayMs'

@@ -19,6 +19,7 @@ import type { ManagedRuntime } from './library.ts'
 import { readEffectModule } from './library.ts'
 import { readToolkit } from './toolkit.ts'
 
+/** Options of `fromEffect`: `{ layer }` provides the services of the tools. */
 export interface EffectToolsOptions extends ToolsSettings {
   /** The services of the tools: a Layer without requirements. Built once, on the first call. */
   readonly layer?: unknown
@@ -44,6 +45,7 @@ type Complete<Init> = Provided<
 > &
   Closed<Init extends { readonly layer: infer Layer } ? NeededByLayer<Layer> : never>
 
+/** Tools of Effect, ready for an agent. Call `close` when the program ends. */
 export interface EffectTools {
   /** For `defineAgent({ tools: [...tools] })`. */
   readonly tools: readonly Tool[]

@@ -17,6 +17,7 @@ import { isRedirect, nextRequest, readRequest } from './redirects.ts'
 import type { UrlRules } from './url-rules.ts'
 import { checkUrl, refuseUrl } from './url-rules.ts'
 
+/** Options of `createGuardedFetch`. Without any, only public addresses are fetched. */
 export interface GuardOptions {
   /**
    * Non-public addresses that may be fetched: origins (`http://localhost:3000`, which also allows its scheme), hosts
@@ -51,6 +52,7 @@ export interface GuardOptions {
   readonly timers?: Timers
 }
 
+/** A `fetch` that refuses addresses of private networks. Call `close` to end its connections. */
 export interface GuardedFetch {
   /**
    * Like `fetch`. Uses no proxy, because a proxy resolves names itself. On a runtime that replaces undici (Bun), it

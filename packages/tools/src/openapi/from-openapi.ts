@@ -28,6 +28,7 @@ import type { OperationInput } from './input-schema.ts'
 import { createInput } from './input-schema.ts'
 import { buildRequestHead } from './request.ts'
 
+/** Options of `fromOpenApi`: `{ operations: ['GET /orders/{id}'] }`. */
 export interface OpenApiOptions<Services = unknown> {
   /** Operations to offer, by `operationId` or as `GET /orders/{id}`. Each one must be listed explicitly. */
   readonly operations: readonly string[]

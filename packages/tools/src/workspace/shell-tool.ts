@@ -26,6 +26,7 @@ export interface ShellCommand {
   readonly folder: string
 }
 
+/** Options of `shellTool`. Without any, each command asks the user and runs in a sandbox. */
 export interface ShellOptions {
   /**
    * Set to `false` to run commands without asking the user, or to a function that decides per command. Defaults to

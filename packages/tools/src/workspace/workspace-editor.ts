@@ -14,6 +14,7 @@ export interface WorkspaceEditor {
   readonly runCommand?: (command: WorkspaceCommand) => Promise<WorkspaceCommandEnd>
 }
 
+/** A command for an editor's terminal. */
 export interface WorkspaceCommand {
   readonly callId: string
   readonly command: string
@@ -25,6 +26,7 @@ export interface WorkspaceCommand {
   readonly signal: AbortSignal
 }
 
+/** The end of a command in an editor's terminal. */
 export interface WorkspaceCommandEnd {
   readonly output: string
   readonly truncated: boolean

@@ -5,6 +5,7 @@ import * as z from 'zod'
 /** A path as a model writes it; no system allows longer ones. */
 export const workspacePath = z.string().max(4096)
 
+/** Limits of the workspace tools. Results beyond them say so, and how to go on. */
 export interface WorkspaceLimits {
   /** Maximum levels of folders that a listing may enter. */
   readonly depthMax: number
@@ -38,6 +39,7 @@ export interface WorkspaceLimits {
   readonly timeMs: number
 }
 
+/** Default limits of the workspace tools. */
 export const WORKSPACE_LIMITS: WorkspaceLimits = {
   depthMax: 8,
   listedEntriesMax: 200,

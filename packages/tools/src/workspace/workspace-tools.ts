@@ -19,6 +19,7 @@ import { Workspace } from './workspace.ts'
 import type { WriteOptions } from './write-tools.ts'
 import { writeTools } from './write-tools.ts'
 
+/** Options of `workspaceTools`: `{ root: '.' }`. */
 export interface WorkspaceOptions {
   /** The folder to expose. Nothing outside it can be read, by any path or link. */
   readonly root: string

@@ -14,6 +14,7 @@ import { walk } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
 import type { Guard, OpenedFile, Target, WorkspaceKit } from './workspace.ts'
 
+/** Options of `writeTools`. Without any, each change asks the user. */
 export interface WriteOptions {
   /** Set to `false` to make changes without asking the user. Defaults to `true`. */
   readonly approval?: boolean
