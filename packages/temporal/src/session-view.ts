@@ -5,7 +5,7 @@ import { BatonError } from '@baton/core/internal'
 import type { Input, SessionRecord } from '@baton/core/machine'
 import { createHistory } from '@baton/core/machine'
 import type { OpenWorld } from '@baton/runtime'
-import { ReplicatedSession } from '@baton/runtime'
+import { hasWholeHistory, ReplicatedSession } from '@baton/runtime'
 import type { Answers } from './contract.ts'
 import type { BusMessage, LiveBus } from './live/live-bus.ts'
 
@@ -182,15 +182,15 @@ export class SessionView {
   async completeHistory(): Promise<void> {
     const history = this.replica.history()
     const { session, store } = this.#init
-    while (!history.has(this.replica.state().index)) {
+    while (!hasWholeHistory(history, this.replica.state().index)) {
       const whole = createHistory({ keepAll: true })
       let pos = -1
       for await (const record of store.read(session, 0)) {
         whole.fold(record)
         pos = record.pos
       }
-      if (pos === this.replica.state().pos) history.takeOver(whole)
-      else await this.#catchUp()
+      if (pos === this.replica.state().pos) return history.takeOver(whole)
+      await this.#catchUp()
     }
   }
 

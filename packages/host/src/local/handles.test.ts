@@ -72,6 +72,52 @@ test.each<[string, Follow]>([
   expect(await time.until(followed)).toBeTruthy()
 })
 
+const WARM = { temperature: 0.5 } as const
+
+test.each<[string, Follow]>([
+  ['configure', (session) => session.configure({ settings: WARM })],
+  ['a command', (session) => frontOf(session).submit({ type: 'set-settings', settings: WARM })],
+])('settings that follow a picture count from the next turn on: %s', async (_, configure) => {
+  const { open, time, keepAll, facts } = createSlowWorld()
+  const session = await open()
+  const shown = session.send([picture('AAAA')])
+  const configured = configure(session)
+  const next = session.send('two')
+  await time.settle()
+  keepAll()
+  for (const work of [shown.answer, configured, next.answer]) await time.until(work)
+  const turns = await facts('turn-started')
+  expect(turns.map(({ settings }) => settings)).toEqual([undefined, WARM])
+})
+
+test.each<[string, Follow]>([
+  ['interrupt', (session) => session.interrupt()],
+  ['stop', (session) => frontOf(session).control('stop')],
+])('what ends a turn does not wait for a picture that is still being stored: %s', async (_, end) => {
+  const { open, time, keepAll } = createSlowWorld({ steps: [{ text: 'a long answer', hangs: 'until-aborted' }] })
+  const session = await open()
+  const turn = session.send('go')
+  await time.settle()
+  session.send([picture('AAAA')]).answer.catch(() => {})
+  await end(session)
+  expect(['interrupted', 'stopped']).toContain((await time.until(turn.answer)).outcome)
+  keepAll()
+})
+
+test('a picture that a front has passed on can be withdrawn while it is being stored', async () => {
+  const { open, time, keepAll } = createSlowWorld()
+  const session = await open()
+  await frontOf(session).control('pause') // so that it waits
+  const said = frontOf(session)
+    .connect({ connection: 'app' })
+    .say('said', [picture('AAAA')])
+  const withdrawn = session.withdraw('said')
+  await time.settle()
+  keepAll()
+  expect(await time.until(said)).toMatchObject({ type: 'accepted' })
+  expect(await time.until(withdrawn)).toMatchObject({ type: 'accepted' })
+})
+
 test('words that follow two pictures are read behind both, though the first was stored long before the second', async () => {
   const { open, time, keepOne, facts } = createSlowWorld()
   const session = await open()

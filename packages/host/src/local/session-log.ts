@@ -3,7 +3,7 @@ import type { Store, Timers } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState, isUsableSnapshot } from '@baton/core/machine'
-import { describeThrown, within } from '@baton/runtime'
+import { describeThrown, hasWholeHistory, within } from '@baton/runtime'
 import type { OwnedLog, SessionLeases } from './session-leases.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { STORE_ACT_MS } from './store-in-time.ts'
@@ -102,7 +102,7 @@ export async function refillHistory(
   { store, session }: Pick<LogAccess, 'store' | 'session'>,
   { state, history }: Pick<SessionLog, 'state' | 'history'>,
 ): Promise<void> {
-  if (history.has(state.index)) return
+  if (hasWholeHistory(history, state.index)) return
   const whole = createHistory({ keepAll: true })
   for await (const record of store.read(session, 0)) if (record.pos <= state.pos) whole.fold(record)
   history.takeOver(whole)

@@ -25,12 +25,20 @@ export function compareTurns(
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((place): ReplayDifference[] => {
     const before = one.get(place) ?? 'nothing'
     const after = other.get(place) ?? 'nothing'
-    return before === after || before === WORLD ? [] : [{ turn, place, recorded: before, now: after }]
+    return isSame(before, after) ? [] : [{ turn, place, recorded: before, now: after }]
   })
+}
+
+function isSame(before: string, after: string): boolean {
+  if (before === after || before === WORLD || before === EXPIRED) return true
+  // Without a recorded decision, the replay denies.
+  return before === REQUESTED && after.startsWith(REQUESTED)
 }
 
 /** A call's end that depended on the environment: its result was late, or its process died. */
 const WORLD = 'decided by the environment'
+const EXPIRED = 'denied, approval_expired'
+const REQUESTED = 'requested'
 
 function listLines({ steps, end }: OutlinedTurn, results: boolean): Map<string, string> {
   const lines = new Map<string, string>()
@@ -49,7 +57,7 @@ function listLines({ steps, end }: OutlinedTurn, results: boolean): Map<string, 
 
 function describeApproval({ asks, decision }: OutlinedCall): string {
   if (!asks) return 'not requested'
-  return `requested${decision ? `: ${decision.decision}` : ''}`
+  return `${REQUESTED}${decision ? `: ${decision.decision}` : ''}`
 }
 
 function describeSettlement(settlement: Settlement | undefined, results: boolean): string {

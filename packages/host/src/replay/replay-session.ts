@@ -1,8 +1,19 @@
 // Replays an exported session: today's agent gets the recorded model answers, and every difference is reported. Its
 // tools return their recorded results unless they are set to run.
-import type { Agent, ClientHandlers, FrontSession, JsonObject, Model, Session, Tool } from '@baton/core/internal'
+import type {
+  Agent,
+  Decision,
+  FrontSession,
+  JsonObject,
+  LeaseClient,
+  Model,
+  PrepareStep,
+  SessionEvent,
+  SessionEventOf,
+  Tool,
+} from '@baton/core/internal'
 import { BatonError, frontOf, isErrorCode, isJsonObject, parseJson, tool } from '@baton/core/internal'
-import type { SessionRecord } from '@baton/core/machine'
+import type { FactOf, Outcome, SessionRecord } from '@baton/core/machine'
 import { createNodeEnvironment } from '../environment.ts'
 import { createHost } from '../local/create-host.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -37,6 +48,9 @@ export interface ReplayReport {
   readonly notes: readonly string[]
 }
 
+/** Milliseconds that a turn may take before the replay's client counts as gone: the most that a session allows. */
+const LEASE_MS = 3_600_000
+
 /** Progress of the replay. */
 interface Place {
   readonly turn: OutlinedTurn
@@ -63,13 +77,14 @@ export async function replaySession(options: ReplaySessionOptions): Promise<Repl
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('a replay has no network')) })
   const host = createHost({ agent, store, environment, modelOf: () => model, services: options.services })
   try {
-    held.session = frontOf(await host.session(session))
+    held.session = frontOf(await host.session(session, { principal: { id: outline.principal } }))
     for (const name of await source.blobs.names(session))
       await store.blobs.put(session, name, (await source.blobs.get(session, name)) ?? '')
-    await held.session.attach(createHandlers(agent, place))
+    const client = await held.session.client({ client: 'replay', asks: false, leaseMs: LEASE_MS })
     for (const turn of outline.turns) {
+      await client.renew()
       place.current = { turn, steps: 0 }
-      await playTurn(held.session, place.current)
+      await playTurn({ session: held.session, client, place: place.current })
     }
   } finally {
     await host.stop()
@@ -91,31 +106,90 @@ function findRecorded(place: Place | undefined, callId: string): OutlinedCall | 
   return place?.turn.steps[place.steps - 1]?.calls[index]
 }
 
-/** Sends the recorded inputs and repeats the recorded decisions. Never rejects: the log says how the turn ended. */
-async function playTurn(session: Session, place: Place): Promise<void> {
-  const { inputs } = place.turn
-  const sent = session.send(readInputs(inputs), { asks: inputs.every(({ asks }) => asks !== false) })
-  for await (const event of sent) {
-    if (event.type === 'question-asked')
-      await session.answer({ questionId: event.questionId, decline: true }).catch(ignore)
-    if (event.type !== 'approval-requested') continue
-    const { decision, reason, edited } = findRecorded(place, event.call.callId)?.decision ?? {
-      decision: 'deny' as const,
+interface Playing {
+  readonly session: FrontSession
+  /** Runs client tools, and cannot be asked: the recording says whether a person could be. */
+  readonly client: LeaseClient
+  readonly place: Place
+}
+
+/**
+ * Sends the recorded inputs and repeats what people and clients did. The log says how the turn ended.
+ * @throws BatonError if the inputs are refused
+ */
+async function playTurn(playing: Playing): Promise<void> {
+  const { session, place } = playing
+  const { inputs, output } = place.turn
+  const sent = session.send(readInputs(inputs), { asks: canAsk(place.turn, inputs), ...(output && { output }) })
+  let hasEnded = false
+  try {
+    for await (const event of sent) {
+      hasEnded ||= event.type === 'turn-finished'
+      await repeatReply(playing, event).catch(ignore)
     }
-    const input = edited === undefined ? undefined : parseJson(edited.arguments)
-    const decided =
-      decision === 'edit' && input?.ok && isJsonObject(input.value)
-        ? { decision, input: input.value }
-        : { decision: decision === 'edit' ? ('approve' as const) : decision }
-    // An edit may no longer fit the tool. Then the request expires, and the log says so.
-    await session
-      .decide({ approvalId: event.approvalId, ...decided, ...(reason !== undefined && { reason }) })
-      .catch(ignore)
+  } catch (cause) {
+    // A failed turn throws its error after its last event.
+    if (!hasEnded) throw cause
   }
-  await sent.answer.catch(ignore)
+}
+
+function canAsk({ hasAsker }: OutlinedTurn, inputs: OutlinedTurn['inputs']): boolean {
+  return hasAsker || inputs.some(({ asks }) => asks !== false)
+}
+
+/** Rejects if what it replies to is void by now. */
+async function repeatReply(playing: Playing, event: SessionEvent): Promise<void> {
+  if (event.type === 'question-asked') await repeatAnswer(playing, event)
+  else if (event.type === 'approval-requested') await repeatDecision(playing, event)
+  else if (event.type === 'call' && event.call.status === 'waiting') {
+    const { callId } = event.call
+    await playing.client.claim(callId)
+    await playing.client.result(callId, readOutcome(findRecorded(playing.place, callId)))
+  }
 }
 
 function ignore(): void {}
+
+/** Declines a question that has no recorded answer, or to which the recorded one does not fit. */
+async function repeatAnswer(
+  { session, place }: Playing,
+  { questionId, callId }: SessionEventOf<'question-asked'>,
+): Promise<void> {
+  const n = Number(/_(\d+)$/.exec(questionId)?.[1])
+  const recorded = findRecorded(place, callId)?.answers.get(n)
+  const decline = { questionId, decline: true } as const
+  if (recorded && 'value' in recorded)
+    await session.answer({ questionId, value: recorded.value }).catch(() => session.answer(decline))
+  else await session.answer(decline)
+}
+
+/** Denies a request that has no recorded decision, or for which the recorded one is refused. */
+async function repeatDecision(
+  { session, place }: Playing,
+  { approvalId, call }: SessionEventOf<'approval-requested'>,
+): Promise<void> {
+  const deny = async (): Promise<unknown> => {
+    const [principal] = call.asked?.by ?? []
+    return await session.decide({ approvalId, decision: 'deny' }, { ...(principal && { principal }) })
+  }
+  const recorded = findRecorded(place, call.callId)?.decision
+  if (!recorded) await deny()
+  else {
+    const { principal: id } = recorded
+    // Sessions without an owner have decisions without a name.
+    const by = id === '' ? {} : { principal: { id } }
+    await session.decide(readDecision(approvalId, recorded), by).catch(deny)
+  }
+}
+
+function readDecision(approvalId: string, recorded: FactOf<'approval-decided'>): Decision {
+  const { decision, reason, remember, edited } = recorded
+  const given = { approvalId, ...(reason !== undefined && { reason }) }
+  const input = edited && parseJson(edited.arguments)
+  if (decision === 'edit' && input?.ok && isJsonObject(input.value))
+    return { ...given, decision, input: input.value, ...(remember === 'arguments' && { remember }) }
+  return { ...given, decision: decision === 'edit' ? 'approve' : decision, ...(remember && { remember }) }
+}
 
 /** A model that repeats the recorded answers. Inputs that arrived during the turn are sent again before the answer. */
 function createReplayedModel(
@@ -139,12 +213,13 @@ function createReplayedModel(
         message: 'the model was called more often than in the recording',
         retryable: false,
       })
-    if (step.steered.length > 0)
+    if (current && step.steered.length > 0)
       await held.session?.submit({
         type: 'user-input',
-        inputId: `steered-${current?.turn.turn}-${current?.steps}`,
+        inputId: `steered-${current.turn.turn}-${current.steps}`,
         parts: [{ type: 'text', text: readInputs(step.steered) }],
         delivery: 'steer',
+        asks: canAsk(current.turn, step.steered),
       })
     for (const part of step.answer.parts) if (part.type === 'text') sink({ type: 'text-delta', text: part.text })
     return step.answer
@@ -193,6 +268,7 @@ function createReplayedAgent(
   }))
   return {
     ...agent,
+    ...(agent.prepareStep && { prepareStep: repeatModel(agent.prepareStep, { agent, place, model }) }),
     models: [model.id],
     tools: [...own, ...brought, ...(stubs as readonly Tool[])], // each has the `execute` of a tool
     sources: run === 'all' ? agent.sources : [],
@@ -211,28 +287,39 @@ function listBrought(records: readonly SessionRecord[]): readonly Tool[] {
   return [...tools.values()]
 }
 
-function createHandlers({ tools }: Agent, place: { readonly current: Place | undefined }): ClientHandlers {
-  const client = tools.filter(({ execute }) => !execute)
-  return Object.fromEntries(
-    client.map(({ name }) => [
-      name,
-      (_: unknown, { callId }: { readonly callId: string }) => repeatResult(findRecorded(place.current, callId)),
-    ]),
-  )
+/** Passes `prepareStep` the name of the recorded model, and calls no model that it chooses. */
+function repeatModel(
+  prepareStep: PrepareStep,
+  { agent, place, model }: { readonly agent: Agent } & Pick<Replaying, 'place' | 'model'>,
+): PrepareStep {
+  const [first = model] = agent.models
+  const own = typeof first === 'string' ? first : first.id
+  return async (step) => {
+    const { turn, steps = 0 } = place.current ?? {}
+    const said = [...(turn?.inputs ?? []), ...(turn?.steps.slice(0, steps).flatMap(({ steered }) => steered) ?? [])]
+    const told = said.findLast((input) => input.model !== undefined)?.model ?? turn?.model ?? own
+    const change = await prepareStep({ ...step, model: told })
+    return typeof change?.model === 'object' ? { ...change, model } : change
+  }
 }
 
 /** @throws BatonError with the code of the recorded failure; `tool_failed` if the recorded call returned nothing */
 function repeatResult(recorded: OutlinedCall | undefined): unknown {
+  const outcome = readOutcome(recorded)
+  if (outcome.type === 'ok') return outcome.value ?? { content: outcome.content }
+  throw new BatonError(outcome)
+}
+
+function readOutcome(recorded: OutlinedCall | undefined): Outcome {
   const settlement = recorded?.settlement
-  if (settlement?.type === 'ok')
-    return (
-      settlement.value ?? {
-        content: settlement.content.map((part) =>
-          part.type === 'text' ? part : { type: 'text', text: `[${part.type}]` },
-        ),
-      }
-    )
+  if (settlement?.type === 'ok') {
+    const { content, ...value } = settlement
+    return {
+      ...value,
+      content: content.map((part) => (part.type === 'text' ? part : { type: 'text', text: `[${part.type}]` })),
+    }
+  }
   const code = settlement?.type === 'error' ? settlement.code : 'tool_failed'
   const message = settlement && 'message' in settlement ? settlement.message : undefined
-  throw new BatonError({ code, message: message ?? 'the recorded call returned nothing' })
+  return { type: 'error', code, message: message ?? 'the recorded call returned nothing' }
 }

@@ -1,12 +1,15 @@
 // The outline of a session, turn by turn, without times and ids. A replay follows it and is compared with it.
-import type { ModelAnswer, ModelPart } from '@baton/core/internal'
-import type { Fact, FactOf, InputBody, SessionRecord, Settlement } from '@baton/core/machine'
+import type { JsonObject, ModelAnswer, ModelPart } from '@baton/core/internal'
+import type { Fact, FactOf, InputBody, QuestionAnswer, SessionRecord, Settlement } from '@baton/core/machine'
+import { applyRecord, initialState } from '@baton/core/machine'
 
 export interface OutlinedCall {
   readonly name: string
   readonly callId: string
   asks: boolean
   decision?: FactOf<'approval-decided'>
+  /** Answers to its questions, by their numbers. */
+  readonly answers: Map<number, QuestionAnswer>
   settlement?: Settlement
 }
 
@@ -20,6 +23,12 @@ export interface OutlinedStep {
 
 export interface OutlinedTurn {
   readonly turn: number
+  /** The output schema that its inputs asked for. */
+  readonly output?: JsonObject
+  /** The model that was set for the session, by a person or a program. */
+  readonly model?: string
+  /** Whether a client that can be asked was attached. */
+  hasAsker: boolean
   readonly inputs: FactOf<'input-accepted'>[]
   readonly steps: OutlinedStep[]
   /** The error of a turn whose model call finally failed. */
@@ -28,6 +37,8 @@ export interface OutlinedTurn {
 }
 
 export interface SessionOutline {
+  /** The session's owner. */
+  readonly principal: string
   readonly turns: readonly OutlinedTurn[]
   /** Why later turns are left out. */
   readonly cutBy?: string
@@ -38,26 +49,37 @@ export function outlineSession(records: readonly SessionRecord[]): SessionOutlin
   const turns: OutlinedTurn[] = []
   const waiting = new Map<string, FactOf<'input-accepted'>>()
   const calls = new Map<string, OutlinedCall>()
-  for (const { facts } of records)
-    for (const fact of facts) {
-      const why = findCut(fact)
-      if (why !== undefined) return { turns: turns.filter(({ end }) => end), cutBy: why }
+  let state = initialState('')
+  for (const record of records) {
+    state = applyRecord(state, record)
+    const { principal, model } = state
+    for (const fact of record.facts) {
+      const cutBy = findCut(fact)
+      if (cutBy !== undefined) return { principal, turns: turns.filter(({ end }) => end), cutBy }
       if (fact.type === 'input-accepted') waiting.set(fact.inputId, fact)
-      else if (fact.type === 'turn-started') turns.push({ turn: fact.turn, inputs: [], steps: [] })
+      else if (fact.type === 'turn-started') turns.push(openTurn(fact, model))
       const turn = turns.at(-1)
       if (turn) outlineFact({ turn, waiting, calls }, fact)
     }
-  const isWhole = turns.every(({ end }) => end)
-  return isWhole ? { turns } : { turns: turns.filter(({ end }) => end), cutBy: 'its last turn has not ended' }
+    const turn = turns.at(-1)
+    if (turn && !turn.end) turn.hasAsker ||= state.clients.some(({ asks }) => asks)
+  }
+  const { principal } = state
+  if (turns.every(({ end }) => end)) return { principal, turns }
+  return { principal, turns: turns.filter(({ end }) => end), cutBy: 'its last turn has not ended' }
+}
+
+function openTurn({ turn, output }: FactOf<'turn-started'>, model: string | null): OutlinedTurn {
+  return { turn, ...(output && { output }), ...(model !== null && { model }), hasAsker: false, inputs: [], steps: [] }
 }
 
 function findCut(fact: Fact): string | undefined {
   if (fact.type === 'interrupt-accepted') return 'an answer was interrupted'
   if (fact.type === 'history-rewound') return 'the conversation was rewound'
   if (fact.type === 'session-paused' || fact.type === 'session-stopped') return 'the session was paused or stopped'
-  return fact.type === 'turn-finished' && fact.error?.code === 'turn_time_exceeded'
-    ? 'a turn ran out of time'
-    : undefined
+  if (fact.type !== 'turn-finished') return undefined
+  if (fact.error?.code === 'approval_expired') return 'nobody decided on an answer in time'
+  return fact.error?.code === 'turn_time_exceeded' ? 'a turn ran out of time' : undefined
 }
 
 interface Outlining {
@@ -75,7 +97,12 @@ function outlineFact({ turn, waiting, calls }: Outlining, fact: Fact): void {
       return
     }
     case 'step-finished': {
-      const proposed = fact.calls.map(({ name, callId }): OutlinedCall => ({ name, callId, asks: false }))
+      const proposed = fact.calls.map(({ name, callId }): OutlinedCall => ({
+        name,
+        callId,
+        asks: false,
+        answers: new Map(),
+      }))
       for (const call of proposed) calls.set(call.callId, call)
       turn.steps.push({ answer: toAnswer(fact), calls: proposed, steered: [] })
       return
@@ -93,6 +120,9 @@ function outlineFact({ turn, waiting, calls }: Outlining, fact: Fact): void {
       if (call) call.decision = fact
       return
     }
+    case 'question-answered':
+      calls.get(fact.callId)?.answers.set(fact.n, fact)
+      return
     case 'call-settled': {
       const call = calls.get(fact.callId)
       if (call) call.settlement = fact.settlement
@@ -108,11 +138,12 @@ function outlineFact({ turn, waiting, calls }: Outlining, fact: Fact): void {
   }
 }
 
-function toAnswer({ parts, finish, usage, model }: FactOf<'step-finished'>): ModelAnswer {
-  const said = parts.map((part): ModelPart => {
-    if (part.type !== 'call') return part
-    const { callId: _, ...call } = part
-    return call
+function toAnswer({ parts, calls, finish, usage, model }: FactOf<'step-finished'>): ModelAnswer {
+  const said = parts.flatMap((part): readonly ModelPart[] => {
+    if (part.type !== 'call') return [part]
+    const { callId, ...call } = part
+    // The machine added the approval of an answer.
+    return calls.some((proposal) => proposal.callId === callId && proposal.answer) ? [] : [call]
   })
   return { parts: said, finish, usage, model }
 }

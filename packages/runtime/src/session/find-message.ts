@@ -2,7 +2,7 @@
 import type { EventCursor, JsonObject, MessageId } from '@baton/core/internal'
 import { BatonError, nameAnswer } from '@baton/core/internal'
 import type { IndexEntry, SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, initialState } from '@baton/core/machine'
+import { apply, beginRecord, initialState } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import type { Section } from './message-sections.ts'
 
@@ -18,7 +18,7 @@ export interface FoundMessage {
   /** Entries of the message's exchange. */
   readonly own: readonly IndexEntry[]
   /**
-   * The newest entries that a request may have, up to the end of the message's exchange; absent if all of them are in
+   * The newest entries that a request may have, up to the message, and its whole exchange; absent if all of them are in
    * the window.
    */
   readonly index?: readonly IndexEntry[]
@@ -52,11 +52,11 @@ export function createUnknownError(message: MessageId): BatonError {
   })
 }
 
-/** Undefined if a part of the message's exchange may have left the window. */
+/** Undefined if a part of the message's exchange may have left the window, or was summarised. */
 function findInWindow({ index }: State, { exchange }: Section, message: MessageId): FoundMessage | undefined {
-  const entries = index.filter(({ role }) => role !== 'summary')
-  const own = entries.filter((entry) => entry.exchange === exchange)
-  if (own.length === 0 || entries[0]?.exchange === exchange) return undefined
+  const own = index.filter((entry) => entry.exchange === exchange)
+  if (own.length === 0 || own.some(({ role }) => role === 'summary')) return undefined
+  if (index.find(({ role }) => role !== 'summary') === own[0]) return undefined
   return describeMessage(own, exchange, message)
 }
 
@@ -136,15 +136,21 @@ class ConversationEntries {
     this.#state = initialState(session)
   }
 
-  take(record: SessionRecord): void {
-    const before = this.#state.index
-    this.#state = applyRecord(this.#state, record)
-    for (const fact of record.facts) {
+  /** Folds fact by fact: a message may enter the window and leave it in one record. */
+  take({ pos, nowMs, epoch, facts }: SessionRecord): void {
+    this.#state = beginRecord(this.#state, pos, nowMs, epoch)
+    for (const fact of facts) {
+      const before = this.#state.index
+      this.#state = apply(this.#state, fact)
+      const { index } = this.#state
       if (fact.type === 'turn-started') this.#turns.set(nameAnswer(fact.turn), fact.exchange)
       if (fact.type === 'history-rewound') this.#takeBack(fact.exchange, fact.index)
+      if (index === before) continue
+      // Entries that leave the window stay in the conversation; an answer that was cut to nothing does not.
+      if (fact.type === 'answer-cut')
+        for (const { entry, role } of before) if (role !== 'summary') this.#entries.delete(entry)
+      for (const entry of index) if (entry.role !== 'summary') this.#entries.set(entry.entry, entry)
     }
-    if (this.#state.index === before) return
-    for (const entry of this.#state.index) if (entry.role !== 'summary') this.#entries.set(entry.entry, entry)
   }
 
   find(message: MessageId): FoundMessage | undefined {
@@ -153,12 +159,12 @@ class ConversationEntries {
     const exchange = said?.exchange ?? this.#turns.get(message)
     const own = entries.filter((entry) => entry.exchange === exchange)
     if (exchange === undefined || own.length === 0) return undefined
-    const end = entries.findLastIndex((entry) => entry.exchange === exchange) + 1
-    return {
-      ...describeMessage(own, exchange, message),
-      // The newest messages that a request may have.
-      index: entries.slice(Math.max(0, end - this.#messagesMax), end),
-    }
+    const found = describeMessage(own, exchange, message)
+    const start = entries.findIndex((entry) => entry.exchange === exchange)
+    const end = start + own.length
+    const at = found.entry === undefined ? end : entries.findIndex(({ entry }) => entry === found.entry) + 1
+    // The newest messages that a request may have, and the whole exchange: it may be asked again.
+    return { ...found, index: entries.slice(Math.max(0, Math.min(start, at - this.#messagesMax)), end) }
   }
 
   #takeBack(exchange: number, index: readonly IndexEntry[]): void {

@@ -53,13 +53,16 @@ export function endWithSignal(
 export async function takeBack(engine: SessionEngine, inputId: string): Promise<void> {
   const withdrawn = await submitAlone(engine, { type: 'withdraw', target: inputId })
   if (withdrawn.type === 'accepted') return
-  const { turn, index, counters } = engine.state()
-  // The model has read the input: end its turn, and no other. The turn is named, since it may be over when the interrupt
-  // is decided.
-  const isRunning = index.some(({ exchange, inputs }) => exchange === turn?.exchange && inputs?.includes(inputId))
+  const { turn, index } = engine.state()
+  if (!turn) return
+  // The model has read the input: end its turn, and no other. Usually the window shows which turn that was; of an input
+  // that was summarised, the log does. The turn is named, since it may be over when the interrupt is decided.
+  const isRunning =
+    index.some(({ exchange, inputs }) => exchange === turn.exchange && inputs?.includes(inputId)) ||
+    (await engine.stream.index.locate(inputId))?.section?.turn === turn.turn
   if (!isRunning) return
   const heard = { type: 'reported' } as const
-  await submitAlone(engine, { type: 'interrupt', reason: 'aborted', heard, turn: counters.turn })
+  await submitAlone(engine, { type: 'interrupt', reason: 'aborted', heard, turn: turn.turn })
 }
 
 function ignore(): void {}

@@ -32,7 +32,9 @@ async function submitRewind(engine: SessionEngine, rewind: Rewind): Promise<Rewo
   // Retrying an answer repeats its whole exchange.
   const isWhole = (again === true && found.role === 'assistant') || found.entry === first
   const fromEntry = found.entry ?? (found.own.at(-1)?.entry ?? 0) + 1
-  const isInWindow = engine.state().index.some((entry) => entry.exchange === exchange && entry.role !== 'summary')
+  // A summary has the number of the last entry that it replaced.
+  const window = new Map(engine.state().index.map(({ entry, role }) => [entry, role]))
+  const isInWindow = found.own.every(({ entry, role }) => window.get(entry) === role)
   const input: InputOf<'rewind'> = {
     type: 'rewind',
     inputId,

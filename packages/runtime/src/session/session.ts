@@ -207,9 +207,12 @@ class SessionHandle implements FrontSession {
     const refused = asks ? findRefusal(this.#init.engine, value) : undefined
     if (refused) return Promise.resolve(refused)
     if (isReport(value)) return this.#closed ? Promise.resolve(CLOSED) : this.#clients.report(value)
-    if ('inputId' in value && (this.#storing || bringsBytes(value) || 'heard' in value))
-      return this.#submitInOrder(value)
-    return this.#submit(value)
+    if (value.type === 'set-model' || value.type === 'set-settings') return this.#afterStored(() => this.#submit(value))
+    if (!('inputId' in value)) return this.#submit(value)
+    const isDirect = !this.#storing && !bringsBytes(value) && !('heard' in value)
+    const accepted = isDirect ? this.#submit(value) : this.#submitInOrder(value)
+    this.#said = Promise.allSettled([accepted])
+    return accepted
   }
 
   async hear(entry: TranscriptEntry): Promise<Accepted> {
@@ -265,7 +268,7 @@ class SessionHandle implements FrontSession {
       ...(settings === undefined ? [] : [{ type: 'set-settings', settings } as const]),
     ]
     if (inputs.length === 0) return { type: 'accepted', pos: engine.state().pos }
-    const outcomes = await engine.submit(inputs)
+    const outcomes = await this.#afterStored(() => engine.submit(inputs))
     return insist(outcomes.at(-1) ?? NO_ANSWER)
   }
 
@@ -357,16 +360,26 @@ class SessionHandle implements FrontSession {
     return bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input)
   }
 
-  /**
-   * Submits after this handle's inputs whose images and files are still being stored, so that inputs keep their order.
-   */
+  /** Submits after this handle's inputs whose images and files are still being stored, so that inputs keep their order. */
   #submitInOrder(input: Input): Promise<Accepted | Refused> {
+    return this.#inOrder(() => this.#submit(input))
+  }
+
+  /**
+   * Model and settings count from the next turn on, so they keep their order too. What stops something does not wait for
+   * a store, and neither do decisions.
+   */
+  #afterStored<Answer>(submit: () => Promise<Answer>): Promise<Answer> {
+    return this.#storing ? this.#inOrder(submit) : submit()
+  }
+
+  #inOrder<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     const before = this.#storing
-    const submit = async (): Promise<Accepted | Refused> => {
+    const run = async (): Promise<Answer> => {
       await before
-      return await this.#submit(input)
+      return await work()
     }
-    const answer = submit()
+    const answer = run()
     const done = Promise.allSettled([answer]).then(() => {
       if (this.#storing === done) this.#storing = undefined
     })

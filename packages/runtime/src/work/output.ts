@@ -58,13 +58,22 @@ function findJson(text: string): string {
   return from >= 0 && to > from ? candidate.slice(from, to + 1) : candidate
 }
 
-/** The content of the first complete code block that is marked as JSON or unmarked. */
+/**
+ * The content of the first complete code block that is marked as JSON or unmarked. Blocks with other marks are passed over
+ * whole, so that their ends are not taken for beginnings.
+ */
 function findFenced(text: string): string | undefined {
-  for (const { index } of text.matchAll(/```(?:json)?[^\S\n]*\n/g)) {
-    const from = text.indexOf('\n', index) + 1
-    const to = text.indexOf('```', from)
-    // No later block ends, either.
-    return to < 0 ? undefined : text.slice(from, to)
+  let open: { readonly from: number; readonly isJson: boolean } | undefined
+  for (const { 0: line, 1: before = '', 2: after = '', index } of text.matchAll(FENCED_LINE)) {
+    // In the middle of a line they are text of the block.
+    if (open && before.trim() !== '' && after.trim() !== '') continue
+    if (open?.isJson) return text.slice(open.from, index + before.length)
+    const isMarked = /^\S/.test(after)
+    const isEnd = open !== undefined && !isMarked
+    open = isEnd ? undefined : { from: index + line.length + 1, isJson: ['', 'json'].includes(after.trim()) }
   }
   return undefined
 }
+
+/** A line with backticks in one place. */
+const FENCED_LINE = /^([^`\n]*)`{3,}([^`\n]*)$/gm

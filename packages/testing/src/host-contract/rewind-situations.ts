@@ -89,6 +89,19 @@ export const REWIND_SITUATIONS: Situations = {
     expect(textsTold(world.model, 'assistant')).toEqual(['answer 0'])
     expect(await listTexts(session)).toEqual(['zero[image]', 'answer 0', 'one again', 'answer 5'])
   },
+  'the first message of a conversation, behind the window, is asked again with its words': async ({ createWorld }) => {
+    const world = await createWorld({
+      window: { exchanges: 2, summarise: false },
+      steps: (_, call) => ({ text: `answer ${call}` }),
+    })
+    const session = await world.open()
+    for (const text of ['one', 'two', 'three']) await world.time.until(session.send(text, { inputId: text }).answer)
+    expect(textsTold(world.model, 'user')).toEqual(['two', 'three'])
+    await world.time.until(session.rewind({ message: 'one', again: true }))
+    expect((await world.time.until(session.turn('one').answer)).text).toBe('answer 3')
+    expect(textsTold(world.model, 'user')).toEqual(['one'])
+    expect(await listTexts(session)).toEqual(['one', 'answer 3'])
+  },
   'a running turn is ended by a rewind that interrupts, and by no other': async ({ createWorld }) => {
     const world = await createWorld({
       tools: [act(() => new Promise(() => {}))],
