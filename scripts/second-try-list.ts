@@ -120,6 +120,14 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     },
   },
   {
+    file: 'packages/mcp/src/server/live-call.ts',
+    within: 'askAgain',
+    repeats: 'a question of a task whose answer did not fit',
+    bound: 'until an answer fits or the question’s deadline',
+    same: 'the question’s id; its name is new, because clients answer each name once',
+    test: { file: 'packages/mcp/src/server/strangers.test.ts', name: 'is asked again under a new key' },
+  },
+  {
     file: 'packages/mcp/src/client/mcp-server.ts',
     within: '#use',
     repeats: 'a call, or the reading of a list, that a server refused because it had forgotten the session',

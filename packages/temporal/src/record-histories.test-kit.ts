@@ -11,6 +11,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { GOAL_WORKFLOW, SEARCH_ATTRIBUTES } from './index.ts'
+import { Submitter } from './submitter.ts'
 import type { TemporalWorld, TemporalWorldOptions } from './temporal-world.test-kit.ts'
 import { createTemporalWorld, until } from './temporal-world.test-kit.ts'
 
@@ -96,6 +97,23 @@ const SITUATIONS: readonly Situation[] = [
       for (let turn = 0; turn < 4; turn++) await session.send(`question ${turn}`).answer
       await session.describe({ title: 'Another trip' })
       await session.send('the last one').answer
+      await session.close()
+    },
+  },
+  {
+    name: 'agent-refused',
+    init: { steps: (_, index) => ({ text: `answer ${index}` }), host: { idleMs: 300 } },
+    play: async ({ host, client }, id) => {
+      const session = await host.session(id)
+      await session.send('hello').answer
+      const submitter = new Submitter({ client })
+      // The first one is being decided when the others arrive.
+      await Promise.allSettled([
+        submitter.submit(id, { inputs: [{ type: 'describe', title: 'a title' }] }),
+        submitter.submit(id, { inputs: [{ type: 'withdraw', target: 'nobody' }] }),
+        submitter.submit(id, { inputs: [], agent: 'nobody' }),
+      ])
+      await session.send('are you there?').answer.catch(() => {}) // of an earlier version
       await session.close()
     },
   },

@@ -3,7 +3,7 @@
 import { frontOf } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
-import { tool } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
 import { createHost, createMemoryStore } from '@baton/host'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import type { TemporalServer } from '@baton/testing/temporal'
@@ -191,6 +191,37 @@ describe.skipIf(!server)('a session over Temporal', () => {
         ])
         expect(refused).toMatchObject([{ type: 'refused', code: 'unknown_input' }])
       }
+    })
+  })
+
+  test('a change to an agent that no worker has is refused, and the session goes on with its own', async () => {
+    const steps = [{ text: 'one' }, { text: 'two' }, { text: 'three' }]
+    await withWorld({ steps, host: { updatesMax: 4 } }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      await session.send('first').answer
+      const nobody = defineAgent({ name: 'nobody', model: world.model })
+      await expect(world.host.session(session.id, { agent: nobody })).rejects.toMatchObject({ code: 'invalid_agent' })
+      expect((await session.send('second').answer).text).toBe('two')
+      // The next run of the workflow has its agent too.
+      for (let round = 0; round < 4; round++) await session.describe({ title: `title ${round}` })
+      expect((await session.send('third').answer).text).toBe('three')
+      expect((await session.info()).agent).toBe('tested')
+    })
+  })
+
+  test('an input that is decided with a refused change of the agent gets its own answer', async () => {
+    await withWorld({ steps: [{ text: 'ok' }] }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      await session.send('go').answer
+      const submitter = new Submitter({ client: world.client })
+      // The first one is being decided when the others come.
+      const [, refused, changed] = await Promise.allSettled([
+        submitter.submit(session.id, { inputs: [{ type: 'describe', title: 'a title' }] }),
+        submitter.submit(session.id, { inputs: [{ type: 'withdraw', target: 'nobody' }] }),
+        submitter.submit(session.id, { inputs: [], agent: 'nobody' }),
+      ])
+      expect(refused).toMatchObject({ status: 'fulfilled', value: [{ type: 'refused', code: 'unknown_input' }] })
+      expect(changed).toMatchObject({ status: 'rejected', reason: { code: 'invalid_agent' } })
     })
   })
 

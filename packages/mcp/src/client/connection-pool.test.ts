@@ -262,6 +262,44 @@ test('a further connection is opened for a session, not for each of its calls; w
   expect(leases.map(({ connection }) => connection)).toEqual([lease.connection, lease.connection])
 })
 
+test('a call for which no further connection could be opened tries again after a pause that doubles, while the first one is taken', async () => {
+  const { pool, openings, started, connect } = createPool({ connections: 2 })
+  const first = pool.take('a', UNUSED)
+  openings[0]?.resolve(connect())
+  await first
+  started.splice(0) // the first connection settles
+  const other = pool.take('b', UNUSED)
+  for (const delayMs of [500, 1000, 2000]) {
+    openings.at(-1)?.reject(new Error('no second one now'))
+    await expect.poll(() => started.map((timer) => timer.delayMs)).toEqual([delayMs])
+    started.pop()?.callback()
+  }
+  expect(openings).toHaveLength(5)
+  const second = connect()
+  openings[4]?.resolve(second)
+  expect((await other).connection).toBe(second)
+  expect(
+    started.map(({ delayMs }) => delayMs),
+    'nothing but the settling waits',
+  ).toEqual([10_000])
+})
+
+test('no further connection is opened again for calls that wait no more', async () => {
+  const { pool, openings, started, connect } = createPool({ connections: 2 })
+  const first = pool.take('a', UNUSED)
+  openings[0]?.resolve(connect())
+  await first
+  started.splice(0)
+  const cancelled = new AbortController()
+  const other = pool.take('b', cancelled.signal)
+  openings[1]?.reject(new Error('no second one now'))
+  await expect.poll(() => started).toHaveLength(1)
+  cancelled.abort(new Error('the call is over'))
+  await expect(other).rejects.toThrow('the call is over')
+  started.pop()?.callback()
+  expect([openings.length, started]).toEqual([2, []])
+})
+
 test.each([
   ['that sessions use is started again without a call', true],
   ['whose connection died under a call that waits is started again for it', false],

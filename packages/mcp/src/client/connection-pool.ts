@@ -55,6 +55,10 @@ export class ConnectionPool {
   #problem: BatonError | undefined
   /** Set during a back-off. */
   #stopBackOff: (() => void) | undefined
+  /** Consecutive failures to open a further connection while others work. */
+  #furtherFailures = 0
+  /** Set while calls wait for the next attempt. */
+  #stopFurther: (() => void) | undefined
   #stopSettling: (() => void) | undefined
   readonly #closing = new AbortController()
   #isKept = false
@@ -154,6 +158,7 @@ export class ConnectionPool {
   async rest(): Promise<void> {
     this.#rests += 1
     this.#endBackOff()
+    this.#endFurther()
     this.#stopSettling?.()
     const entries = [...this.#entries.splice(0), ...this.#forgotten]
     this.#forgotten.clear()
@@ -233,6 +238,7 @@ export class ConnectionPool {
       if (this.#closing.signal.aborted || isUnused) return await connection.close()
       this.#starts += 1
       this.#endBackOff() // another connection had ended meanwhile
+      this.#endFurther()
       this.#entries.push({ connection, session: undefined, running: 0, leases: 0 })
       this.#settle()
       this.#serveWaiters()
@@ -242,8 +248,8 @@ export class ConnectionPool {
     } catch (cause) {
       this.#opening -= 1
       this.#problem = isBatonError(cause) ? cause : this.#tellClosed()
-      // The other connections keep working.
-      if (this.#entries.length > 0) return undefined
+      // The other connections keep working, and may become free. That of a call that waits for a person takes long.
+      if (this.#entries.length > 0) return this.#openLater()
       for (const waiter of this.#waiters.splice(0)) waiter.reject(this.#problem)
       this.#backOff()
     }
@@ -266,7 +272,7 @@ export class ConnectionPool {
 
   #backOff(): void {
     if (this.#closing.signal.aborted || this.#stopBackOff) return
-    const delayMs = Math.min(BACK_OFF_MS.first * 2 ** this.#failures, BACK_OFF_MS.most)
+    const delayMs = tellDelayMs(this.#failures)
     this.#failures += 1
     this.#stopBackOff = this.#init.timers.start(
       delayMs,
@@ -277,6 +283,24 @@ export class ConnectionPool {
       },
       { isBackground: true },
     )
+  }
+
+  #openLater(): void {
+    if (this.#closing.signal.aborted || this.#stopFurther) return
+    const delayMs = tellDelayMs(this.#furtherFailures)
+    this.#furtherFailures += 1
+    const openMore = (): void => {
+      this.#stopFurther = undefined
+      if (this.#waiters.length === 0) this.#furtherFailures = 0
+      this.#openMore()
+    }
+    this.#stopFurther = this.#init.timers.start(delayMs, openMore, { isBackground: true })
+  }
+
+  #endFurther(): void {
+    this.#stopFurther?.()
+    this.#stopFurther = undefined
+    this.#furtherFailures = 0
   }
 
   #tellBackOff(): BatonError {
@@ -294,6 +318,10 @@ export class ConnectionPool {
       retryable: false,
     })
   }
+}
+
+function tellDelayMs(failures: number): number {
+  return Math.min(BACK_OFF_MS.first * 2 ** failures, BACK_OFF_MS.most)
 }
 
 function tellTail(connection: Connection): string {

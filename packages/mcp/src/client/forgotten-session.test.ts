@@ -23,9 +23,17 @@ interface Refusal {
 }
 
 const COUNTED: ReadonlySet<string> = new Set(['tools/call', 'resources/list', 'resources/read'])
+const LISTS: ReadonlySet<string> = new Set(['tools/list'])
 
-/** `forgets` is called before each call and each use of resources; if it returns true, the server loses all sessions. */
-async function startServer(forgets: (asked: number) => boolean, { status, body }: Refusal = { status: 404 }) {
+/**
+ * `forgets` is called before each of the counted requests, by default each call and each use of resources; if it returns
+ * true, the server loses all sessions.
+ */
+async function startServer(
+  forgets: (asked: number) => boolean,
+  { status, body }: Refusal = { status: 404 },
+  counted = COUNTED,
+) {
   const sessions = new Set<string>()
   const counts = { begun: 0, asked: 0, done: 0 }
   const take = (asked: string, session: unknown, response: ServerResponse): void => {
@@ -40,7 +48,7 @@ async function startServer(forgets: (asked: number) => boolean, { status, body }
       const serverInfo = { name: 'shop', version: '1' }
       return answer({ protocolVersion: '2025-11-25', capabilities: { tools: {}, resources: {} }, serverInfo })
     }
-    if (COUNTED.has(method) && forgets((counts.asked += 1))) sessions.clear()
+    if (counted.has(method) && forgets((counts.asked += 1))) sessions.clear()
     if (!sessions.has(String(session))) return void response.writeHead(status).end(body)
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'tools/list') return answer({ tools: [{ name: 'pay', inputSchema: { type: 'object' } }] })
@@ -61,9 +69,10 @@ async function startServer(forgets: (asked: number) => boolean, { status, body }
     () => server.closeAllConnections(),
   )
   const { port } = server.address() as AddressInfo // a TCP server
-  const { servers } = createWaitingServers({ shop: { url: `http://127.0.0.1:${port}/mcp` } })
+  const url = `http://127.0.0.1:${port}/mcp`
+  const { servers, warnings } = createWaitingServers({ shop: { url } })
   ends.push(() => servers.close())
-  return { servers, counts }
+  return { servers, warnings, counts, url }
 }
 
 test('a call to a server that has forgotten the session runs once, over a new session', async () => {
@@ -109,4 +118,30 @@ test('a server that forgets each session is asked a few times, and the call ends
   const { calls } = await callTools(servers, [['pay', {}]])
   expect(calls).toEqual([expect.stringMatching(/^pay error api_refused: MCP server "shop" answered 404/)])
   expect(counts).toMatchObject({ asked: 5, done: 0 })
+})
+
+/** Maximum handshakes for one list: each of its five tries may start another reading with five tries. */
+const HANDSHAKES = 25
+
+/** Counts handshakes after other requests, during which a loop would continue. */
+async function countHandshakes({ counts, url }: Awaited<ReturnType<typeof startServer>>): Promise<number> {
+  for (let visit = 0; visit < 300 && counts.begun <= HANDSHAKES; visit += 1) await (await fetch(url)).text()
+  return counts.begun
+}
+
+test('a server that forgets each session before its list is read is asked a few times, not in a loop', async () => {
+  const server = await startServer(() => true, { status: 404 }, LISTS)
+  const [source] = server.servers.sources
+  await expect(source?.list()).rejects.toMatchObject({ code: 'api_refused' })
+  await expect.poll(() => server.warnings.join()).toContain('the tools of an MCP server could not be listed')
+  expect(await countHandshakes(server)).toBeLessThanOrEqual(HANDSHAKES)
+})
+
+test('a server that forgets every other session before its list is read is asked a few times, not in a loop', async () => {
+  const server = await startServer((asked) => asked % 2 === 1, { status: 404 }, LISTS)
+  const [source] = server.servers.sources
+  expect((await source?.list())?.map(({ name }) => name)).toContain('pay')
+  // The list is read again, because the server was lost.
+  await expect.poll(() => server.counts.asked).toBeGreaterThanOrEqual(4)
+  expect(await countHandshakes(server)).toBeLessThanOrEqual(HANDSHAKES)
 })

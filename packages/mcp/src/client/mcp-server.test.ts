@@ -75,6 +75,24 @@ test('a list that is to be read again while it is read is read once more, and wh
   expect([counts.listed, heard]).toEqual([3, 2])
 })
 
+test('a list that is answered after a newer one does not replace it', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { source, change, names } = await start({
+    lists: async (asked) => {
+      if (asked === 1) await gate.promise
+      return asked === 1 ? [PAY] : [PAY, SEND]
+    },
+  })
+  let heard = 0
+  source.onChange?.(() => void (heard += 1))
+  const first = names()
+  await expect.poll(() => change()).toBe(1)
+  await expect.poll(() => heard).toBe(1)
+  gate.resolve()
+  expect(await first).toEqual(['pay', 'send'])
+  expect(await names()).toEqual(['pay', 'send'])
+})
+
 test('a list that cannot be read keeps the known tools', async () => {
   const { change, counts, names, warnings } = await start({ lists: (asked) => (asked === 1 ? [PAY] : undefined) })
   expect(await names()).toEqual(['pay'])

@@ -82,6 +82,9 @@ export class McpServer implements ToolSource {
   #pinning: Promise<unknown> = Promise.resolve()
   #relisting: Promise<void> | undefined
   #relistAgain = false
+  /** Number of requests for the list, and of the newest one with an answer. */
+  #asked = 0
+  #answered = 0
   #stopIdle: (() => void) | undefined
   #calls = 0
   #isClosed = false
@@ -180,7 +183,9 @@ export class McpServer implements ToolSource {
       return this.#relisting
     }
     const before = this.#tools
-    this.#relisting = this.#read()
+    // The answer contains every change before its request. So a connection opened by this reading starts no other one;
+    // otherwise a server that forgets each session would be read in a loop.
+    this.#relisting = this.#read(() => (this.#relistAgain = false))
       .then(() => {
         if (this.#tools !== before) for (const listener of this.#listeners) listener()
       })
@@ -196,12 +201,18 @@ export class McpServer implements ToolSource {
     return this.#relisting
   }
 
-  async #read(): Promise<void> {
+  /** `onAsk` is called whenever the server is about to be asked. */
+  async #read(onAsk?: () => void): Promise<void> {
     const { connectMs } = this.#init.limits
     const signal = AbortSignal.timeout(connectMs)
     const read = this.#use(undefined, signal, async (connection) => {
+      onAsk?.()
+      const at = (this.#asked += 1)
       const listed = await connection.listTools(signal)
       const pinned = await this.#pin(this.#choose(listed))
+      // Ignores the older of two readings that ends last.
+      if (at < this.#answered) return
+      this.#answered = at
       this.#pinned = new Map(pinned.map((one) => [one.offered.name, one]))
       this.#tools = [...this.#makeTools(pinned), ...this.#resourceTools(connection)]
       this.#listed = true

@@ -58,6 +58,28 @@ test('an agent of Baton calls tools of another one: a task that asks twice, and 
   ])
 })
 
+test('a user whose answer to a task fits the form but not the tool’s schema is asked again', async () => {
+  // The form of MCP has no patterns.
+  const schema = z.object({ code: z.string().regex(/^A-/) })
+  const lock = tool({
+    name: 'lock',
+    description: 'Opens a lock.',
+    input: z.object({}),
+    timeoutMs: 120_000,
+    execute: async (_, { ask }) => `opened with ${(await ask({ message: 'Which code?', schema })).code}`,
+  })
+  const { handler } = (served = serveTools([lock]))
+  const servers = createMcpServers(
+    { door: { url: ADDRESS } },
+    { fetch: (url, init) => handler(new Request(url, init)) },
+  )
+  const answers = [{ code: '1' }, { code: 'A-1' }]
+  const { calls, asked } = await callTools(servers, [['lock', {}]], { onQuestion: () => answers.shift() ?? {} })
+  await servers.close()
+  expect(calls).toEqual(['lock ok: [{"type":"text","text":"opened with A-1"}]'])
+  expect(asked).toHaveLength(2)
+})
+
 test.each(ERAS)('a client of %s hears that the tools have changed', async (era) => {
   const listeners = new Set<() => void>()
   let tools: readonly Tool[] = [cake]

@@ -16,6 +16,8 @@ export interface ClientCallsOptions {
   readonly direct: Agent
   /** Calls started by the principal's clients, by key. */
   readonly begun: Map<string, Promise<CallPlace>>
+  /** Called when a call has ended, and when the client has disconnected. */
+  readonly onRelease?: (calls: ClientCalls) => void
 }
 
 export interface CallStart {
@@ -63,6 +65,11 @@ export class ClientCalls {
     return this.#running > 0
   }
 
+  /** Whether its client is connected, or a call of it runs. */
+  get isInUse(): boolean {
+    return this.isBusy || !this.#isClosed
+  }
+
   /** @throws BatonError `rate_limited` (too many concurrent calls), and as `host.session` does */
   async call(name: string, input: JsonObject, start: CallStart): Promise<LiveCall> {
     return await this.#begin('tool', `${name}\n${start.key ?? ''}`, start, async (inputId) => {
@@ -106,10 +113,7 @@ export class ClientCalls {
       return shared
     }
     this.#running += 1
-    const onEnd = (): void => {
-      this.#running -= 1
-      this.#closeSession(session)
-    }
+    const onEnd = (): void => this.#closeSession(session)
     const cancel = (): void =>
       void frontOf(session)
         .takeBack(inputId)
@@ -130,6 +134,7 @@ export class ClientCalls {
   close(): void {
     this.#isClosed = true
     this.closeIdle()
+    this.#init.onRelease?.(this)
   }
 
   closeIdle(): void {
@@ -163,9 +168,14 @@ export class ClientCalls {
     try {
       return await starting
     } catch (cause) {
-      this.#running -= 1
+      this.#countDown()
       throw cause
     }
+  }
+
+  #countDown(): void {
+    this.#running -= 1
+    this.#init.onRelease?.(this)
   }
 
   #remember(keyed: string, type: CallPlace['type'], starting: Promise<LiveCall>): void {
@@ -186,11 +196,7 @@ export class ClientCalls {
       tellsSteps,
       cancel: () => ending.abort(),
       finish,
-      onEnd: () =>
-        this.#end(asked.id, () => {
-          this.#running -= 1
-          onEnd()
-        }),
+      onEnd: () => this.#end(asked.id, onEnd),
     })
     this.#live.set(asked.id, live)
     return live
@@ -199,6 +205,7 @@ export class ClientCalls {
   #end(inputId: string, onEnd: () => void): void {
     this.#live.delete(inputId)
     onEnd()
+    this.#countDown()
   }
 
   async #takeLane(): Promise<Lane> {

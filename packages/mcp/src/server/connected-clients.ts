@@ -78,7 +78,7 @@ export class ConnectedClients {
       maxRequestBodySize: parts.limits.messageBytes,
       onsessionclosed: () => this.#leave(id),
     })
-    const calls = this.#world.createCalls(principal)
+    const calls = this.#world.createCalls(principal, () => this.#noteUse(id))
     const server = this.#world.createServer(calls, false)
     await server.connect(transport)
     const tell = (): void => void server.sendToolListChanged().catch(() => {}) // no listener is connected
@@ -114,6 +114,12 @@ export class ConnectedClients {
     this.#clients.set(client.id, client)
     const forget = (): void => (client.calls.isBusy ? this.#watchIdle(client) : void this.#close(client))
     client.stopIdle = timers.start(limits.idleMs, forget, { isBackground: true })
+  }
+
+  /** The idle time of a client begins after its calls, not before them. */
+  #noteUse(id: string): void {
+    const client = this.#clients.get(id)
+    if (client) this.#watchIdle(client)
   }
 
   #leave(id: string): void {

@@ -2,10 +2,11 @@
 // waits for is withdrawn.
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
-import { afterEach, expect, test } from 'vitest'
+import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Served } from './mcp-client.test-kit.ts'
-import { ERAS, serveAgent, serveTools, tell } from './mcp-client.test-kit.ts'
+import { createHandTimers, ERAS, serveAgent, serveTools, tell } from './mcp-client.test-kit.ts'
 
 let served: Served | undefined
 afterEach(() => served?.end())
@@ -61,6 +62,90 @@ test.each(ERAS)('a once tool whose client of %s left goes on, and the same key f
   expect(tell(await again)).toBe('done')
   expect(await gate.ended).toBe('finished')
   expect(gate.runs.count).toBe(1)
+})
+
+const IDLE_MS = 1_000
+
+test('a client of 2025-11-25 is idle from the end of its call, not from its beginning', async () => {
+  const gate = createGate('once')
+  const { timers, pass } = createHandTimers()
+  served = serveTools([gate.slow], { timers, limits: { idleMs: IDLE_MS } })
+  const client = await served.connect('2025-11-25')
+  const call = client.callTool({ name: 'slow', arguments: {} })
+  await gate.started
+  pass(IDLE_MS)
+  pass(IDLE_MS * 0.9)
+  gate.release()
+  expect(tell(await call)).toBe('done')
+  pass(IDLE_MS * 0.9)
+  expect((await client.listTools()).tools).toHaveLength(1)
+  pass(IDLE_MS)
+  await expect(client.listTools()).rejects.toThrow('there is no such MCP session')
+})
+
+describe('the key of a once tool whose client of 2025-11-25', () => {
+  const params = { name: 'slow', arguments: {}, _meta: { 'baton/idempotencyKey': 'one' } }
+
+  function serveGate() {
+    const gate = createGate('once')
+    const { timers, pass } = createHandTimers()
+    const { connect } = (served = serveTools([gate.slow], { timers, limits: { idleMs: IDLE_MS } }))
+    /** Calls the tool, and leaves while it runs. */
+    const abandon = async (client: Client): Promise<void> => {
+      const leaving = new AbortController()
+      const call = client.callTool(params, { signal: leaving.signal })
+      await gate.started
+      leaving.abort()
+      await expect(call).rejects.toThrow(/abort/i)
+    }
+    /** Ends its MCP session. */
+    const leave = async (client: Client): Promise<void> => {
+      await (client.transport as StreamableHTTPClientTransport).terminateSession() // the only transport of the tests
+      await client.close()
+    }
+    /** Calls it again over a new connection, and returns how often the tool has run. */
+    const callAgain = async (): Promise<number> => {
+      const again = (await connect('2025-11-25')).callTool(params)
+      gate.release()
+      expect(tell(await again)).toBe('done')
+      return gate.runs.count
+    }
+    return { gate, pass, connect: () => connect('2025-11-25'), abandon, leave, callAgain }
+  }
+
+  test('has been active for longer than idle ones are remembered finds its call', async () => {
+    const { pass, connect, abandon, callAgain } = serveGate()
+    const client = await connect()
+    pass(IDLE_MS * 0.6)
+    await client.listTools()
+    pass(IDLE_MS * 0.6)
+    await abandon(client)
+    expect(await callAgain()).toBe(1)
+  })
+
+  test('left long before the call’s end finds it while it runs, and for as long as idle clients are remembered', async () => {
+    const { gate, pass, connect, abandon, leave, callAgain } = serveGate()
+    const client = await connect()
+    await abandon(client)
+    await leave(client)
+    pass(IDLE_MS)
+    pass(IDLE_MS * 0.9)
+    gate.release()
+    await gate.ended
+    pass(IDLE_MS * 0.9)
+    expect(await callAgain()).toBe(1)
+  })
+
+  test('left and came back late is forgotten', async () => {
+    const { gate, pass, connect, abandon, leave, callAgain } = serveGate()
+    const client = await connect()
+    await abandon(client)
+    gate.release()
+    expect(tell(await client.callTool(params))).toBe('done')
+    await leave(client)
+    pass(IDLE_MS)
+    expect(await callAgain()).toBe(2)
+  })
 })
 
 test('a call whose client cancels it while it is asked is taken back', async () => {

@@ -78,6 +78,14 @@ export class LiveCall {
     return done
   }
 
+  /** Repeats a request whose answer did not fit. It gets a new number, and with it a new name: clients answer a name once. */
+  askAgain(id: string): void {
+    const waiting = this.#waiting.get(id)
+    if (!waiting) return
+    this.#waiting.set(id, { ...waiting, n: (this.#asked += 1) })
+    this.#tell()
+  }
+
   cancel(): void {
     if (!this.#result) this.#init.cancel()
   }

@@ -1,5 +1,6 @@
 // An agent behind the handler, and stock MCP SDK clients that reach it without a network, at either revision.
 import type { Agent, Host, JsonObject } from '@baton/core'
+import type { Timers } from '@baton/core/internal'
 import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import type { Tool } from '@baton/host'
@@ -51,6 +52,28 @@ export function serveAgent(
     await host.stop()
   }
   return { host, agent, handler, connect, end }
+}
+
+/** Timers that run when the test says so. */
+export function createHandTimers(): { readonly timers: Timers; readonly pass: (ms: number) => void } {
+  const waits = new Map<symbol, { readonly atMs: number; readonly callback: () => void }>()
+  let nowMs = 0
+  const timers: Timers = {
+    start: (delayMs, callback) => {
+      const key = Symbol('wait')
+      waits.set(key, { atMs: nowMs + delayMs, callback })
+      return () => void waits.delete(key)
+    },
+  }
+  const pass = (ms: number): void => {
+    nowMs += ms
+    for (const [key, { atMs, callback }] of waits)
+      if (atMs <= nowMs) {
+        waits.delete(key)
+        callback()
+      }
+  }
+  return { timers, pass }
 }
 
 /** Uses each bearer token as the principal's id. */

@@ -16,7 +16,10 @@ export interface McpWorldOptions {
 }
 
 interface Known {
+  /** Those of requests without a connection. */
   readonly calls: ClientCalls
+  /** Those of clients with a connection, and of clients that have left their calls running. */
+  readonly connected: Set<ClientCalls>
   readonly begun: Map<string, Promise<CallPlace>>
   stopIdle: () => void
 }
@@ -39,9 +42,15 @@ export class McpWorld {
     this.#tasks = new Tasks(parts.limits, parts.timers)
   }
 
-  /** For a client with its own connection. Its keys belong to its principal, who may return over another connection. */
-  createCalls(principal: Principal): ClientCalls {
-    return this.#create(principal, this.#know(principal).begun)
+  /**
+   * For a client with its own connection. Its keys belong to its principal, who may return over another connection.
+   * `onRelease` is called when one of its calls has ended, and when it has disconnected.
+   */
+  createCalls(principal: Principal, onRelease?: () => void): ClientCalls {
+    const { connected, begun } = this.#know(principal)
+    const calls = this.#create(principal, begun, onRelease)
+    connected.add(calls)
+    return calls
   }
 
   createServer(calls: ClientCalls, isModern: boolean): Server {
@@ -56,38 +65,55 @@ export class McpWorld {
 
   async close(): Promise<void> {
     this.#tasks.close()
-    for (const { calls, stopIdle } of this.#principals.values()) {
+    const all = [...this.#principals.values()]
+    this.#principals.clear()
+    for (const { calls, stopIdle } of all) {
       stopIdle()
       calls.close()
     }
-    this.#principals.clear()
     await this.exposed.close()
   }
 
   #know(principal: Principal): Known {
-    const known = this.#principals.get(principal.id)
-    known?.stopIdle()
-    const begun: Known['begun'] = new Map()
-    const entry = known ?? { calls: this.#create(principal, begun), begun, stopIdle: () => {} }
-    this.#principals.set(principal.id, entry)
+    const known = this.#principals.get(principal.id) ?? this.#createKnown(principal)
+    this.#principals.set(principal.id, known)
     this.#watchIdle(principal.id)
-    return entry
+    return known
   }
 
-  #create(principal: Principal, begun: Known['begun']): ClientCalls {
+  #createKnown(principal: Principal): Known {
+    const begun: Known['begun'] = new Map()
+    return { calls: this.#create(principal, begun), connected: new Set(), begun, stopIdle: () => {} }
+  }
+
+  #create(principal: Principal, begun: Known['begun'], onRelease = (): void => {}): ClientCalls {
     const { host, parts } = this.#init
-    return new ClientCalls({ host, parts, principal, direct: this.#direct, begun })
+    return new ClientCalls({
+      host,
+      parts,
+      principal,
+      direct: this.#direct,
+      begun,
+      onRelease: (calls) => {
+        onRelease()
+        if (!calls.isInUse) this.#principals.get(principal.id)?.connected.delete(calls)
+        this.#watchIdle(principal.id)
+      },
+    })
   }
 
+  /** Forgets a principal that has no connection and no running call for long enough. */
   #watchIdle(id: string): void {
-    const entry = this.#principals.get(id)
-    if (!entry) return
+    const known = this.#principals.get(id)
+    if (!known) return
+    known.stopIdle()
     const { limits, timers } = this.parts
     const forget = (): void => {
-      if (entry.calls.isBusy) return this.#watchIdle(id)
-      entry.calls.close()
+      // Its idle time begins when that ends.
+      if (known.calls.isBusy || known.connected.size > 0) return
       this.#principals.delete(id)
+      known.calls.close()
     }
-    entry.stopIdle = timers.start(limits.idleMs, forget, { isBackground: true })
+    known.stopIdle = timers.start(limits.idleMs, forget, { isBackground: true })
   }
 }

@@ -7,7 +7,7 @@ import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 export type Waiting = {
   readonly id: string
   readonly callId: string
-  /** The number of this approval or question in the turn, from 1. */
+  /** The number of this request in the turn, from 1; a new one each time it is repeated for a task. */
   readonly n: number
 } & (
   | { readonly type: 'approval'; readonly call: CallView }

@@ -100,7 +100,7 @@ interface TaskMethods extends SdkServerOptions {
   readonly toolCalls: ToolCalls
 }
 
-function addTaskMethods(server: Server, { calls, tasks, isModern, toolCalls }: TaskMethods): void {
+function addTaskMethods(server: Server, { parts, calls, tasks, isModern, toolCalls }: TaskMethods): void {
   const owner = calls.principal.id
   const find = (id: string, context: ServerContext): Task => {
     if (isModern && !knowsTasks(readCapabilities(server, true, context)))
@@ -124,12 +124,16 @@ function addTaskMethods(server: Server, { calls, tasks, isModern, toolCalls }: T
   if (isModern) {
     server.setRequestHandler('tasks/update', { params: TaskParams }, async ({ taskId }, context) => {
       const { live } = find(taskId, context)
-      const named = nameWaiting(live.waiting)
       // The SDK removes them from the parameters.
-      for (const [name, response] of Object.entries(context.mcpReq.inputResponses ?? {})) {
-        const waiting = named[name]
-        if (waiting) await live.inOrder(() => decideWaiting(live.session, waiting, response))
-      }
+      for (const [name, response] of Object.entries(context.mcpReq.inputResponses ?? {}))
+        await live.inOrder(async () => {
+          const waiting = nameWaiting(live.waiting)[name]
+          if (!waiting) return
+          const issue = await decideWaiting(live.session, waiting, response)
+          if (issue === undefined) return
+          parts.log.info('an MCP client gave an invalid answer', { session: live.session.id, issue })
+          live.askAgain(waiting.id)
+        })
       return {}
     })
     return

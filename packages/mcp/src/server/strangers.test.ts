@@ -221,6 +221,21 @@ test('a task is its owner’s alone, and bounded in number', async () => {
   expect((await untilTask(taskId, 'completed')).result?.result?.content[0]?.text).toBe('a cake')
 })
 
+test('a question of a task whose answer does not fit is asked again under a new key', async () => {
+  const { result } = await ask('ann', 'tools/call', { name: 'bake', arguments: {} })
+  const taskId = result?.taskId ?? ''
+  const keys = async () => Object.keys((await untilTask(taskId, 'input_required')).result?.inputRequests ?? {})
+  const answer = (key: string, content: object) =>
+    ask('ann', 'tasks/update', { taskId, inputResponses: { [key]: { action: 'accept', content } } })
+  expect(await keys()).toEqual(['answer'])
+  await answer('answer', { sweet: 'very' })
+  expect(await keys()).toEqual(['answer_2'])
+  await answer('answer', { sweet: true }) // the earlier request has ended
+  expect(await keys()).toEqual(['answer_2'])
+  await answer('answer_2', { sweet: true })
+  expect((await untilTask(taskId, 'completed')).result?.result?.content[0]?.text).toBe('a cake')
+})
+
 test('of tasks that begin at once, as many as are allowed run; a refused one runs no tool', async () => {
   const begun = await Promise.all(
     Array.from({ length: 4 }, () => ask('ann', 'tools/call', { name: 'bake', arguments: {} })),

@@ -118,6 +118,17 @@ test('a caller who may not change the agent holds nothing, and takes nothing fro
   expect(listening()).toBe(0)
 })
 
+test('a session whose agent could not be changed keeps its agent at this gateway too', async () => {
+  const { engine, updates } = await createWorld()
+  const first = await engine.open('s', { principal: ANN })
+  const changing = engine.open('s', { principal: ANN, agent: other })
+  await expect.poll(() => updates.length).toBe(1)
+  updates[0]?.answer.reject(new BatonError({ code: 'invalid_agent', message: 'no worker has it' }))
+  await expect(changing).rejects.toMatchObject({ code: 'invalid_agent' })
+  expect(first.engine.world.agent).toBe(agent)
+  first.leave()
+})
+
 test('a handle of a removed session that leaves takes nothing from the new session of its name', async () => {
   const { engine, listening } = await createWorld()
   const removed = await engine.open('s', { principal: ANN })

@@ -170,10 +170,18 @@ export class TemporalEngine implements Engine {
 
   /** Switches the workflow to the agent of this name, which its workers must have. */
   async #adopt({ world, view, engine }: Gateway, agent: Agent): Promise<void> {
-    const before = view.replica.state().agent
-    await world.adopt(agent, () => view.replica.state())
-    if (agent.name === before) return
-    await this.#submitter.submit(engine.session, { inputs: [], agent: agent.name })
+    const state = (): State => view.replica.state()
+    const { agent: name } = state()
+    const { agent: before } = world.current
+    await world.adopt(agent, state)
+    if (agent.name === name) return
+    try {
+      await this.#submitter.submit(engine.session, { inputs: [], agent: agent.name })
+    } catch (cause) {
+      // Another caller may have changed it meanwhile.
+      if (world.current.agent === agent) await world.adopt(before, state)
+      throw cause
+    }
     const known = this.#known.get(engine.session)
     if (known) this.#known.set(engine.session, { view, identity: { ...known.identity, agent: agent.name } })
   }

@@ -5,8 +5,8 @@ import { applyRecord, initialState, outstanding } from '@baton/core/machine'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { asyncLocalStorage, Context } from '@temporalio/activity'
-import { expect, onTestFinished, test } from 'vitest'
-import type { WorkEffectData } from '../contract.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { WorkEffectData, WorkJob } from '../contract.ts'
 import { createMemoryBus } from '../live/live-bus.ts'
 import { createActivities } from './activities.ts'
 import { decideInputs, openLog } from './decide.ts'
@@ -50,22 +50,29 @@ async function createActing(inputs: readonly Input[]) {
   const places = new Places({ catalog: { agent }, store: memory, bus, log, submitter })
   onTestFinished(() => places.close())
   const identity = { session: 's', agent: 'a', principal: 'ann', meta: {} }
-  const init = { places, store, bus, log, searchFields: [], timesOf: undefined, newId: () => 'birth' }
-  const decisions = { ...init, clock: { nowMs: () => 1000 } }
-  const records: SessionRecord[] = []
-  let state: State = initialState('s')
-  const take = (added: readonly SessionRecord[]): void => {
-    records.push(...added)
-    for (const record of added) state = applyRecord(state, record)
+  const init = { places, store, bus, log, searchFields: [], timesOf: undefined, clock: { nowMs: () => 1000 } }
+  const decisions = { ...init, newId: () => 'birth' }
+  /** The work of a new session with this birth. */
+  const createJob = async (birth: string): Promise<WorkJob> => {
+    const deciding = { ...init, store: memory, newId: () => birth }
+    const records: SessionRecord[] = []
+    let state: State = initialState('s')
+    const take = (added: readonly SessionRecord[]): void => {
+      records.push(...added)
+      for (const record of added) state = applyRecord(state, record)
+    }
+    take((await openLog(deciding, { identity, nowMs: 1000 })).records)
+    for (const input of inputs) {
+      const job = { identity, state, inputs: [input], nowMs: 1000, underWay: [], recent: [...records] }
+      take((await decideInputs(deciding, job)).records)
+    }
+    const effect = outstanding(state).find(({ type }) => type === 'run-tool' || type === 'call-model') as WorkEffectData // one of these types
+    return { identity, effect, pos: state.pos, records, birth: state.birth }
   }
-  take((await openLog({ ...decisions, store: memory }, { identity, nowMs: 1000 })).records)
-  for (const input of inputs) {
-    const job = { identity, state, inputs: [input], nowMs: 1000, underWay: [], recent: [...records] }
-    take((await decideInputs({ ...decisions, store: memory }, job)).records)
-  }
-  const effect = outstanding(state).find(({ type }) => type === 'run-tool' || type === 'call-model') as WorkEffectData // one of these types
-  const job = { identity, effect, pos: state.pos, records, ...(state.birth !== undefined && { birth: state.birth }) }
-  return { counts, job, activities: createActivities(decisions), arrived: arrived.promise, open: gate.resolve }
+  const remove = (): Promise<void> => memory.remove('s')
+  const job = await createJob('birth')
+  const activities = createActivities(decisions)
+  return { counts, job, createJob, remove, places, activities, arrived: arrived.promise, open: gate.resolve }
 }
 
 /** Runs it as a worker does. */
@@ -115,4 +122,33 @@ test('a tool that is not cancelled runs once', async () => {
   const running = runActivity(() => activities['baton.tool'](job), new AbortController().signal)
   expect(await running).toMatchObject({ type: 'tool-finished', outcome: { type: 'ok' } })
   expect(counts.paid).toBe(1)
+})
+
+describe('a session that was removed, and started again under its name', () => {
+  const { signal } = new AbortController()
+
+  test('leaves work that ends for good, and takes no view from its successor', async () => {
+    const { counts, job, places, activities, open } = await createActing(ACT.slice(0, 1))
+    open()
+    await runActivity(() => activities['baton.model'](job), signal)
+    const { view, leave } = await places.enter(job.identity)
+    const stale = { ...job, birth: 'earlier', records: [] }
+    await expect(runActivity(() => activities['baton.model'](stale), signal)).rejects.toMatchObject({
+      type: 'store_conflict',
+      nonRetryable: true,
+    })
+    expect((await places.enter(job.identity)).view).toBe(view)
+    leave()
+    expect(counts.asked).toBe(1)
+  })
+
+  test('does its work also where its predecessor is still known', async () => {
+    const { counts, job, createJob, remove, activities, open } = await createActing(ACT.slice(0, 1))
+    open()
+    await runActivity(() => activities['baton.model'](job), signal)
+    await remove()
+    const next = await createJob('later')
+    expect(await runActivity(() => activities['baton.model'](next), signal)).toMatchObject({ type: 'model-finished' })
+    expect(counts.asked).toBe(2)
+  })
 })

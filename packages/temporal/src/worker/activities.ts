@@ -3,7 +3,7 @@ import { BatonError, isBatonError } from '@baton/core'
 import type { Fact, SessionRecord, HostReport } from '@baton/core/machine'
 import { effectKey, outstanding } from '@baton/core/machine'
 import type { Work } from '@baton/runtime'
-import { performEffect, performModel, performTool, createSession } from '@baton/runtime'
+import { createSession, performEffect, performModel, performTool, readOpening } from '@baton/runtime'
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -119,11 +119,7 @@ async function begin(init: ActivitiesOptions, job: WorkJob): Promise<Place> {
       place = await init.places.enter(identity)
       place.view.take(records)
       await place.view.reach(pos, Math.max(1, untilMs - performance.now()))
-      if (job.birth !== undefined && place.view.replica.state().birth !== job.birth) {
-        // The known session of this name was removed.
-        init.places.forget(identity.session)
-        throw new BatonError({ code: 'store_failed', message: `session ${identity.session} was started again` })
-      }
+      await checkBirth(init, job, place)
       await place.view.completeHistory()
       return place
     } catch (cause) {
@@ -136,6 +132,20 @@ async function begin(init: ActivitiesOptions, job: WorkJob): Promise<Place> {
       await wait(200)
     }
   }
+}
+
+/**
+ * Checks that the session known here is the job's, and not another one of its name.
+ * @throws BatonError `store_conflict` if the job's session was removed, `store_failed` if the known one was
+ */
+async function checkBirth({ store }: ActivitiesOptions, { identity, birth }: WorkJob, place: Place): Promise<void> {
+  const { session } = identity
+  if (birth === undefined || place.view.replica.state().birth === birth) return
+  const stored = await readOpening(store, session)
+  if (stored && stored.birth !== birth)
+    throw new BatonError({ code: 'store_conflict', message: `session ${session} was removed, and started again` })
+  place.forget()
+  throw new BatonError({ code: 'store_failed', message: `session ${session} was started again` })
 }
 
 async function perform(

@@ -3,6 +3,7 @@ import type { Agent } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
+import { readOpening } from '@baton/runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Identity } from '../contract.ts'
 import { createMemoryBus } from '../live/live-bus.ts'
@@ -17,26 +18,34 @@ const identify = (session: string): Identity => ({ session, agent: 'a', principa
 /** Places over a store with the session `busy`, whose agent is found when the gate opens. */
 async function createPlaces() {
   const store = createMemoryStore()
-  const host = createHost({ agent, store })
-  await (await host.session('busy', { principal: { id: 'ann' } })).send('hi').answer
-  await host.stop()
+  const bus = createMemoryBus()
+  /** Returns the session's birth. */
+  const talk = async (id: string): Promise<string> => {
+    const host = createHost({ agent, store })
+    await (await host.session('busy', { principal: { id } })).send('hi').answer
+    await host.stop()
+    return (await readOpening(store, 'busy'))?.birth ?? ''
+  }
+  await talk('ann')
   const gate = Promise.withResolvers<void>()
   let opened = 0
+  const owners: string[] = []
   const places = new Places({
     catalog: {
-      agentOf: async ({ id }): Promise<Agent> => {
+      agentOf: async ({ id, principal }): Promise<Agent> => {
         opened += id === 'busy' ? 1 : 0
+        owners.push(principal.id)
         if (id === 'busy') await gate.promise
         return agent
       },
     },
     store,
-    bus: createMemoryBus(),
+    bus,
     log: { info: () => {}, warn: () => {} },
     submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesOptions['submitter'], // no inputs are submitted
   })
   onTestFinished(() => places.close())
-  return { places, open: gate.resolve, opened: () => opened }
+  return { places, open: gate.resolve, opened: () => opened, owners, store, bus, talk }
 }
 
 test('a session being opened for work is not forgotten when others arrive meanwhile', async () => {
@@ -59,6 +68,21 @@ test('the most recently used one is forgotten last', async () => {
   await places.findWorld(identify('one more'))
   await places.findWorld(identify('busy'))
   expect(opened()).toBe(1)
+})
+
+test('a removed session is forgotten alone: its successor keeps its view, and has the agent of its own owner', async () => {
+  const { places, open, owners, store, bus, talk } = await createPlaces()
+  open()
+  const birth = (await readOpening(store, 'busy'))?.birth
+  const first = await places.enter(identify('busy'))
+  await store.remove('busy')
+  await talk('bob')
+  const second = await places.enter({ ...identify('busy'), principal: 'bob' })
+  expect(owners).toEqual(['ann', 'bob'])
+  bus.publish('busy', { type: 'removed', session: 'busy', ...(birth !== undefined && { birth }) })
+  await expect(first.view.reach(100)).rejects.toMatchObject({ code: 'session_closed' })
+  expect((await places.enter({ ...identify('busy'), principal: 'bob' })).view).toBe(second.view)
+  expect((await places.enter(identify('busy'))).view).not.toBe(first.view)
 })
 
 test('an agent that cannot be found is looked up again by the next request', async () => {

@@ -29,10 +29,11 @@ export interface Place {
   readonly view: SessionView
   readonly world: SessionWorld
   leave(): void
+  /** Drops it: the session was removed. The next work opens whatever exists under its name now. */
+  forget(): void
 }
 
 interface Known {
-  readonly session: string
   readonly world: OpenWorld
   readonly opened: Promise<void>
   /** Created for the first work; decisions alone need no log. */
@@ -87,7 +88,8 @@ export class Places {
     try {
       await known.opened
       known.view ??= this.#openView(identity, known)
-      return { view: await known.view, world: known.world.current, leave }
+      const forget = (): void => this.#drop(identity, known)
+      return { view: await known.view, world: known.world.current, leave, forget }
     } catch (cause) {
       known.view = undefined
       leave()
@@ -103,16 +105,6 @@ export class Places {
     return known.world.current
   }
 
-  /** Forgets a session. */
-  forget(session: string): void {
-    for (const [key, known] of this.#known) {
-      if (known.session !== session) continue
-      this.#known.delete(key)
-      closeView(known.view)
-      void known.world.dispose()
-    }
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true
     const all = [...this.#known.values()]
@@ -123,8 +115,7 @@ export class Places {
 
   /** Returns the session as it is known, or opens it. */
   #find(identity: Identity): Known {
-    const { session, agent, goal } = identity
-    const key = JSON.stringify([session, agent, goal ?? null])
+    const key = keyOf(identity)
     const before = this.#known.get(key)
     if (before) {
       before.usedMs = Date.now()
@@ -155,12 +146,14 @@ export class Places {
         this.#terms.delete(session)
       }
     }
-    return { session, world, opened: open(), view: undefined, users: 0, usedMs: Date.now() }
+    return { world, opened: open(), view: undefined, users: 0, usedMs: Date.now() }
   }
 
-  async #openView({ session }: Identity, { world }: Known): Promise<SessionView> {
+  async #openView(identity: Identity, known: Known): Promise<SessionView> {
     const { store, bus, log, submitter } = this.#init
-    const onRemoved = (): void => this.forget(session)
+    const { session } = identity
+    const { world } = known
+    const onRemoved = (): void => this.#drop(identity, known)
     const view = new SessionView({ session, store, bus, log, world, update: submitter.submitTo(session), onRemoved })
     try {
       await view.open()
@@ -169,6 +162,14 @@ export class Places {
       view.close()
       throw cause
     }
+  }
+
+  /** Another session of this name may be known by now, and stays. */
+  #drop(identity: Identity, known: Known): void {
+    const key = keyOf(identity)
+    if (this.#known.get(key) === known) this.#known.delete(key)
+    closeView(known.view)
+    void known.world.dispose()
   }
 
   /** Drops unused places: those idle for long, and the oldest if there are too many. */
@@ -193,6 +194,11 @@ export class Places {
     if (!terms) return chosen
     return 'agent' in chosen ? { ...chosen, agent: narrowAgent(chosen.agent, terms) } : narrowAgent(chosen, terms)
   }
+}
+
+/** Contains everything that an agent is chosen by: a new session of this name may have another owner. */
+function keyOf(identity: Identity): string {
+  return JSON.stringify(identity)
 }
 
 function closeView(view: Promise<SessionView> | undefined): void {

@@ -68,6 +68,8 @@ const AGAIN_MAX_MS = 60_000
 const UPDATES_MAX = 1500
 /** Marks runs that check whether they are done before they wait. */
 const DONE_AT_ONCE = 'baton-done-at-once'
+/** Marks runs where a refused change of the agent leaves the inputs of others. */
+const REFUSES_ALONE = 'baton-refuses-agent-alone'
 /** Inputs that may wait to be decided. */
 const WAITING_MAX = 1000
 
@@ -265,7 +267,7 @@ export class SessionRun {
   /** Returns false if the decision failed and must be retried. */
   async #decide(mail: readonly Mail[]): Promise<boolean> {
     const agent = mail.findLast((one) => one.agent !== undefined)?.agent
-    if (agent !== undefined) this.#identity = { ...this.#identity, agent }
+    const identity = agent === undefined ? this.#identity : { ...this.#identity, agent }
     const inputs: readonly WorkflowInput[] = [
       ...(agent === undefined ? [] : [{ type: 'agent-changed' } as const]),
       ...mail.flatMap((one) => one.inputs),
@@ -274,7 +276,7 @@ export class SessionRun {
     this.#deciding = mail.length
     try {
       const { records, answers, plans } = await callLocally('baton.decide', {
-        identity: this.#identity,
+        identity,
         state: this.#state,
         inputs,
         nowMs: this.#nowMs(),
@@ -282,6 +284,7 @@ export class SessionRun {
         recent: this.#publishing.waiting,
       })
       this.#failures = 0
+      this.#identity = identity
       this.#plans = plans
       this.#fold(records)
       let next = agent === undefined ? 0 : 1
@@ -294,9 +297,11 @@ export class SessionRun {
       }
       return true
     } catch (cause) {
-      // Callers get the error, and may retry; reports of work are kept.
-      for (const one of mail) one.reject?.(cause)
-      const kept = mail.filter((one) => !one.reject)
+      // Callers get the error, and may retry; reports of work are kept, and so is all else if a change of the agent failed.
+      const isAlone = agent !== undefined && patched(REFUSES_ALONE)
+      const refused = mail.filter((one) => one.reject && (!isAlone || one.agent === agent))
+      for (const one of refused) one.reject?.(cause)
+      const kept = mail.filter((one) => !refused.includes(one))
       this.#inbox = [...kept, ...this.#inbox]
       await sleep(Math.min(AGAIN_MS * 2 ** this.#failures, AGAIN_MAX_MS))
       this.#failures += 1

@@ -43,6 +43,8 @@ interface Running {
 const ABORT_MS = 5000
 /** Histories of earlier versions do not contain this wait. */
 const ONE_AT_A_TIME = 'one-model-call-at-a-time'
+/** Histories of earlier versions do not tell that a model call was interrupted before it began. */
+const STOPS_UNBEGUN = 'baton-stops-unbegun'
 
 export class WorkUnderWay {
   readonly #init: WorkUnderWayOptions
@@ -89,7 +91,7 @@ export class WorkUnderWay {
 
   #start(key: string, effect: WorkEffectData, plan: WorkPlan): void {
     const scope = new CancellationScope()
-    const before = effect.type === 'run-tool' ? undefined : this.#waitForModels()
+    const before = effect.type === 'run-tool' ? undefined : this.#waitForModels(scope)
     const invoke = before
       ? () => scope.run(() => before.then(() => this.#invoke(effect, plan)))
       : () => scope.run(() => this.#invoke(effect, plan))
@@ -101,8 +103,11 @@ export class WorkUnderWay {
     })
   }
 
-  /** Waits for cancelled model calls to end: a cancelled activity runs until its model notices. Never rejects. */
-  #waitForModels(): Promise<void> | undefined {
+  /**
+   * Waits for cancelled model calls to end: a cancelled activity runs until its model notices. Rejects when the scope of
+   * the waiting call is cancelled.
+   */
+  #waitForModels({ cancelRequested }: CancellationScope): Promise<void> | undefined {
     const ending = [...this.#ending.values()].filter(({ effect }) => effect.type !== 'run-tool')
     if (ending.length === 0 || !patched(ONE_AT_A_TIME)) return undefined
     const patience = new CancellationScope()
@@ -113,7 +118,7 @@ export class WorkUnderWay {
         () => {}, // all have ended, or the workflow is cancelled
       )
     const ended = Promise.all(ending.map((running) => running.ended)).then(() => patience.cancel())
-    return Promise.race([ended, abandoned])
+    return Promise.race(patched(STOPS_UNBEGUN) ? [ended, abandoned, cancelRequested] : [ended, abandoned])
   }
 
   async #follow(key: string, effect: WorkEffectData, invoke: () => Promise<WorkflowInput | undefined>): Promise<void> {
@@ -123,15 +128,15 @@ export class WorkUnderWay {
         this.#init.onEnd({ key, inputs: [report ?? createLoss(effect)] })
         return
       } catch (cause) {
-        const isOwed = this.#running.has(key)
         if (isConflict(cause) && this.#init.publishing.noteConflict(cause)) return
-        if (isNotBegun(cause) && isOwed) await sleep(AGAIN_MS)
-        else {
-          const inputs = this.#describeEnd(effect, cause, isOwed)
-          if (inputs.length > 0 || isOwed) this.#init.onEnd({ key, inputs })
-          return
-        }
-        if (!this.#running.has(key)) return
+        const pauses = isNotBegun(cause) && this.#running.has(key)
+        if (pauses) await sleep(AGAIN_MS)
+        const isOwed = this.#running.has(key)
+        if (pauses && isOwed) continue
+        if (pauses && !patched(STOPS_UNBEGUN)) return
+        const inputs = this.#describeEnd(effect, cause, isOwed)
+        if (inputs.length > 0 || isOwed) this.#init.onEnd({ key, inputs })
+        return
       }
     }
   }
