@@ -63,8 +63,8 @@ export const MCP_MODEL_MUTANTS: readonly Mutant[] = [
   {
     name: 'a rest leaves its back-off',
     file: 'packages/mcp/src/client/connection-pool.ts',
-    from: '    this.#endBackOff()\n    this.#stopSettling',
-    to: '    this.#stopSettling',
+    from: '    this.#endBackOff()\n    this.#endFurther()\n    this.#stopSettling',
+    to: '    this.#endFurther()\n    this.#stopSettling',
     test: { file: 'packages/mcp/src/client/connection-pool.test.ts' },
   },
   {
@@ -91,7 +91,7 @@ export const MCP_MODEL_MUTANTS: readonly Mutant[] = [
   {
     name: 'a second connection that fails fails the calls that wait',
     file: 'packages/mcp/src/client/connection-pool.ts',
-    from: '      if (this.#entries.length > 0) return undefined\n',
+    from: '      if (this.#entries.length > 0) return this.#openLater()\n',
     to: '',
     test: { file: 'packages/mcp/src/client/connection-pool.test.ts' },
   },
