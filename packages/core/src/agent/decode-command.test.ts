@@ -9,7 +9,7 @@ import {
   decodeSendOptions,
   decodeUserCommand,
 } from './decode-command.ts'
-import { decodeInterruptOptions } from './decode-control.ts'
+import { decodeEventsOptions, decodeInterruptOptions } from './decode-control.ts'
 import type { DecodedCommand, DecodedDecision } from './decode-command.ts'
 import { decodeClientReport, decodeOutcome } from './decode-report.ts'
 import type { Decoded } from './value-reader.ts'
@@ -21,6 +21,14 @@ test.each([...HOST_REPORTS])('"%s" is for the host to say, whatever its fields a
   const forged = { type, callId: 'call_1_0', attempt: 1, outcome: { type: 'ok', content: [] } }
   expect(refusal(decodeUserCommand(forged))).toEqual({ code: 'illegal_input', message })
   expect(refusal(decodeClientReport(forged))).toEqual({ code: 'illegal_input', message })
+})
+
+test.each([
+  { pos: 0 },
+  { pos: 4, since: 2, attempt: 1, text: 0, reasoning: 0, inputs: [0, 0] },
+  { pos: 4, read: 0, since: 0, attempt: 0 },
+])('the cursor of an event is read back as it was given, also behind the very beginning: %j', (from) => {
+  expect(decodeEventsOptions({ from })).toEqual({ ok: true, value: { from } })
 })
 
 test.each([...CLIENT_REPORTS])('"%s" is no command', (type) => {
@@ -144,6 +152,11 @@ test.each<[string, Decoded<unknown>, string]>([
     'a decision for good',
     decodeDecision({ approvalId: 'a', decision: 'deny', remember: true }),
     'remember must be "tool" or "arguments", not true',
+  ],
+  [
+    'an edit for later calls that its person has not seen',
+    decodeDecision({ approvalId: 'a', decision: 'edit', input: {}, remember: 'tool' }),
+    'remember must be "arguments", not "tool"',
   ],
   ['notes that are text', decodeDescription({ meta: 'a' }), 'meta must be a plain object, not "a"'],
   [
