@@ -353,6 +353,16 @@ test('waiting words wait for the sentence that is being said, and are not said w
   expect(speaker.begun.slice(1)).toEqual(['Still there.'])
 })
 
+test('of two calls that run long at once, the words of one are said', async () => {
+  const { world, session, speaker } = openVoice()
+  session.begin('t1')
+  session.sentence('t1', 0, 'w '.repeat(20).trim())
+  session.call({ waiting })
+  session.call({ callId: 'c2', waiting: { ...waiting, say: 'Still there.' } })
+  await world.pass(30_000)
+  expect(speaker.begun.slice(1)).toEqual(['One moment.'])
+})
+
 test('an interrupt takes waiting words away, and they do not come again', async () => {
   const { world, session, speaker, voice } = openVoice()
   session.begin('t1')

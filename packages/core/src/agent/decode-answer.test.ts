@@ -12,6 +12,13 @@ test('the name of the model is bounded', () => {
   expect(read({ type: 'text', text: 'x' }, 'm'.repeat(3_000_000)).model).toBe('m'.repeat(256))
 })
 
+test('texts that are cut are cut between characters: half an emoji would never be valid Unicode again', () => {
+  const edge = (chars: number): string => `${'y'.repeat(chars - 1)}😀`
+  expect(read({ type: 'text', text: 'x' }, edge(256)).model).toBe(`${'y'.repeat(255)}\ufffd`)
+  const call = { type: 'call', name: 'n', arguments: '{}', unreadable: edge(2000) }
+  expect(read(call).parts).toEqual([{ ...call, unreadable: `${'y'.repeat(1999)}\ufffd` }])
+})
+
 test('the texts of a source are bounded, and its address leads to the web or nowhere', () => {
   const long = 'y'.repeat(9000)
   const source = { type: 'source', id: long, title: long, quote: long, mediaType: long }

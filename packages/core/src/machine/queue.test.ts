@@ -60,6 +60,16 @@ describe('a user', () => {
     expect(session.state.turn).toMatchObject({ models: ['two', 'one'], settings: { temperature: 0 } })
   })
 
+  test('settings that steer are over those of the session, not over those that began the turn', () => {
+    const session = new TestSession().send({ type: 'set-settings', settings: { maxOutputTokens: 9 } })
+    session
+      .user('go', { settings: { temperature: 1 } })
+      .says({ calls: ['read'] })
+      .user('a', { delivery: 'steer', settings: { topP: 0.5 } })
+      .returns('call_1_0')
+    expect(session.state.turn?.settings).toEqual({ maxOutputTokens: 9, topP: 0.5 })
+  })
+
   test('who only queues does not steer', () => {
     const session = new TestSession()
       .user('go')
