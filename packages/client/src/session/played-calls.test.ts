@@ -107,6 +107,27 @@ test.each(['waiting', 'running'] as const)(
   },
 )
 
+test.each(['runs', 'has ended'])(
+  'a call that is offered again after a restart, while its handler %s, is not begun twice',
+  async (phase) => {
+    const { server, device, begun, kept } = await open()
+    offer(server, 'c1', device)
+    grant(server, 'c1')
+    await settle()
+    if (phase === 'has ended') begun[0]?.resolve('done')
+    await settle()
+    reconnect(server, [waitingCall('c1', device)])
+    grant(server, 'c1')
+    await settle()
+    if (phase === 'runs') begun[0]?.resolve('done')
+    await settle()
+    expect([begun.length, begun[0]?.signal.aborted]).toEqual([1, false])
+    expect(server.asked('call.result')).toMatchObject([{ callId: 'c1', outcome: { output: 'done' } }])
+    server.accept(server.asked('call.result')[0])
+    expect(kept.size).toBe(0)
+  },
+)
+
 test('a call that was settled while nobody was connected is aborted, and its result is sent once', async () => {
   const { server, device, begun, kept, errors } = await open()
   for (const callId of ['c1', 'c2', 'c3']) offer(server, callId, device)
