@@ -16,14 +16,25 @@ afterEach(async () => {
 async function start(shop: Shop = {}) {
   const server = await startShop(shop)
   const timers = new Set<() => void>()
+  const delays = new Map<() => void, number>()
+  /** Lets the timers of this length fire. Returns their number. */
+  const pass = (ms: number): number => {
+    const due = [...timers].filter((timer) => delays.get(timer) === ms)
+    for (const timer of due) {
+      timers.delete(timer)
+      timer()
+    }
+    return due.length
+  }
   const ended: Connection[] = []
   const connection = await Connection.open(
     {
       name: 'shop',
       config: { url: server.url },
       timers: {
-        start: (_ms, callback) => {
+        start: (ms, callback) => {
           timers.add(callback)
+          delays.set(callback, ms)
           return () => void timers.delete(callback)
         },
       },
@@ -46,7 +57,7 @@ async function start(shop: Shop = {}) {
       ...more,
     }) as Partial<ToolContext> as ToolContext // the only fields used
   const pay = (more?: Partial<ToolContext>) => connection.call(PAY as McpTool, {}, context(more))
-  return { ...server, connection, timers, ended, stop, progress, pay }
+  return { ...server, connection, timers, pass, ended, stop, progress, pay }
 }
 
 const QUESTION = { message: 'Which size?', requestedSchema: { type: 'object' as const, properties: {} } }
@@ -64,6 +75,21 @@ test('the first note of a call is passed on at once, and nothing of it after its
   expect(await pay()).toMatchObject({ content: [{ text: 'paid' }] })
   expect(progress[0]).toEqual({ progress: 1 })
   expect([...timers]).toEqual([])
+})
+
+test('a server that reports, falls silent and reports again is heard again', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { pay, progress, pass } = await start({
+    notes: [1, 2, 3],
+    pauses: (note) => (note === 3 ? gate.promise : undefined),
+  })
+  const paid = pay()
+  await expect.poll(() => (pass(50), progress.length)).toBe(2)
+  // Nothing has come since the last note.
+  await expect.poll(() => pass(50)).toBe(0)
+  gate.resolve()
+  await paid
+  expect(progress).toEqual([{ progress: 1 }, { progress: 2 }, { progress: 3 }])
 })
 
 test('a question without a call goes to the oldest running one, and to no one after its end', async () => {

@@ -25,6 +25,8 @@ export interface Shop {
   readonly lists?: (asked: number, cursor: string | undefined) => Listed | Promise<Listed>
   /** Progress notes sent before the answer to a call. */
   readonly notes?: readonly number[]
+  /** Holds back a note. */
+  readonly pauses?: (note: number) => Promise<void> | undefined
   /** Holds back the answer to a call. */
   readonly answers?: (tool: string, asked: number) => Promise<void>
 }
@@ -37,7 +39,7 @@ const TOOLS = [PAY, { name: 'print', inputSchema: SCHEMA, execution: { taskSuppo
 const CAPABILITIES = { tools: { listChanged: true }, tasks: { requests: { tools: { call: {} } } } }
 const TASK = { taskId: 'task', status: 'working', createdAt: '', lastUpdatedAt: '', ttl: null, pollInterval: 100 }
 
-export async function startShop({ forgets, poll, lists = () => TOOLS, answers, notes = [] }: Shop) {
+export async function startShop({ forgets, poll, lists = () => TOOLS, answers, notes = [], pauses }: Shop) {
   const sessions = new Set<string>()
   const asked: Record<string, number> = { pay: 0, print: 0 }
   const read: Record<string, number> = { pay: 0, print: 0 }
@@ -76,7 +78,8 @@ export async function startShop({ forgets, poll, lists = () => TOOLS, answers, n
       if (name === 'print') response.once('finish', () => printed.resolve())
       keys.push(params?._meta?.['baton/idempotencyKey'])
       await answers?.(name, read[name])
-      if (notes.length > 0) return tellNotes(response, { id, token: params?._meta?.['progressToken'], notes })
+      if (notes.length > 0)
+        return await tellNotes(response, { id, token: params?._meta?.['progressToken'], notes, pauses })
       return tell({ result: name === 'print' ? { task: TASK } : { content: [{ type: 'text', text: 'paid' }] } })
     }
     if (method === 'tasks/result') return tell({ result: { content: [{ type: 'text', text: 'printed' }] } })
@@ -120,14 +123,18 @@ interface Notes {
   readonly id: number
   readonly token: unknown
   readonly notes: readonly number[]
+  readonly pauses: Shop['pauses'] | undefined
 }
 
 /** Answers a call over an event stream, after its notes. */
-function tellNotes(response: ServerResponse, { id, token, notes }: Notes): void {
+async function tellNotes(response: ServerResponse, { id, token, notes, pauses }: Notes): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const say = (message: object): void =>
     void response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
-  for (const progress of notes) say({ method: 'notifications/progress', params: { progressToken: token, progress } })
+  for (const progress of notes) {
+    await pauses?.(progress)
+    say({ method: 'notifications/progress', params: { progressToken: token, progress } })
+  }
   say({ id, result: { content: [{ type: 'text', text: 'paid' }] } })
   response.end()
 }

@@ -4,6 +4,9 @@ import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Served } from './mcp-client.test-kit.ts'
 import { serveTools } from './mcp-client.test-kit.ts'
+import type { LiveCall } from './live-call.ts'
+import type { McpServerLimits } from './options.ts'
+import { Tasks } from './tasks.ts'
 
 const Task = z.looseObject({ taskId: z.string(), status: z.string(), ttl: z.number() })
 const CreateTask = z.looseObject({ task: Task })
@@ -58,4 +61,15 @@ test('a cancelled task of 2025-11-25 has no result', async () => {
     status: 'cancelled',
   })
   expect((await waiting).content[0]?.text).toBe('cancelled: the task was cancelled')
+})
+
+test('calls that cannot begin are no tasks: the next one that can begins', async () => {
+  const timers = { start: () => () => {} }
+  const tasks = new Tasks({ tasksPerPrincipal: 2, tasks: 3, taskMs: 60_000 } as McpServerLimits, timers) // the limits of tasks
+  for (let tries = 0; tries < 5; tries += 1)
+    await expect(tasks.create('ann', () => Promise.reject(new Error('the store is away')))).rejects.toThrow('away')
+  const live = { cancel: () => {}, waiting: [] } as Partial<LiveCall> as LiveCall // a call that runs
+  for (const owner of ['ann', 'ann', 'bob'])
+    expect((await tasks.create(owner, () => Promise.resolve(live))).owner).toBe(owner)
+  await expect(tasks.create('ann', () => Promise.resolve(live))).rejects.toMatchObject({ code: 'rate_limited' })
 })
