@@ -77,3 +77,14 @@ test('a failing store is logged once, and asked about one session per look', asy
   await look()
   expect(warnings).toHaveLength(2)
 })
+
+test('a session whose check fails each time keeps no other waiting', async () => {
+  const there = new Set(['b', 'c'])
+  const { starts, look } = setUp((session) =>
+    session === 'a' ? Promise.reject(new Error('damaged')) : Promise.resolve(there.has(session)),
+  )
+  const woken: string[] = []
+  for (const session of ['a', 'b', 'c']) starts.wait(session, () => void woken.push(session))
+  for (let count = 0; count < 3; count++) await look()
+  expect(woken).toEqual(['b', 'c'])
+})
