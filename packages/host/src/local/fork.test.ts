@@ -1,6 +1,7 @@
 // Copies of sessions, and conversations that were rewound behind their window before a host restart.
 import type { Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
+import { frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -60,6 +61,23 @@ test.each(KINDS)('a copy in %s has the conversation and its images, and runs not
   await expect(session.fork({ before: 'nobody’s' })).rejects.toMatchObject({ code: 'unknown_input' })
   await host.stop()
   await store.close()
+})
+
+test('a copy of a paused session has no message that waits: the original will answer it', async () => {
+  const model = createScriptedModel({ steps: (_, call) => ({ text: `answer ${call}` }) })
+  const host = createHost({ agent: defineAgent({ name: 'a', model }) })
+  const session = await host.session('s')
+  await session.send('one', { inputId: 'one' }).answer
+  await frontOf(session).control('pause')
+  const waiting = session.send('two', { inputId: 'two' })
+  await waiting.accepted
+  const copy = await host.session(await session.fork())
+  expect((await copy.messages()).messages.map(({ id }) => id)).toEqual(['one', 't1'])
+  expect((await copy.info()).queued).toEqual([])
+  await frontOf(session).control('continue')
+  await waiting.answer
+  expect(model.requests).toHaveLength(2)
+  await host.stop()
 })
 
 test('a copy made during a detached tool is told that the tool continues in the original', async () => {
