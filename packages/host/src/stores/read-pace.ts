@@ -1,7 +1,7 @@
 // The pace at which readers take records from a store on disk. Its answers come faster than many readers read them, so
 // without turns the event loop would wait until the last of them has read its log.
 
-/** What all readers of a store together take in one turn of the event loop: a few milliseconds of work. */
+/** Records for all readers of a store together in one turn of the event loop: a few milliseconds of work. */
 export const RECORDS_A_TURN = 64
 /** UTF-16 units of a record that count as one more record. */
 const RECORD_CHARS = 8192
