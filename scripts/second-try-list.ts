@@ -31,6 +31,17 @@ const MACHINE = 'packages/core/src/machine'
 
 export const SECOND_TRIES: readonly SecondTry[] = [
   {
+    file: 'packages/server/src/shared/message-pages.ts',
+    within: 'readPages',
+    repeats: 'the reading of a conversation in pages, when the message where the next page ends was taken back',
+    bound: '10 times, then the refusal of the page is thrown',
+    same: 'nothing: earlier pages no longer count',
+    test: {
+      file: 'packages/server/src/shared/message-pages.test.ts',
+      name: 'a conversation that is always taken back is given up',
+    },
+  },
+  {
     file: `${MACHINE}/answer.ts`,
     within: 'retryDelayMs',
     repeats: 'a model call with a retryable failure',

@@ -159,3 +159,15 @@ test('exports and copies leave the index out', async () => {
   expect(await other.blobs.names('s')).toEqual([])
   await host.stop()
 })
+
+test('a page before a message that was taken back is refused, and the refusal says how to go on', async () => {
+  const host = createTalker(createMemoryStore())
+  const session = await host.session('s')
+  await talk(session, 1, 4)
+  await session.rewind({ message: 'q2' })
+  await expect(session.messages({ before: 'q3' })).rejects.toMatchObject({
+    code: 'invalid_option',
+    hint: expect.stringContaining('leave `before` out'),
+  })
+  await host.stop()
+})

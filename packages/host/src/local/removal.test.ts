@@ -138,3 +138,17 @@ test('a session that was removed after its host lost its lease is not opened aga
   })
   expect(one.warnings.filter((warning) => warning === 'a session could not be reopened')).toHaveLength(1)
 })
+
+test('a handle of a removed session reads nothing of a later session of its name', async () => {
+  const { time, store } = createSharedStore()
+  const { host, open } = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
+  const former = await open()
+  for (const text of ['one', 'two']) await time.until(former.send(text).answer)
+  await time.until(host.remove(SESSION))
+  const closed = { code: 'session_closed', message: expect.stringContaining('it was removed') }
+  await expect(time.until(former.messages())).rejects.toMatchObject(closed)
+  const later = await time.until(host.session(SESSION, { principal: { id: 'somebody else' } }))
+  for (const text of ['three', 'four']) await time.until(later.send(text).answer)
+  await expect(time.until(former.messages())).rejects.toMatchObject(closed)
+  await expect(time.until(former.events({ from: 'start' }).nextBatch())).rejects.toMatchObject(closed)
+})

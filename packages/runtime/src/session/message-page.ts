@@ -34,6 +34,7 @@ export async function readMessages(engine: ReadEngine, { before, limit = PAGE }:
       throw new BatonError({
         code: 'invalid_option',
         message: `before is not the id of a message: "${String(before).slice(0, 100)}"`,
+        hint: 'Use the id of a message that is in the conversation now, or leave `before` out and begin at its end.',
       })
     // A rewind may have left an answer without visible steps; the index still counts it.
     if (end < limit && found.hasOlder) {

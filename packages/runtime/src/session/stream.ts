@@ -52,6 +52,7 @@ export class SessionStream {
   /** Has taken every published record. Created for the first reader or live piece, and after records were missed. */
   #edge: SessionProjection | undefined
   #publishedPos = -1
+  #publishedEpoch = 0
   #lastAttempt = 0
   #ended = false
   #early: Piece[] = []
@@ -94,6 +95,7 @@ export class SessionStream {
   publishRecord(record: SessionRecord): void {
     if (record.pos <= this.#publishedPos) return
     this.#publishedPos = record.pos
+    this.#publishedEpoch = record.epoch
     const events = this.#edge?.takeRecord(record)
     if (events) for (const reader of this.#readers) reader.takeRecord(record, events)
     for (const fact of record.facts) {
@@ -154,20 +156,27 @@ export class SessionStream {
     this.notice()
   }
 
-  /** The log's records from a position up to the newest published one. @throws BatonError `store_failed` */
+  /** The log's records from a position up to the newest published one. @throws BatonError `store_failed`, `session_closed` */
   async *records(fromPos: number): AsyncGenerator<SessionRecord, undefined> {
     const endPos = this.#publishedPos
     let nextPos = fromPos
     if (nextPos > endPos) return
     for await (const record of this.#init.readLog(fromPos)) {
       if (record.pos > endPos) return
+      if (this.#ended && this.#isForeign(record)) throw createEndedError(this.#init.session)
       nextPos = record.pos + 1
       yield record
     }
     if (nextPos > endPos) return
     const { session } = this.#init
+    if (this.#ended) throw createEndedError(session)
     const message = `the log of session ${session} ends before record ${nextPos}, which was already published`
     throw new BatonError({ code: 'store_failed', message, retryable: true })
+  }
+
+  /** Whether it belongs to another session, which got the name after this one was removed: its epochs are newer. */
+  #isForeign({ epoch }: SessionRecord): boolean {
+    return epoch > Math.max(this.#publishedEpoch, this.#init.state().epoch)
   }
 
   /** Undefined if it is not published yet. @throws BatonError `store_failed` */
@@ -258,6 +267,13 @@ export class SessionStream {
     this.#earlyChars = 0
     for (const piece of early) this.publishLive(piece)
   }
+}
+
+function createEndedError(session: string): BatonError {
+  return new BatonError({
+    code: 'session_closed',
+    message: `session ${session} was closed here, and its log is gone: it was removed`,
+  })
 }
 
 function isSameCursor(one: EventCursor, other: EventCursor): boolean {

@@ -1,5 +1,6 @@
 // The conversation as updates, for an editor that loads a session.
 import type { ChatMessage, Session } from '@baton/core/internal'
+import { readPages } from '../shared/message-pages.ts'
 import { nameText, nameThought, showParts } from './projection.ts'
 import type { CallPlace } from './shown-call.ts'
 import { showCall } from './shown-call.ts'
@@ -20,19 +21,22 @@ const PAGE = 200
  * Leaves out waiting inputs, which are sent when the model reads them. @throws BatonError `store_failed`, `log_damaged`
  */
 export async function readHistory(session: Session, most: number): Promise<History> {
-  const newest = await session.messages({ limit: Math.min(PAGE, most) })
-  const pages = [newest.messages]
-  let count = newest.messages.length
-  let { more } = newest
-  while (more && count < most) {
-    const before = pages[0]?.[0]?.id
-    if (before === undefined) break
-    const page = await session.messages({ limit: Math.min(PAGE, most - count), before })
+  let pages: (readonly ChatMessage[])[] = []
+  let count = 0
+  let isCut = false
+  let next: History['next'] = { pos: 0 }
+  for await (const page of readPages(session, Math.min(PAGE, most))) {
+    if (page.isNewest) {
+      pages = []
+      count = 0
+      next = page.next
+    }
     pages.unshift(page.messages)
     count += page.messages.length
-    more = page.more && page.messages.length > 0
+    isCut = page.more || count > most
+    if (count >= most) break
   }
-  return { messages: pages.flat(), isCut: more, next: newest.next }
+  return { messages: pages.flat().slice(-most), isCut, next }
 }
 
 export function sumCost(messages: readonly ChatMessage[]): number | undefined {

@@ -13,6 +13,7 @@ import { chain, readTurn } from './newest-turn.ts'
 import { hasEndedOtherwise, takeGiven } from './take-given.ts'
 import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
 import type { UiChunk } from './ui-chunks.ts'
+import { readPages } from '../shared/message-pages.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 
 export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId' | 'log'> {
@@ -181,13 +182,12 @@ async function sendEarlier(session: FrontSession, { id, earlier }: Of<'send'>): 
 
 /** Messages after the last known one. */
 async function findUnknown(session: FrontSession, said: readonly Said[]): Promise<readonly Said[]> {
-  for (let before: string | undefined; ;) {
-    const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
-    const ids = new Set(page.messages.flatMap(({ id }) => [id, showMessageId(id)]))
+  for await (const { messages } of readPages(session)) {
+    const ids = new Set(messages.flatMap(({ id }) => [id, showMessageId(id)]))
     const last = said.findLastIndex(({ id }) => ids.has(id))
-    before = page.messages[0]?.id
-    if (last >= 0 || !page.more || before === undefined) return said.slice(last + 1)
+    if (last >= 0) return said.slice(last + 1)
   }
+  return said
 }
 
 /** Open calls that wait for a person or a client, and open questions. */
@@ -291,22 +291,19 @@ async function askAgain(
 
 /** Returns the session's id of a message as the page knows it, or the newest answer's id without one. */
 async function findMessage(session: FrontSession, id: string | undefined, role: 'user' | undefined): Promise<string> {
-  for (let before: string | undefined; ;) {
-    const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
-    const found = page.messages.findLast((one) =>
+  for await (const { messages } of readPages(session)) {
+    const found = messages.findLast((one) =>
       id === undefined ? one.role === 'assistant' : one.id === id || showMessageId(one.id) === id,
     )
     if (found && role !== undefined && found.role !== role)
       throw new BatonError({ code: 'invalid_event', message: `message ${found.id} is not a user's message` })
     if (found) return found.id
-    before = page.messages[0]?.id
-    if (!page.more || before === undefined)
-      throw new BatonError({
-        code: 'unknown_input',
-        message: `the conversation has no ${id === undefined ? 'answer yet' : `message "${id.slice(0, 100)}"`}`,
-        hint: 'Load the conversation again: another page may have changed it.',
-      })
   }
+  throw new BatonError({
+    code: 'unknown_input',
+    message: `the conversation has no ${id === undefined ? 'answer yet' : `message "${id.slice(0, 100)}"`}`,
+    hint: 'Load the conversation again: another page may have changed it.',
+  })
 }
 
 async function goOn(session: FrontSession, { known, given }: Of<'continue'>, world: ChatWorld): Promise<OpenedChat> {

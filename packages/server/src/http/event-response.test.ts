@@ -100,6 +100,20 @@ test('a reader that takes something within its minute is not let go, however oft
   expect([world.left(), world.ended()]).toEqual([true, 'failed'])
 })
 
+test('a reader that reads slowly keeps its response, until it reads nothing for a minute', async () => {
+  const world = createWorld()
+  world.open()
+  world.fill(400)
+  void world.waitForRoom()
+  for (const left of [300, 200, 101]) {
+    world.fill(left)
+    await world.pass(60_000)
+    expect([world.left(), world.ended()]).toEqual([false, ''])
+  }
+  await world.pass(60_000)
+  expect([world.left(), world.ended()]).toEqual([true, 'failed'])
+})
+
 test.each<[string, (world: ReturnType<typeof createWorld>) => unknown]>([
   ['its end', (world) => world.end()],
   ['a reader that leaves', (world) => world.open()?.onLeave()],

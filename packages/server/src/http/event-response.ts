@@ -152,11 +152,21 @@ class EventResponse implements EventWriter, EventSource {
     if (this.#hasLeft || this.#sink.waitingBytes() < waitingBytes) return undefined
     if (this.#room) return this.#room.promise
     this.#room = Promise.withResolvers()
+    this.#watchStall(timers, this.#sink.waitingBytes())
+    return this.#room.promise
+  }
+
+  /** Goes on waiting for a reader that has read some of what waits. */
+  #watchStall(timers: Timers, waitingBytes: number): void {
     this.#stopStall = timers.start(STALLED_MS, () => {
+      const left = this.#sink.waitingBytes()
+      if (left < waitingBytes) {
+        this.#watchStall(timers, left)
+        return
+      }
       this.onLeave()
       this.#sink.fail(new Error('the reader is too slow'))
     })
-    return this.#room.promise
   }
 
   onRoom(): void {

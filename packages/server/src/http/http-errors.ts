@@ -41,7 +41,11 @@ const INVALID: ReadonlySet<string> = new Set([
 ])
 
 export function answerJson(status: number, body: JsonValue, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(JSON.stringify(body), {
+  return answerJsonText(status, JSON.stringify(body), headers)
+}
+
+export function answerJsonText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(text, {
     status,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
   })

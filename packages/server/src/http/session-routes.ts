@@ -1,13 +1,14 @@
 // Sessions over HTTP: lists, messages, events, titles, copies and removal. A principal only sees its own.
-import type { EventsOptions, EventStream, JsonObject, JsonValue, Session } from '@baton/core/internal'
+import type { EventsOptions, EventStream, JsonObject, Session } from '@baton/core/internal'
 import { parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { startExpiry } from '../shared/expiry.ts'
+import { readPages } from '../shared/message-pages.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { HandlerParts, Call } from './handler-parts.ts'
-import { answerJson, answerRefusal } from './http-errors.ts'
+import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
 import { readNumber, readObjectBody } from './requests.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
 
@@ -176,17 +177,16 @@ async function showMedia({ call, session, name }: Routing): Promise<Response> {
 
 const SHOWN_TYPES = /^(?:image|audio|video)\/[\w.+-]{1,80}$|^application\/pdf$|^text\/plain$/
 
+/** Encodes each page by itself: a long conversation as one text would hold the event loop. */
 async function exportSession({ parts, session }: Routing): Promise<Response> {
-  const messages: JsonValue[] = []
-  for (let before: string | undefined, more = true; more;) {
-    const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
-    messages.unshift(
-      ...page.messages.map((message) => asJson(writeUiMessage(message, createMediaLinks(parts.basePath, session.id)))),
-    )
-    before = page.messages[0]?.id
-    more = page.more && before !== undefined
+  const link = createMediaLinks(parts.basePath, session.id)
+  let pages: string[] = []
+  for await (const { messages, isNewest } of readPages(session)) {
+    if (isNewest) pages = []
+    if (messages.length > 0) pages.push(messages.map((message) => JSON.stringify(writeUiMessage(message, link))).join())
   }
-  return answerJson(200, { session: asJson(await session.info()), messages })
+  const text = `{"session":${JSON.stringify(await session.info())},"messages":[${pages.toReversed().join()}]}`
+  return answerJsonText(200, text)
 }
 
 async function forkSession({ call, session }: Routing): Promise<Response> {

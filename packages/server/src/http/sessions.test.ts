@@ -1,10 +1,11 @@
 // Sessions over HTTP, each visible to its own principal only.
-import type { Principal, SessionEvent } from '@baton/core'
+import type { Host, Principal, SessionEvent } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { startChats } from './chat.test-kit.ts'
 import type { HandlerOptions } from './handler-parts.ts'
+import { createHandler } from './handler.ts'
 
 const running: { stop(): Promise<void> }[] = []
 afterEach(async () => {
@@ -175,6 +176,27 @@ test('an export has all messages, the oldest first, however many there are', asy
   const { messages } = await readJson(ask('/api/sessions/s1/export'))
   const ids = listIds(messages)
   expect([ids.length, ids[0], ids[2], ids.at(-2)]).toEqual([222, 's1-first', 'm0', 'm109'])
+})
+
+test('an export is whole although its oldest message so far is taken back meanwhile', async () => {
+  const { host } = start()
+  const session = await host.session('s1')
+  for (let at = 0; at < 110; at += 1) await session.send('on', { inputId: `m${at}` }).answer
+  let isTakenBack = false
+  const messages: typeof session.messages = async (query) => {
+    if (query?.before !== undefined && !isTakenBack) {
+      isTakenBack = true
+      await session.rewind({ message: 'm5' })
+    }
+    return await session.messages(query)
+  }
+  const get = (own: typeof session, name: keyof typeof session) => (name === 'messages' ? messages : own[name])
+  const rewinding: Host = { ...host, session: (async () => new Proxy(session, { get })) as Host['session'] } // as in the host
+  const handler = createHandler(rewinding)
+  const response = await handler(new Request('http://localhost/api/sessions/s1/export'))
+  expect(response.status).toBe(200)
+  const exported = await readJson(Promise.resolve(response))
+  expect(listIds(exported.messages)).toEqual(['m0', 't1', 'm1', 't2', 'm2', 't3', 'm3', 't4', 'm4', 't5'])
 })
 
 test('events continue after any of them, by the id that a browser sends', async () => {

@@ -5,6 +5,7 @@ import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkText } from '../legal-text.ts'
 import { planPut } from '../put-by-position.ts'
+import { ReadPace } from '../read-pace.ts'
 import { createHeldError } from '../session-held.ts'
 import type { RecordRow } from './append-queue.ts'
 import { AppendQueue, buildRows } from './append-queue.ts'
@@ -95,6 +96,7 @@ type Logs = Pick<OwnedLogStore, 'put' | 'read' | 'list' | 'listRecoverable' | 'r
 
 function openLogs(connections: PostgresConnections): Logs {
   const { schema } = connections
+  const pace = new ReadPace()
   return {
     put: async (session, records) => {
       checkName('a session’s id', session)
@@ -109,7 +111,11 @@ function openLogs(connections: PostgresConnections): Logs {
            WHERE s.id = $1 AND r.pos >= $2 ORDER BY r.pos LIMIT ${ROWS}`,
           [session, next],
         )
-        for (const { body } of rows) yield JSON.parse(body) as SessionRecord // written by append; the reader checks its version
+        for (const { body } of rows) {
+          const turn = pace.takeTurn(body.length)
+          if (turn) await turn
+          yield JSON.parse(body) as SessionRecord // written by append; the reader checks its version
+        }
         if (rows.length < ROWS) return
       }
     },

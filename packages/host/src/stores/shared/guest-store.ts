@@ -2,6 +2,7 @@
 // to the next one, and are not performed twice.
 import type { BatonError, ListOptions, StoredSession, StoreHealth } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
+import { ReadPace } from '../read-pace.ts'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
 import type { Outcome, StoreAccess, Value } from './store-access.ts'
 import type { StoreMethods } from './store-methods.ts'
@@ -44,9 +45,10 @@ export function createGuestStore(access: StoreAccess): SqliteStore {
 type Logs = Pick<SqliteStore, 'put' | 'read' | 'list' | 'listRecoverable' | 'restore' | 'remove'>
 
 function openLogs(access: StoreAccess, ask: Ask): Logs {
+  const pace = new ReadPace()
   return {
     put: (session, records) => ask('put', session, records),
-    read: (session, fromPos) => readAll(ask, session, fromPos),
+    read: (session, fromPos) => readAll(ask, { session, fromPos, pace }),
     list: ({ after }: ListOptions = {}) => listAll((from) => ask('list', from), after),
     listRecoverable: () => listAll((from) => ask('listRecoverable', from), undefined),
     restore: async (session, records) => {
@@ -111,11 +113,21 @@ async function askHealth(access: StoreAccess): Promise<StoreHealth> {
   return { ok: false, code, message, hint }
 }
 
-async function* readAll(ask: Ask, session: string, fromPos: number): AsyncGenerator<SessionRecord> {
+interface Reading {
+  readonly session: string
+  readonly fromPos: number
+  readonly pace: ReadPace
+}
+
+async function* readAll(ask: Ask, { session, fromPos, pace }: Reading): AsyncGenerator<SessionRecord> {
   // JSON has no Infinity.
   for (let next = Math.min(Math.max(0, fromPos), Number.MAX_SAFE_INTEGER); ;) {
     const { bodies, isEnd, failure } = await ask('read', session, next)
-    for (const body of bodies) yield JSON.parse(body) as SessionRecord // as the holder's store returned it
+    for (const body of bodies) {
+      const turn = pace.takeTurn(body.length)
+      if (turn) await turn
+      yield JSON.parse(body) as SessionRecord // as the holder's store returned it
+    }
     next += bodies.length
     if (failure) throw decodeError(failure)
     if (isEnd) return
@@ -148,7 +160,7 @@ interface Stored {
 /** Whether exactly these records, epochs included, are stored at their positions. */
 async function isStored(ask: Ask, { session, afterPos, records }: Stored): Promise<boolean> {
   let index = 0
-  for await (const record of readAll(ask, session, afterPos + 1)) {
+  for await (const record of readAll(ask, { session, fromPos: afterPos + 1, pace: new ReadPace() })) {
     if (JSON.stringify(record) !== JSON.stringify(records[index])) return false
     index += 1
     if (index === records.length) return true

@@ -8,6 +8,7 @@ import type { LeaseOptions } from '../lease-book.ts'
 import { checkLeft, LeaseBook } from '../lease-book.ts'
 import type { PutConflict } from '../put-by-position.ts'
 import { checkText } from '../legal-text.ts'
+import { ReadPace } from '../read-pace.ts'
 import type { AppendOutcome } from './acts.ts'
 import type { ReadRows } from './record-rows.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -177,6 +178,7 @@ const HEARTBEAT = '\0heartbeat'
 type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'health' | 'heartbeat' | 'close'>
 
 function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook): Logs {
+  const pace = new ReadPace()
   const listAll = async function* (options: ListOptions = {}): AsyncGenerator<StoredSession> {
     for (let { after = '' } = options; ;) {
       const sessions = await read<readonly ListedSession[]>({ type: 'list', after, rows: ROWS })
@@ -205,6 +207,8 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
       for (let next = Math.max(0, fromPos); ;) {
         const found = await read<ReadRows>({ type: 'read', session, fromPos: next, rows: ROWS })
         for (const body of found.bodies) {
+          const turn = pace.takeTurn(body.length)
+          if (turn) await turn
           yield recordIn(body, { session, pos: next, path })
           next += 1
         }
