@@ -158,7 +158,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   /** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
   copyTo(to: string): Promise<void> {
-    return copySession(this.#init.store, { from: this.session, to })
+    return copySession(this.#init.store, { from: this.session, to, birth: this.state().birth })
   }
 
   /** Whether the log has another owner or the store failed permanently. Ask the host for the session again. */

@@ -152,3 +152,15 @@ test('a handle of a removed session reads nothing of a later session of its name
   await expect(time.until(former.messages())).rejects.toMatchObject(closed)
   await expect(time.until(former.events({ from: 'start' }).nextBatch())).rejects.toMatchObject(closed)
 })
+
+test('a handle of a removed session copies no later session of its name', async () => {
+  const { time, store } = createSharedStore()
+  const { host, open } = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
+  const former = await open()
+  await time.until(former.send('one').answer)
+  await time.until(host.remove(SESSION))
+  const later = await time.until(host.session(SESSION, { principal: { id: 'somebody else' } }))
+  await time.until(later.send('two').answer)
+  await expect(time.until(former.fork())).rejects.toMatchObject({ code: 'session_closed' })
+  expect((await listSessions(store)).map(({ session }) => session)).toEqual([SESSION])
+})

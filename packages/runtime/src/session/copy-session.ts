@@ -1,21 +1,23 @@
 // Copies a session's log under another name, up to where it last rested: work running at that moment would run twice.
 import type { LogStore } from '@baton/core/internal'
-import { DERIVED_BLOBS } from '@baton/core/internal'
+import { BatonError, DERIVED_BLOBS } from '@baton/core/internal'
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState, leaveToOriginal } from '@baton/core/machine'
 
 export interface Copying {
   readonly from: string
   readonly to: string
+  /** The birth of the session to copy: a later session of its name is another one. */
+  readonly birth: string
 }
 
 /** Owner of no session: what somebody holds meanwhile is not removed. */
 const COPYING = 'copying'
 
-/** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
+/** @throws BatonError `session_exists`, `session_closed` (it was removed), `store_failed`, `log_damaged` */
 export async function copySession(
   store: Pick<LogStore, 'read' | 'restore' | 'remove' | 'blobs'>,
-  { from, to }: Copying,
+  { from, to, birth }: Copying,
 ): Promise<void> {
   const records: SessionRecord[] = []
   let rested = 0
@@ -24,6 +26,7 @@ export async function copySession(
   for await (const record of store.read(from, 0)) {
     followRecord(state, record)
     state = applyRecord(state, record)
+    if (state.birth !== birth) throw createRemovedError(from)
     records.push(rename(record, to))
     if (!rests(state)) continue
     rested = records.length
@@ -40,6 +43,14 @@ export async function copySession(
     await store.remove(to, COPYING).catch(() => {}) // half a copy; the failure above is reported
     throw cause
   }
+}
+
+function createRemovedError(session: string): BatonError {
+  return new BatonError({
+    code: 'session_closed',
+    message: `session ${session} was removed, and its name belongs to a later session`,
+    hint: 'Open the session again to copy the later one.',
+  })
 }
 
 function rests({ turn, step, attempt, queue }: State): boolean {

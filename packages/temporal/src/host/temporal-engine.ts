@@ -276,6 +276,6 @@ function createEngine(view: SessionView, store: SessionLog): CopyingEngine {
     history: () => replica.history(),
     submit: (inputs) => replica.submit(inputs),
     stream: replica.stream,
-    copyTo: (to) => copySession(store, { from: replica.session, to }),
+    copyTo: (to) => copySession(store, { from: replica.session, to, birth: replica.state().birth }),
   }
 }
