@@ -21,9 +21,13 @@ const SEEDS = 100
 const MINUTES_MAX = 25
 
 const seed = Number(process.env['BATON_TEST_SEED'] ?? Math.floor(Date.now() / DAY_MS))
-const changed = listChanged()
+const base = process.env['BATON_CI_BASE'] ?? findBase()
+const changed = listChanged(base)
 const plan = planLanding(changed, seed)
-console.log(`${changed.length} files changed; seed ${seed} (BATON_TEST_SEED=${seed} plays this rotation again)`)
+const since = base === '' ? 'in the whole history' : `since ${base.slice(0, 10)} (BATON_CI_BASE names another commit)`
+console.log(
+  `${changed.length} changed ${changed.length === 1 ? 'file' : 'files'} ${since}; seed ${seed} (BATON_TEST_SEED=${seed} plays this rotation again)`,
+)
 for (const { name } of plan.suites) console.log(`  ${name}: ${plan.reasons[name]}`)
 if (!process.argv.includes('--plan')) process.exitCode = await land(plan)
 
@@ -68,9 +72,8 @@ function listStages({ suites, isPacking }: LandingPlan, variables: Variables): r
   ]
 }
 
-/** Files changed since the base; all files if there is no history. */
-function listChanged(): readonly string[] {
-  const base = process.env['BATON_CI_BASE'] ?? findBase()
+/** Files that commits changed since the base; all files if there is no history. */
+function listChanged(base: string): readonly string[] {
   const files = base === '' ? git('ls-files') : git('diff', '--name-only', base, 'HEAD')
   return files.split('\n').filter((file) => file !== '')
 }

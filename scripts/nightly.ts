@@ -109,9 +109,10 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.find((name) => !STAGES.some((stage) => stage.name === name))
 if (values.list)
   for (const { name, minutesMax, lane } of STAGES) console.log(`${name} (${lane}, ${minutesMax} minutes at most)`)
-else if (unknown !== undefined)
-  throw new Error(`there is no stage "${unknown}"; there are ${STAGES.map(({ name }) => name).join(', ')}`)
-else
+else if (unknown !== undefined) {
+  console.error(`There is no stage "${unknown}". Name some of ${STAGES.map(({ name }) => name).join(', ')}.`)
+  process.exitCode = 2
+} else
   process.exitCode = await runNight(STAGES.filter(({ name }) => positionals.length === 0 || positionals.includes(name)))
 
 async function runNight(stages: readonly NightlyStage[]): Promise<number> {

@@ -38,7 +38,7 @@ export const TOOL_ERROR_CODES = {
     'provider',
     false,
     'The arguments do not fit the tool’s schema, or nest deeper than 100 levels.',
-    'Nothing: the model reads what is wrong.',
+    'For a call of the model, nothing: it reads what is wrong. For an edit of yours, correct the input and decide again.',
   ),
   arguments_cut_off: row(
     'provider',

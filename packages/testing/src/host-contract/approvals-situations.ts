@@ -179,7 +179,11 @@ export const APPROVAL_SITUATIONS: Situations = {
     const { world, session, turn, runs } = await ask(stage, true)
     const { approvalId } = await shown(session)
     const wrong = session.decide({ approvalId, decision: 'edit', input: { euro: 'many' } })
-    await expect(wrong).rejects.toMatchObject({ code: 'invalid_arguments', message: expect.stringContaining('euro') })
+    await expect(wrong).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.stringContaining('euro'),
+      hint: expect.stringContaining('correct the input and decide again'),
+    })
     expect(await session.approvals()).toHaveLength(1)
     expect(await session.decide({ approvalId, decision: 'edit', input: { euro: 1 } })).toMatchObject({
       type: 'accepted',
