@@ -132,8 +132,8 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   {
     name: 'an export has its pages in the wrong order',
     file: 'packages/server/src/http/session-routes.ts',
-    from: 'messages.unshift(',
-    to: 'messages.push(',
+    from: 'pages.toReversed().join()',
+    to: 'pages.join()',
     test: { file: 'packages/server/src/http/sessions.test.ts' },
   },
   {
