@@ -74,9 +74,9 @@ test('pages show the examples as they are', async () => {
   const shown: string[] = []
   for (const page of ['README.md', ...docs]) {
     const text = await readFile(new URL(page, ROOT), 'utf8')
-    const blocks = text.matchAll(/<!-- example: ([\w./[\]-]+) -->\n```ts\n([^]*?)```\n<!-- end example -->/g)
+    const blocks = text.matchAll(/<!-- example: ([\w./[\]-]+) -->\n```tsx?\n([^]*?)```\n<!-- end example -->/g)
     for (const [, path = '', code] of blocks) {
-      shown.push(path)
+      if (path.endsWith('.ts')) shown.push(path)
       expect(code, `${page} shows ${path}`).toBe(await readFile(new URL(path, ROOT), 'utf8'))
     }
   }
