@@ -105,7 +105,7 @@ const ROWS: readonly Row[] = [
   [
     'a result of another client’s call renews a lease',
     `${SESSION}/session-client.ts`,
-    'if (!isForeign || this.#parts.init.onlyResults) await this.renew()',
+    'if (this.#hasCall(callId) || this.#parts.init.onlyResults) await this.renew()',
     'await this.renew()',
     `${LOCAL}/clients.test.ts`,
   ],

@@ -31,6 +31,28 @@ test('a client stays attached when its session is opened again after a store fai
   expect(resultsTold(run.model)[0]?.text).toBe('here')
 })
 
+test.each([
+  ['is no longer attached', false],
+  ['is being attached again', true],
+])('a result that comes while its session is opened again counts, although its client %s', async (_, comesBack) => {
+  const run = world({ tools: [{ ...clientTool('look'), effect: 'once' }] })
+  const session = await run.open()
+  const leased = await run.time.until(frontOf(session).client({ client: 'tablet' }))
+  if (comesBack) frontOf(session).onClientsGone(() => void leased.renew())
+  const turn = session.send('go')
+  await run.time.settle()
+  const callId = leased.calls()[0]?.callId ?? ''
+  await run.time.until(leased.claim(callId))
+  const { append } = run.store
+  Object.assign(run.store, { append: () => Promise.reject(new Error('disk full')) })
+  await expect(run.time.until(session.describe({ title: 'lost' }))).rejects.toMatchObject({ code: 'store_failed' })
+  Object.assign(run.store, { append })
+  const brought = leased.result(callId, { type: 'ok', content: [{ type: 'text', text: 'here' }] })
+  expect(await run.time.until(brought)).not.toHaveProperty('ignored')
+  expect((await run.time.until(turn.answer)).text).toBe('done')
+  expect(resultsTold(run.model)[0]?.text).toBe('here')
+})
+
 test('a result with an invalid call id is refused, and the session and its running call survive', async () => {
   const { time, open, records } = world()
   const session = await open()

@@ -104,11 +104,12 @@ export class SessionClient implements LeaseClient {
 
   async result(callId: string, outcome: Outcome): Promise<TakenResult> {
     const given = readResult(callId, this.connection, outcome)
-    const { engine } = this.#parts
     await this.#comeBack(callId)
-    const accepted = insist(await submitResult(engine, given))
-    const ignored = await findIgnored(engine, accepted.pos, callId)
-    return ignored === undefined ? accepted : { ...accepted, ignored }
+    const taken = await this.#submitResult(given)
+    if (taken.ignored !== 'foreign' || this.#isDetached || !this.#hasCall(callId)) return taken
+    // The session was opened again meanwhile, which detaches its clients.
+    await this.#comeBack(callId)
+    return await this.#submitResult(given)
   }
 
   async detach(): Promise<void> {
@@ -118,13 +119,24 @@ export class SessionClient implements LeaseClient {
     await this.#report({ type: 'client-detached', connection: this.connection })
   }
 
+  async #submitResult(given: ReturnType<typeof readResult>): Promise<TakenResult> {
+    const { engine } = this.#parts
+    const accepted = insist(await submitResult(engine, given))
+    const ignored = await findIgnored(engine, accepted.pos, given.callId)
+    return ignored === undefined ? accepted : { ...accepted, ignored }
+  }
+
   /** A session accepts results only from attached clients, so a client with an expired lease attaches again first. */
   async #comeBack(callId: string): Promise<void> {
-    const { clients, step, recentCalls } = this.#parts.engine.state()
-    const call = [...recentCalls, ...(step?.calls ?? [])].findLast((one) => one.callId === callId)
-    const isForeign = !call || !this.#isOwn(call.offer)
+    const { clients } = this.#parts.engine.state()
     if (this.#isDetached || clients.some(({ connection }) => connection === this.connection)) return
-    if (!isForeign || this.#parts.init.onlyResults) await this.renew()
+    if (this.#hasCall(callId) || this.#parts.init.onlyResults) await this.renew()
+  }
+
+  #hasCall(callId: string): boolean {
+    const { step, recentCalls } = this.#parts.engine.state()
+    const call = [...recentCalls, ...(step?.calls ?? [])].findLast((one) => one.callId === callId)
+    return call !== undefined && this.#isOwn(call.offer)
   }
 
   #isOwn(offer: { readonly connection: string } | null): boolean {
