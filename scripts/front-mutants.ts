@@ -195,7 +195,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   {
     name: 'a renewal that failed is the last one',
     file: 'packages/server/src/websocket/v2-device.ts',
-    from: '      .finally(() => {\n        this.#isRenewing = undefined\n      })',
+    from: '.finally(() => {\n      this.#isRenewing = undefined\n    })',
     to: '',
     test: { file: 'packages/server/src/websocket/v2-ends.test.ts' },
   },

@@ -1,12 +1,14 @@
 // Version 1 as its apps see it: whole conversations over the real host, with every frame as a literal.
-import type { Agent, Model, Timers } from '@baton/core/internal'
-import { BatonError, defineAgent, tool } from '@baton/core/internal'
+import type { Agent, Model, Store, Timers } from '@baton/core/internal'
+import { BatonError, defineAgent, frontOf, tool } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
+import type { Socket } from '../shared/socket.ts'
+import type { MemorySocket } from './memory-socket.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { openV1Connection } from './v1-session.ts'
@@ -51,11 +53,11 @@ function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<Conne
     store,
     agent: typeof agent === 'function' ? agent(environment.timers) : agent,
   })
-  const connect = (connection: string) => {
+  const connect = (connection: string, change: (memory: MemorySocket) => Partial<Socket> = () => ({})) => {
     const memory = createMemorySocket()
     openV1Connection({
       ...environment,
-      socket: memory.socket,
+      socket: { ...memory.socket, ...change(memory) },
       connection,
       host,
       principal: { id: 'anonymous' },
@@ -565,9 +567,33 @@ test('an app that a full session refuses leaves nothing that keeps the session o
   app.drop()
   await session.close()
   await quiet()
+  expect(await listOwned(store)).toEqual([false])
+})
+
+async function listOwned(store: Pick<Store, 'list'>): Promise<readonly boolean[]> {
   const owned: boolean[] = []
   for await (const { isOwned } of store.list()) owned.push(isOwned)
-  expect(owned).toEqual([false])
+  return owned
+}
+
+test('an app that is gone when one of its frames fails leaves nothing that keeps the session open', async () => {
+  const { host, store, connect, logged } = setUp(scripted([]).agent)
+  const app = connect('one', (memory) => ({
+    bufferedBytes: () => {
+      if (memory.closed()) throw new Error('the socket is gone')
+      return 0
+    },
+  }))
+  await app.send('session.start', { sessionId: 's' })
+  const session = await host.session('s')
+  await frontOf(session).control('stop')
+  const said = app.send('user.audio.transcript.final', { text: 'Hello?' })
+  app.drop() // before the session has refused it
+  await said
+  await session.close()
+  await quiet()
+  expect(logged).toContain('a connection failed {"connection":"one","cause":"the socket is gone"}')
+  expect(await listOwned(store)).toEqual([false])
 })
 
 test.each([

@@ -111,7 +111,6 @@ class AppConnection implements V1Connection {
   #run(): void {
     this.#pump().catch((cause: unknown) => {
       const { log, connection } = this.#state.init
-      this.#busy = false
       log.warn('a connection failed', { connection, cause: describeThrown(cause) })
       this.close(CLOSE_CODES.failed, 'internal error')
     })
@@ -121,16 +120,19 @@ class AppConnection implements V1Connection {
   async #pump(): Promise<void> {
     if (this.#busy) return
     this.#busy = true
-    while ((this.#incoming.length > 0 || this.#woken) && !this.#closed) {
-      if (this.#woken) await openSession(this.#state, () => {})
-      this.#woken = false
-      const message = this.#incoming.shift()
-      if (!message) continue
-      this.#incomingChars -= message.text?.length ?? 0
-      await takeMessage(this.#state, message)
+    try {
+      while ((this.#incoming.length > 0 || this.#woken) && !this.#closed) {
+        if (this.#woken) await openSession(this.#state, () => {})
+        this.#woken = false
+        const message = this.#incoming.shift()
+        if (!message) continue
+        this.#incomingChars -= message.text?.length ?? 0
+        await takeMessage(this.#state, message)
+      }
+    } finally {
+      this.#busy = false
+      if (this.#closed) await leave(this.#state)
     }
-    this.#busy = false
-    if (this.#closed) await leave(this.#state)
   }
 }
 

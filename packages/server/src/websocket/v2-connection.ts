@@ -122,10 +122,14 @@ class Connection implements V2Connection {
   async #pump(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
-    for (let message = this.#incoming.shift(); message; message = this.#incoming.shift()) {
-      this.#incomingChars -= message.text?.length ?? 0
-      if (await waitForRoom(this.#state)) await this.#take(message)
-      else this.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+    try {
+      for (let message = this.#incoming.shift(); message; message = this.#incoming.shift()) {
+        this.#incomingChars -= message.text?.length ?? 0
+        if (await waitForRoom(this.#state)) await this.#take(message)
+        else this.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+      }
+    } catch (cause) {
+      this.#closeFailed(cause)
     }
     this.#isPumping = false
     if (!this.#isClosed) return
@@ -155,13 +159,15 @@ class Connection implements V2Connection {
     }
     if (READERS.has(frame.type) && this.#reads < READS_MAX) {
       this.#reads += 1
-      void this.#answer(frame).finally(() => {
-        this.#reads -= 1
-      })
+      this.#answer(frame)
+        .catch((cause: unknown) => this.#closeFailed(cause))
+        .finally(() => {
+          this.#reads -= 1
+        })
     } else await this.#answer(frame)
   }
 
-  /** Never rejects. */
+  /** Rejects if nothing can be written. */
   async #answer(frame: V2ClientFrame): Promise<void> {
     const { writer, init } = this.#state
     const { id, type, ...given } = frame
@@ -180,6 +186,12 @@ class Connection implements V2Connection {
       if (answered === undefined) writer.fail(cause, id)
       else writer.writeText(answered)
     }
+  }
+
+  #closeFailed(cause: unknown): void {
+    const { log, connection } = this.#state.init
+    log.warn('a connection failed', { connection, cause: describeThrown(cause) })
+    this.close(CLOSE_CODES.failed, 'internal error')
   }
 
   #fail({ code, message, retryAfterMs }: Failure, re?: string): void {

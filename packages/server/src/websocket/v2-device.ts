@@ -44,6 +44,8 @@ export class V2Device {
   readonly #client: LeaseClient
   #renewedMs: number
   #isRenewing: Promise<void> | undefined
+  /** How often the session was restarted, which detaches its clients. */
+  #restarts = 0
   #stopTimer: (() => void) | undefined
   readonly #stopListening: () => void
   #isLeft = false
@@ -55,6 +57,7 @@ export class V2Device {
     this.#renewedMs = readMonotonicMs(init.clock)
     // It is still connected. If it cannot be attached now, it is when a turn begins.
     this.#stopListening = init.session.onClientsGone(() => {
+      this.#restarts += 1
       this.#renewedMs = -Infinity
       void this.#renew()
     })
@@ -109,18 +112,23 @@ export class V2Device {
   }
 
   async #renew(): Promise<void> {
-    const { log, clock, session } = this.#init
-    this.#isRenewing ??= this.#client
-      .renew()
-      .then(() => {
-        this.#renewedMs = readMonotonicMs(clock)
-      })
-      .catch((cause: unknown) => {
-        log.warn('the lease of a device could not be renewed', { session: session.id, cause: describeThrown(cause) })
-      })
-      .finally(() => {
-        this.#isRenewing = undefined
-      })
+    this.#isRenewing ??= this.#renewNow().finally(() => {
+      this.#isRenewing = undefined
+    })
     await this.#isRenewing
+  }
+
+  /** Never rejects. */
+  async #renewNow(): Promise<void> {
+    const { log, clock, session } = this.#init
+    const restarts = this.#restarts
+    try {
+      await this.#client.renew()
+      if (restarts === this.#restarts) this.#renewedMs = readMonotonicMs(clock)
+    } catch (cause) {
+      log.warn('the lease of a device could not be renewed', { session: session.id, cause: describeThrown(cause) })
+    }
+    // A restart meanwhile may have detached the device again.
+    if (restarts !== this.#restarts && !this.#isLeft) await this.#renewNow()
   }
 }

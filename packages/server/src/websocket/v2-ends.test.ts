@@ -19,6 +19,7 @@ function createWorld() {
   let ids = 0
   const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>()
   const done: string[] = []
+  const warned: string[] = []
   /** Failures for the next call of each name. */
   const failures = new Map<string, BatonError>()
   const pending = new Map<string, Promise<void>>()
@@ -101,11 +102,11 @@ function createWorld() {
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve))
   }
-  const connect = (more: Partial<V2ConnectionOptions> = {}) => {
+  const connect = (more: Partial<V2ConnectionOptions> = {}, change: Partial<V2ConnectionOptions['socket']> = {}) => {
     const { socket, ...rest } = createMemorySocket()
     const host = { session: () => act('open').then(() => session), has: async () => true, watch, stop: async () => {} }
     openV2Connection({
-      socket,
+      socket: { ...socket, ...change },
       host: host as unknown as V2ConnectionOptions['host'], // likewise
       connection: 'c',
       principal: { id: 'ann' },
@@ -118,7 +119,7 @@ function createWorld() {
         },
       },
       newId: () => `n${(ids += 1)}`,
-      log: { info: () => {}, warn: () => {} },
+      log: { info: () => {}, warn: (message) => void warned.push(message) },
       limits: DEFAULT_CONNECTION_LIMITS,
       isDraining: () => false,
       allow: {},
@@ -141,6 +142,7 @@ function createWorld() {
   return {
     connect,
     done,
+    warned,
     failures,
     pending,
     settle,
@@ -205,6 +207,54 @@ test('a device is attached again at once when its session was restarted, at rest
   expect(gone.size).toBe(0)
 })
 
+test.each([
+  ['was accepted before the restart', undefined],
+  ['the restart has lost', REFUSED],
+])('a device whose renewal %s is attached again after it, before the next turn begins', async (_when, failure) => {
+  const { connect, done, failures, pending, gone, tell, pass, settle } = createWorld()
+  const { request } = connect()
+  await request('session.open', { ...OPEN, device: phone() })
+  await pass(2000)
+  done.length = 0
+  const renewals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const [first, second] = renewals
+  if (failure) failures.set('renew phone', failure)
+  if (first) pending.set('renew phone', first.promise)
+  tell(RUNNING)
+  await settle()
+  for (const each of gone) each()
+  await settle()
+  expect(done, 'it is under way').toEqual(['renew phone'])
+  if (second) pending.set('renew phone', second.promise)
+  first?.resolve()
+  await settle()
+  expect(done).toEqual(['renew phone', 'renew phone'])
+  const said = request('input.send', { input: 'i', content: 'Hi' })
+  await settle()
+  expect(done).toHaveLength(2)
+  second?.resolve()
+  await said
+  await settle()
+  expect(done).toEqual(['renew phone', 'renew phone', 'say'])
+})
+
+test('a device that leaves while it is being attached again is not attached once more', async () => {
+  const { connect, done, pending, gone, tell, pass, settle } = createWorld()
+  const { request } = connect()
+  await request('session.open', { ...OPEN, device: phone() })
+  await pass(2000)
+  const renewal = Promise.withResolvers<void>()
+  pending.set('renew phone', renewal.promise)
+  tell(RUNNING)
+  await settle()
+  for (const each of gone) each()
+  await request('session.close', {})
+  done.length = 0
+  renewal.resolve()
+  await settle()
+  expect(done).toEqual([])
+})
+
 test('a renewal that fails is tried again', async () => {
   const { connect, done, failures, tell, pass, settle } = createWorld()
   const { request } = connect()
@@ -244,6 +294,57 @@ test.each<[string, (world: ReturnType<ReturnType<typeof createWorld>['connect']>
     expect(app.closed()?.code).not.toBe(4409)
   },
 )
+
+test.each([true, false])(
+  'an app one of whose requests fails leaves its session; it is gone before: %s',
+  async (isGone) => {
+    const { connect, done, warned, pending, settle } = createWorld()
+    let fails = false
+    const app = connect(
+      {},
+      {
+        bufferedBytes: () => {
+          if (fails) throw new Error('the socket is gone')
+          return 0
+        },
+      },
+    )
+    await app.request('session.open', OPEN)
+    const said = Promise.withResolvers<void>()
+    pending.set('say', said.promise)
+    done.length = 0
+    app.deliver(JSON.stringify({ id: 'a', type: 'input.send', input: 'i', content: 'Hi' }))
+    await settle()
+    fails = true
+    if (isGone) app.drop()
+    said.resolve()
+    await settle()
+    expect(done).toEqual(['say', 'events left', 'close'])
+    expect(warned).toContain('a connection failed')
+    expect(app.closed()?.code).toBe(isGone ? 1006 : 1011)
+  },
+)
+
+test('an app whose reading cannot be answered is disconnected', async () => {
+  let fails = false
+  const { connect, done, warned, settle } = createWorld()
+  const app = connect(
+    {},
+    {
+      bufferedBytes: () => {
+        if (fails) throw new Error('the socket is gone')
+        return 0
+      },
+    },
+  )
+  await app.request('session.open', OPEN)
+  done.length = 0
+  app.deliver(JSON.stringify({ id: 'a', type: 'ping' }))
+  fails = true
+  await settle()
+  expect([done, app.closed()?.code]).toEqual([['events left', 'close'], 1011])
+  expect(warned).toContain('a connection failed')
+})
 
 test('after its release a connection is not a device, but may become one again under the same name', async () => {
   const { connect } = createWorld()
