@@ -17,6 +17,8 @@ interface Followed {
   /** The message that begins it; `undefined` for the next one to enter. */
   readonly input: string | undefined
   isMine: boolean
+  /** The text of each step so far. */
+  readonly texts: Map<number, string>
 }
 
 const OUTCOMES: Readonly<Record<SessionAnswer['stop'], string>> = {
@@ -36,22 +38,27 @@ export function createRemoteTurns(client: SessionClient): RemoteTurns {
     for (const turn of followed) {
       turn.isMine ||= begins(event, turn.input)
       if (!turn.isMine) continue
-      turn.events.push(event)
+      tell(turn, event)
       if (event.type !== 'turn-finished') continue
       turn.events.end()
       followed.delete(turn)
     }
   })
   const follow = (input: string | undefined, answer: Promise<SessionAnswer>, begun?: readonly EventBody[]) => {
-    const turn: Followed = { events: createEventQueue(), input, isMine: begun !== undefined }
-    for (const event of begun ?? []) turn.events.push(event)
+    const turn: Followed = { events: createEventQueue(), input, isMine: begun !== undefined, texts: new Map() }
+    for (const event of begun ?? []) tell(turn, event)
     followed.add(turn)
-    const outcome = answer.then(({ stop }) => ({ outcome: OUTCOMES[stop] }))
+    const outcome = answer
+      .then((end) => {
+        if (followed.has(turn)) tellEnd(client, turn, end)
+        return { outcome: OUTCOMES[end.stop] }
+      })
+      .finally(() => {
+        followed.delete(turn)
+        turn.events.end()
+      })
     // Refused or withdrawn: no event reports that. A failed turn has had its last event.
-    outcome.catch(() => {
-      followed.delete(turn)
-      turn.events.end()
-    })
+    outcome.catch(() => {})
     return { answer: outcome, [Symbol.asyncIterator]: () => turn.events[Symbol.asyncIterator]() }
   }
   return {
@@ -59,9 +66,45 @@ export function createRemoteTurns(client: SessionClient): RemoteTurns {
     resume: () => {
       const running = client.getSnapshot().messages.at(-1)
       if (running?.role !== 'assistant' || running.stop) return undefined
-      return follow(running.id, awaitEnd(client), repeatEvents(client, running))
+      return follow(running.id, awaitEnd(client, running.id), repeatEvents(client, running))
     },
   }
+}
+
+function tell({ events, texts }: Followed, event: EventBody): void {
+  if (event.type === 'text') texts.set(event.step, (texts.get(event.step) ?? '') + event.text)
+  if (event.type === 'step-reset') texts.delete(event.step)
+  events.push(event)
+}
+
+/**
+ * Sends the rest of a turn that ended without an event: the connection broke, the server did not know the last cursor,
+ * and the session was read again.
+ */
+function tellEnd(client: SessionClient, turn: Followed, { stop, text, usage }: SessionAnswer): void {
+  const { messages } = client.getSnapshot()
+  const asked = messages.find(({ id }) => id === turn.input)
+  const answer = messages.findLast((one) => one.role === 'assistant' && (!asked || one.exchange === asked.exchange))
+  if (answer?.role !== 'assistant') return
+  for (const event of repeatSteps(answer)) {
+    if (event.type === 'text') tellText(turn, event)
+    else tell(turn, event)
+  }
+  tell(turn, { type: 'turn-finished', message: answer.id, turn: answer.turn, stop, text, usage })
+}
+
+function tellText(turn: Followed, { message, step, text }: StepText): void {
+  const known = turn.texts.get(step) ?? ''
+  const isSame = text.startsWith(known)
+  if (!isSame) tell(turn, { type: 'step-reset', message, step, reason: 'restart' })
+  const offset = isSame ? known.length : 0
+  if (offset < text.length) tell(turn, { type: 'text', message, step, offset, text: text.slice(offset) })
+}
+
+interface StepText {
+  readonly message: string
+  readonly step: number
+  readonly text: string
 }
 
 function begins(event: SessionEvent, input: string | undefined): boolean {
@@ -69,37 +112,50 @@ function begins(event: SessionEvent, input: string | undefined): boolean {
   return event.type === 'message-entered' && (input === undefined || event.message === input)
 }
 
-/** A turn's open requests were reported before, so only its end mentions them. */
-function awaitEnd(client: SessionClient): Promise<SessionAnswer> {
+/** Waits for the end of a shown answer in the snapshot, because a session that is read again sends no event for it. */
+function awaitEnd(client: SessionClient, message: string): Promise<SessionAnswer> {
   return new Promise((resolve, reject) => {
-    const stop = client.on('event', (event) => {
-      if (event.type !== 'turn-finished') return
-      stop()
-      const { stop: why, text, usage, error } = event
-      if (why === 'failed') reject(new ClientError(error ?? { code: 'internal', message: 'the turn failed' }))
-      else resolve({ stop: why, text, usage })
-    })
+    const look = (): void => {
+      const answer = client.getSnapshot().messages.findLast(({ id }) => id === message)
+      if (answer?.role === 'assistant' && !answer.stop) return
+      leave()
+      if (answer?.role !== 'assistant' || !answer.stop)
+        reject(new ClientError({ code: 'cancelled', message: 'the answer was taken back' }))
+      else if (answer.stop === 'failed')
+        reject(new ClientError(answer.error ?? { code: 'internal', message: 'the turn failed' }))
+      else {
+        const { stop, usage = {}, steps } = answer
+        resolve({ stop, usage, text: steps.flatMap((step) => step.text || []).join('\n\n') })
+      }
+    }
+    const leave = client.subscribe(look)
     client.on('status', (status) => {
       if (status === 'closed') reject(new ClientError({ code: 'session_closed', message: 'the chat was left' }))
     })
   })
 }
 
+type Answer = Extract<SessionMessage, { readonly role: 'assistant' }>
+
 /** Events of the running turn, as a reader from its beginning would see them. */
-function repeatEvents(
-  client: SessionClient,
-  { id: message, steps }: Extract<SessionMessage, { readonly role: 'assistant' }>,
-): readonly EventBody[] {
+function repeatEvents(client: SessionClient, answer: Answer): readonly EventBody[] {
   const { approvals, questions, calls } = client.getSnapshot()
-  const told = steps.flatMap(({ step, text, calls: called }): readonly EventBody[] => [
-    ...(text === '' ? [] : [{ type: 'text', message, step, offset: 0, text } as const]),
-    ...called.map((call) => ({ type: 'call', call }) as const),
-  ])
   const asked = approvals.flatMap(({ approvalId, callId, expiresAtMs }): readonly EventBody[] => {
     const open = calls.find(({ call }) => call.callId === callId)
     return open ? [{ type: 'approval-requested', approvalId, call: open.call, expiresAtMs }] : []
   })
-  return [...told, ...asked, ...questions.map((question) => ({ type: 'question-asked', ...question }) as const)]
+  return [
+    ...repeatSteps(answer),
+    ...asked,
+    ...questions.map((question) => ({ type: 'question-asked', ...question }) as const),
+  ]
+}
+
+function repeatSteps({ id: message, steps }: Answer): readonly EventBody[] {
+  return steps.flatMap(({ step, text, calls }): readonly EventBody[] => [
+    ...(text === '' ? [] : [{ type: 'text', message, step, offset: 0, text } as const]),
+    ...calls.map((call) => ({ type: 'call', call }) as const),
+  ])
 }
 
 interface EventQueue extends AsyncIterable<EventBody> {
