@@ -176,6 +176,15 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: 'packages/server/src/acp/sessions.test.ts', name: 'is asked what waits for a person, once' },
   },
   {
+    file: 'packages/server/src/shared/try-again.ts',
+    within: 'tryAgain',
+    repeats:
+      'a claim or a result of an editor’s or a page’s call, and the attachment of a page, that failed for a moment',
+    bound: 'nine tries in all, with waits of 1 to 8 seconds; a claim ends with its call, all with the editor or page',
+    same: 'the call’s id, its result and the client’s name; the tool is not run again',
+    test: { file: 'packages/server/src/shared/try-again.test.ts', name: 'is tried nine times in all' },
+  },
+  {
     file: 'packages/server/src/websocket/open-held-session.ts',
     within: 'openHeldSession',
     repeats: 'the opening of a session that another server holds',

@@ -3,6 +3,7 @@
 import { RequestError } from '@agentclientprotocol/sdk'
 import type { ErrorCode, Logger } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
+import { isJsonObject } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { tellAppError } from '../shared/app-errors.ts'
 
@@ -43,4 +44,10 @@ export function toRequestError(cause: unknown, { log, isLocal }: { readonly log:
 /** The error of a failed turn. */
 export function createTurnError({ code, message }: { readonly code: string; readonly message: string }): BatonError {
   return new BatonError({ code: code as ErrorCode, message }) // from a turn's own error
+}
+
+/** Describes a client's error. The SDK sends what a handler threw as `details`, with a generic message. */
+export function describeRefusal({ message, data }: RequestError): string {
+  const details = isJsonObject(data) ? data['details'] : undefined
+  return typeof details === 'string' ? `${message}: ${details}` : message
 }

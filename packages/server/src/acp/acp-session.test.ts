@@ -17,6 +17,7 @@ test('a call that waited for an editor reaches the one that joins now', async ()
   await expect.poll(async () => (await opened.info()).activity).toBe('waiting')
   const called: string[] = []
   const wire: Wire = {
+    gone: new AbortController().signal,
     tell: async () => {},
     askPermission: async () => ({}),
     callTool: async ({ name }) => {

@@ -49,6 +49,10 @@ export interface TestEditor {
   /** Texts of one kind of chunk, joined. */
   text(kind?: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk'): string
   until(holds: () => boolean): Promise<void>
+  /** Closes the connection, as the editor. */
+  leave(): void
+  /** Makes everything that the agent writes fail. */
+  breakWrites(): void
   stop(): Promise<void>
 }
 
@@ -60,7 +64,9 @@ export async function startEditor(parts: EditorParts): Promise<TestEditor> {
   const front = createAcpFront('test', host, { agent: parts.agent, log: { info: note, warn: note }, ...parts.options })
   const wire: TestEditor['wire'][number][] = []
   const checks = createSchemaChecks(1)
+  let isBroken = false
   const [ours, theirs] = createStreams((from, message) => {
+    if (isBroken && from === 'agent') throw new Error('the pipe is broken')
     wire.push({ from, message })
     checks.check(from, message)
   })
@@ -118,6 +124,10 @@ export async function startEditor(parts: EditorParts): Promise<TestEditor> {
         )
         .join(''),
     until,
+    leave: () => opened.close(),
+    breakWrites: () => {
+      isBroken = true
+    },
     stop: async () => {
       opened.close()
       connection.close()

@@ -88,7 +88,7 @@ export class AskedPeople {
     const gone = new AbortController()
     this.#asked.set(id, { callId, gone })
     ask(gone.signal).catch((cause: unknown) => {
-      if (gone.signal.aborted) return
+      if (gone.signal.aborted || this.#init.wire.gone.aborted) return
       this.#init.log.warn('a person could not be asked', { callId, cause: describeThrown(cause) })
     })
   }
@@ -138,8 +138,14 @@ export class AskedPeople {
     }
   }
 
+  /**
+   * Counts a refused request as dismissed. Throws if the connection has ended, so that the request stays open for the
+   * next client that loads the session.
+   */
   #noAnswer(cause: unknown, signal: AbortSignal): undefined {
-    if (!signal.aborted) this.#init.log.info('a client did not answer a request', { cause: describeThrown(cause) })
+    const { wire, log } = this.#init
+    if (wire.gone.aborted) throw cause
+    if (!signal.aborted) log.info('a client did not answer a request', { cause: describeThrown(cause) })
     return undefined
   }
 }

@@ -1,8 +1,10 @@
 // Client extensions beyond the protocol, announced in `_meta` of its capabilities: a client can run client tools of the
 // agent.
+import { RequestError } from '@agentclientprotocol/sdk'
 import type { CallView, JsonObject } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import { isJsonObject } from '@baton/core/internal'
+import { describeRefusal } from './acp-errors.ts'
 
 /** Key in `_meta` of the client's capabilities: true for all client tools, or a list of their names. */
 export const CLIENT_TOOLS = 'baton/clientTools'
@@ -26,8 +28,21 @@ export function readRuns(
   return Array.isArray(said) ? said.filter((name) => typeof name === 'string') : undefined
 }
 
+/**
+ * Waits for the client's answer, which may be an error response. Rejects when the connection or the call ends first,
+ * because the tool may still be running.
+ */
+export async function awaitOutcome(answer: Promise<unknown>, signal: AbortSignal): Promise<Outcome> {
+  try {
+    return readOutcome(await answer)
+  } catch (cause) {
+    if (signal.aborted || !(cause instanceof RequestError)) throw cause
+    return fail(describeRefusal(cause))
+  }
+}
+
 /** Reads the client's answer, whatever its shape. */
-export function readOutcome(answer: unknown): Outcome {
+function readOutcome(answer: unknown): Outcome {
   const { output, error } = isJsonObject(answer) ? answer : ({} as JsonObject)
   if (typeof error === 'string') return fail(error)
   if (output === undefined) return fail('the client returned no output')

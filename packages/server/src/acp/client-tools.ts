@@ -1,9 +1,11 @@
 // Runs the agent's client tools on a client: leases them to it, claims each call before sending it, and reports the
 // result.
-import type { CallView, LeaseClient, Logger, FrontSession, SessionEvent, Timers } from '@baton/core/internal'
+import type { CallView, ErrorCode, LeaseClient, Logger, FrontSession, SessionEvent, Timers } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 import { KEPT_LEASE_MS, keepLease } from '../shared/keep-lease.ts'
+import { mayPass, tryAgain } from '../shared/try-again.ts'
 
 export interface ClientToolsOptions {
   readonly session: FrontSession
@@ -20,6 +22,8 @@ export class ClientTools {
   readonly #lease: LeaseClient
   readonly #running = new Map<string, AbortController>()
   readonly #stopRenewals: () => void
+  /** Aborts when the session needs nothing more from this client. */
+  readonly #over = new AbortController()
   #hasLeft = false
 
   /** @throws BatonError when the session refuses the client */
@@ -59,25 +63,61 @@ export class ClientTools {
   /** Stops renewing the lease, because the session is closed here. */
   rest(): void {
     this.#stopRenewals()
+    this.#over.abort()
   }
 
   /** Releases the lease and aborts running calls. Never rejects. */
   async leave(): Promise<void> {
     if (this.#hasLeft) return
     this.#hasLeft = true
-    this.#stopRenewals()
+    this.rest()
     for (const gone of this.#running.values()) gone.abort()
     await this.#lease.detach().catch(() => {}) // the session is closed; the lease will expire
   }
 
   async #run(call: CallView, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#lease.claim(call.callId)
-    } catch {
-      return // withdrawn or taken by another client; its next event says so
-    }
+    if (!(await this.#claim(call.callId, signal))) return
     const outcome = await this.#init.callTool(call, signal)
     // Also of a call that has settled meanwhile: the model may have read that it may have run.
-    if (!this.#hasLeft) await this.#lease.result(call.callId, outcome)
+    if (!this.#hasLeft) await this.#report(call.callId, outcome)
   }
+
+  /** False if it was withdrawn or taken by another client; its next event says so. */
+  async #claim(callId: string, signal: AbortSignal): Promise<boolean> {
+    const isRefused = (cause: unknown): boolean =>
+      isBatonError(cause) && (cause.code === 'call_over' || cause.code === 'call_not_offered')
+    // A restart of the session withdraws the call and offers it again, also while its claim is under way.
+    const isOffered = (): boolean => this.#lease.calls().some((offered) => offered.callId === callId)
+    try {
+      await tryAgain(() => this.#lease.claim(callId), {
+        timers: this.#init.timers,
+        signal: AbortSignal.any([signal, this.#over.signal]),
+        isPassing: (cause) => mayPass(cause) || (isRefused(cause) && isOffered()),
+      })
+      return true
+    } catch (cause) {
+      if (isRefused(cause)) return false
+      throw cause
+    }
+  }
+
+  async #report(callId: string, outcome: Outcome): Promise<void> {
+    const tell = (told: Outcome): Promise<unknown> =>
+      tryAgain(() => this.#lease.result(callId, told), { timers: this.#init.timers, signal: this.#over.signal })
+    try {
+      await tell(outcome)
+    } catch (cause) {
+      const code = isBatonError(cause) ? UNFIT[cause.code] : undefined
+      if (!isBatonError(cause) || code === undefined) throw cause
+      // Without any result the call would stay open, and the session would wait.
+      await tell({ type: 'error', code, message: cause.message })
+    }
+  }
+}
+
+/** Refusals of what an editor has returned, such as a value that is too deep, and what the model reads as their code. */
+const UNFIT: Partial<Record<ErrorCode, ErrorCode>> = {
+  invalid_event: 'result_invalid',
+  result_invalid: 'result_invalid',
+  input_too_large: 'result_too_large',
 }

@@ -7,10 +7,11 @@ import type {
   TerminalOutputResponse,
   WaitForTerminalExitResponse,
 } from '@agentclientprotocol/sdk'
-import { methods } from '@agentclientprotocol/sdk'
+import { methods, RequestError } from '@agentclientprotocol/sdk'
 import type { Timers } from '@baton/core/internal'
 import { BatonError, isJsonObject } from '@baton/core/internal'
 import { within } from '@baton/runtime'
+import { describeRefusal } from './acp-errors.ts'
 
 export interface Editor {
   /** Returns the text of a file by its absolute path. @throws BatonError `tool_failed` */
@@ -79,6 +80,8 @@ export function createEditor(init: EditorOptions): Editor {
   }
 }
 
+const REASON_CHARS = 500
+
 type Ask = <Value>(what: string, timeoutMs: number, answer: Promise<Value>) => Promise<Value>
 
 /** Sends a request to the editor with a deadline, and turns failures into errors that a model understands. */
@@ -90,10 +93,18 @@ function askWithin({ timers }: EditorOptions): Ask {
       return await within(timers, { timeoutMs, error }, answer)
     } catch (cause) {
       if (cause instanceof BatonError) throw cause
-      const said = cause instanceof Error ? cause.message.slice(0, 500) : 'no reason given'
-      throw new BatonError({ code: 'tool_failed', message: `the editor could not ${what}: ${said}`, cause })
+      throw new BatonError({
+        code: 'tool_failed',
+        message: `the editor could not ${what}: ${readReason(cause)}`,
+        cause,
+      })
     }
   }
+}
+
+function readReason(cause: unknown): string {
+  if (cause instanceof RequestError) return describeRefusal(cause).slice(0, REASON_CHARS)
+  return cause instanceof Error ? cause.message.slice(0, REASON_CHARS) : 'no reason given'
 }
 
 async function runCommand(init: EditorOptions, command: EditorCommand): Promise<EditorCommandEnd> {

@@ -13,7 +13,7 @@ export const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => void setImmediate(resolve))
 }
 export const PLACE = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
-export const WIRE: Wire = { tell: async () => {}, askPermission: async () => ({}) }
+export const WIRE: Wire = { gone: new AbortController().signal, tell: async () => {}, askPermission: async () => ({}) }
 
 /** Time controlled by the test, and the host's sessions. */
 export function createWorld(limits: { readonly sessions?: number; readonly prompts?: number } = {}) {

@@ -49,6 +49,17 @@ export function waitUntil(signal: AbortSignal) {
   return { cancellationSignal: signal, stopWaitingOnCancel: true }
 }
 
+/** Aborts when the client cancels its request; not when it disconnects, because its turn then continues. */
+export function untilCancelled(request: AbortSignal, gone: AbortSignal): AbortSignal {
+  const cancelled = new AbortController()
+  const cancel = (): void => {
+    if (!gone.aborted) cancelled.abort()
+  }
+  request.addEventListener('abort', cancel, { once: true })
+  if (request.aborted) cancel()
+  return cancelled.signal
+}
+
 export function toRecord(pairs: readonly { readonly name: string; readonly value: string }[]) {
   return Object.fromEntries(pairs.map(({ name, value }) => [name, value]))
 }

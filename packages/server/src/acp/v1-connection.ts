@@ -1,7 +1,7 @@
 // One client of version 1: applies its requests, as received from the SDK, to its open sessions.
 import type {
   AgentApp,
-  AgentContext,
+  AgentConnection,
   ClientCapabilities,
   InitializeResponse,
   McpServer,
@@ -14,7 +14,7 @@ import { BatonError, isBatonError } from '@baton/core'
 import type { AcpSession } from './acp-session.ts'
 import { createTurnError } from './acp-errors.ts'
 import { MODES, readMode } from './choices.ts'
-import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
+import { awaitOutcome, CALL_TOOL, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
 import type { AcpApp, AcpConnection, ConnectionOptions } from './connection-options.ts'
 import { createEditor } from './editor.ts'
@@ -23,7 +23,7 @@ import { OpenSessions } from './open-sessions.ts'
 import type { AcpMcpServer } from './options.ts'
 import { readPrompt } from './prompt-content.ts'
 import { createForm } from './question-form.ts'
-import { CANCELLED, Requests, checkLogin, empty, toRecord, waitUntil } from './requests.ts'
+import { CANCELLED, Requests, checkLogin, empty, toRecord, untilCancelled, waitUntil } from './requests.ts'
 import { showAsked } from './shown-call.ts'
 import type { TurnEnd } from './updates.ts'
 import { encodeChoice, encodeContent, V1Updates } from './v1-updates.ts'
@@ -39,7 +39,7 @@ class V1Connection implements AcpConnection {
   readonly #init: ConnectionOptions
   readonly #sessions: OpenSessions
   readonly #requests: Requests
-  #client: AgentContext | undefined
+  #peer: AgentConnection | undefined
   #capabilities: ClientCapabilities = {}
 
   constructor(init: ConnectionOptions) {
@@ -49,7 +49,7 @@ class V1Connection implements AcpConnection {
       createWire: (session, find) => this.#createWire(session, find),
       createEditor: (session, onTerminal) =>
         createEditor({
-          client: this.#peer(),
+          client: this.#demandPeer().client,
           session,
           capabilities: this.#capabilities,
           fileMs: init.parts.limits.fileMs,
@@ -75,7 +75,7 @@ class V1Connection implements AcpConnection {
     const answer: Requests['answer'] = (act) => this.#requests.answer(act)
     const { session } = methods.agent
     const app = agent({ name: this.#init.parts.name })
-      .onConnect(({ client }) => void (this.#client = client))
+      .onConnect((peer) => void (this.#peer = peer))
       .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.clientCapabilities))
       .onRequest(
         methods.agent.authenticate,
@@ -193,8 +193,8 @@ class V1Connection implements AcpConnection {
     setImmediate(() => {
       const availableCommands = COMMANDS.map((command) => ({ ...command }))
       const update = { sessionUpdate: 'available_commands_update', availableCommands } as const
-      this.#peer()
-        .notify(methods.client.session.update, { sessionId: opened.session.id, update })
+      this.#demandPeer()
+        .client.notify(methods.client.session.update, { sessionId: opened.session.id, update })
         .catch(() => {}) // the connection is lost
     })
   }
@@ -214,8 +214,9 @@ class V1Connection implements AcpConnection {
 
   async #prompt(
     { sessionId, prompt }: { readonly sessionId: string; readonly prompt: Parameters<typeof readPrompt>[0] },
-    signal: AbortSignal,
+    request: AbortSignal,
   ): Promise<{ stopReason: StopReason }> {
+    const signal = untilCancelled(request, this.#demandPeer().signal)
     const begun = this.#sessions.beginPrompt(sessionId, signal)
     const { isCancelled } = begun
     let stopListening = (): void => {}
@@ -240,8 +241,8 @@ class V1Connection implements AcpConnection {
   }
 
   /** @throws BatonError before the client is connected, which cannot happen during a request */
-  #peer(): AgentContext {
-    if (this.#client) return this.#client
+  #demandPeer(): AgentConnection {
+    if (this.#peer) return this.#peer
     throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
   }
 
@@ -251,10 +252,11 @@ class V1Connection implements AcpConnection {
       notices: isOffered(session?.notices),
       compaction: isOffered(session?.compaction),
     })
-    const client = this.#peer()
+    const { client, signal: gone } = this.#demandPeer()
     const runs = readRuns(this.#capabilities)
     const form = this.#capabilities.elicitation?.form
     return {
+      gone,
       tell: async (update) => {
         for (const encoded of updates.encode(update))
           await client.notify(methods.client.session.update, { sessionId, update: encoded })
@@ -285,7 +287,7 @@ class V1Connection implements AcpConnection {
         runs,
         callTool: async ({ callId: toolCallId, name, input }, signal) => {
           const asked = { sessionId, toolCallId, name, input }
-          return readOutcome(await client.request<unknown>(CALL_TOOL, asked, { cancellationSignal: signal }))
+          return await awaitOutcome(client.request(CALL_TOOL, asked, { cancellationSignal: signal }), signal)
         },
       }),
     }

@@ -1,7 +1,7 @@
 // One client of version 2, a draft: applies its requests, as received from the SDK, to its open sessions.
 import type {
   AgentApp,
-  AgentContext,
+  AgentConnection,
   ClientCapabilities,
   ElicitationSchema,
   InitializeResponse,
@@ -11,7 +11,7 @@ import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprot
 import { BatonError } from '@baton/core'
 import type { AcpSession } from './acp-session.ts'
 import { toRequestError } from './acp-errors.ts'
-import { CALL_TOOL, readOutcome, readRuns } from './client-extension.ts'
+import { awaitOutcome, CALL_TOOL, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
 import type { AcpApp, AcpConnection, ConnectionOptions } from './connection-options.ts'
 import type { BegunRequest } from '../shared/begun-requests.ts'
@@ -36,7 +36,7 @@ class V2Connection implements AcpConnection {
   readonly #init: ConnectionOptions
   readonly #sessions: OpenSessions
   readonly #requests: Requests
-  #client: AgentContext | undefined
+  #peer: AgentConnection | undefined
   #capabilities: ClientCapabilities = {}
 
   constructor(init: ConnectionOptions) {
@@ -65,7 +65,7 @@ class V2Connection implements AcpConnection {
     const answer: Requests['answer'] = (act) => this.#requests.answer(act)
     const { session, auth } = methods.agent
     const app = agent({ name: this.#init.parts.name })
-      .onConnect(({ client }) => void (this.#client = client))
+      .onConnect((peer) => void (this.#peer = peer))
       .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.capabilities))
       .onRequest(
         session.new,
@@ -230,11 +230,13 @@ class V2Connection implements AcpConnection {
   }
 
   #createWire(sessionId: string, find: () => AcpSession | undefined): Wire {
-    const client = this.#client
-    if (!client) throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
+    const peer = this.#peer
+    if (!peer) throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
+    const { client, signal: gone } = peer
     const runs = readRuns(this.#capabilities)
     const form = this.#capabilities.elicitation?.form ?? undefined
     return {
+      gone,
       tell: async (update) => {
         const encoded = encodeV2(update)
         if (encoded) await client.notify(methods.client.session.update, { sessionId, update: encoded })
@@ -264,7 +266,7 @@ class V2Connection implements AcpConnection {
         runs,
         callTool: async ({ callId: toolCallId, name, input }, signal) => {
           const asked = { sessionId, toolCallId, name, input }
-          return readOutcome(await client.request<unknown>(CALL_TOOL, asked, { cancellationSignal: signal }))
+          return await awaitOutcome(client.request(CALL_TOOL, asked, { cancellationSignal: signal }), signal)
         },
       }),
     }

@@ -11,6 +11,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createStreams } from './acp.test-kit.ts'
+import { CALL_TOOL, CLIENT_TOOLS } from './client-extension.ts'
 import { createAcpFront } from './front.ts'
 import { createSchemaChecks } from './schema-checks.test-kit.ts'
 
@@ -19,7 +20,7 @@ const INFO = { name: 'test', version: '1.0.0' }
 
 async function start(
   agent: Agent,
-  more: { readonly store?: Store; readonly app?: (app: ClientApp) => ClientApp } = {},
+  more: { readonly store?: Store; readonly app?: (app: ClientApp) => ClientApp; readonly runsTools?: boolean } = {},
 ) {
   const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
   const host = createHost({ environment, agent, ...(more.store && { store: more.store }) })
@@ -42,7 +43,7 @@ async function start(
   await opened.agent.request(methods.agent.initialize, {
     protocolVersion: 2,
     info: INFO,
-    capabilities: { elicitation: { form: {} } },
+    capabilities: { elicitation: { form: {} }, ...(more.runsTools && { _meta: { [CLIENT_TOOLS]: true } }) },
   })
   const until = async (holds: () => boolean): Promise<void> => {
     while (!holds()) await wake.promise
@@ -217,4 +218,23 @@ test('version 1 clients are served too, and version 2 requires the option', asyn
     await connection.ended
   }
   await host.stop()
+})
+
+test('a client tool call that an editor answers with an error ends with its words', async () => {
+  const pick = tool({ name: 'pick', description: 'p', input: { type: 'object' }, effect: 'once', timeoutMs: 600_000 })
+  const agent = scripted([{ calls: [{ name: 'pick', arguments: {} }] }, { text: 'Well.' }], { tools: [pick] })
+  const editor = await start(agent, {
+    runsTools: true,
+    app: (app) =>
+      app.onRequest(
+        CALL_TOOL,
+        (params: unknown) => params,
+        () => Promise.reject(new Error('the browser is gone')),
+      ),
+  })
+  const { sessionId } = await editor.agent.request(at.new, { cwd: '/work/project' })
+  await editor.prompt(sessionId, 'Pick')
+  await editor.untilIdle(1)
+  expect(JSON.stringify(editor.told)).toContain('Internal error: the browser is gone')
+  await editor.stop()
 })

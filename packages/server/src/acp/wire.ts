@@ -5,6 +5,8 @@ import type { PermissionAsked } from './permissions.ts'
 import type { Update } from './updates.ts'
 
 export interface Wire {
+  /** Aborts when the connection has ended, before its open requests reject. */
+  readonly gone: AbortSignal
   /** Resolves when it is written. Rejects when the connection is lost. */
   tell(update: Update): Promise<void>
   /** Resolves with the client's answer, unchecked. `signal` aborts when the answer is no longer needed. */

@@ -1,11 +1,14 @@
 // One chat response: streams the events of a turn as chunks. The page reading it acts as the client of the calls it is
 // asked to run. A call is claimed before the page sees it, so that two pages never both run it.
 import type { CallView, LeaseClient, FrontSession, Logger, SessionEvent, Timers } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
+import { describeThrown } from '@baton/runtime'
 import type { UiChunk } from './ui-chunks.ts'
 import type { KnownAnswer } from './ui-answer.ts'
 import { UiAnswer } from './ui-answer.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { KEPT_LEASE_MS, keepLease } from '../shared/keep-lease.ts'
+import { tryAgain } from '../shared/try-again.ts'
 
 export interface ChatAnswerOptions {
   readonly session: FrontSession
@@ -34,7 +37,8 @@ export class ChatAnswer {
   #client: LeaseClient | undefined
   #stopRenewals: (() => void) | undefined
   #isLive = false
-  #hasLeft = false
+  #isAttaching = false
+  readonly #left = new AbortController()
 
   constructor(init: ChatAnswerOptions) {
     this.#init = init
@@ -68,7 +72,7 @@ export class ChatAnswer {
 
   /** Keeps the lease until the deadlines of calls that its page is to run. Never rejects. */
   async leave(): Promise<void> {
-    this.#hasLeft = true
+    this.#left.abort()
     this.#stopRenewals?.()
     const { session, nowMs } = this.#init
     const client = this.#client
@@ -88,26 +92,53 @@ export class ChatAnswer {
     if (call.runs !== 'client' || call.status === 'settled' || status === 'settled') return
     const isOwn = call.holder !== undefined && call.holder === this.#client?.connection
     if (!isOwn && !this.#client && (call.waitsForClient || call.status !== 'proposed')) await this.#attach()
+    // The answer to a repeated claim may follow the event of the call.
+    if (isOwn && call.status === 'running') this.#claimed.add(call.callId)
     if (!isOwn || call.status !== 'waiting' || this.#claimed.has(call.callId)) return
-    try {
+    await this.#insist(async () => {
       await this.#client?.claim(call.callId)
       this.#claimed.add(call.callId)
-    } catch {
-      // It was withdrawn or went to another client meanwhile; its next event says so.
-    }
+    })
   }
 
   async #attach(): Promise<void> {
+    if (this.#isAttaching) return
+    this.#isAttaching = true
     const { session, newId } = this.#init
-    try {
-      this.#client = await session.client({ client: createPageName(newId()), leaseMs: KEPT_LEASE_MS })
-    } catch {
-      return // too many clients: another one runs it, or its deadline ends it
+    const name = createPageName(newId())
+    const attach = async (): Promise<void> => {
+      this.#client = await session.client({ client: name, leaseMs: KEPT_LEASE_MS })
+      if (this.#left.signal.aborted) await this.leave()
+      else this.#stopRenewals = keepLease({ ...this.#init, client: this.#client })
     }
-    if (this.#hasLeft) await this.leave()
-    else this.#stopRenewals = keepLease({ ...this.#init, client: this.#client })
+    await this.#insist(attach, () => {
+      this.#isAttaching = false
+    })
+  }
+
+  /**
+   * Resolves with the first try, so that the events that follow are not held up by the others. Never rejects. `onEnd` is
+   * called after the last one.
+   */
+  #insist(act: () => Promise<void>, onEnd = (): void => {}): Promise<void> {
+    const { session, timers, log } = this.#init
+    const { signal } = this.#left
+    return new Promise((resolve) => {
+      tryAgain(act, { timers, signal, onPutOff: resolve })
+        .catch((cause: unknown) => {
+          // It was withdrawn or went to another client meanwhile; its next event says so.
+          if (signal.aborted || (isBatonError(cause) && ELSEWHERE.has(cause.code))) return
+          log.warn('a page could not be given a call', { session: session.id, cause: describeThrown(cause) })
+        })
+        .finally(() => {
+          onEnd()
+          resolve()
+        })
+    })
   }
 }
+
+const ELSEWHERE: ReadonlySet<string> = new Set(['call_over', 'call_not_offered'])
 
 /** Name of a client behind one response or request of a page. */
 export function createPageName(id: string): string {
