@@ -7,6 +7,9 @@ import { isTest, walkNodes } from './source-files.ts'
 /** Default timeout of `expect.poll` in milliseconds; a shorter timeout is not allowed. */
 export const POLL_MS = 15_000
 
+/** Time for a program that a test starts, in milliseconds; a shorter one is not allowed. */
+export const PROGRAM_MS = 180_000
+
 /**
  * Timeout of deep tests in milliseconds: it ends a hang. A shorter one of a single test is not allowed, since a slow
  * machine reaches it.
@@ -32,8 +35,11 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
     if (/^vi\.wait(?:For|Until)$/.test(name)) add(node, `${name} waits one second: use expect.poll`)
     if (name === 'vi.setConfig' && /[tT]imeout/.test(file.text.slice(node.start, node.end)))
       add(node, 'a timeout other than the project’s asserts on time')
-    if (name === 'expect.poll' && isShort(node.arguments[1], file))
+    if (name === 'expect.poll' && isShort(node.arguments[1], file, POLL_MS))
       add(node, `a poll under ${POLL_MS} ms asserts on time`)
+    const options = node.arguments.find(({ type }) => type === 'ObjectExpression')
+    if (/^(?:promisify\(execFile\)|execFile|execFileSync|spawnSync)$/.test(name) && isShort(options, file, PROGRAM_MS))
+      add(node, `a program that has under ${PROGRAM_MS} ms asserts on time`)
     if (!mayPause && name === 'setTimeout' && isInPromise(around)) add(node, 'a pause in a test: inject time, or poll')
     if (
       isDeep &&
@@ -57,10 +63,10 @@ function isUnder({ type, start, end }: Node, file: SourceFile): boolean {
   return ms !== undefined && Number(ms.replaceAll('_', '')) < DEEP_MS
 }
 
-function isShort(options: Node | undefined, file: SourceFile): boolean {
+function isShort(options: Node | undefined, file: SourceFile, leastMs: number): boolean {
   if (!options) return false
   const [, ms] = /\btimeout: ([\d_]+)/.exec(file.text.slice(options.start, options.end)) ?? []
-  return ms !== undefined && Number(ms.replaceAll('_', '')) < POLL_MS
+  return ms !== undefined && Number(ms.replaceAll('_', '')) < leastMs
 }
 
 /** Whether a `new Promise(…)` waits for the call. A deadline that rejects does not count. */

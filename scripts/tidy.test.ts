@@ -85,6 +85,7 @@ describe('waits of tests', () => {
     ['a sleep of the library', "import { setTimeout } from 'node:timers/promises'"],
     ['a short poll', 'await expect.poll(f, { timeout: 1_000 }).toBe(1)'],
     ['a wait of one second', 'await vi.waitFor(f)'],
+    ['a program with little time', 'await promisify(execFile)(path, words, { timeout: 60_000 })'],
     ['a timeout of its own', 'vi.setConfig({ testTimeout: 60_000 })'],
     ['a listener that stays', "process.on('unhandledRejection', note)"],
   ])('%s', (_, text) => {
@@ -94,6 +95,7 @@ describe('waits of tests', () => {
   test.each([
     ['a poll', 'await expect.poll(f, { interval: 5 }).toBe(1)'],
     ['a long poll', 'await expect.poll(f, { timeout: 90_000 }).toBe(1)'],
+    ['a program with time', 'execFileSync(path, words, { cwd, timeout: 180_000 })'],
     ['a deadline', 'const late = new Promise((_, reject) => void setTimeout(() => reject(e), 60_000))'],
     ['a listener that goes', "process.on('exit', note)\nprocess.off('exit', note)"],
   ])('%s is none', (_, text) => {

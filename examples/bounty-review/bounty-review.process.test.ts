@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..')
 async function start(...words: readonly string[]) {
   const args = ['--conditions=@baton/source', 'scripts/example.ts', 'bounty', ...words]
   const env = { PATH: process.env['PATH'] ?? '' }
-  return await promisify(execFile)(process.execPath, args, { cwd: ROOT, env, timeout: 60_000 })
+  return await promisify(execFile)(process.execPath, args, { cwd: ROOT, env, timeout: 180_000 })
 }
 
 test('it judges all local submissions, and says where every call is kept', { timeout: 90_000 }, async () => {

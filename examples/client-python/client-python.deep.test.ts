@@ -14,7 +14,7 @@ const ADDRESS = 'ws://127.0.0.1:8080/ws'
 const python = findPython('the README of the client in Python', console.warn)
 
 async function run(program: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(python ?? '', ['-c', program], { cwd: FOLDER, timeout: 60_000 })
+  const { stdout } = await promisify(execFile)(python ?? '', ['-c', program], { cwd: FOLDER, timeout: 180_000 })
   return stdout
 }
 

@@ -11,7 +11,7 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 
 async function run(name: string): Promise<string> {
   const command = ['--conditions=@baton/source', join(FOLDER, name)]
-  return (await promisify(execFile)(process.execPath, command, { timeout: 60_000, cwd: FOLDER })).stdout
+  return (await promisify(execFile)(process.execPath, command, { timeout: 180_000, cwd: FOLDER })).stdout
 }
 
 test.each(Object.entries({ ...SAID, ...SAID_BY_LARGE }))('%s runs and prints what it should', async (name, said) => {

@@ -18,7 +18,7 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 async function run(name: string, args: readonly string[] = [], variables = {}): Promise<string> {
   const command = ['--conditions=@baton/source', join(FOLDER, name), ...args]
   const env = { ...process.env, ...variables }
-  return (await promisify(execFile)(process.execPath, command, { timeout: 15_000, cwd: FOLDER, env })).stdout
+  return (await promisify(execFile)(process.execPath, command, { timeout: 180_000, cwd: FOLDER, env })).stdout
 }
 
 /** The output of a program with an Anthropic model, against a server that follows a script. */

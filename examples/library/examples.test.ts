@@ -31,14 +31,14 @@ test.each([
   ['picture.ts', ['I see: text, image, file.']],
 ])('%s runs and prints what it should', async (name, said) => {
   const command = ['--conditions=@baton/source', `${FOLDER}${name}`, ...(name === 'picture.ts' ? [PICTURE] : [])]
-  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 15_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 180_000 })
   for (const words of said) expect(stdout).toContain(words)
 })
 
 test('resume.ts goes on in the file that it is given, each time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'baton-resume-'))
   const command = ['--conditions=@baton/source', `${FOLDER}resume.ts`, join(folder, 'chat.db')]
-  const run = async () => (await promisify(execFile)(process.execPath, command, { timeout: 15_000 })).stdout
+  const run = async () => (await promisify(execFile)(process.execPath, command, { timeout: 180_000 })).stdout
   const said = [await run(), await run()]
   await rm(folder, { recursive: true })
   expect(said[0]).toMatch(/^first: Oslo .*\nagain: Oslo .*\nsecond: And Bergen .*\nsince then: \S+\nsince then: t2\n$/)
@@ -59,7 +59,7 @@ test('the files that are agents are agents, with the models that they say', asyn
     console.log(JSON.stringify([path, [name, models[0]?.id ?? null]]))
   }`
   const command = ['--conditions=@baton/source', '--input-type=module', '--eval', program]
-  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 15_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 180_000 })
   const found = stdout
     .trim()
     .split('\n')

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 async function run(name: string): Promise<string> {
   const path = fileURLToPath(new URL(name, import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@baton/source', path], {
-    timeout: 15_000,
+    timeout: 180_000,
   })
   return stdout
 }

@@ -42,7 +42,7 @@ test('the timeline is that of the page', async () => {
 test('the program prints it without a key', async () => {
   const command = ['--conditions=@baton/source', START]
   const env = { PATH: process.env['PATH'], SPEED: '100' }
-  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 30_000, env })
+  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 180_000, env })
   expect(stdout).toMatch(/^a script plays the model\n/)
   expect(stdout.match(/EVENT .*/g)).toEqual([
     'EVENT    OFFER_RECEIVED',

@@ -22,7 +22,7 @@ test('a program that has answered ends, also with an open store, and nothing is 
   const folder = await mkdtemp(join(tmpdir(), 'baton-ends-'))
   const run = async (...words: readonly string[]) => {
     const command = ['--conditions=@baton/source', '--no-warnings', '--input-type=module', '--eval', PROGRAM, ...words]
-    return (await promisify(execFile)(process.execPath, command, { timeout: 20_000 })).stdout.trim()
+    return (await promisify(execFile)(process.execPath, command, { timeout: 180_000 })).stdout.trim()
   }
   const path = join(folder, 'kept.db')
   const said = [await run(), await run(path), await run(path)]

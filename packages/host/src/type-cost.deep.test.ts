@@ -33,7 +33,7 @@ async function countInstantiations(folder: string, tools: number): Promise<numbe
   const file = join(folder, `tools-${tools}.ts`)
   await writeFile(file, writeProgram(tools))
   const command = [join(MODULES, 'typescript/bin/tsc'), ...OPTIONS.split(' '), file]
-  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 60_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 180_000 })
   return Number(/^Instantiations: +(\d+)$/m.exec(stdout)?.[1])
 }
 

@@ -59,7 +59,7 @@ async function startHeldModel(): Promise<HeldModel> {
   const { port } = server.address() as AddressInfo // a TCP server
   return {
     url: `http://127.0.0.1:${port}`,
-    untilAsked: async (name) => await expect.poll(() => held.has(name), { timeout: 60_000 }).toBe(true),
+    untilAsked: async (name) => await expect.poll(() => held.has(name), { timeout: 180_000 }).toBe(true),
     release: (name) => {
       released.add(name)
       for (const response of held.get(name) ?? []) answer(response)
@@ -144,7 +144,7 @@ async function untilEnded(command: Started): Promise<never> {
 async function prompt(command: Started): Promise<void> {
   const ask = async (id: number, method: string, params: object): Promise<string> => {
     command.type(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-    await expect.poll(() => command.output(), { timeout: 60_000 }).toContain(`"id":${id}`)
+    await expect.poll(() => command.output(), { timeout: 180_000 }).toContain(`"id":${id}`)
     return command.output()
   }
   await ask(1, 'initialize', { protocolVersion: 1, clientCapabilities: {} })
@@ -159,7 +159,7 @@ async function finish(kind: Kind, command: Started): Promise<void> {
   model.release(kind)
   const isEditor = kind === 'acp'
   const hasAnswered = (): boolean => !isEditor || command.output().includes('"stopReason":"end_turn"')
-  await expect.poll(hasAnswered, { timeout: 60_000 }).toBe(true)
+  await expect.poll(hasAnswered, { timeout: 180_000 }).toBe(true)
   if (isEditor) command.end()
   // `explore` exits with 3 because the model reported nothing.
   const code = kind === 'explore' ? 3 : 0

@@ -58,7 +58,7 @@ function runInNamespace(
     ...variables,
   }
   return new Promise((done, fail) => {
-    execFile('unshare', command, { cwd: folder, env, timeout: 120_000 }, (error, output, errors) => {
+    execFile('unshare', command, { cwd: folder, env, timeout: 180_000 }, (error, output, errors) => {
       if (error) fail(new Error(`${error.message}: ${errors}`))
       else done(JSON.parse(output) as Witnessed)
     })

@@ -56,7 +56,7 @@ function askSdk(body: Uint8Array): Seen {
     cwd,
     input: body,
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 180_000,
     env: { ...process.env, NODE_OPTIONS: '' },
   })
   // output of the program above
