@@ -2,22 +2,8 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/render.ts'
-import type { CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
+import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
 import type { CallResult, CallView, MessageId } from './session-event.ts'
-
-export type CallFact = FactOf<
-  | 'approval-requested'
-  | 'approval-decided'
-  | 'question-asked'
-  | 'question-answered'
-  | 'call-started'
-  | 'call-offered'
-  | 'call-claimed'
-  | 'call-returned'
-  | 'call-taken-over'
-  | 'call-clock-set'
-  | 'call-settled'
->
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */

@@ -3,8 +3,7 @@
 import type { LiveFrame } from '../agent/front-session.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
-import type { Fact, FactOf } from '../machine/fact.ts'
-import type { CallFact } from './call-views.ts'
+import type { CallFact, Fact, FactOf } from '../machine/fact.ts'
 import { CallViews, isCallFact } from './call-views.ts'
 import type {
   AnswerView,

@@ -1,8 +1,9 @@
 // Everything that follows from an input without outside help: calls start, steps close, the model is called, the next
 // turn begins.
 import { applyCallEvent, detachCall, mayDetach, setCallClock, startTool } from './calls.ts'
-import type { Call, Draft, QueuedInput, Turn } from './state.ts'
-import { emit } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { Call, QueuedInput, Turn } from './state.ts'
+import { emit } from './draft.ts'
 import { endsAtCalls } from './answer.ts'
 import type { Spec } from './spec.ts'
 import { RULES } from './spec.ts'

@@ -1,8 +1,10 @@
 // Calls: what happens to one (an event of the table, a result, a claim, a deadline), their clocks, and their fold.
 import { describeEffect } from './render.ts'
-import type { ClockMode, Fact, FactOf, IgnoreReason, Settlement } from './fact.ts'
-import type { Call, Draft, Offer, RememberedDecision, State } from './state.ts'
-import { emit, findCall, findCallIndex, findDetached, mayHaveRun, waitsForAnswer } from './state.ts'
+import type { CallFact, ClockMode, Fact, FactOf, IgnoreReason, Settlement } from './fact.ts'
+import type { Draft } from './draft.ts'
+import type { Call, Offer, RememberedDecision, State } from './state.ts'
+import { emit } from './draft.ts'
+import { findCall, findCallIndex, findDetached, mayHaveRun, waitsForAnswer } from './state.ts'
 import { isAttached } from './effect.ts'
 import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
@@ -411,23 +413,9 @@ export function graceAfterRestart(draft: Draft, call: Call): void {
   })
 }
 
-type CallFact = FactOf<
-  | 'approval-requested'
-  | 'approval-decided'
-  | 'question-asked'
-  | 'question-answered'
-  | 'call-started'
-  | 'call-offered'
-  | 'call-claimed'
-  | 'call-returned'
-  | 'call-taken-over'
-  | 'call-clock-set'
-  | 'call-settled'
-  | 'result-ignored'
-  | 'grace-started'
->
+type LedgerFact = CallFact | FactOf<'result-ignored' | 'grace-started'>
 
-export function applyCallFact(state: State, fact: CallFact): State {
+export function applyCallFact(state: State, fact: LedgerFact): State {
   switch (fact.type) {
     case 'grace-started': {
       if (!state.step) return state
@@ -458,7 +446,7 @@ export function applyCallFact(state: State, fact: CallFact): State {
 function callAfter(
   state: State,
   call: Call,
-  fact: Exclude<CallFact, { type: 'grace-started' | 'result-ignored' | 'approval-decided' | 'call-settled' }>,
+  fact: Exclude<LedgerFact, { type: 'grace-started' | 'result-ignored' | 'approval-decided' | 'call-settled' }>,
 ): Call {
   switch (fact.type) {
     case 'approval-requested': {

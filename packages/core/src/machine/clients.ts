@@ -1,6 +1,7 @@
 // Clients: the attached ones, what they can run, and the tools that they provide.
 import type { ClientToolSpec } from './input.ts'
-import type { Call, Client, ClientToolList, Draft, State } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { Call, Client, ClientToolList, State } from './state.ts'
 import type { ToolSpec } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { FactOf } from './fact.ts'

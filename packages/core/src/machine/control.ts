@@ -9,8 +9,10 @@ import {
   prolongTurn,
 } from './calls.ts'
 import { bringsTool, hasTool, planDrops } from './clients.ts'
-import type { Client, Deadline, Draft } from './state.ts'
-import { emit, findCall, findDetached } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { Client, Deadline } from './state.ts'
+import { emit } from './draft.ts'
+import { findCall, findDetached } from './state.ts'
 import type { Failure, InputOf } from './input.ts'
 import { endOverdue, expireAnswer, ignoreAnswer } from './answer.ts'
 import { flushBatch } from './queue.ts'

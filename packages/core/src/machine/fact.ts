@@ -398,3 +398,18 @@ export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'host-restarted',
   'grace-started',
 ])
+
+/** The facts that change a call, each of which names it. */
+export type CallFact = FactOf<
+  | 'approval-requested'
+  | 'approval-decided'
+  | 'question-asked'
+  | 'question-answered'
+  | 'call-started'
+  | 'call-offered'
+  | 'call-claimed'
+  | 'call-returned'
+  | 'call-taken-over'
+  | 'call-clock-set'
+  | 'call-settled'
+>

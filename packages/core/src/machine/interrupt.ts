@@ -1,7 +1,9 @@
 // Interrupts: legal in every state, and the history keeps only what the listener heard or read.
 import { applyCallEventToAll } from './calls.ts'
-import type { Draft, State } from './state.ts'
-import { emit, readTurnOf } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { State } from './state.ts'
+import { emit } from './draft.ts'
+import { readTurnOf } from './state.ts'
 import type { Heard, InputOf, Played } from './input.ts'
 import { countChars, wholeChars } from './size.ts'
 import { closeStep, countPlayedChars, cutTexts, finishTurn } from './turn.ts'

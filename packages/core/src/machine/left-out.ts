@@ -1,8 +1,9 @@
 // Content that is left out after a provider refused it, or the size of its request: otherwise every later turn would send
 // it again and fail. Notes replace it.
 import type { ErrorCode } from '../errors.ts'
-import type { Draft, EntryMedia, IndexEntry, State, Turn } from './state.ts'
-import { emit } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { EntryMedia, IndexEntry, State, Turn } from './state.ts'
+import { emit } from './draft.ts'
 import type { Failure } from './input.ts'
 import { isMedia, wholeChars } from './size.ts'
 import { RULES } from './spec.ts'

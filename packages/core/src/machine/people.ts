@@ -1,7 +1,9 @@
 // Approvals and questions: they are asked, checked, decided and answered once, and never stay open without a limit.
 import { settle } from './calls.ts'
-import type { Call, Draft, State } from './state.ts'
-import { canAsk, emit, findApproval, findCall, findQuestion, openCalls } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { Call, State } from './state.ts'
+import { emit } from './draft.ts'
+import { canAsk, findApproval, findCall, findQuestion, openCalls } from './state.ts'
 import type { FactOf } from './fact.ts'
 import type { InputOf } from './input.ts'
 import type { Refusal } from '../errors.ts'

@@ -1,8 +1,9 @@
 // Inputs of people and programs: accepted into one queue, in one order; withdrawn, rewound.
 import type { FactOf, InputBody } from './fact.ts'
 import type { Delivery, Heard, InputOf } from './input.ts'
-import type { Draft, IndexEntry, State } from './state.ts'
-import { emit } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { IndexEntry, State } from './state.ts'
+import { emit } from './draft.ts'
 import { interruptTurn } from './interrupt.ts'
 import { countChars, heldChars, jsonChars, measureMedia } from './size.ts'
 import { RULES } from './spec.ts'

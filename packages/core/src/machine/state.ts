@@ -1,12 +1,10 @@
-// The state of a session: the fold of its facts. It holds counts, ids and sizes, never text. A draft is a decision in
-// progress over it.
+// The state of a session: the fold of its facts. It holds counts, ids and sizes, never text.
 import type { JsonObject } from '../json.ts'
 import type { Provenance, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
-import type { CallProposal, ClockMode, Fact, SettlementType } from './fact.ts'
+import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
 import type { IndexEntry, MediaSize } from './size.ts'
 import type { ClientToolSpec, Delivery, Played } from './input.ts'
-import type { Spec } from './spec.ts'
 
 export type { EntryMedia, IndexEntry } from './size.ts'
 
@@ -434,17 +432,4 @@ export interface OpenStep {
   /** The turn was interrupted: the calls settle without it. */
   readonly orphaned: boolean
   readonly grace: Deadline | null
-}
-
-export interface Draft {
-  readonly spec: Spec
-  state: State
-  readonly facts: Fact[]
-  /** `apply`, which imports the files that decide. */
-  readonly fold: (state: State, fact: Fact) => State
-}
-
-export function emit(draft: Draft, fact: Fact): void {
-  draft.facts.push(fact)
-  draft.state = draft.fold(draft.state, fact)
 }

@@ -1,7 +1,9 @@
 // The window: the part of the history that a request may hold. It moves by whole exchanges and never splits a step. Here
 // are its rules, the estimate of tokens behind them, and the fold of the index of the history.
-import type { Counted, Draft, IndexEntry, State, TurnStep } from './state.ts'
-import { emit, spend } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { Counted, IndexEntry, State, TurnStep } from './state.ts'
+import { emit } from './draft.ts'
+import { spend } from './state.ts'
 import type { MessageLimit, Spec } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { LongResult, MediaSize } from './size.ts'

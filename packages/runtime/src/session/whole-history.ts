@@ -5,14 +5,9 @@ import type { History, IndexEntry } from '@baton/core/machine'
 
 /** Returns false, too, for a message that is asked again after its text was freed: its new entry is empty. */
 export function hasWholeHistory(history: Pick<History, 'has' | 'entries'>, index: readonly IndexEntry[]): boolean {
-  const isTold = ({
-    role,
-    messages,
-  }: {
-    readonly role: string
-    readonly messages: readonly StoredMessage[]
-  }): boolean => role !== 'user' || messages.some(hasContent)
-  return history.has(index) && history.entries().every(isTold)
+  return (
+    history.has(index) && history.entries().every(({ role, messages }) => role !== 'user' || messages.some(hasContent))
+  )
 }
 
 /** Every input has some; a note replaces content that a provider refused. */

