@@ -53,7 +53,6 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['editors', 'the editor shows | 262,144 characters', 'server/src/acp/options', 'resultChars', 262_144],
   ['editors', 'the editor reads or writes | 30 seconds', 'server/src/acp/options', 'fileMs', 30 * SECOND],
   ['editors', 'for 10 seconds at most', 'server/src/acp/line-stream', 'LAST_ANSWERS_MS', 10 * SECOND],
-  ['editors', 'waits up to 12 seconds', 'cli/src/places/embedded-host', 'HELD_MS', 12 * SECOND],
   ['effect', '`closeMs`, 10 seconds by default', 'tools/src/effect/from-effect', 'CLOSE_MS', 10 * SECOND],
   ['github', '| 20,000 characters, then', 'kits/src/github/github-kit', 'TEXT_CHARS', 20_000],
   ['github', 'pages of 32,000 characters', 'kits/src/github/file-tools', 'PAGE_CHARS', 32_000],
