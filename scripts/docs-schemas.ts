@@ -1,42 +1,16 @@
 // The JSON Schemas in docs/schemas, for programs in other languages: the schemas that the packages export as constants,
 // and the schema of a record.
 import { SESSION_EVENT_SCHEMA } from '@baton/core'
-import type { JsonObject, JsonValue } from '@baton/core'
-import { FORMAT_VERSION } from '@baton/core/machine'
+import type { JsonObject } from '@baton/core'
+import { s } from '@baton/core/internal'
+import { FACTS, FORMAT_VERSION } from '@baton/core/machine'
 import { CLIENT_FRAME_2_SCHEMA, CLIENT_FRAME_SCHEMA, SERVER_FRAME_2_SCHEMA, SERVER_FRAME_SCHEMA } from '@baton/protocol'
-import type { LogField } from './docs-log.ts'
-import { readKinds } from './docs-log.ts'
-import { readSource } from './source-files.ts'
-
-const PLAIN: Readonly<Record<string, JsonValue>> = {
-  string: { type: 'string' },
-  number: { type: 'number' },
-  boolean: { type: 'boolean' },
-  true: { const: true },
-  false: { const: false },
-  'string | null': { type: ['string', 'null'] },
-  'number | null': { type: ['number', 'null'] },
-  'string[]': { type: 'array', items: { type: 'string' } },
-  'number[]': { type: 'array', items: { type: 'number' } },
-}
-
-/** Accepts any value for a named type: docs/log.md lists its fields. */
-function describeField({ type }: LogField): JsonValue {
-  const words = type.split(' | ')
-  if (words.every((word) => /^'[^']*'$/.test(word))) return { enum: words.map((word) => word.slice(1, -1)) }
-  if (type.endsWith('[]') && !(type in PLAIN)) return { type: 'array' }
-  return PLAIN[type] ?? true
-}
 
 function createRecordSchema(): JsonObject {
-  const facts = readKinds(readSource('packages/core/src/machine/fact.ts'), 'Fact').map(({ name, fields }) => ({
-    type: 'object',
-    properties: {
-      type: { const: name },
-      ...Object.fromEntries(fields.map((field) => [field.name, describeField(field)])),
-    },
-    required: ['type', ...fields.filter(({ isOptional }) => !isOptional).map((field) => field.name)],
-  }))
+  const facts = Object.entries(FACTS).map(([type, of]) => {
+    const shape = 'check' in of && typeof of['check'] === 'function' ? of : s.fields(of as s.Fields) // as FACTS are built
+    return { allOf: [{ properties: { type: { const: type } }, required: ['type'] }, shape.describe()] }
+  })
   const count = { type: 'integer', minimum: 0 }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

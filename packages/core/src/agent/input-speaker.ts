@@ -1,21 +1,19 @@
 // Decides who may submit which input of a session. Inputs of a client or the host are refused for others before their
 // fields are read.
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
-import { peek, readVariant } from './read-value.ts'
-import type { Read, ValueReader } from './value-reader.ts'
+import * as s from '../shape/shape.ts'
+import type { ValueReader } from '../shape/value-reader.ts'
 
-/** Reads the inputs of one speaker, distinguished by `type`. */
-export function readInputs<const V extends Readonly<Record<string, Read<unknown>>>>(
-  inputs: V,
-): Read<ReturnType<V[keyof V]>> {
-  const read = readVariant('type', inputs)
-  return (reader, value) => {
-    const type = peek(reader, value, 'type')
-    // The type is one of the inputs' names.
-    if (typeof type === 'string' && Object.hasOwn(inputs, type))
-      return inputs[type]?.(reader, value) as ReturnType<V[keyof V]>
-    if (typeof type === 'string') refuseSpeaker(reader, type)
-    return read(reader, value)
+/** The inputs of one speaker, distinguished by `type`. */
+export function inputs<const V extends s.Variants>(forms: V): s.Shape<s.InferVariants<'type', V>> {
+  const shape = s.variant('type', forms)
+  return {
+    ...shape,
+    read: (reader, value) => {
+      const type = s.peek(reader, value, 'type')
+      if (typeof type === 'string' && !Object.hasOwn(forms, type)) refuseSpeaker(reader, type)
+      return shape.read(reader, value)
+    },
   }
 }
 

@@ -2,30 +2,22 @@
 import type { JsonObject } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
-import type { InterruptPolicy } from '../machine/spec.ts'
+import type { EffectClass, InterruptPolicy } from '../machine/values.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
-import type { FieldIsNamed } from './known-fields.ts'
-import { checkFields, checkKinds } from './known-fields.ts'
+import type { FieldIsNamed } from '../shape/known-fields.ts'
+import { checkFields, checkKinds } from '../shape/known-fields.ts'
 import type { ReturnsJson, ToolContent, ToolResult } from './result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { readObjectSchema } from './schema.ts'
 import { listWarnings, warnOfSchema } from './schema-warnings.ts'
 import type { AskedCall, ToolContext } from './tool-context.ts'
-import type { CallDescription, EffectClass, ToolKind, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
+import type { CallDescription, ToolKind, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
 import { checkRetry, checkWaiting } from './tool-options.ts'
-import { describeValue } from './value-reader.ts'
+import { describeValue } from '../shape/value-reader.ts'
 
-export type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
+export type { EffectClass, InterruptPolicy, PlanEntry } from '../machine/values.ts'
 export type { AskedCall, Generated, GenerateRequest, Logger, Question, ToolContext } from './tool-context.ts'
-export type {
-  CallDescription,
-  EffectClass,
-  ToolKind,
-  ToolRetry,
-  Trust,
-  WaitingOptions,
-  WaitingWords,
-} from './tool-options.ts'
+export type { CallDescription, ToolKind, ToolRetry, Trust, WaitingOptions, WaitingWords } from './tool-options.ts'
 export type { ToolContent, ToolResult } from './result-type.ts'
 export { WAITING_CHARS_MAX } from './tool-options.ts'
 

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { CallProposal, EnteredInputs, FactOf, StepCut, SupersedeReason, TurnOutcome } from './fact.ts'
 import { createUnknownFactError } from './fact.ts'
-import type { Failure, Played } from './input.ts'
+import type { Failure, Played } from './values.ts'
 import type { Draft } from './draft.ts'
 import type { Call, IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
 import { emit } from './draft.ts'

@@ -6,7 +6,7 @@ import { emit } from './draft.ts'
 import { spend } from './state.ts'
 import type { MessageLimit, Spec } from './spec.ts'
 import { RULES } from './spec.ts'
-import type { LongResult, MediaSize } from './size.ts'
+import type { LongResult, MediaSize } from './values.ts'
 import type { FactOf, StepCut } from './fact.ts'
 
 /** Shares of the available room. */
