@@ -22,6 +22,8 @@ export interface LogField {
   readonly isOptional: boolean
   /** The type as written in TypeScript. */
   readonly type: string
+  /** `1 to 256 characters`. */
+  readonly bounds?: string
   readonly meaning: string
 }
 
@@ -176,7 +178,7 @@ function describeKind({ name, meaning, fields, others }: LogKind): string {
 export function describeFields(fields: readonly LogField[]): string {
   const rows = fields.map(
     (field) =>
-      `| \`${field.name}\`${field.isOptional ? '?' : ''} | ${writeType(field.type)} | ${escape(field.meaning)} |`,
+      `| \`${field.name}\`${field.isOptional ? '?' : ''} | ${writeType(field.type)}${field.bounds ? `, ${field.bounds}` : ''} | ${escape(field.meaning)} |`,
   )
   return rows.length === 0 ? '' : ['| Field | Type | |', '|---|---|---|', ...rows].join('\n')
 }

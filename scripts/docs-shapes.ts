@@ -74,15 +74,46 @@ function find(file: SourceFile, name: string): Found {
   return found
 }
 
+export interface TableRow extends LogKind {
+  /** Fields of the parts `given` and `answer`, of rows that have them. */
+  readonly parts: Readonly<Record<string, readonly LogField[]>>
+}
+
 /** The rows of a table such as `FACTS`, in order. */
-export function readTable(path: string, name: string): readonly LogKind[] {
+export function readTable(path: string, name: string): readonly TableRow[] {
   const { file, node } = find(open(path), name)
-  return listProperties(file, node).map(({ key, value, meaning }) => ({
-    name: key,
-    meaning,
-    fields: readShapeFields(file, value).filter((field) => field.name !== 'type'),
-    others: [],
-  }))
+  return listProperties(file, node).map(({ key, value, meaning }) => {
+    const ofShape =
+      value.type === 'Identifier' && find(file, value.name).isExported ? find(file, value.name) : undefined
+    return {
+      name: key,
+      meaning: meaning || (ofShape ? commentOf(ofShape) : ''),
+      fields: isOfParts(value) ? [] : readShapeFields(file, value).filter((field) => field.name !== 'type'),
+      others: [],
+      parts: isOfParts(value) ? readParts(file, value) : {},
+    }
+  })
+}
+
+function isOfParts(node: Node): boolean {
+  return (
+    node.type === 'ObjectExpression' &&
+    node.properties.some((one) => one.type === 'Property' && isKey(one.key, 'given'))
+  )
+}
+
+function isKey(node: Node, name: string): boolean {
+  return node.type === 'Identifier' && node.name === name
+}
+
+function readParts(file: SourceFile, node: Node): Readonly<Record<string, readonly LogField[]>> {
+  return Object.fromEntries(listProperties(file, node).map(({ key, value }) => [key, readShapeFields(file, value)]))
+}
+
+/** The comment above the declaration of a shape. */
+function commentOf({ file, node }: Found): string {
+  const statement = file.program.body.find(({ start, end }) => start <= node.start && node.end <= end)
+  return statement ? commentBefore(file, statement.start) : ''
 }
 
 interface Property {
@@ -122,15 +153,28 @@ export function readShapeFields(file: SourceFile, node: Node): readonly LogField
   return value.properties.flatMap((property) => {
     if (property.type === 'SpreadElement') return readShapeFields(file, property.argument)
     const isOptional = property.value.type === 'CallExpression' && calleeOf(property.value) === 'optional'
+    const bounds = findBounds(file, property.value)
     return [
       {
         name: property.key.type === 'Identifier' ? property.key.name : literalOf(property.key),
         isOptional,
         type: printType(file, property.value),
         meaning: commentBefore(file, property.start),
+        ...(bounds !== undefined && { bounds }),
       },
     ]
   })
+}
+
+/** The bounds of a text or a number, if its shape names them. */
+function findBounds(file: SourceFile, node: Node): string | undefined {
+  if (node.type === 'MemberExpression') return slice(file, node) === 's.name' ? '1 to 256 characters' : undefined
+  if (node.type !== 'CallExpression') return undefined
+  const callee = calleeOf(node)
+  const [first, second] = node.arguments
+  if (callee === 'optional' && first) return findBounds(file, first)
+  if (callee === 'integer' && second) return node.arguments.map((one) => literalOf(one)).join(' to ')
+  return undefined
 }
 
 /** Fields of both forms; optional if only one has them. */
@@ -165,7 +209,10 @@ export function printType(file: SourceFile, node: Node): string {
   if ((callee === 'optional' || callee === 'refine' || callee === 'explain') && first) return printType(file, first)
   if (callee === 'textOr' && first && second) return `${printType(file, first)} | ${printType(file, second)}`
   if (callee === 'either' && second && third) return `${printType(file, second)} | ${printType(file, third)}`
-  if (callee === 'variant' && second) return listForms(file, value).map(({ text }) => text).join(' | ')
+  if (callee === 'variant' && second)
+    return listForms(file, value)
+      .map(({ text }) => text)
+      .join(' | ')
   if (callee === 'fields') return printFields(readShapeFields(file, value))
   const plain = PLAIN[callee]
   if (plain !== undefined) return plain
@@ -186,8 +233,20 @@ function listForms(file: SourceFile, node: Extract<Node, { readonly type: 'CallE
     if (of.type === 'Identifier' && find(file, of.name).isExported) return { text: of.name, meaning }
     const fields = readShapeFields(file, value).filter(({ name }) => name !== literalOf(key))
     const tagged = { name: literalOf(key), isOptional: false, type: `'${tag}'`, meaning: '' }
-    return { text: printFields([tagged, ...fields]), meaning }
+    return {
+      text: fields.some((field) => field.meaning !== '') ? printForm(tagged, fields) : printFields([tagged, ...fields]),
+      meaning,
+    }
   })
+}
+
+/** A form with the comments of its fields, one on each line. */
+function printForm(tag: LogField, fields: readonly LogField[]): string {
+  const lines = [tag, ...fields].flatMap(({ name, isOptional, type, meaning }) => [
+    ...(meaning === '' ? [] : [`      /** ${meaning} */`]),
+    `      ${name}${isOptional ? '?' : ''}: ${type}`,
+  ])
+  return `{\n${lines.join('\n')}\n    }`
 }
 
 function printFields(fields: readonly LogField[]): string {

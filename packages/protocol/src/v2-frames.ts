@@ -82,7 +82,7 @@ export const FRAMES = {
   events: s.fields({
     type: s.word('events'),
     events: s.list(s.named('event', s.typed<SessionEvent>(s.object))),
-    /** Where to continue after them. */
+    /** Cursor at which to continue after them. */
     next: Cursor,
   }),
   sentence: SentenceFrame,

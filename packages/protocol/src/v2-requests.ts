@@ -9,6 +9,7 @@ import type {
   SessionDetails,
   SessionInfo,
   SpeechPlace,
+  UserInput,
 } from '@baton/core/internal'
 import {
   ClientTool,
@@ -98,7 +99,7 @@ export interface V2Cursor extends s.Infer<typeof V2Cursor> {}
 export const OpenFrom = s.textOr(s.word('start', 'turn', 'now'), s.named('cursor', V2Cursor))
 export type OpenFrom = s.Infer<typeof OpenFrom>
 
-const UserInput = s.textOr(s.text, Parts)
+const UserInput: s.Shape<UserInput> = s.textOr(s.text, Parts)
 
 /** Each request by type: `given` are its fields in addition to `id` and `type`, `answer` the fields of its `ok`. */
 export const REQUESTS = {

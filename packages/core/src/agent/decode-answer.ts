@@ -67,7 +67,8 @@ export function decodeModelAnswer(
       copies.push(part)
       if (part.type === 'text' || part.type === 'reasoning') chars += part.text.length
       else if (part.type === 'call') chars += part.name.length + part.arguments.length
-      else if (part.type === 'source') for (const text of Object.values<string | undefined>(part)) chars += text?.length ?? 0
+      else if (part.type === 'source')
+        for (const text of Object.values<string | undefined>(part)) chars += text?.length ?? 0
       if (chars > answerChars)
         return refuse('it', `has more than ${answerChars} characters (limits.answerChars)`, 'model_answer_too_large')
     }

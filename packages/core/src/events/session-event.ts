@@ -88,6 +88,7 @@ export interface AnswerView extends s.Infer<typeof AnswerView> {}
 
 /** A message as it is added. */
 export const MessageView = s.variant('role', { user: UserMessageView, assistant: AnswerView })
+export type MessageView = UserMessageView | AnswerView
 
 const Failed = { code: s.textOf<ErrorCode>(), message: s.text }
 const Begun = {

@@ -3,7 +3,7 @@
 import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
 import type { FinishReason } from '../messages.ts'
-import { AssistantPart, Provenance, StoredPart, Usage } from '../messages.ts'
+import { AssistantPart, StoredPart, Usage } from '../messages.ts'
 import { ModelSettings } from '../model-settings.ts'
 import * as s from '../shape/shape.ts'
 import {
@@ -42,7 +42,7 @@ export const Settlement = s.variant('type', {
   }),
   unknown: s.fields({
     reason: s.text,
-    /** What the tool knows about it, if the tool itself lost its executor. */
+    /** The tool's own account, if the tool itself lost its executor. */
     message: s.optional(s.text),
   }),
 })
@@ -251,7 +251,12 @@ export const FACTS = {
     retryAtMs: s.optional(s.ms),
   },
   'attempt-failed': { ...ATTEMPT, error: Failure },
-  'answer-ignored': { ...ATTEMPT, input: s.text, reason: s.textOf<'stale'>() },
+  'answer-ignored': {
+    /** As the report named it. */
+    attempt: s.integer(Number.MIN_SAFE_INTEGER),
+    input: s.text,
+    reason: s.textOf<'stale'>(),
+  },
   'step-finished': {
     step: s.count,
     ...ATTEMPT,
@@ -361,11 +366,12 @@ export const FACTS = {
 } satisfies Readonly<Record<string, s.Fields | s.Shape<object>>>
 
 export type FactType = keyof typeof FACTS
-type FieldsOf<Type extends FactType> = (typeof FACTS)[Type] extends s.Shape<infer Value>
-  ? Value
-  : (typeof FACTS)[Type] extends s.Fields
-    ? s.InferFields<(typeof FACTS)[Type]>
-    : never
+type FieldsOf<Type extends FactType> =
+  (typeof FACTS)[Type] extends s.Shape<infer Value>
+    ? Value
+    : (typeof FACTS)[Type] extends s.Fields
+      ? s.InferFields<(typeof FACTS)[Type]>
+      : never
 export type Fact = { readonly [Type in FactType]: s.Tagged<'type', Type, FieldsOf<Type>> }[FactType]
 export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type }>
 

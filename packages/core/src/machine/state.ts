@@ -4,7 +4,6 @@ import type { Provenance, Usage } from '../messages.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
 import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played } from './values.ts'
-export type { EntryMedia, IndexEntry } from './values.ts'
 
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'

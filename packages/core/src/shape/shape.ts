@@ -1,267 +1,29 @@
 // Shapes of JSON values. One definition infers the TypeScript type, reads a caller's value, checks a stored one and
 // describes itself in JSON Schema. Import it as a namespace: `s.fields({ callId: s.text, reason: s.optional(s.text) })`.
-import type { JsonObject, JsonValue } from '../json.ts'
+import type {
+  Elsewhere,
+  Fields,
+  FieldsShape,
+  Infer,
+  InferFields,
+  ObjectShape,
+  OptionalShape,
+  Shape,
+  Tagged,
+} from './kind.ts'
+import { isObject, mustBe, show } from './kind.ts'
 import { findMeant } from './known-fields.ts'
-import { isLegalName, NAME_CHARS_MAX } from './legal-name.ts'
+import { listWords, word } from './plain.ts'
 import type { Read, ValueReader } from './value-reader.ts'
-import { describeValue, quote } from './value-reader.ts'
+import { describeValue } from './value-reader.ts'
 
-/**
- * Returns undefined if nothing is wrong, or else the fault, to follow the name of the place: ` must be text, not null`,
- * `.parts[2].text is missing`.
- */
-export type Check = (value: unknown) => string | undefined
-
-export interface Shape<T> {
-  /** Copies any value of a caller, or refuses it with the name of the wrong field. Unknown fields are refused. */
-  readonly read: Read<T>
-  /**
-   * Checks a value that was JSON. It ignores unknown fields and bounds, which differ between the versions that wrote
-   * records.
-   */
-  readonly check: Check
-  /** JSON Schema (draft 2020-12) of the value. */
-  readonly describe: () => JsonValue
-}
-
-/** A field that may be absent. */
-export interface OptionalShape<T> {
-  readonly optional: Shape<T>
-}
-
-export type Fields = Readonly<Record<string, Shape<unknown> | OptionalShape<unknown>>>
-
-/** The shape of an object with known fields. */
-export interface ObjectShape<T extends object> extends Shape<T> {
-  readonly fields: Fields
-  /** The object in messages: `an image part`. */
-  readonly what: string
-  readonly elsewhere: Elsewhere
-}
-
-export interface FieldsShape<F extends Fields> extends ObjectShape<InferFields<F>> {
-  readonly fields: F
-}
-
-/** Other libraries' names for fields, mapped to the name of a field or a sentence that says where it belongs. */
-type Elsewhere = Readonly<Record<string, string>>
-
-/** The type of a shape's values. */
-export type Infer<S extends Shape<unknown>> = S extends Shape<infer T> ? T : never
-export type InferFields<F extends Fields> = Flat<
-  {
-    readonly [Name in keyof F as F[Name] extends Shape<unknown> ? Name : never]: F[Name] extends Shape<infer T>
-      ? T
-      : never
-  } & {
-    readonly [Name in keyof F as F[Name] extends Shape<unknown> ? never : Name]?: F[Name] extends OptionalShape<infer T>
-      ? T
-      : never
-  }
->
-/** An intersection as one object, as editors show it. */
-type Flat<T> = { readonly [Name in keyof T]: T[Name] } & {}
-/** Each form of `T` with the tag `Tag` in its field `Key`. */
-export type Tagged<Key extends string, Tag, T> = T extends unknown ? Flat<{ readonly [Name in Key]: Tag } & T> : never
+export type * from './kind.ts'
+export { isObject } from './kind.ts'
+export * from './plain.ts'
 
 export function optional<T>(shape: Shape<T>): OptionalShape<T> {
   return { optional: shape }
 }
-
-// Text
-
-/** Any surrogate, paired or not. */
-export const SURROGATE = /[\ud800-\udfff]/
-const LONE_SURROGATE = /\p{Surrogate}/u
-
-/**
- * Whether the text is valid Unicode. Providers refuse a request with half of a surrogate pair, and every later one. The
- * first check is cheap and nearly always enough.
- */
-function isLegalText(text: string): boolean {
-  return !SURROGATE.test(text) || !LONE_SURROGATE.test(text)
-}
-
-export const text: Shape<string> = {
-  read: (reader, value) => {
-    if (typeof value !== 'string') return reader.refuseForm(`must be text, not ${describeValue(value)}`)
-    reader.countChars(value.length)
-    if (isLegalText(value)) return value
-    return reader.refuse(`has half of a surrogate pair at ${value.search(LONE_SURROGATE)}; it is not valid Unicode`)
-  },
-  check: (value) => (typeof value === 'string' ? undefined : mustBe('text', value)),
-  describe: () => ({ type: 'string' }),
-}
-
-/** Text that is one of a type's words; a record of another version may have other words. */
-export function textOf<T extends string>(): Shape<T> {
-  return text as Shape<string> as Shape<T>
-}
-
-/** Text of `least` to `most` UTF-16 units. */
-export function textBetween(least: number, most: number): Shape<string> {
-  return {
-    ...text,
-    read: (reader, value) => {
-      const given = text.read(reader, value)
-      if (given.length >= least && given.length <= most) return given
-      return reader.refuse(`must have ${least} to ${most} characters, not ${given.length}`)
-    },
-    describe: () => ({ type: 'string', minLength: least, maxLength: most }),
-  }
-}
-
-/** A name of 1 to 256 UTF-16 units without control characters. */
-export const name: Shape<string> = {
-  ...text,
-  read: (reader, value) => {
-    if (isLegalName(value)) return value
-    if (typeof value === 'string' && value.length > NAME_CHARS_MAX)
-      return reader.refuse(`must have 1 to ${NAME_CHARS_MAX} characters, not ${value.length}`)
-    return reader.refuse(
-      `must be a name of 1 to ${NAME_CHARS_MAX} characters without control characters, not ${describeValue(value)}`,
-    )
-  },
-  describe: () => ({ type: 'string', minLength: 1, maxLength: NAME_CHARS_MAX }),
-}
-
-/** Words that a value may have. */
-export interface WordShape<T> extends Shape<T> {
-  readonly words: readonly T[]
-}
-
-/** One of these words. A record may also hold `true`, `false` or a number as one. */
-export function word<const T extends string | number | boolean>(...words: readonly T[]): WordShape<T> {
-  const listed = words.map(show).join(' or ')
-  return {
-    words,
-    read: (reader, value) => {
-      const found = words.find((one) => one === value)
-      if (found !== undefined) return found
-      if (words.length === 1 && words[0] === true) return reader.refuse('must be true, or absent')
-      return reader.refuse(`must be ${listWords(words.map(String))}, not ${describeValue(value)}`)
-    },
-    check: (value) => (words.some((one) => one === value) ? undefined : mustBe(listed, value)),
-    describe: () => (words.length === 1 && words[0] !== undefined ? { const: words[0] } : { enum: words }),
-  }
-}
-
-/** `"a", "b" or "c"`. */
-export function listWords(words: readonly string[]): string {
-  const quoted = words.map((one) => `"${one}"`)
-  return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
-}
-
-// Flags and numbers
-
-export const flag: Shape<boolean> = {
-  read: (reader, value) =>
-    typeof value === 'boolean' ? value : reader.refuse(`must be true or false, not ${describeValue(value)}`),
-  check: (value) => (typeof value === 'boolean' ? undefined : mustBe('true or false', value)),
-  describe: () => ({ type: 'boolean' }),
-}
-
-/** A size or an amount of `least` or more, which may be an estimate. */
-export function number(least: number): Shape<number> {
-  return {
-    read: (reader, value) =>
-      typeof value === 'number' && value >= least && value <= Number.MAX_VALUE
-        ? dropNegativeZero(value)
-        : reader.refuse(`must be a number of ${least} or more, not ${describeValue(value)}`),
-    check: (value) =>
-      typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? undefined : mustBe('a number', value),
-    describe: () => ({ type: 'number' }),
-  }
-}
-
-/** A count, a position or the number of something: `least` or more, `most` or less. */
-export function integer(least: number, most = Infinity): Shape<number> {
-  const { read } = number(least)
-  const whole = most === Infinity ? 'a whole number' : `a whole number from ${least} to ${most}`
-  return {
-    read: (reader, value) => {
-      if (!Number.isSafeInteger(value)) return reader.refuse(`must be ${whole}, not ${describeValue(value)}`)
-      const given = read(reader, value)
-      return given <= most ? given : reader.refuse(`must be from ${least} to ${most}, not ${given}`)
-    },
-    check: (value) => (Number.isSafeInteger(value) ? undefined : mustBe('a safe whole number', value)),
-    describe: () => ({ type: 'integer', minimum: least, ...(most !== Infinity && { maximum: most }) }),
-  }
-}
-
-export const count: Shape<number> = integer(0)
-export const amount: Shape<number> = number(0)
-
-/** Milliseconds: a duration, or a future time. */
-export const ms: Shape<number> = {
-  ...amount,
-  check: (value) => (Number.isFinite(value) ? undefined : mustBe('a number of milliseconds', value)),
-}
-
-/** Maximum milliseconds since 1970 of a date. */
-export const DATE_MS_MAX = 8_640_000_000_000_000
-
-export const date: Shape<number> = {
-  ...amount,
-  check: (value) =>
-    typeof value === 'number' && Math.abs(value) <= DATE_MS_MAX ? undefined : mustBe('milliseconds of a date', value),
-}
-
-/** Normalises -0: JSON has one zero. */
-function dropNegativeZero(value: number): number {
-  return value === 0 ? 0 : value
-}
-
-// JSON
-
-const readJson: Read<JsonValue> = (reader, value) => {
-  switch (typeof value) {
-    case 'string':
-      return text.read(reader, value)
-    case 'boolean':
-      return value
-    case 'number':
-      if (Number.isFinite(value)) return dropNegativeZero(value)
-      break
-    case 'object':
-      if (value === null) return null
-      return Array.isArray(value)
-        ? reader.openList(value, 'an array').map((item, index) => reader.at(index, item, readJson))
-        : readJsonObject(reader, value)
-    default:
-  }
-  return reader.refuse(`must be JSON, not ${describeValue(value)}`)
-}
-
-const readJsonObject: Read<JsonObject> = (reader, value) => {
-  const copy: Record<string, JsonValue> = {}
-  for (const [key, field] of reader.openObject(value)) {
-    // Assigned to an object later, it would become its prototype.
-    if (key === '__proto__') return reader.refuse('may not have a field "__proto__"')
-    if (!isLegalText(key)) return reader.refuse(`has a field whose name is not valid Unicode: ${quote(key)}`)
-    reader.countChars(key.length)
-    copy[key] = reader.at(key, field, readJson)
-  }
-  return copy
-}
-
-export const json: Shape<JsonValue> = {
-  read: readJson,
-  check: (value) => (value === undefined ? ' is missing' : undefined),
-  describe: () => true,
-}
-
-export const object: Shape<JsonObject> = {
-  read: readJsonObject,
-  check: (value) => (isObject(value) ? undefined : mustBe('an object', value)),
-  describe: () => ({ type: 'object' }),
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-// Combinations
 
 export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   return {
@@ -298,14 +60,20 @@ export function list<T>(item: Shape<T>, most = Infinity, expected = 'an array'):
 /** An object with these fields. `what` names it in messages to callers: `an image part`. */
 export function fields<const F extends Fields>(of: F): FieldsShape<F>
 export function fields<const F extends Fields>(what: string, of: F, elsewhere?: Elsewhere): FieldsShape<F>
-export function fields<const F extends Fields>(first: string | F, second?: F, elsewhere: Elsewhere = {}): FieldsShape<F> {
+export function fields<const F extends Fields>(
+  first: string | F,
+  second?: F,
+  elsewhere: Elsewhere = {},
+): FieldsShape<F> {
   return typeof first === 'string' ? createFields(first, second as F, elsewhere) : createFields('an object', first, {})
 }
 
 function createFields<const F extends Fields>(what: string, of: F, elsewhere: Elsewhere): FieldsShape<F> {
-  const listed = Object.entries(of).map(([key, shape]) =>
-    'optional' in shape ? { key, ...shape.optional, isOptional: true } : { key, ...shape, isOptional: false },
-  )
+  const listed = Object.entries(of).map(([key, shape]) => {
+    const isOptional = 'optional' in shape
+    const { check, describe } = isOptional ? shape.optional : shape
+    return { key, check, describe, isOptional }
+  })
   return {
     fields: of,
     what,
@@ -356,7 +124,8 @@ function readFields<const F extends Fields>(of: F, what: string, elsewhere: Else
     for (const { name: key, read, isOptional } of plain) {
       const field = given.get(key)
       if (field !== undefined) copy[key] = reader.at(key, field, read)
-      else if (!isOptional) return reader.at(key, undefined, () => reader.refuseForm(`is missing; ${what} has ${names}`))
+      else if (!isOptional)
+        return reader.at(key, undefined, () => reader.refuseForm(`is missing; ${what} has ${names}`))
     }
     return copy as InferFields<F> // each field was read by its own shape
   }
@@ -378,7 +147,9 @@ export function variant<const Key extends string, const V extends Variants>(
       'fields' in form ? fields(form.what, { [key]: word(tag), ...form.fields }, form.elsewhere) : form,
     ]),
   )
-  const tags = [...forms.keys()].map(String)
+  // The tag has been checked when its form is found.
+  const checks = new Map(Object.entries(variants).map(([tag, form]) => [tag, withoutField(form, key).check]))
+  const tags = Object.keys(variants)
   const listed = tags.map(show).join(' or ')
   return {
     read: (reader, value) => {
@@ -392,11 +163,16 @@ export function variant<const Key extends string, const V extends Variants>(
     },
     check: (value) => {
       const tag = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
-      const form = forms.get(tag)
-      return form ? form.check(value) : `.${key}${mustBe(listed, tag)}`
+      const check = typeof tag === 'string' ? checks.get(tag) : undefined
+      return check ? check(value) : `.${key}${mustBe(listed, tag)}`
     },
     describe: () => ({ anyOf: [...forms.values()].map((form) => form.describe()) }),
   }
+}
+
+function withoutField(form: Shape<object> | ObjectShape<object>, key: string): Shape<object> {
+  if (!('fields' in form) || !Object.hasOwn(form.fields, key)) return form
+  return fields(Object.fromEntries(Object.entries(form.fields).filter(([field]) => field !== key)))
 }
 
 /** An object of one of two forms: `present` if it has the field `key`, else `absent`. */
@@ -457,15 +233,4 @@ export function peek(reader: ValueReader, value: unknown, key: string): unknown 
 /** Described by a reference to `#/$defs/` with this name. */
 export function named<T>(definition: string, shape: Shape<T>): Shape<T> {
   return { ...shape, describe: () => ({ $ref: `#/$defs/${definition}` }) }
-}
-
-function mustBe(what: string, value: unknown): string {
-  return ` must be ${what}, not ${show(value)}`
-}
-
-const SHOWN_CHARS = 40
-
-function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, SHOWN_CHARS))
-  return isObject(value) ? 'an object' : Array.isArray(value) ? 'a list' : String(value)
 }
