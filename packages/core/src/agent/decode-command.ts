@@ -3,17 +3,41 @@
 // in the session's state.
 import type { JsonObject } from '../json.ts'
 import { ModelSettings } from '../model-settings.ts'
+import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import { Delivery, Heard } from '../machine/values.ts'
 import * as s from '../shape/shape.ts'
 import { isLegalName } from '../shape/legal-name.ts'
-import type { Decoded } from '../shape/value-reader.ts'
+import type { Decoded, ValueReader } from '../shape/value-reader.ts'
 import { decodeWith, describeValue } from '../shape/value-reader.ts'
 import { Content } from './decode-content.ts'
-import { inputs } from './input-speaker.ts'
 import { SEND_ELSEWHERE, SETTINGS_ELSEWHERE } from './names-elsewhere.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { Schema } from './schema.ts'
 import { describeForeignSchema, isStandardSchema, toObjectSchema } from './schema.ts'
+
+/** The inputs of one speaker, distinguished by `type`. */
+export function inputs<const V extends s.Variants>(forms: V): s.Shape<s.InferVariants<'type', V>> {
+  const shape = s.variant('type', forms)
+  return {
+    ...shape,
+    read: (reader, value) => {
+      const type = s.peek(reader, value, 'type')
+      if (typeof type === 'string' && !Object.hasOwn(forms, type)) refuseSpeaker(reader, type)
+      return shape.read(reader, value)
+    },
+  }
+}
+
+/** Refuses an input of another speaker. Returns for an unknown type, which is refused as such. */
+function refuseSpeaker(reader: ValueReader, type: string): void {
+  const isAmong = (types: ReadonlySet<string>): boolean => types.has(type)
+  if (isAmong(HOST_REPORTS))
+    reader.refuseAll('illegal_input', `"${type}" comes from the host; a program or client cannot submit it`)
+  if (isAmong(CLIENT_REPORTS))
+    reader.refuseAll('illegal_input', `"${type}" is a report of an attached client, not a command`)
+  if (isAmong(USER_COMMANDS))
+    reader.refuseAll('illegal_input', `"${type}" is a command of a person or program, not a client's report`)
+}
 
 /** A reason of at most 4,096 UTF-16 units. */
 export const Reason = s.textBetween(0, 4096)

@@ -120,9 +120,18 @@ const KnownPart: s.Shape<ContentPart> = s.variant('type', {
   file: s.fields('a file part', { mediaType: MediaType, name: s.optional(s.text), source: Source, ...STATE }),
 })
 
-const Part = s.refine(s.explain(KnownPart, guessForm), (part, reader) =>
-  part.type === 'image' ? withTrueType(reader, part) : part,
-)
+const Part: s.Shape<ContentPart> = {
+  ...KnownPart,
+  read: (reader, value) => {
+    try {
+      const part = KnownPart.read(reader, value)
+      return part.type === 'image' ? withTrueType(reader, part) : part
+    } catch (error) {
+      reader.explain(guessForm(value))
+      throw error
+    }
+  },
+}
 
 /** A provider refuses a JPEG labelled as PNG, so the first bytes of an image win over its declared type. */
 function withTrueType(reader: ValueReader, image: ImagePart): ImagePart {

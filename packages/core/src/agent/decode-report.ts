@@ -9,7 +9,7 @@ import type { Decoded } from '../shape/value-reader.ts'
 import { decodeWith, describeValue } from '../shape/value-reader.ts'
 import { Content } from './decode-content.ts'
 import { LeaseClientOptions, TOOLS_MAX, ToolInputSchema } from './front-session.ts'
-import { inputs } from './input-speaker.ts'
+import { inputs } from './decode-command.ts'
 
 const Code: s.Shape<ErrorCode> = {
   ...s.textOf<ErrorCode>(),

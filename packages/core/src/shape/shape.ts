@@ -209,14 +209,14 @@ export function refine<T, R extends T>(shape: Shape<T>, refine: (value: T, reade
 }
 
 /** Adds the right form to the refusal of a value of the wrong kind. */
-export function explain<T>(shape: Shape<T>, form: string | ((value: unknown) => string)): Shape<T> {
+export function explain<T>(shape: Shape<T>, form: string): Shape<T> {
   return {
     ...shape,
     read: (reader, value) => {
       try {
         return shape.read(reader, value)
       } catch (error) {
-        reader.explain(typeof form === 'string' ? form : form(value))
+        reader.explain(form)
         throw error
       }
     },

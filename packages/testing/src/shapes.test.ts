@@ -1,11 +1,10 @@
-// Shapes: the three judges of a value (the reader of a caller's value, the check of a stored one, the JSON Schema) agree,
-// and the type is inferred from the same definition.
+// Shapes of core, beside a validator that core does not depend on: the three judges of a value (the reader of a caller's
+// value, the check of a stored one, the JSON Schema) agree, and the type is inferred from the same definition.
+import type { JsonValue } from '@baton/core'
+import { decodeWith, s } from '@baton/core/internal'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { expect, expectTypeOf, test } from 'vitest'
-import type { JsonValue } from '../json.ts'
-import * as s from './shape.ts'
-import { decodeWith } from './value-reader.ts'
 
 const ajv = new Ajv2020({ strict: false })
 
