@@ -35,7 +35,8 @@ function listNames(path: string, known: Map<string, Names>): Names {
       else for (const [name, kind] of resolveNames(path, statement.source.value, known)) names.set(name, kind)
     } else if (statement.type === 'ExportNamedDeclaration') {
       const { declaration, source, specifiers, exportKind } = statement
-      if (declaration) for (const [name, kind] of listDeclared([declaration])) names.set(name, kind)
+      if (declaration)
+        for (const [name, kind] of listDeclared([declaration])) if (kind !== 'const' || !names.has(name)) names.set(name, kind)
       const from = source ? resolveNames(path, source.value, known) : own
       for (const { local, exported, exportKind: each } of specifiers) {
         const isType = exportKind === 'type' || each === 'type'
@@ -73,7 +74,9 @@ function listDeclared(statements: readonly Node[]): Map<string, Kind> {
     const node =
       statement.type === 'ExportNamedDeclaration' && statement.declaration ? statement.declaration : statement
     if (node.type === 'VariableDeclaration')
-      for (const { id } of node.declarations) if (id.type === 'Identifier') names.set(id.name, 'const')
+      for (const { id } of node.declarations)
+        // A shape has the name of its type, which is what its users read.
+        if (id.type === 'Identifier' && !names.has(id.name)) names.set(id.name, 'const')
     const kind = KINDS[node.type]
     if (kind && 'id' in node && node.id?.type === 'Identifier') names.set(node.id.name, kind)
   }

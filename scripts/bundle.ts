@@ -13,8 +13,11 @@ const STARTED: Readonly<Record<string, readonly string[]>> = {
   host: ['stores/sqlite/worker.js', 'stores/sqlite/checkpointer.js'],
   kits: ['shared/pages/html-worker.js'],
 }
-/** Packages whose programs find each other by path, and whose start time does not matter. */
-const WHOLE: ReadonlySet<string> = new Set(['testing'])
+/**
+ * Packages that stay as tsc wrote them. Programs of `testing` find each other by path. A page that loads the client
+ * needs two decoders of `protocol`, and its bundler drops unused files, but not unused parts of one file.
+ */
+const WHOLE: ReadonlySet<string> = new Set(['protocol', 'testing'])
 
 /**
  * Replaces the JavaScript in `dist`. A module that asks where it is still gets the path where tsc wrote it, because files

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { logPage, readKinds } from './docs-log.ts'
+import { readTable } from './docs-shapes.ts'
 import { SCHEMA_FILES } from './docs-schemas.ts'
 import { readSource, REPOSITORY } from './source-files.ts'
 
@@ -26,7 +27,7 @@ test.each([
 test('every fact stands on the page, those of hosts with their mark', () => {
   const page = logPage()
   for (const name of HOST_FACTS) expect(page).toContain(`### \`${name}\` *\n`)
-  for (const { name, meaning } of readKinds(readSource('packages/core/src/machine/fact.ts'), 'Fact')) {
+  for (const { name, meaning } of readTable('packages/core/src/machine/fact.ts', 'FACTS')) {
     expect(page).toContain(`### \`${name}\``)
     expect(meaning).not.toContain('*/')
   }

@@ -2,6 +2,7 @@
 // field.
 import type { Comment, Node } from 'oxc-parser'
 import { FORMAT_VERSION, HOST_FACTS } from '@baton/core/machine'
+import { printDeclaration, readTable } from './docs-shapes.ts'
 import type { SourceFile } from './source-files.ts'
 import { readSource } from './source-files.ts'
 
@@ -21,6 +22,8 @@ export interface LogField {
   readonly isOptional: boolean
   /** The type as written in TypeScript. */
   readonly type: string
+  /** `1 to 256 characters`. */
+  readonly bounds?: string
   readonly meaning: string
 }
 
@@ -99,9 +102,8 @@ function readComment({ value }: Comment): string {
 }
 
 export function logPage(): string {
-  const facts = readSource(`${MACHINE}fact.ts`)
   const inputs = readSource(`${MACHINE}input.ts`)
-  const kinds = readKinds(facts, 'Fact')
+  const kinds = readTable(`${MACHINE}fact.ts`, 'FACTS')
   const group = (title: string, alias: string): string => {
     const listed = readKinds(inputs, alias).map(
       ({ name, fields }) => `| \`${name}\` | ${fields.map(writeField).join(', ')} |`,
@@ -149,7 +151,7 @@ ${kinds.map(describeKind).join('\n\n')}
 ## Types
 
 \`\`\`text
-${listTypes(facts, inputs).join('\n\n')}
+${listTypes().join('\n\n')}
 \`\`\`
 
 ## Inputs
@@ -176,7 +178,7 @@ function describeKind({ name, meaning, fields, others }: LogKind): string {
 export function describeFields(fields: readonly LogField[]): string {
   const rows = fields.map(
     (field) =>
-      `| \`${field.name}\`${field.isOptional ? '?' : ''} | ${writeType(field.type)} | ${escape(field.meaning)} |`,
+      `| \`${field.name}\`${field.isOptional ? '?' : ''} | ${writeType(field.type)}${field.bounds ? `, ${field.bounds}` : ''} | ${escape(field.meaning)} |`,
   )
   return rows.length === 0 ? '' : ['| Field | Type | |', '|---|---|---|', ...rows].join('\n')
 }
@@ -194,30 +196,26 @@ function escape(text: string): string {
 }
 
 /** Declarations that facts refer to, as written in the source. */
-function listTypes(...files: readonly SourceFile[]): readonly string[] {
-  const named = [
-    'Settlement',
-    'InputBody',
-    'CallProposal',
-    'QuestionAnswer',
-    'EnteredInputs',
-    'EntrySize',
-    'StepCut',
-    'Failure',
-    'Played',
-    'Delivery',
-    'SupersedeReason',
-    'TurnOutcome',
-    'IgnoreReason',
-    'AnswerRefuser',
-    'ClockMode',
-    'ClientToolSpec',
-  ]
-  return files.flatMap((file) =>
-    file.program.body.flatMap((statement) => {
-      const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null
-      const isType = declared?.type === 'TSTypeAliasDeclaration' || declared?.type === 'TSInterfaceDeclaration'
-      return isType && named.includes(declared.id.name) ? [file.text.slice(declared.start, declared.end)] : []
+function listTypes(): readonly string[] {
+  const named: Readonly<Record<string, readonly string[]>> = {
+    'fact.ts': [
+      'Settlement',
+      'InputBody',
+      'CallProposal',
+      'EnteredInputs',
+      'AnswerRefuser',
+      'SupersedeReason',
+      'TurnOutcome',
+      'ClockMode',
+      'StepCut',
+    ],
+    'values.ts': ['EntrySize', 'Failure', 'Played', 'Delivery', 'ClientToolSpec'],
+  }
+  return Object.entries(named).flatMap(([file, names]) =>
+    names.map((name) => {
+      const text = printDeclaration(`${MACHINE}${file}`, name)
+      if (text === undefined) throw new Error(`${file} has no shape ${name}`)
+      return text
     }),
   )
 }

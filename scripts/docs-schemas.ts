@@ -2,41 +2,52 @@
 // and the schema of a record.
 import { SESSION_EVENT_SCHEMA } from '@baton/core'
 import type { JsonObject, JsonValue } from '@baton/core'
-import { FORMAT_VERSION } from '@baton/core/machine'
+import {
+  AssistantPart,
+  MediaSource,
+  ModelSettings,
+  Provenance,
+  ProviderState,
+  s,
+  StoredPart,
+  Usage,
+} from '@baton/core/internal'
+import { CallProposal, EntryMedia, FACTS, Failure, FORMAT_VERSION, IndexEntry, Settlement } from '@baton/core/machine'
 import { CLIENT_FRAME_2_SCHEMA, CLIENT_FRAME_SCHEMA, SERVER_FRAME_2_SCHEMA, SERVER_FRAME_SCHEMA } from '@baton/protocol'
-import type { LogField } from './docs-log.ts'
-import { readKinds } from './docs-log.ts'
-import { readSource } from './source-files.ts'
 
-const PLAIN: Readonly<Record<string, JsonValue>> = {
-  string: { type: 'string' },
-  number: { type: 'number' },
-  boolean: { type: 'boolean' },
-  true: { const: true },
-  false: { const: false },
-  'string | null': { type: ['string', 'null'] },
-  'number | null': { type: ['number', 'null'] },
-  'string[]': { type: 'array', items: { type: 'string' } },
-  'number[]': { type: 'array', items: { type: 'number' } },
+/** Shapes that the schema of records defines once; those inside others come first. */
+const DEFINED: Readonly<Record<string, s.Shape<unknown>>> = {
+  ProviderState,
+  MediaSource,
+  Provenance,
+  Usage,
+  Failure,
+  EntryMedia,
+  ModelSettings,
+  StoredPart,
+  AssistantPart,
+  CallProposal,
+  Settlement,
+  IndexEntry,
 }
 
-/** Accepts any value for a named type: docs/log.md lists its fields. */
-function describeField({ type }: LogField): JsonValue {
-  const words = type.split(' | ')
-  if (words.every((word) => /^'[^']*'$/.test(word))) return { enum: words.map((word) => word.slice(1, -1)) }
-  if (type.endsWith('[]') && !(type in PLAIN)) return { type: 'array' }
-  return PLAIN[type] ?? true
+/** Replaces each schema of `DEFINED` by a reference to its definition, except `except`. */
+function share(schema: JsonValue, except?: string): JsonValue {
+  if (typeof schema !== 'object' || schema === null) return schema
+  const text = JSON.stringify(schema)
+  const known = Object.entries(DEFINED).find(
+    ([name, one]) => name !== except && JSON.stringify(one.describe()) === text,
+  )
+  if (known) return { $ref: `#/$defs/${known[0]}` }
+  if (Array.isArray(schema)) return (schema as readonly JsonValue[]).map((item) => share(item))
+  return Object.fromEntries(Object.entries(schema).map(([name, field]) => [name, share(field)]))
 }
 
 function createRecordSchema(): JsonObject {
-  const facts = readKinds(readSource('packages/core/src/machine/fact.ts'), 'Fact').map(({ name, fields }) => ({
-    type: 'object',
-    properties: {
-      type: { const: name },
-      ...Object.fromEntries(fields.map((field) => [field.name, describeField(field)])),
-    },
-    required: ['type', ...fields.filter(({ isOptional }) => !isOptional).map((field) => field.name)],
-  }))
+  const facts = Object.entries(FACTS).map(([type, of]) => {
+    const shape = 'check' in of && typeof of['check'] === 'function' ? of : s.fields(of as s.Fields) // as FACTS are built
+    return { allOf: [{ properties: { type: { const: type } }, required: ['type'] }, share(shape.describe())] }
+  })
   const count = { type: 'integer', minimum: 0 }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -52,6 +63,7 @@ function createRecordSchema(): JsonObject {
       facts: { type: 'array', items: { anyOf: facts } },
     },
     required: ['version', 'pos', 'nowMs', 'epoch', 'input', 'facts'],
+    $defs: Object.fromEntries(Object.entries(DEFINED).map(([name, one]) => [name, share(one.describe(), name)])),
   }
 }
 

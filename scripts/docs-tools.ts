@@ -63,7 +63,7 @@ ${kit.about} \`${kit.call}\` from \`${kit.subpath}\` returns ${tools.length > 1 
 ${shared.rows.length === 0 ? '' : `Several take:\n\n${argumentTable(shared.rows)}\n\n`}${tools.map((tool) => describeTool(tool, shared)).join('\n\n')}`
 }
 
-/** What the section of a kit says once for several of its tools. */
+/** Words that the section of a kit says once for several of its tools. */
 interface Shared {
   readonly facts: readonly string[]
   readonly errors: readonly string[]

@@ -18,7 +18,13 @@ const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
 }
 
 const MACHINE = 'packages/core/src/machine/'
-const MACHINE_MAY_IMPORT = ['packages/core/src/json.ts', 'packages/core/src/messages.ts', 'packages/core/src/errors.ts']
+const MACHINE_MAY_IMPORT = [
+  'packages/core/src/json.ts',
+  'packages/core/src/messages.ts',
+  'packages/core/src/model-settings.ts',
+  'packages/core/src/errors.ts',
+  'packages/core/src/shape/shape.ts',
+]
 /** The types of a model's answer, imported as types only: none of its code runs in the machine. */
 const MACHINE_MAY_IMPORT_TYPES = ['packages/core/src/agent/model.ts']
 /** A host over a workflow service does not depend on the local host; this one shows that it need not. */

@@ -1,4 +1,4 @@
-// What the session machine must not use although it would compile: clocks, randomness, locales, promises, other
+// Finds what the session machine must not use although it would compile: clocks, randomness, locales, promises, other
 // modules.
 import type { Node } from 'oxc-parser'
 import type { SourceFile } from './source-files.ts'

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rolldown } from 'rolldown'
 import { buildPackages } from './build.ts'
 import { declareResults } from './declare-results.ts'
 import type { Package } from './packages.ts'
@@ -65,11 +66,12 @@ async function checkPacks(folder: string): Promise<void> {
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
   answerFromPacks(consumer)
   const bundleBytes = bundleFromPacks(consumer)
+  const pageBytes = await bundlePage(consumer)
   const modules = countModules(consumer)
   beginFromPacks(folder, { baton: join(consumer, 'node_modules/.bin/baton'), tarballs })
   const programs = compileExamples(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, Temporal's workflows bundled into ${bundleBytes} bytes, ${programs} examples compiled, and run but for those that ask a provider, --version loads ${modules} modules, "baton init" began a package whose test passes`,
+    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, Temporal's workflows bundled into ${bundleBytes} bytes, a page's client into ${pageBytes}, ${programs} examples compiled, and run but for those that ask a provider, --version loads ${modules} modules, "baton init" began a package whose test passes`,
   )
 }
 
@@ -143,6 +145,21 @@ console.log(code.length)
 `
   writeFileSync(join(consumer, 'bundle.js'), program)
   return Number(run(process.execPath, ['bundle.js'], consumer))
+}
+
+/** Maximum bytes of a session's client in a page, minified. The source has 21 KiB; packed files may repeat a little. */
+const PAGE_BYTES_MAX = 22 * 1024
+
+/** Bundles the client as a page would load it. Returns its bytes. @throws Error if they are more than its own code */
+async function bundlePage(consumer: string): Promise<number> {
+  const input = join(consumer, 'page.js')
+  writeFileSync(input, "export { openSession } from '@baton/client'\n")
+  const build = await rolldown({ input, platform: 'browser' })
+  const { output } = await build.generate({ format: 'esm', minify: true })
+  await build.close()
+  const bytes = Buffer.byteLength(output[0].code)
+  if (bytes > PAGE_BYTES_MAX) throw new Error(`a page loads ${bytes} bytes for a session: more than ${PAGE_BYTES_MAX}`)
+  return bytes
 }
 
 /** Returns how many modules "baton --version" loads: it must not wait for libraries. @throws Error */

@@ -45,7 +45,7 @@ export const LIMITS: Readonly<Record<Rule, number>> = {
 export const FILE_LINES_HARD_LIMIT = 700
 
 const OPENING_LINES_MAX = 5
-/** The share of a file's lines above which it counts as one class. */
+/** The share of a file's lines above which it counts as one class, or as tables. */
 const ONE_CLASS_SHARE = 0.6
 const BANNED_NAMES: ReadonlySet<string> = new Set([
   'utils',
@@ -91,7 +91,7 @@ function finding(file: SourceFile, rule: Rule, what: Pick<Finding, 'size' | 'lin
  */
 function fileLines(file: SourceFile): readonly Finding[] {
   const size = file.text.replace(/\n$/, '').split('\n').length
-  const isWhole = isTest(file.path) || isMachine(file.path) || isOneClass(file, size)
+  const isWhole = isTest(file.path) || isMachine(file.path) || isOneClass(file, size) || isTables(file, size)
   if (isWhole && size <= FILE_LINES_HARD_LIMIT) return []
   return [finding(file, 'file-lines', { size, line: 1, message: `the file has ${size} lines` })]
 }
@@ -103,6 +103,15 @@ function isOneClass(file: SourceFile, lines: number): boolean {
     if (node?.type !== 'ClassDeclaration') return false
     return file.lineOf(node.end) - file.lineOf(node.start) + 1 >= lines * ONE_CLASS_SHARE
   })
+}
+
+/** Whether most of the file is tables: definitions of shapes, rows of a vocabulary. */
+function isTables(file: SourceFile, lines: number): boolean {
+  const sum = file.program.body.reduce((all, statement) => {
+    const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+    return node?.type === 'VariableDeclaration' ? all + file.lineOf(node.end) - file.lineOf(node.start) + 1 : all
+  }, 0)
+  return sum >= lines * ONE_CLASS_SHARE
 }
 
 function sizes(file: SourceFile): readonly Finding[] {

@@ -1,14 +1,14 @@
 // Building blocks of hosts, fronts, stores, adapters and test kits. @internal: names may change in any version.
 export * from './errors.ts'
-export * from './errors.ts'
 export * from './service-failure.ts'
 export { importPeer, loadOnce } from './import-peer.ts'
 export * from './json.ts'
 export * from './repair-json.ts'
 export * from './partial-json.ts'
+export * as s from './shape/shape.ts'
 export * from './messages.ts'
+export * from './model-settings.ts'
 export * from './agent/environment.ts'
-export * from './agent/model.ts'
 export * from './agent/model.ts'
 export * from './agent/schema.ts'
 export { readSchema } from './schema/read-schema.ts'
@@ -19,9 +19,8 @@ export type { FromJsonSchema } from './agent/json-schema-type.ts'
 export * from './agent/tool.ts'
 export * from './agent/tool-source.ts'
 export * from './agent/agent.ts'
-export * from './agent/agent.ts'
 export { createSpec } from './agent/create-spec.ts'
-export * from './agent/policy.ts'
+export type * from './agent/policy.ts'
 export type * from './agent/prepare-step.ts'
 export type * from './agent/answer-check.ts'
 export * from './agent/permissions.ts'
@@ -61,7 +60,8 @@ export { listParts, listTypes, findProperty } from './agent/schema-parts.ts'
 export * from './agent/store.ts'
 export type { Refusal } from './errors.ts'
 export type { StopRule } from './machine/spec.ts'
-export type { Delivery, Heard, Played } from './machine/input.ts'
+export { Delivery, Heard } from './machine/values.ts'
+export type { Played } from './machine/values.ts'
 export { ANSWER_LIMITS, decodeModelAnswer, isCallIndex } from './agent/decode-answer.ts'
 export {
   decodeDecision,
@@ -80,13 +80,12 @@ export type {
   DecodedSendOptions,
 } from './agent/decode-command.ts'
 export * from './agent/decode-control.ts'
-export { decodeEventsOptions, decodeMessagesQuery } from './agent/decode-control.ts'
 export * from './agent/decode-report.ts'
 export { decodeUserInput, PARTS_MAX } from './agent/decode-content.ts'
 export { readDataAddress, sniffImageType } from './agent/media-type.ts'
 export type { DataAddress } from './agent/media-type.ts'
-export { checkFields, checkKinds, findMisspelt, findNearName } from './agent/known-fields.ts'
-export { describeValue } from './agent/value-reader.ts'
+export { checkFields, checkKinds, findMisspelt, findNearName } from './shape/known-fields.ts'
+export { decodeWith, describeValue, VALUE_LIMITS } from './shape/value-reader.ts'
 export {
   checkName,
   checkSessionId,
@@ -94,6 +93,5 @@ export {
   findSessionIdIssue,
   isLegalName,
   NAME_CHARS_MAX,
-} from './agent/legal-name.ts'
-export { VALUE_LIMITS } from './agent/value-reader.ts'
-export type { Decoded } from './agent/value-reader.ts'
+} from './shape/legal-name.ts'
+export type { Decoded } from './shape/value-reader.ts'

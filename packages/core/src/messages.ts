@@ -1,44 +1,43 @@
 // The neutral messages that every model adapter reads and writes. Providers' own data is carried along as opaque state.
-import type { JsonValue } from './json.ts'
 import { isJsonObject } from './json.ts'
+import * as s from './shape/shape.ts'
 
 /**
  * Opaque state of one provider (signatures, wire ids, cache marks). It is returned unchanged to the same provider and
  * model family; any other provider gets the part without it.
  */
-export interface ProviderState {
-  readonly provider: string
-  readonly model: string
-  readonly data: JsonValue
-}
+export const ProviderState = s.fields('the state of a part', { provider: s.name, model: s.text, data: s.json })
+export interface ProviderState extends s.Infer<typeof ProviderState> {}
 
-export interface TextPart {
-  readonly type: 'text'
-  readonly text: string
-  readonly state?: ProviderState
-}
+const STATE = { state: s.optional(ProviderState) }
+
+export const TextPart = s.fields('a text part', { type: s.word('text'), text: s.text, ...STATE })
+export interface TextPart extends s.Infer<typeof TextPart> {}
 
 /** The model's reasoning. `text` may be empty if a provider shows only a signature. */
-export interface ReasoningPart {
-  readonly type: 'reasoning'
-  readonly text: string
-  readonly state?: ProviderState
-}
+export const ReasoningPart = s.fields({ type: s.word('reasoning'), text: s.text, ...STATE })
+export interface ReasoningPart extends s.Infer<typeof ReasoningPart> {}
 
 /** Bytes as base64 without a `data:` prefix, or an address that the provider can fetch. */
 export type InlineSource =
   { readonly type: 'base64'; readonly data: string } | { readonly type: 'url'; readonly url: string }
 
 /** Bytes in the session's blob store, under the name `media/<handle>` as base64. */
-export interface BlobSource {
-  readonly type: 'blob'
+export const BlobSource = s.fields({
+  type: s.word('blob'),
   /** SHA-256 of the bytes, in hex. */
-  readonly handle: string
-  readonly bytes: number
-}
+  handle: s.text,
+  bytes: s.count,
+})
+export interface BlobSource extends s.Infer<typeof BlobSource> {}
 
 /** The bytes of an image or file, or their location. Records hold blobs (older ones base64); requests hold base64. */
 export type MediaSource = InlineSource | BlobSource
+export const MediaSource: s.Shape<MediaSource> = s.variant('type', {
+  base64: s.fields({ data: s.text }),
+  url: s.fields({ url: s.text }),
+  blob: BlobSource,
+})
 
 export interface ImagePart<Source extends MediaSource = InlineSource> {
   readonly type: 'image'
@@ -57,16 +56,17 @@ export interface FilePart<Source extends MediaSource = InlineSource> {
   readonly state?: ProviderState
 }
 
-export interface CallPart {
-  readonly type: 'call'
+export const CallPart = s.fields({
+  type: s.word('call'),
   /** Baton's own id (`call_12_0`); a provider's wire id is in `state`. */
-  readonly callId: string
+  callId: s.text,
   /** The tool's name as its author wrote it. */
-  readonly name: string
+  name: s.text,
   /** JSON text of an object, exactly as the model wrote it; `{}` for a call that was cut off. */
-  readonly arguments: string
-  readonly state?: ProviderState
-}
+  arguments: s.text,
+  ...STATE,
+})
+export interface CallPart extends s.Infer<typeof CallPart> {}
 
 export interface ResultPart<Source extends MediaSource = InlineSource> {
   readonly type: 'result'
@@ -81,37 +81,51 @@ export interface ResultPart<Source extends MediaSource = InlineSource> {
 }
 
 /** The source of a result, and whether it can be trusted: data from outside may contain instructions. */
-export interface Provenance {
-  readonly trust: 'trusted' | 'untrusted'
+export const Provenance = s.fields({
+  trust: s.word('trusted', 'untrusted'),
   /** The tool source that provides the tool. */
-  readonly source?: string
-}
+  source: s.optional(s.text),
+})
+export interface Provenance extends s.Infer<typeof Provenance> {}
 
 /** A source cited by an answer, for people: a page, a document, a place in it. Not sent back to any provider. */
-export interface SourcePart {
-  readonly type: 'source'
+export const SourcePart = s.fields({
+  type: s.word('source'),
   /** Unique among the sources of one answer. */
-  readonly id: string
-  readonly url?: string
-  readonly title?: string
+  id: s.text,
+  url: s.optional(s.text),
+  title: s.optional(s.text),
   /** For a document without an address. */
-  readonly mediaType?: string
+  mediaType: s.optional(s.text),
   /** The cited words. */
-  readonly quote?: string
-}
+  quote: s.optional(s.text),
+})
+export interface SourcePart extends s.Infer<typeof SourcePart> {}
 
 /** A block without a neutral meaning (a provider's own server tool, a citation), kept for that provider only. */
-export interface ProviderPart {
-  readonly type: 'provider'
-  readonly state: ProviderState
-}
+export const ProviderPart = s.fields({ type: s.word('provider'), state: ProviderState })
+export interface ProviderPart extends s.Infer<typeof ProviderPart> {}
 
 /** Content of a user or a tool. */
 export type ContentPart<Source extends MediaSource = InlineSource> = TextPart | ImagePart<Source> | FilePart<Source>
 /** The content as records hold it. */
 export type StoredPart = ContentPart<MediaSource>
+const MEDIA = { mediaType: s.text, source: MediaSource, ...STATE }
+export const StoredPart: s.Shape<StoredPart> = s.variant('type', {
+  text: TextPart,
+  image: s.fields(MEDIA),
+  file: s.fields({ ...MEDIA, name: s.optional(s.text) }),
+})
+
 /** Content of a model. */
 export type AssistantPart = TextPart | ReasoningPart | CallPart | SourcePart | ProviderPart
+export const AssistantPart: s.Shape<AssistantPart> = s.variant('type', {
+  text: TextPart,
+  reasoning: ReasoningPart,
+  call: CallPart,
+  source: SourcePart,
+  provider: ProviderPart,
+})
 
 export interface UserMessage<Source extends MediaSource = InlineSource> {
   readonly role: 'user'
@@ -148,34 +162,37 @@ export type StoredMessage = Message<MediaSource>
  * Why a model stopped. `pause`: send the answer back unchanged and the model continues. `other`: a reason unknown to
  * this version of the adapter; it ends the step like `end`, and its calls are not executed.
  */
-export type FinishReason =
-  'end' | 'tool-calls' | 'max-tokens' | 'refusal' | 'pause' | 'context-full' | 'malformed-call' | 'other'
+export const FinishReason = s.word(
+  'end',
+  'tool-calls',
+  'max-tokens',
+  'refusal',
+  'pause',
+  'context-full',
+  'malformed-call',
+  'other',
+)
+export type FinishReason = s.Infer<typeof FinishReason>
 
 /**
  * Tokens of one model call, with the same meaning for every provider. A count that a provider does not report is
  * absent.
  */
-export interface Usage {
+export const Usage = s.fields({
   /** All input tokens, including those read from and written to a cache. */
-  readonly inputTokens?: number
-  readonly cacheReadTokens?: number
-  readonly cacheWriteTokens?: number
+  inputTokens: s.optional(s.amount),
+  cacheReadTokens: s.optional(s.amount),
+  cacheWriteTokens: s.optional(s.amount),
   /** All output tokens, reasoning included. */
-  readonly outputTokens?: number
-  readonly reasoningTokens?: number
+  outputTokens: s.optional(s.amount),
+  reasoningTokens: s.optional(s.amount),
   /** Whole millionths of a US dollar; absent if the price is unknown. */
-  readonly costMicros?: number
-}
+  costMicros: s.optional(s.amount),
+})
+export interface Usage extends s.Infer<typeof Usage> {}
 
 /** Names of the counts of a `Usage`. */
-export const USAGE_COUNTS = [
-  'inputTokens',
-  'cacheReadTokens',
-  'cacheWriteTokens',
-  'outputTokens',
-  'reasoningTokens',
-  'costMicros',
-] as const satisfies readonly (keyof Usage)[]
+export const USAGE_COUNTS = Object.keys(Usage.fields) as readonly (keyof Usage)[] // its own fields
 
 /** The text of a message's text parts, joined without a separator. */
 export function readText(parts: readonly { readonly type: string; readonly text?: string }[]): string {

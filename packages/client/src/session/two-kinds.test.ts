@@ -2,7 +2,7 @@
 // refusals, a connection that breaks, the client's end. The test plays the server. Expected: docs/client.md and
 // docs/protocol-2.md.
 import type { RequestType } from '@baton/protocol'
-import { REQUEST_TYPES } from '@baton/protocol'
+import { REQUESTS } from '@baton/protocol'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SessionClient } from '../index.ts'
 import { openDirectory, openSession } from '../index.ts'
@@ -88,7 +88,7 @@ const KINDS = Object.keys(ROWS) as readonly RequestType[] // its keys by type
 const PAIRS = KINDS.flatMap((first) => KINDS.map((second) => [first, second] as const))
 
 test('each kind of request has a row, or is sent by another part', () => {
-  expect([...KINDS, ...ELSEWHERE].toSorted()).toEqual(Object.keys(REQUEST_TYPES).toSorted())
+  expect([...KINDS, ...ELSEWHERE].toSorted()).toEqual(Object.keys(REQUESTS).toSorted())
 })
 
 function open() {

@@ -3,15 +3,16 @@ import type { AgentProfile } from './profiles.ts'
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, OrderRule, RetrySpec, StopRule, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
-import type { FieldIsNamed } from './known-fields.ts'
-import { checkFields, checkKinds, findMeant } from './known-fields.ts'
+import type { FieldIsNamed, FieldKind } from '../shape/known-fields.ts'
+import { checkFields, checkKinds, findMeant } from '../shape/known-fields.ts'
 import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } from './names-elsewhere.ts'
-import { describeValue } from './value-reader.ts'
+import { describeValue } from '../shape/value-reader.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
 import { ANSWER_APPROVAL } from '../machine/answer.ts'
 import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
-import type { Model, ModelSettings } from './model.ts'
+import type { Model } from './model.ts'
+import type { ModelSettings } from '../model-settings.ts'
 import type { Permissions } from './permissions.ts'
 import { checkPermissions } from './permissions.ts'
 import type { AnswerContext, AnswerToCheck, AnswerVerdict } from './answer-check.ts'
@@ -129,8 +130,8 @@ export function defineAgent(init: AgentOptions): Agent {
   checkFields(init, {
     what: typeof init?.name === 'string' ? `agent "${init.name.slice(0, 100)}"` : 'an agent without a name',
     code: 'invalid_agent',
-    ...AGENT_FIELDS,
     fields: listAgentFields(init),
+    elsewhere: AGENT_ELSEWHERE,
   })
   if (typeof init.name !== 'string')
     throw new BatonError({
@@ -139,7 +140,7 @@ export function defineAgent(init: AgentOptions): Agent {
       hint: 'Set one, such as name: "shop". Sessions and logs refer to the agent by its name.',
     })
   if (typeof init.profile === 'string') throw createNamedProfile(init.name, init.profile)
-  checkKinds(init, { what: `agent "${init.name}"`, code: 'invalid_agent', kinds: AGENT_KINDS })
+  checkKinds(init, { what: `agent "${init.name}"`, code: 'invalid_agent', kinds: AGENT_FIELDS })
   if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
   const tools = init.tools ?? []
   const names = nameTools(init.name, tools)
@@ -214,41 +215,18 @@ function readPermissions(name: string, given: Permissions | readonly Permissions
  * Fields to accept: an agent made from another one also has the other's fields, of which `model` wins over `models`.
  */
 function listAgentFields(init: AgentOptions): ReadonlySet<string> {
-  const { fields } = AGENT_FIELDS
-  return typeof init === 'object' && init !== null && 'model' in init
-    ? new Set([...fields, 'models', 'outputSchema'])
-    : fields
+  const isCopy = typeof init === 'object' && init !== null && 'model' in init
+  return new Set([...Object.keys(AGENT_FIELDS), ...(isCopy ? ['models', 'outputSchema'] : [])])
 }
 
-const AGENT_FIELDS = {
-  fields: new Set([
-    'name',
-    'model',
-    'instructions',
-    'tools',
-    'sources',
-    'collisions',
-    'approvalPolicy',
-    'permissions',
-    'prepareStep',
-    'firstTool',
-    'order',
-    'stopWhen',
-    'checkAnswer',
-    'profile',
-    'limits',
-    'window',
-    'retry',
-    'batch',
-    'settings',
-    'output',
-    'emptyAnswer',
-  ]),
-  elsewhere: AGENT_ELSEWHERE,
-} as const
+type Field = Exclude<keyof AgentOptions, 'system' | 'maxSteps'>
 
-const AGENT_KINDS = {
+/** Every field, with the kind of its value; a field without one has a check of its own. */
+const AGENT_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
+  name: undefined,
+  model: undefined,
   instructions: 'text',
+  tools: undefined,
   sources: 'an array',
   collisions: ['refuse', 'first', 'prefix'],
   approvalPolicy: 'a function',
@@ -256,10 +234,17 @@ const AGENT_KINDS = {
   prepareStep: 'a function',
   firstTool: 'text',
   order: 'an array',
+  stopWhen: undefined,
   checkAnswer: 'a function',
   profile: 'an object',
+  limits: undefined,
+  window: undefined,
+  retry: undefined,
+  batch: undefined,
+  settings: undefined,
+  output: undefined,
   emptyAnswer: ['retry', 'silence'],
-} as const
+}
 
 /** @throws BatonError `invalid_agent` for an unknown field: a misspelt limit must not be ignored */
 function addDefaults<Options extends object>(

@@ -2,7 +2,7 @@
 // never end a turn.
 import { BatonError } from '../errors.ts'
 import type { OrderRule, StopRule } from '../machine/spec.ts'
-import { describeValue } from './value-reader.ts'
+import { describeValue } from '../shape/value-reader.ts'
 
 interface Ordered {
   readonly name: string

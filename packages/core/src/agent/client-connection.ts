@@ -1,8 +1,9 @@
 // Messages of an app over its own connection, as fronts pass them on.
 import type { JsonObject } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
-import type { Accepted, Delivery, Heard, Outcome, Refused } from '../machine/input.ts'
-import type { ModelSettings } from './model.ts'
+import type { Accepted, Outcome, Refused } from '../machine/input.ts'
+import type { ModelSettings } from '../model-settings.ts'
+import type { Delivery, Heard } from '../machine/values.ts'
 
 export interface ConnectionOptions {
   /** Name of the connection, constant while it lasts: 1 to 256 characters. */

@@ -1,15 +1,15 @@
 // Decodes a model's answer at the boundary. Adapters are foreign code: an answer may have any shape, and its objects
 // may be proxies. It reads only own data fields, so that no getter runs, and returns a plain copy.
 import type { JsonValue } from '../json.ts'
-import type { FinishReason, ProviderState, SourcePart, Usage } from '../messages.ts'
-import { USAGE_COUNTS } from '../messages.ts'
+import type { ProviderState, SourcePart, Usage } from '../messages.ts'
+import { FinishReason, USAGE_COUNTS } from '../messages.ts'
 import { wellFormed } from '../machine/render.ts'
 import type { Limits } from '../machine/spec.ts'
 import { DEFAULT_LIMITS } from '../machine/spec.ts'
 import type { ModelAnswer, ModelPart } from './model.ts'
-import { listWords, readJson } from './read-value.ts'
-import type { Decoded, Read } from './value-reader.ts'
-import { decodeWith, describeValue } from './value-reader.ts'
+import * as s from '../shape/shape.ts'
+import type { Decoded, Read } from '../shape/value-reader.ts'
+import { decodeWith, describeValue } from '../shape/value-reader.ts'
 
 /**
  * Bounds of one answer, streamed or complete, in addition to the agent's `limits.answerChars`; beyond them it fails as
@@ -67,13 +67,14 @@ export function decodeModelAnswer(
       copies.push(part)
       if (part.type === 'text' || part.type === 'reasoning') chars += part.text.length
       else if (part.type === 'call') chars += part.name.length + part.arguments.length
-      else if (part.type === 'source') for (const text of Object.values(part)) chars += text.length
+      else if (part.type === 'source')
+        for (const text of Object.values<string | undefined>(part)) chars += text?.length ?? 0
       if (chars > answerChars)
         return refuse('it', `has more than ${answerChars} characters (limits.answerChars)`, 'model_answer_too_large')
     }
     const finish = own(answer, 'finish')
     if (typeof finish !== 'string' || !FINISHES.has(finish))
-      return refuse('finish', `must be ${listWords([...FINISHES])}, not ${describeValue(finish)}`)
+      return refuse('finish', `must be ${s.listWords(FinishReason.words)}, not ${describeValue(finish)}`)
     const model = own(answer, 'model')
     if (typeof model !== 'string') return refuse('model', `must be text, not ${describeValue(model)}`)
     const counts = own(answer, 'usage')
@@ -99,19 +100,10 @@ export function decodeModelAnswer(
   }
 }
 
+const FINISHES: ReadonlySet<string> = new Set(FinishReason.words)
+
 /** Maximum UTF-16 units of the model name that a provider reports. */
 const MODEL_CHARS = 256
-
-const FINISHES: ReadonlySet<string> = new Set<FinishReason>([
-  'end',
-  'tool-calls',
-  'max-tokens',
-  'refusal',
-  'pause',
-  'context-full',
-  'malformed-call',
-  'other',
-])
 
 function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
   if (typeof part !== 'object' || part === null) return refuse(where, `must be an object, not ${describeValue(part)}`)
@@ -212,7 +204,7 @@ const readData: Read<JsonValue> = (reader, value) => {
   }
   if (Array.isArray(value))
     return reader.openList(value, 'an array').map((item, index) => reader.at(index, item, readData))
-  if (typeof value !== 'object' || value === null) return readJson(reader, value)
+  if (typeof value !== 'object' || value === null) return s.json.read(reader, value)
   const copy: Record<string, JsonValue> = {}
   for (const [name, field] of reader.openObject(value)) {
     // Assigned to an object later, it would become its prototype.

@@ -12,7 +12,7 @@ import {
 import { decodeEventsOptions, decodeInterruptOptions } from './decode-control.ts'
 import type { DecodedCommand, DecodedDecision } from './decode-command.ts'
 import { decodeClientReport, decodeOutcome } from './decode-report.ts'
-import type { Decoded } from './value-reader.ts'
+import type { Decoded } from '../shape/value-reader.ts'
 
 const refusal = (decoded: Decoded<unknown>): unknown => (decoded.ok ? decoded.value : decoded.refusal)
 

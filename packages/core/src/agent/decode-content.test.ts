@@ -1,7 +1,7 @@
 // Content that `send` accepts, and its errors for the parts and messages of other libraries.
 import { expect, test } from 'vitest'
 import { decodeUserInput, PARTS_MAX } from './decode-content.ts'
-import { VALUE_LIMITS } from './value-reader.ts'
+import { VALUE_LIMITS } from '../shape/value-reader.ts'
 
 function messageFor(value: unknown): string {
   const decoded = decodeUserInput(value)

@@ -1,20 +1,11 @@
 // Decodes text, images and files from people, programs and tools. Parts in another library's format are refused with
 // Baton's format in the message.
 import type { ContentPart, ImagePart, InlineSource } from '../messages.ts'
+import { TextPart, ProviderState } from '../messages.ts'
+import * as s from '../shape/shape.ts'
+import type { Decoded, Read, ValueReader } from '../shape/value-reader.ts'
+import { decodeWith, describeValue, VALUE_LIMITS } from '../shape/value-reader.ts'
 import { nameImageType, readDataAddress, sniffImageType } from './media-type.ts'
-import {
-  readFields,
-  readJson,
-  readList,
-  readName,
-  readOneOf,
-  readText,
-  readTextBetween,
-  readVariant,
-  SURROGATE,
-} from './read-value.ts'
-import type { Decoded, Read, ValueReader } from './value-reader.ts'
-import { decodeWith, describeValue, VALUE_LIMITS } from './value-reader.ts'
 
 /** Maximum parts of one input or result. */
 export const PARTS_MAX = 1000
@@ -34,14 +25,14 @@ const FORMS = {
  */
 export function decodeUserInput(value: unknown): Decoded<readonly ContentPart[]> {
   // Fast path for nearly every input. Text with surrogates takes the slow path, which checks each pair.
-  if (typeof value === 'string' && value.length <= VALUE_LIMITS.chars && !SURROGATE.test(value))
+  if (typeof value === 'string' && value.length <= VALUE_LIMITS.chars && !s.SURROGATE.test(value))
     return { ok: true, value: [{ type: 'text', text: value }] }
   return decodeWith('the input', value, readUserInput)
 }
 
 const readUserInput: Read<readonly ContentPart[]> = (reader, value) => {
-  if (typeof value === 'string') return [{ type: 'text', text: readText(reader, value) }]
-  if (Array.isArray(value)) return reader.at('parts', value, readContent)
+  if (typeof value === 'string') return [{ type: 'text', text: s.text.read(reader, value) }]
+  if (Array.isArray(value)) return reader.at('parts', value, Content.read)
   const given = reader.openObject(value, 'text or an array of parts')
   if (given.has('role')) return reader.refuse(`is a message; ${INSTEAD_OF_MESSAGE}`)
   if (given.has('type')) return reader.refuse('must be an array of parts, not one part; send [part]')
@@ -51,35 +42,40 @@ const readUserInput: Read<readonly ContentPart[]> = (reader, value) => {
 const INSTEAD_OF_MESSAGE =
   "send its text, or an array of parts such as { type: 'text', text: '…' }, and not { role, content }"
 
-// Opaque provider state, as the provider originally sent it.
-const readState = readFields('the state of a part', { provider: readName, model: readText, data: readJson })
-
 /** Parameters of a media type (`; charset=utf-8`) are kept as is. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,255})?$/
 
-const readMediaType: Read<string> = (reader, value) => {
-  const mediaType = readText(reader, value)
-  if (MEDIA_TYPE.test(mediaType)) return mediaType
-  return reader.refuse(`must be a media type such as "image/png", not ${describeValue(mediaType)}`)
-}
+const MediaType = s.refine(s.text, (mediaType, reader) =>
+  MEDIA_TYPE.test(mediaType)
+    ? mediaType
+    : reader.refuse(`must be a media type such as "image/png", not ${describeValue(mediaType)}`),
+)
 
-const readImageType: Read<string> = (reader, value) => {
-  // File pickers and the AI SDK use it; the bytes tell the actual type.
-  if (value === ANY_IMAGE) return ANY_IMAGE
-  const mediaType = readMediaType(reader, value)
-  if (/^image\//i.test(mediaType)) return mediaType
-  return reader.refuse(`must begin with "image/", not be ${describeValue(mediaType)}; other types go into a file part`)
+const ImageType: s.Shape<string> = {
+  ...MediaType,
+  read: (reader, value) => {
+    // File pickers and the AI SDK use it; the bytes tell the actual type.
+    if (value === ANY_IMAGE) return ANY_IMAGE
+    const mediaType = MediaType.read(reader, value)
+    if (/^image\//i.test(mediaType)) return mediaType
+    return reader.refuse(
+      `must begin with "image/", not be ${describeValue(mediaType)}; other types go into a file part`,
+    )
+  },
 }
 
 const ANY_IMAGE = 'image/*'
 
 const NOT_BASE64 = /[^A-Za-z0-9+/]/
 
-const readBase64: Read<string> = (reader, value) => {
-  if (typeof value !== 'string') return reader.refuseForm(`must be base64 text, not ${describeValue(value)}`)
-  reader.countMediaChars(value.length)
-  const issue = findBase64Issue(value)
-  return issue === undefined ? value : reader.refuse(issue)
+const Base64: s.Shape<string> = {
+  ...s.text,
+  read: (reader, value) => {
+    if (typeof value !== 'string') return reader.refuseForm(`must be base64 text, not ${describeValue(value)}`)
+    reader.countMediaChars(value.length)
+    const issue = findBase64Issue(value)
+    return issue === undefined ? value : reader.refuse(issue)
+  },
 }
 
 /** Why a text is not base64, worded to follow its name; undefined if it is. */
@@ -94,52 +90,47 @@ function findBase64Issue(value: string): string | undefined {
   return undefined
 }
 
-const readUrl: Read<string> = (reader, value) => {
-  const url = readTextBetween(1, URL_CHARS_MAX)(reader, value)
+const Url = s.refine(s.textBetween(1, URL_CHARS_MAX), (url, reader) => {
   if (/^data:/i.test(url)) return reader.refuse("is a data: address; send its bytes as { type: 'base64', data: '…' }")
   if (/^(?:file|blob):/i.test(url)) return reader.refuse('is an address that no provider can fetch')
   return /^[a-z][a-z0-9+.-]{0,31}:[^\p{Cc}\s]+$/iu.test(url)
     ? url
     : reader.refuse(`must be a whole address such as "https://…", not ${describeValue(url)}`)
-}
+})
 
-const readKnownSource: Read<InlineSource> = readVariant('type', {
-  base64: readFields('a base64 source', { type: readOneOf('base64'), data: readBase64 }),
-  url: readFields('an address', { type: readOneOf('url'), url: readUrl }),
+const KnownSource: s.Shape<InlineSource> = s.variant('type', {
+  base64: s.fields('a base64 source', { data: Base64 }),
+  url: s.fields('an address', { url: Url }),
 })
 
 /** Bytes of a `data:` address are accepted like any others. */
-const readSource: Read<InlineSource> = (reader, value) => {
-  const url = typeof value === 'object' && value !== null ? Reflect.getOwnPropertyDescriptor(value, 'url')?.value : ''
-  const address = typeof url === 'string' ? readDataAddress(url) : undefined
-  return readKnownSource(reader, address ? { type: 'base64', data: address.data } : value)
+const Source: s.Shape<InlineSource> = {
+  ...KnownSource,
+  read: (reader, value) => {
+    const url = typeof value === 'object' && value !== null ? Reflect.getOwnPropertyDescriptor(value, 'url')?.value : ''
+    const address = typeof url === 'string' ? readDataAddress(url) : undefined
+    return KnownSource.read(reader, address ? { type: 'base64', data: address.data } : value)
+  },
 }
 
-const readKnownPart: Read<ContentPart> = readVariant('type', {
-  text: readFields('a text part', { type: readOneOf('text'), text: readText, state: { optional: readState } }),
-  image: readFields('an image part', {
-    type: readOneOf('image'),
-    mediaType: readImageType,
-    source: readSource,
-    state: { optional: readState },
-  }),
-  file: readFields('a file part', {
-    type: readOneOf('file'),
-    mediaType: readMediaType,
-    name: { optional: readText },
-    source: readSource,
-    state: { optional: readState },
-  }),
+const STATE = { state: s.optional(ProviderState) }
+const KnownPart: s.Shape<ContentPart> = s.variant('type', {
+  text: TextPart,
+  image: s.fields('an image part', { mediaType: ImageType, source: Source, ...STATE }),
+  file: s.fields('a file part', { mediaType: MediaType, name: s.optional(s.text), source: Source, ...STATE }),
 })
 
-const readPart: Read<ContentPart> = (reader, value) => {
-  try {
-    const part = readKnownPart(reader, value)
-    return part.type === 'image' ? withTrueType(reader, part) : part
-  } catch (error) {
-    reader.explain(guessForm(value))
-    throw error
-  }
+const Part: s.Shape<ContentPart> = {
+  ...KnownPart,
+  read: (reader, value) => {
+    try {
+      const part = KnownPart.read(reader, value)
+      return part.type === 'image' ? withTrueType(reader, part) : part
+    } catch (error) {
+      reader.explain(guessForm(value))
+      throw error
+    }
+  },
 }
 
 /** A provider refuses a JPEG labelled as PNG, so the first bytes of an image win over its declared type. */
@@ -168,4 +159,4 @@ function guessForm(value: unknown): string {
 }
 
 /** Parts that people, programs and tools may send. */
-export const readContent: Read<readonly ContentPart[]> = readList(readPart, PARTS_MAX, 'an array of parts')
+export const Content = s.list(Part, PARTS_MAX, 'an array of parts')

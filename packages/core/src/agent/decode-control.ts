@@ -1,161 +1,121 @@
 // Decodes how programs steer a session: interrupts, rewinds and configuration.
-import { ANSWER_LIMITS } from './decode-answer.ts'
 import { CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
-import type { StoredPart } from '../messages.ts'
-import { readContent } from './decode-content.ts'
-import { readDelivery, readHeard, readModelId, readReason, readSettings } from './decode-command.ts'
-import {
-  readBoolean,
-  readFields,
-  readJson,
-  readLabel,
-  readName,
-  readOneOf,
-  readText,
-  readInteger,
-  readList,
-  readSignal,
-} from './read-value.ts'
+import { Content } from './decode-content.ts'
+import { HeardOption, Label, ModelId, Reason, Settings, Signal } from './decode-command.ts'
+import { EventCursor } from '../events/session-event.ts'
+import { Delivery } from '../machine/values.ts'
+import * as s from '../shape/shape.ts'
+import type { Decoded } from '../shape/value-reader.ts'
+import { decodeWith } from '../shape/value-reader.ts'
+import type { EventsOptions, MessagesQuery } from './session-reading.ts'
 import type {
   InterruptOptions,
-  RewindOptions,
   SessionAction,
   SessionConfiguration,
   TranscriptEntry,
   UrgentEvent,
 } from './session-control.ts'
-import type { Decoded, Read } from './value-reader.ts'
-import { decodeWith } from './value-reader.ts'
-import type { EventCursor } from '../events/session-event.ts'
-import type { EventsOptions, MessagesQuery } from './session-reading.ts'
 
-const readInterruptOptions: Read<InterruptOptions> = readFields('the options of interrupt', {
-  turn: { optional: readName },
-  reason: { optional: readReason },
-  heard: { optional: readHeard },
-  queue: { optional: readOneOf('keep', 'withdraw') },
+const Interrupt = s.fields('the options of interrupt', {
+  turn: s.optional(s.name),
+  reason: s.optional(Reason),
+  heard: s.optional(HeardOption),
+  queue: s.optional(s.word('keep', 'withdraw')),
 })
 
 /** Decodes the options of `interrupt`; `undefined` means none. Never throws. */
 export function decodeInterruptOptions(value: unknown): Decoded<InterruptOptions> {
-  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readInterruptOptions)
+  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, Interrupt.read)
 }
 
-export interface DecodedRewind extends Omit<RewindOptions, 'replace'> {
-  readonly replace?: readonly StoredPart[]
+/** Text alone is one text part. */
+const Replacement: typeof Content = {
+  ...Content,
+  read: (reader, value) => Content.read(reader, typeof value === 'string' ? [{ type: 'text', text: value }] : value),
 }
-
-const readRewind: Read<DecodedRewind> = readFields(
+const Rewind = s.fields(
   'a rewind',
   {
-    message: readName,
-    replace: {
-      optional: (reader, value) =>
-        readContent(reader, typeof value === 'string' ? [{ type: 'text', text: value }] : value),
-    },
-    again: { optional: readBoolean },
-    interrupt: { optional: readBoolean },
-    inputId: { optional: readName },
+    message: s.name,
+    replace: s.optional(Replacement),
+    again: s.optional(s.flag),
+    interrupt: s.optional(s.flag),
+    inputId: s.optional(s.name),
   },
   MESSAGE_ELSEWHERE,
 )
+export interface DecodedRewind extends s.Infer<typeof Rewind> {}
 
 /** Decodes the target of a rewind. Never throws. */
 export function decodeRewind(value: unknown): Decoded<DecodedRewind> {
-  return decodeWith('the rewind', value, readRewind)
+  return decodeWith('the rewind', value, Rewind.read)
 }
 
-const REPORTED = { inputId: { optional: readName }, asks: { optional: readBoolean } }
-
-const readTranscript: Read<TranscriptEntry> = readFields('a transcript entry', {
-  speaker: readText,
-  text: readText,
-  ...REPORTED,
-})
+const REPORTED = { inputId: s.optional(s.name), asks: s.optional(s.flag) }
+const Transcript = s.fields('a transcript entry', { speaker: s.text, text: s.text, ...REPORTED })
 
 /** Decodes a speaker's words. Never throws. */
 export function decodeTranscript(value: unknown): Decoded<TranscriptEntry> {
-  return decodeWith('the entry', value, readTranscript)
+  return decodeWith('the entry', value, Transcript.read)
 }
 
-const readUrgent: Read<UrgentEvent> = readFields('an urgent event', {
-  name: readName,
-  label: { optional: readLabel },
-  detail: { optional: readJson },
-  message: { optional: readText },
-  delivery: { optional: readDelivery },
-  heard: { optional: readHeard },
+const Urgent = s.fields('an urgent event', {
+  name: s.name,
+  label: s.optional(Label),
+  detail: s.optional(s.json),
+  message: s.optional(s.text),
+  delivery: s.optional(Delivery),
+  heard: s.optional(HeardOption),
   ...REPORTED,
 })
 
 /** Decodes an event. Never throws. */
 export function decodeUrgent(value: unknown): Decoded<UrgentEvent> {
-  return decodeWith('the event', value, readUrgent)
+  return decodeWith('the event', value, Urgent.read)
 }
 
 /** Decodes a control action. Never throws. */
 export function decodeAction(value: unknown): Decoded<SessionAction> {
-  return decodeWith('the action', value, readOneOf('pause', 'continue', 'stop', 'start'))
+  return decodeWith('the action', value, s.word('pause', 'continue', 'stop', 'start').read)
 }
 
-const readConfiguration: Read<SessionConfiguration> = readFields(
+const Configuration = s.fields(
   'a configuration',
-  {
-    model: { optional: readModelId },
-    settings: { optional: (reader, value) => (value === null ? null : readSettings(reader, value)) },
-  },
+  { model: s.optional(ModelId), settings: s.optional(s.nullable(Settings)) },
   CONFIGURE_ELSEWHERE,
 )
 
 /** Decodes a session's configuration. Never throws. */
 export function decodeConfiguration(value: unknown): Decoded<SessionConfiguration> {
-  return decodeWith('the configuration', value, readConfiguration)
+  return decodeWith('the configuration', value, Configuration.read)
 }
 
-const readForkOptions = readFields(
+const Fork = s.fields(
   'the options of fork',
-  { before: { optional: readName } },
+  { before: s.optional(s.name) },
   { messageId: 'before', message: 'before', upTo: 'before' },
 )
 
 /** Decodes the options of `fork`. Never throws. */
 export function decodeForkOptions(value: unknown): Decoded<{ readonly before?: string }> {
-  return decodeWith('the options', value, readForkOptions)
+  return decodeWith('the options', value, Fork.read)
 }
 
-const readCursor: Read<EventCursor> = readFields('a cursor of an event', {
-  pos: readInteger(0),
-  read: { optional: readInteger(0) },
-  since: { optional: readInteger(0) },
-  attempt: { optional: readInteger(0) },
-  text: { optional: readInteger(0) },
-  reasoning: { optional: readInteger(0) },
-  inputs: { optional: readList(readInteger(0), ANSWER_LIMITS.parts) },
-})
-const readPlace = readOneOf('start', 'turn', 'now')
-
-const readOptions = readFields('the options of events', {
-  from: { optional: (reader, value) => (typeof value === 'string' ? readPlace : readCursor)(reader, value) },
-  signal: { optional: readSignal },
-  delivery: { optional: readBoolean },
+const From = s.textOr(s.word('start', 'turn', 'now'), EventCursor)
+const Events = s.fields('the options of events', {
+  from: s.optional(From),
+  signal: s.optional(Signal),
+  delivery: s.optional(s.flag),
 })
 
 /** Decodes the options of `events`; the signal is passed through. Never throws. */
 export function decodeEventsOptions(options: unknown): Decoded<EventsOptions> {
-  return decodeWith('the options', options, readOptions)
+  return decodeWith('the options', options, Events.read)
 }
 
-/** Maximum messages of a page. */
-const PAGE_MAX = 200
-
-const readQuery = readFields('a page of messages', { before: { optional: readText }, limit: { optional: readLimit } })
-
-function readLimit(...[reader, value]: Parameters<Read<unknown>>): number {
-  const limit = readInteger(1)(reader, value)
-  return limit <= PAGE_MAX ? limit : reader.refuse(`must be from 1 to ${PAGE_MAX}, not ${limit}`)
-}
+const Query = s.fields('a page of messages', { before: s.optional(s.text), limit: s.optional(s.integer(1, 200)) })
 
 /** Decodes a query of `messages`. Never throws. */
 export function decodeMessagesQuery(query: unknown): Decoded<MessagesQuery> {
-  return decodeWith('the page', query, readQuery)
+  return decodeWith('the page', query, Query.read)
 }

@@ -2,140 +2,76 @@
 // calls. The machine checks whether the client is attached and the call is its own.
 import type { ErrorCode } from '../errors.ts'
 import { isErrorCode } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
 import type { ClientReport, Outcome } from '../machine/input.ts'
-import { readContent } from './decode-content.ts'
-import { readInputs } from './input-speaker.ts'
-import {
-  readBoolean,
-  readFields,
-  readInteger,
-  readJson,
-  readJsonObject,
-  readList,
-  readName,
-  readNumber,
-  readOneOf,
-  readText,
-  readVariant,
-} from './read-value.ts'
-import type { LeaseClientOptions } from './front-session.ts'
-import type { Decoded, Read } from './value-reader.ts'
-import { decodeWith, describeValue } from './value-reader.ts'
+import { EffectClass } from '../machine/values.ts'
+import * as s from '../shape/shape.ts'
+import type { Decoded } from '../shape/value-reader.ts'
+import { decodeWith, describeValue } from '../shape/value-reader.ts'
+import { Content } from './decode-content.ts'
+import { LeaseClientOptions, TOOLS_MAX, ToolInputSchema } from './front-session.ts'
+import { inputs } from './decode-command.ts'
 
-/** Maximum tool names that a client can run, and tools that it provides. */
-const TOOLS_MAX = 1000
-
-const OUTCOME_FORMS =
-  "an outcome is { type: 'ok', content: [{ type: 'text', text: '…' }] } or { type: 'error', code: 'tool_failed', message: '…' }"
-
-const readErrorCode: Read<ErrorCode> = (reader, value) =>
-  isErrorCode(value) ? value : reader.refuse(`must be a code of docs/errors.md, not ${describeValue(value)}`)
-
-const readResultValue: Read<JsonValue> = (reader, value) => reader.measure('result_invalid', value, readJson)
-
-const readKnownOutcome = readVariant('type', {
-  ok: readFields('a result', { type: readOneOf('ok'), content: readContent, value: { optional: readResultValue } }),
-  error: readFields('an error', { type: readOneOf('error'), code: readErrorCode, message: readText }),
-})
-
-const readOutcome: Read<Outcome> = (reader, value) => {
-  try {
-    return readKnownOutcome(reader, value)
-  } catch (error) {
-    reader.explain(OUTCOME_FORMS)
-    throw error
-  }
+const Code: s.Shape<ErrorCode> = {
+  ...s.textOf<ErrorCode>(),
+  read: (reader, value) =>
+    isErrorCode(value) ? value : reader.refuse(`must be a code of docs/errors.md, not ${describeValue(value)}`),
 }
 
-/** Providers accept only objects as arguments. */
-const readInputSchema: Read<JsonObject> = (reader, value) => {
-  const schema = readJsonObject(reader, value)
-  if (schema['type'] === 'object') return schema
-  return reader.refuse(`must have the type "object" at its root, not ${describeValue(schema['type'])}`)
+/** A result is measured by itself: its depth is the tool's, not the frame's. */
+const ResultValue: typeof s.json = {
+  ...s.json,
+  read: (reader, value) => reader.measure('result_invalid', value, s.json.read),
 }
 
-const readClientTool = readFields('a tool', {
-  name: readName,
-  description: readText,
-  inputSchema: readInputSchema,
-  effect: readOneOf('pure', 'idempotent', 'once'),
-  runs: readOneOf('client'),
-  timeoutMs: readNumber(1),
-  parallel: readBoolean,
-  onInterrupt: readOneOf('cancel', 'finish'),
-})
-
-const readLeaseClientOptions: Read<LeaseClientOptions> = readFields('a client', {
-  client: readName,
-  leaseMs: { optional: readNumber(1) },
-  runs: { optional: readList(readName, TOOLS_MAX) },
-  tools: {
-    optional: readList(
-      readFields('a tool', {
-        name: readName,
-        description: readText,
-        inputSchema: readInputSchema,
-        effect: { optional: readOneOf('pure', 'idempotent', 'once') },
-        timeoutMs: { optional: readNumber(1) },
-      }),
-      TOOLS_MAX,
-    ),
-  },
-  asks: { optional: readBoolean },
-  onlyResults: { optional: readBoolean },
-})
+const OutcomeShape = s.explain(
+  s.variant('type', {
+    ok: s.fields('a result', { content: Content, value: s.optional(ResultValue) }),
+    error: s.fields('an error', { code: Code, message: s.text }),
+  }),
+  "an outcome is { type: 'ok', content: [{ type: 'text', text: '…' }] } or { type: 'error', code: 'tool_failed', message: '…' }",
+)
 
 /** Decodes a client that holds a lease. Never throws. */
 export function decodeLeaseClientOptions(value: unknown): Decoded<LeaseClientOptions> {
-  return decodeWith('the client', value, readLeaseClientOptions)
+  return decodeWith('the client', value, LeaseClientOptions.read)
 }
 
-const readReport: Read<ClientReport> = readInputs({
-  'client-attached': readFields('a client-attached', {
-    type: readOneOf('client-attached'),
-    connection: readName,
-    principal: readName,
-    sequential: readBoolean,
-    claims: readBoolean,
-    reportsPlayback: readBoolean,
-    asks: readBoolean,
-    tools: { optional: readList(readName, TOOLS_MAX) },
-    leaseMs: { optional: readNumber(1) },
+const CONNECTION = { connection: s.name }
+const OFFER = { callId: s.name, offer: s.count }
+
+const Report = inputs({
+  'client-attached': s.fields('a client-attached', {
+    ...CONNECTION,
+    principal: s.name,
+    sequential: s.flag,
+    claims: s.flag,
+    reportsPlayback: s.flag,
+    asks: s.flag,
+    tools: s.optional(s.list(s.name, TOOLS_MAX)),
+    leaseMs: s.optional(s.number(1)),
   }),
-  'client-detached': readFields('a client-detached', { type: readOneOf('client-detached'), connection: readName }),
-  'client-tools': readFields('a client-tools', {
-    type: readOneOf('client-tools'),
-    connection: readName,
-    tools: readList(readClientTool, TOOLS_MAX),
+  'client-detached': s.fields('a client-detached', CONNECTION),
+  'client-tools': s.fields('a client-tools', {
+    ...CONNECTION,
+    tools: s.list(
+      s.fields('a tool', {
+        name: s.name,
+        description: s.text,
+        inputSchema: ToolInputSchema,
+        effect: EffectClass,
+        runs: s.word('client'),
+        timeoutMs: s.number(1),
+        parallel: s.flag,
+        onInterrupt: s.word('cancel', 'finish'),
+      }),
+      TOOLS_MAX,
+    ),
   }),
-  'tool-result': readFields('a tool-result', {
-    type: readOneOf('tool-result'),
-    callId: readName,
-    connection: readName,
-    outcome: readOutcome,
-  }),
-  'call-claimed': readFields('a call-claimed', {
-    type: readOneOf('call-claimed'),
-    callId: readName,
-    connection: readName,
-    offer: readInteger(0),
-  }),
-  'call-reached': readFields('a call-reached', {
-    type: readOneOf('call-reached'),
-    callId: readName,
-    offer: readInteger(0),
-  }),
-  'offer-failed': readFields('an offer-failed', {
-    type: readOneOf('offer-failed'),
-    callId: readName,
-    offer: readInteger(0),
-  }),
-  'display-written': readFields('a display-written', {
-    type: readOneOf('display-written'),
-    turn: readInteger(0),
-    chars: { optional: readInteger(0) },
-  }),
+  'tool-result': s.fields('a tool-result', { callId: s.name, ...CONNECTION, outcome: OutcomeShape }),
+  'call-claimed': s.fields('a call-claimed', { callId: s.name, ...CONNECTION, offer: s.count }),
+  'call-reached': s.fields('a call-reached', OFFER),
+  'offer-failed': s.fields('an offer-failed', OFFER),
+  'display-written': s.fields('a display-written', { turn: s.count, chars: s.optional(s.count) }),
 })
 
 /**
@@ -143,10 +79,10 @@ const readReport: Read<ClientReport> = readInputs({
  * input, `input_too_large` names the limit.
  */
 export function decodeClientReport(value: unknown): Decoded<ClientReport> {
-  return decodeWith('the report', value, readReport)
+  return decodeWith('the report', value, Report.read)
 }
 
 /** Decodes the outcome of a client's tool. Never throws. */
 export function decodeOutcome(value: unknown): Decoded<Outcome> {
-  return decodeWith('the outcome', value, readOutcome)
+  return decodeWith('the outcome', value, OutcomeShape.read)
 }

@@ -1,15 +1,18 @@
 // A session as fronts, listeners and test kits hold it, with clients that hold a lease.
-import type { JsonObject, JsonValue } from '../json.ts'
+import type { JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { Accepted, ClientReport, Refused, UserCommand } from '../machine/input.ts'
 import type { Phase } from '../machine/state.ts'
+import { EffectClass } from '../machine/values.ts'
+import * as s from '../shape/shape.ts'
+import { describeValue } from '../shape/value-reader.ts'
 import type { Agent } from './agent.ts'
 import type { Client } from './client-handlers.ts'
 import type { ClientConnection, ConnectionOptions } from './client-connection.ts'
 import type { Session } from './session-api.ts'
 import type { SessionAction, TranscriptEntry } from './session-control.ts'
-import type { EffectClass } from './tool.ts'
+
 /**
  * A session as fronts, listeners and test kits hold it: `frontOf(session)`. Names and behaviour of these members may change
  * in any version.
@@ -61,33 +64,45 @@ export function frontOf<A extends Agent>(session: Session<A>): FrontSession<A> {
   throw new BatonError({ code: 'invalid_option', message: 'frontOf needs a session of a host, not a copy of one' })
 }
 
-export interface LeaseClientOptions {
+/** Providers accept only objects as arguments. */
+export const ToolInputSchema = s.refine(s.object, (schema, reader) =>
+  schema['type'] === 'object'
+    ? schema
+    : reader.refuse(`must have the type "object" at its root, not ${describeValue(schema['type'])}`),
+)
+
+export const ClientTool = s.fields('a tool', {
+  name: s.name,
+  description: s.text,
+  /** JSON Schema of the arguments, an object at its root. */
+  inputSchema: ToolInputSchema,
+  /** `once` by default. */
+  effect: s.optional(EffectClass),
+  /** Milliseconds; 30 s by default. */
+  timeoutMs: s.optional(s.number(1)),
+})
+export interface ClientTool extends s.Infer<typeof ClientTool> {}
+
+/** Maximum tool names that a client can run, and tools that it provides. */
+export const TOOLS_MAX = 1000
+
+export const LeaseClientOptions = s.fields('a client', {
   /** Constant name of the client: 1 to 256 characters. */
-  readonly client: string
+  client: s.name,
   /** Milliseconds without a renewal before it counts as disconnected; 30 s by default, an hour at most. */
-  readonly leaseMs?: number
+  leaseMs: s.optional(s.number(1)),
   /** Names of the agent's client tools that it can run; all by default. */
-  readonly runs?: readonly string[]
+  runs: s.optional(s.list(s.name, TOOLS_MAX)),
   /** Tools that it provides: offered to the model while the client is known, and run only by it. */
-  readonly tools?: readonly ClientTool[]
+  tools: s.optional(s.list(ClientTool, TOOLS_MAX)),
   /** Whether a person behind it can be asked; true by default. */
-  readonly asks?: boolean
+  asks: s.optional(s.flag),
   /**
    * The client only submits results and runs nothing: an attached client of this name stays as it is. False by default.
    */
-  readonly onlyResults?: boolean
-}
-
-export interface ClientTool {
-  readonly name: string
-  readonly description: string
-  /** JSON Schema of the arguments, an object at its root. */
-  readonly inputSchema: JsonObject
-  /** `once` by default. */
-  readonly effect?: EffectClass
-  /** Milliseconds; 30 s by default. */
-  readonly timeoutMs?: number
-}
+  onlyResults: s.optional(s.flag),
+})
+export interface LeaseClientOptions extends s.Infer<typeof LeaseClientOptions> {}
 
 /** A client that keeps its place by a lease. `detach` removes its tools too. */
 export interface LeaseClient extends Client {

@@ -1,5 +1,5 @@
 // A model: its requests and its streamed answers. Adapters implement `Model`.
-import type { EffectClass } from './tool-options.ts'
+import type { EffectClass } from '../machine/values.ts'
 import type { JsonObject } from '../json.ts'
 import type {
   FinishReason,
@@ -12,6 +12,7 @@ import type {
   Usage,
 } from '../messages.ts'
 import type { AbortSignalLike } from './environment.ts'
+import type { ModelSettings, ToolChoice } from '../model-settings.ts'
 
 export interface ToolDeclaration {
   /** Name chosen by the author; adapters encode it for their wire. */
@@ -21,58 +22,6 @@ export interface ToolDeclaration {
   readonly inputSchema: JsonObject
   /** How often the tool may run. Not sent to providers; a planner without judgement calls only `pure` tools. */
   readonly effect?: EffectClass
-}
-
-export type ToolChoice<Name extends string = string> =
-  { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: Name }
-
-/** How much a model thinks. A model that lacks a level uses the next higher one, or else its highest. */
-export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
-
-/** Settings of a model call, for an agent, a session or a single turn. An absent field means the model's default. */
-export interface ModelSettings {
-  /**
-   * Maximum tokens of one answer without its thoughts; defaults to the model's maximum. Adapters add room for thoughts,
-   * and never request more than the model can write or its window leaves.
-   */
-  readonly maxOutputTokens?: number
-  /**
-   * While tools are active, including the provider's own, an answer may have four times `maxOutputTokens`, up to 4,096
-   * and never less than `maxOutputTokens`: arguments are longer than spoken text. The profile `voice` sets it.
-   */
-  readonly moreForTools?: boolean
-  readonly temperature?: number
-  /** Tokens that the model may think; 0 or absent means off, or the model's minimum if it always thinks. */
-  readonly reasoningTokens?: number
-  /** Overrides `reasoningTokens`. */
-  readonly effort?: Effort
-  /** Nucleus sampling, above 0 and up to 1. Like `temperature`, omitted if the model refuses it. */
-  readonly topP?: number
-  /** Stop sequences, at most 4; omitted if the model refuses them. */
-  readonly stop?: readonly string[]
-  /** Makes answers repeatable if the model supports it: Chat Completions, Gemini, GGUF files and the AI SDK. */
-  readonly seed?: number
-  /** The provider's own value: `flex`, `priority`, `standard_only`. */
-  readonly serviceTier?: string
-  /** How long the provider's prompt cache keeps marked content; `off` sends no cache marks and no session key. */
-  readonly cache?: 'off' | '5m' | '1h'
-  /** Applies to the first step of each turn; later steps choose themselves. */
-  readonly toolChoice?: ToolChoice
-  /** Whether the provider enforces the schemas of call arguments, where its strict dialect can express them. */
-  readonly strictTools?: boolean
-  /**
-   * Fields added unchanged to the request's body for one provider, overriding Baton's own, by provider name: `{
-   * anthropic: { metadata: { user_id: 'u' } } }`. Baton keeps control of the history, the model, tools and streaming.
-   */
-  readonly provider?: Readonly<Record<string, JsonObject>>
-  /**
-   * Tools that the provider runs itself within an answer, by provider name and in its API's format: `{ anthropic: [{
-   * type: 'web_search_20250305', name: 'web_search' }], gemini: [{ googleSearch: {} }] }`. Citations become `source`
-   * parts; the provider's own blocks are sent back with the history.
-   */
-  readonly serverTools?: Readonly<Record<string, readonly JsonObject[]>>
-  /** Whether the model may make several calls in one answer; true by default. */
-  readonly parallelCalls?: boolean
 }
 
 /**

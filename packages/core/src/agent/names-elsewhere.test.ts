@@ -4,7 +4,7 @@ import { defineAgent } from './agent.ts'
 import { decodeSendOptions } from './decode-command.ts'
 import { decodeConfiguration, decodeForkOptions, decodeRewind } from './decode-control.ts'
 import { tool } from './tool.ts'
-import type { Decoded } from './value-reader.ts'
+import type { Decoded } from '../shape/value-reader.ts'
 
 const INPUT = { type: 'object' } as const
 

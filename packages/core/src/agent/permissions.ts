@@ -2,9 +2,9 @@
 // runtime's catalog enforces them for tools, sources and models; this file reads and checks them.
 import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { checkFields } from './known-fields.ts'
+import { checkFields } from '../shape/known-fields.ts'
 import { nameServerTool } from './server-tool-name.ts'
-import { describeValue } from './value-reader.ts'
+import { describeValue } from '../shape/value-reader.ts'
 
 /** Hard limits of an agent. Several combine: each can only remove something. */
 export interface Permissions {

@@ -1,11 +1,14 @@
 // An agent's approval policy, which sees a call before it runs: its input, its verdicts, and in whose name it decides.
-import type { EffectClass, ToolKind, Trust } from './tool-options.ts'
+import * as s from '../shape/shape.ts'
+import type { ToolKind, Trust } from './tool-options.ts'
+import type { EffectClass } from '../machine/values.ts'
 
 /** The person or service that a session belongs to. Fronts get it from `authenticate`. */
-export interface Principal {
+export const Principal = s.fields({
   /** Id of the person behind a session; `anonymous` without a login. */
-  readonly id: string
-}
+  id: s.text,
+})
+export interface Principal extends s.Infer<typeof Principal> {}
 
 /** A call as a policy sees it. */
 export interface PolicyCall {
@@ -47,29 +50,31 @@ export interface PolicyCall {
 }
 
 /** A piece of an argument that appears in the result of an untrusted tool. */
-export interface CopiedText {
+export const CopiedText = s.fields({
   /** JSON Pointer into the arguments: `/comment/body`. */
-  readonly path: string
+  path: s.text,
   /** UTF-16 offsets of the text there; `to` is exclusive. */
-  readonly from: number
-  readonly to: number
-  readonly tool: string
-}
+  from: s.count,
+  to: s.count,
+  tool: s.text,
+})
+export interface CopiedText extends s.Infer<typeof CopiedText> {}
 
 /** A policy's reason to ask, for the person who decides. */
-export interface AskedFor {
+export const AskedFor = s.fields({
   /** At most 500 characters. */
-  readonly message: string
+  message: s.text,
   /** Approving the call approves later ones of its tool to this destination; if absent, only this call. */
-  readonly destination?: string
+  destination: s.optional(s.text),
   /** The approval applies to this call only, unless the person chooses `remember`. */
-  readonly each?: true
+  each: s.optional(s.word(true)),
   /** Tools whose untrusted results the model has read. */
-  readonly untrusted?: readonly string[]
-  readonly copied?: readonly CopiedText[]
+  untrusted: s.optional(s.list(s.text)),
+  copied: s.optional(s.list(CopiedText)),
   /** Principals who may approve an answer; the session's own by default. */
-  readonly by?: readonly Principal[]
-}
+  by: s.optional(s.list(Principal)),
+})
+export interface AskedFor extends s.Infer<typeof AskedFor> {}
 
 /**
  * `allow` and `ask` win over the tool's own `approval`; `deny` wins over everything, even a person. `{ ask }` gives a

@@ -1,7 +1,8 @@
 // The input and the result of an agent's `prepareStep`, which may change a step before its model call.
 import type { Message } from '../messages.ts'
-import type { FieldIsNamed } from './known-fields.ts'
-import type { Model, ModelSettings, ToolChoice } from './model.ts'
+import type { FieldIsNamed } from '../shape/known-fields.ts'
+import type { Model } from './model.ts'
+import type { ModelSettings, ToolChoice } from '../model-settings.ts'
 
 export interface StepToPrepare<Name extends string = string> {
   readonly session: string

@@ -1,6 +1,6 @@
 // Profiles: limits and settings for a kind of program. An agent takes one and overrides what it likes.
 import type { BatchSpec, Limits, RetrySpec, WindowSpec } from '../machine/spec.ts'
-import type { ModelSettings } from './model.ts'
+import type { ModelSettings } from '../model-settings.ts'
 
 /** Defaults for an agent. The agent's own values win. */
 export type AgentProfile = {

@@ -1,11 +1,11 @@
 // The Session API: the only way that fronts and programs reach a session, on any host.
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { Accepted, Delivery, Heard, Refused } from '../machine/input.ts'
+import type { Accepted, Refused } from '../machine/input.ts'
 import type { Principal } from './policy.ts'
 import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { AbortSignalLike } from './environment.ts'
-import type { ModelSettings } from './model.ts'
+import type { ModelSettings } from '../model-settings.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
 import type {
@@ -27,6 +27,7 @@ import type {
   SessionDetails,
 } from './session-reading.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
+import type { Delivery, Heard } from '../machine/values.ts'
 
 /** Options of `host.session`: `host.session(id, { agent: 'writer', principal: { id: 'ann' } })`. */
 export interface SessionOptions<A extends KnownAgent = KnownAgent> {

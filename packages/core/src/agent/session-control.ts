@@ -1,9 +1,10 @@
 // How a program steers a session: what it says, interrupts, rewinds, configures.
 import type { MessageId } from '../events/session-event.ts'
 import type { JsonValue } from '../json.ts'
-import type { Accepted, Delivery, Heard } from '../machine/input.ts'
+import type { Accepted } from '../machine/input.ts'
 import type { ContentPart } from '../messages.ts'
-import type { ModelSettings } from './model.ts'
+import type { ModelSettings } from '../model-settings.ts'
+import type { Delivery, Heard } from '../machine/values.ts'
 
 /** Text, or parts for images and files. */
 export type UserInput = string | readonly ContentPart[]

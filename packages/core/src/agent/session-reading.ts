@@ -9,8 +9,7 @@ import type {
   SessionEvent,
 } from '../events/session-event.ts'
 import type { JsonObject } from '../json.ts'
-import type { Delivery } from '../machine/input.ts'
-import type { PlanEntry } from '../machine/spec.ts'
+import type { Delivery, PlanEntry } from '../machine/values.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { AskedFor, Principal } from './policy.ts'
 import type { CallDescription, ToolKind } from './tool-options.ts'

@@ -1,7 +1,7 @@
 // An approval policy against prompt injection: once a model has read untrusted text, a person approves each place that
 // it writes or sends to. It knows what the model has read and where a call goes, not what the words mean.
 import { BatonError } from '../errors.ts'
-import { checkFields } from './known-fields.ts'
+import { checkFields } from '../shape/known-fields.ts'
 import type { ApprovalPolicy, PolicyCall, PolicyVerdict } from './policy.ts'
 
 export interface TaintPolicyOptions {

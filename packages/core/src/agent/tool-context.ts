@@ -1,6 +1,6 @@
 // The context of a running tool: its caller, the conversation, and ways to inform and ask people and models.
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { PlanEntry } from '../machine/spec.ts'
+import type { PlanEntry } from '../machine/values.ts'
 import type { ContentPart, Message, Usage } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
 import type { OutputOf, Schema } from './schema.ts'

@@ -1,31 +1,28 @@
 // Options of a tool with separate types, and the checks of those that are objects. It does not know the tool.
 import { BatonError } from '../errors.ts'
-import { checkFields } from './known-fields.ts'
-import { describeValue } from './value-reader.ts'
-
-/**
- * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
- * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the result tells the model so.
- */
-export type EffectClass = 'pure' | 'idempotent' | 'once'
+import { checkFields } from '../shape/known-fields.ts'
+import * as s from '../shape/shape.ts'
+import { describeValue } from '../shape/value-reader.ts'
 
 /** The kind of work that a tool does. Editors and chats show it to people. */
-export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
+export const ToolKind = s.word('read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other')
+export type ToolKind = s.Infer<typeof ToolKind>
 
 /** A description of one call for people, made from its validated input. */
-export interface CallDescription {
+export const CallDescription = s.fields({
   /** One line, such as `Read src/index.ts`; at most 200 characters. */
-  readonly title?: string
+  title: s.optional(s.text),
   /** Places in files; at most 32. `line` starts at 1. */
-  readonly locations?: readonly { readonly path: string; readonly line?: number }[]
+  locations: s.optional(s.list(s.fields({ path: s.text, line: s.optional(s.count) }))),
   /** The changes it would make; at most 32 files and 65,536 characters in total. `oldText` is null for a new file. */
-  readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
+  diff: s.optional(s.list(s.fields({ path: s.text, oldText: s.nullable(s.text), newText: s.text }))),
   /**
    * The target of its write or send: a path, an address, an account; at most 1,024 characters. A taint policy asks once
    * per destination, and for every call of a tool that names none.
    */
-  readonly destination?: string
-}
+  destination: s.optional(s.text),
+})
+export interface CallDescription extends s.Infer<typeof CallDescription> {}
 
 /** Whether a tool's results can be trusted: data from outside may contain instructions. */
 export type Trust = 'trusted' | 'untrusted'
@@ -34,12 +31,13 @@ export type Trust = 'trusted' | 'untrusted'
 export const WAITING_CHARS_MAX = 500
 
 /** Words for a voice to say while a call runs. */
-export interface WaitingWords {
+export const WaitingWords = s.fields({
   /** Milliseconds after the start of the call. */
-  readonly afterMs: number
+  afterMs: s.count,
   /** At most 500 characters. */
-  readonly say: string
-}
+  say: s.text,
+})
+export interface WaitingWords extends s.Infer<typeof WaitingWords> {}
 
 /**
  * `say`: the words, or a function that makes them from the validated input. Its errors are logged, and the voice stays

@@ -2,30 +2,22 @@
 import type { JsonObject } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
-import type { InterruptPolicy } from '../machine/spec.ts'
+import { EffectClass, InterruptPolicy } from '../machine/values.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
-import type { FieldIsNamed } from './known-fields.ts'
-import { checkFields, checkKinds } from './known-fields.ts'
+import type { FieldIsNamed, FieldKind } from '../shape/known-fields.ts'
+import { checkFields, checkKinds } from '../shape/known-fields.ts'
 import type { ReturnsJson, ToolContent, ToolResult } from './result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { readObjectSchema } from './schema.ts'
 import { listWarnings, warnOfSchema } from './schema-warnings.ts'
 import type { AskedCall, ToolContext } from './tool-context.ts'
-import type { CallDescription, EffectClass, ToolKind, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
-import { checkRetry, checkWaiting } from './tool-options.ts'
-import { describeValue } from './value-reader.ts'
+import type { CallDescription, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
+import { checkRetry, checkWaiting, ToolKind } from './tool-options.ts'
+import { describeValue } from '../shape/value-reader.ts'
 
-export type { InterruptPolicy, PlanEntry } from '../machine/spec.ts'
+export type { EffectClass, InterruptPolicy, PlanEntry } from '../machine/values.ts'
 export type { AskedCall, Generated, GenerateRequest, Logger, Question, ToolContext } from './tool-context.ts'
-export type {
-  CallDescription,
-  EffectClass,
-  ToolKind,
-  ToolRetry,
-  Trust,
-  WaitingOptions,
-  WaitingWords,
-} from './tool-options.ts'
+export type { CallDescription, ToolKind, ToolRetry, Trust, WaitingOptions, WaitingWords } from './tool-options.ts'
 export type { ToolContent, ToolResult } from './result-type.ts'
 export { WAITING_CHARS_MAX } from './tool-options.ts'
 
@@ -212,52 +204,36 @@ type IsAny<T> = 0 extends 1 & T ? true : false
 /** The schema of a tool without an output schema: anything. */
 type Untold = StandardSchema
 
-const TOOL_FIELDS = {
-  fields: new Set([
-    'name',
-    'description',
-    'input',
-    'output',
-    'effect',
-    'timeoutMs',
-    'awayMs',
-    'parallel',
-    'approval',
-    'onInterrupt',
-    'waiting',
-    'retry',
-    'polls',
-    'endsTurn',
-    'defer',
-    'title',
-    'kind',
-    'describe',
-    'trust',
-    'errors',
-    'network',
-    'execute',
-    'fallback',
-  ]),
-  elsewhere: TOOL_ELSEWHERE,
-} as const
+type Field = keyof ToolBase<string, Schema, Schema> | 'execute' | 'fallback'
 
-const TOOL_KINDS = {
-  effect: ['pure', 'idempotent', 'once'],
-  onInterrupt: ['cancel', 'finish', 'detach'],
-  trust: ['trusted', 'untrusted'],
-  kind: ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'],
-  title: 'text',
-  errors: 'an array',
-  network: 'true or false',
+/** Every field, with the kind of its value; a field without one has a check of its own below. */
+const TOOL_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
+  name: undefined,
+  description: undefined,
+  input: undefined,
+  output: undefined,
+  effect: EffectClass.words,
+  timeoutMs: undefined,
+  awayMs: undefined,
   parallel: 'true or false',
+  approval: 'true, false or a function',
+  onInterrupt: InterruptPolicy.words,
+  waiting: undefined,
+  retry: undefined,
   polls: 'true or false',
   endsTurn: 'true or false',
   defer: 'true or false',
-  approval: 'true, false or a function',
+  title: 'text',
+  kind: ToolKind.words,
+  describe: 'a function',
+  trust: ['trusted', 'untrusted'],
+  errors: 'an array',
+  network: 'true or false',
   execute: 'a function',
   fallback: 'a function',
-  describe: 'a function',
-} as const
+}
+const FIELD_NAMES = Object.keys(TOOL_FIELDS) as readonly Field[] // its own fields
+const KNOWN = { fields: new Set<string>(FIELD_NAMES), elsewhere: TOOL_ELSEWHERE }
 
 const TIMEOUT_MS = 30_000
 const NAME_LENGTH_MAX = 256
@@ -302,7 +278,7 @@ type AnyToolOptions = ToolBase<string, Schema, Schema> & Partial<Pick<Tool, 'exe
  */
 export function makeTool(init: AnyToolOptions): Tool {
   const what = typeof init?.name === 'string' ? `tool "${init.name.slice(0, 100)}"` : 'a tool without a name'
-  checkFields(init, { what, code: 'invalid_tool', ...TOOL_FIELDS })
+  checkFields(init, { what, code: 'invalid_tool', ...KNOWN })
   if (typeof init.name !== 'string')
     throw new BatonError({
       code: 'invalid_tool',
@@ -318,7 +294,7 @@ export function makeTool(init: AnyToolOptions): Tool {
     throw wrong(init.name, 'it has no input: a schema of Zod, Valibot or ArkType, or a JSON Schema with type "object"')
   if (init.name === '' || init.name.length > NAME_LENGTH_MAX)
     throw wrong(init.name, `name must have 1 to ${NAME_LENGTH_MAX} characters, not ${init.name.length}`)
-  checkKinds(init, { what, code: 'invalid_tool', kinds: TOOL_KINDS })
+  checkKinds(init, { what, code: 'invalid_tool', kinds: TOOL_FIELDS })
   const timeoutMs = init.timeoutMs ?? TIMEOUT_MS
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0)
     throw wrong(init.name, `timeoutMs must be a number above 0, not ${describeValue(timeoutMs)}`)
@@ -335,34 +311,19 @@ export function makeTool(init: AnyToolOptions): Tool {
   const effect = init.effect ?? 'once'
   if (init.retry !== undefined) checkRetry(init.name, init.retry, { effect, runsHere: init.execute !== undefined })
   const { schema: inputSchema, faults } = readObjectSchema(`tool "${init.name}"`, init.input)
-  return {
-    name: init.name,
-    description: init.description,
-    input: init.input,
+  // Field by field, because an instance of a class may have its functions on its prototype.
+  const given = FIELD_NAMES.flatMap((field) => (init[field] === undefined ? [] : [[field, init[field]]]))
+  const made = {
+    ...(Object.fromEntries(given) as AnyToolOptions), // its own fields
     inputSchema,
     ...(faults.length > 0 && { schemaWarnings: listWarnings(faults) }),
-    ...(init.output && { output: init.output }),
     effect,
     timeoutMs,
-    ...(awayMs !== undefined && { awayMs }),
     parallel: init.parallel ?? true,
-    // The schema validates before any function is called, so the value has the type that they expect.
-    approval: (init.approval ?? false) as Tool['approval'],
+    approval: init.approval ?? false,
     onInterrupt: init.onInterrupt ?? (effect === 'pure' ? 'cancel' : 'finish'),
-    ...(init.waiting && { waiting: init.waiting as WaitingOptions }),
-    ...(init.retry && { retry: init.retry }),
-    ...(init.polls !== undefined && { polls: init.polls }),
-    ...(init.endsTurn !== undefined && { endsTurn: init.endsTurn }),
-    ...(init.defer !== undefined && { defer: init.defer }),
-    ...(init.title !== undefined && { title: init.title }),
-    ...(init.kind && { kind: init.kind }),
-    ...(init.trust && { trust: init.trust }),
-    ...(init.errors && { errors: init.errors }),
-    ...(init.network !== undefined && { network: init.network }),
-    ...(init.describe && { describe: init.describe as NonNullable<Tool['describe']> }),
-    ...(init.execute && { execute: init.execute }),
-    ...(init.fallback && { fallback: init.fallback }),
   }
+  return made as Tool // the schema validates before a function is called, so its input has the type that it expects
 }
 
 function wrong(name: string, why: string): BatonError {

@@ -9,7 +9,7 @@ import type { Call, RunningAttempt, State, Turn } from './state.ts'
 import { emit } from './draft.ts'
 import { canAsk } from './state.ts'
 import { mayShrink, requestTokens, shrink } from './window.ts'
-import type { AnswerCheck, CallCheck, Failure, InputOf } from './input.ts'
+import type { AnswerCheck, CallCheck, InputOf } from './input.ts'
 import { wellFormed } from './render.ts'
 import { hasMedia, leaveOutOldest, leaveOutRefused } from './left-out.ts'
 import type { RetrySpec, Spec } from './spec.ts'
@@ -21,6 +21,7 @@ import { JSON_DEPTH_MAX, isJsonObject, parseJson } from '../json.ts'
 import type { AnswerRefuser, CallProposal, Settlement } from './fact.ts'
 import type { ModelCallPart } from '../agent/model.ts'
 import { findTool } from './clients.ts'
+import type { Failure } from './values.ts'
 
 export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: number; readonly type: string }): void {
   if ('usage' in input) countUnused(draft, input)

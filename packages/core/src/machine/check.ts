@@ -7,7 +7,7 @@ import { isAttached } from './effect.ts'
 import { countFixedTools } from './clients.ts'
 import { checkAnswer, checkApproval, checkQuestion } from './people.ts'
 import { callOutcome } from './calls.ts'
-import type { Heard, Input, InputOf } from './input.ts'
+import type { Input, InputOf } from './input.ts'
 import type { Refusal } from '../errors.ts'
 import { findLargeMedia, heldChars, jsonChars } from './size.ts'
 import { urgentChars } from './queue.ts'
@@ -16,6 +16,7 @@ import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
 import { findCall, readTurnOf } from './state.ts'
 import { SESSION_TABLE } from './table.ts'
+import type { Heard } from './values.ts'
 
 /**
  * Returns undefined if the input may be decided. A repeated input is always allowed: it gets the same answer as before.

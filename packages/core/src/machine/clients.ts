@@ -1,5 +1,5 @@
 // Clients: the attached ones, what they can run, and the tools that they provide.
-import type { ClientToolSpec } from './input.ts'
+import type { ClientToolSpec } from './values.ts'
 import type { Draft } from './draft.ts'
 import type { Call, Client, ClientToolList, State } from './state.ts'
 import type { ToolSpec } from './spec.ts'

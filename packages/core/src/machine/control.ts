@@ -13,7 +13,7 @@ import type { Draft } from './draft.ts'
 import type { Client, Deadline } from './state.ts'
 import { emit } from './draft.ts'
 import { findCall, findDetached } from './state.ts'
-import type { Failure, InputOf } from './input.ts'
+import type { InputOf } from './input.ts'
 import { endOverdue, expireAnswer, ignoreAnswer } from './answer.ts'
 import { flushBatch } from './queue.ts'
 import { salvageInterrupted } from './interrupt.ts'
@@ -21,6 +21,7 @@ import { expireQuestion } from './people.ts'
 import { RULES } from './spec.ts'
 import { startModel } from './advance.ts'
 import { closeStep, finishTurn } from './turn.ts'
+import type { Failure } from './values.ts'
 
 /** The next step uses the new model; a running one continues. */
 export function setModel(draft: Draft, input: InputOf<'set-model'>): void {

@@ -1,369 +1,393 @@
-// Facts: the machine's permanent decisions. Facts hold content; state, their fold, holds none.
+// Facts: the machine's permanent decisions. Facts hold content; state, their fold, holds none. `FACTS` has the fields of
+// each as records hold them; unknown fields are additions of a later version.
 import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
-import type { AssistantPart, FinishReason, Provenance, StoredPart, Usage } from '../messages.ts'
-import type { ModelSettings } from '../agent/model.ts'
-import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
-import type { Effectful, InterruptPolicy, MessageLimit, PlanEntry } from './spec.ts'
-import type { EntryMedia, IndexEntry } from './size.ts'
+import type { FinishReason } from '../messages.ts'
+import { AssistantPart, StoredPart, Usage } from '../messages.ts'
+import { ModelSettings } from '../model-settings.ts'
+import * as s from '../shape/shape.ts'
+import {
+  CALL_TOOL,
+  ClientToolSpec,
+  Delivery,
+  EntryMedia,
+  EntrySize,
+  Failure,
+  IndexEntry,
+  PlanEntry,
+  Played,
+} from './values.ts'
+
+const ErrorWords = { code: s.textOf<ErrorCode>(), message: s.text }
+const Begun = {
+  /** It was running, and may have had an effect. */
+  begun: s.optional(s.word(true)),
+}
 
 /** How a call ended. Each call has exactly one settlement. */
-export type Settlement =
-  | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
-  | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
-  /** `reason`: absent in older records. `begun`: see `cancelled`. */
-  | { readonly type: 'timed-out'; readonly reason?: string; readonly begun?: true }
-  /** `begun`: it was running, and may have had an effect. `detached`: it still runs; a note will report its outcome. */
-  | { readonly type: 'cancelled'; readonly reason: string; readonly begun?: true; readonly detached?: true }
-  /** `message`: what the tool knows about it, if the tool itself lost its executor. */
-  | { readonly type: 'unknown'; readonly reason: string; readonly message?: string }
-
+export const Settlement = s.variant('type', {
+  ok: s.fields({ content: s.list(StoredPart), value: s.optional(s.json) }),
+  error: s.fields(ErrorWords),
+  denied: s.fields(ErrorWords),
+  'timed-out': s.fields({
+    /** Absent in older records. */
+    reason: s.optional(s.text),
+    ...Begun,
+  }),
+  cancelled: s.fields({
+    reason: s.text,
+    ...Begun,
+    /** It still runs; a note will report its outcome. */
+    detached: s.optional(s.word(true)),
+  }),
+  unknown: s.fields({
+    reason: s.text,
+    /** The tool's own account, if the tool itself lost its executor. */
+    message: s.optional(s.text),
+  }),
+})
+export type Settlement = s.Infer<typeof Settlement>
 export type SettlementType = Settlement['type']
 
 /** The body of an accepted input. */
-export type InputBody =
-  | { readonly type: 'user'; readonly parts: readonly StoredPart[] }
-  | { readonly type: 'transcript'; readonly speaker: string; readonly text: string }
-  | {
-      readonly type: 'urgent'
-      readonly name: string
-      readonly label?: string
-      readonly detail?: JsonValue
-      readonly message?: string
-    }
+export const InputBody = s.variant('type', {
+  user: s.fields({ parts: s.list(StoredPart) }),
+  transcript: s.fields({ speaker: s.text, text: s.text }),
+  urgent: s.fields({
+    name: s.text,
+    label: s.optional(s.text),
+    detail: s.optional(s.json),
+    message: s.optional(s.text),
+  }),
+})
+export type InputBody = s.Infer<typeof InputBody>
 
 /** A call as it enters the ledger, with its tool's properties, so that later changes of the agent do not affect it. */
-export interface CallProposal {
-  readonly callId: string
-  readonly name: string
-  readonly runs: 'server' | 'client'
-  readonly effect: Effectful
-  readonly timeoutMs: number
-  readonly parallel: boolean
-  readonly onInterrupt: InterruptPolicy
-  readonly argumentsHash: string
-  /** The source of its result; absent for the agent's own tools, which are trusted. */
-  readonly provenance?: Provenance
+export const CallProposal = s.fields({
+  callId: s.text,
+  ...CALL_TOOL,
+  argumentsHash: s.text,
   /** The description for people. */
-  readonly about?: JsonObject
+  about: s.optional(s.object),
   /** The client that provides the tool; absent for the agent's own. */
-  readonly broughtBy?: string
+  broughtBy: s.optional(s.text),
   /** If present, the call must be approved before it starts. */
-  readonly asks?: true
+  asks: s.optional(s.word(true)),
   /** Only with `asks`: see `CallCheck.asksFor`. */
-  readonly asksFor?: string
+  asksFor: s.optional(s.text),
   /** Only with `asksFor`: see `CallCheck.asksEach`. */
-  readonly asksEach?: true
+  asksEach: s.optional(s.word(true)),
   /**
    * The approval is for the step's answer and not for a tool. `as`: whether the answer is just a value, or the text of
    * all steps. `by`: the principal that may decide; by default the session's own.
    */
-  readonly answer?: { readonly as: 'text' | 'value'; readonly by?: readonly string[] }
+  answer: s.optional(s.fields({ as: s.word('text', 'value'), by: s.optional(s.list(s.text)) })),
   /** Repairs of its text before it was parsed, such as `trailing-comma`; absent if there were none. */
-  readonly repairs?: readonly string[]
+  repairs: s.optional(s.list(s.text)),
   /** Only in older records, instead of `asks`. */
-  readonly tokenHash?: string
-}
+  tokenHash: s.optional(s.text),
+})
+export interface CallProposal extends s.Infer<typeof CallProposal> {}
 
-/** The outcome of a question: a value, or why there is none. `reason`: a person's, for the tool. */
-export type QuestionAnswer =
-  { readonly value: JsonValue } | { readonly declined: 'person' | 'expired' | 'nobody'; readonly reason?: string }
-
-export interface EnteredInputs {
-  readonly entry: number
-  readonly inputs: readonly string[]
+export const EnteredInputs = s.fields({
+  entry: s.count,
+  inputs: s.list(s.text),
   /** Late results that the model learns with these inputs. */
-  readonly notes: readonly number[]
-  readonly chars: number
+  notes: s.list(s.count),
+  chars: s.amount,
   /** Images and files of the inputs; absent if there are none, and in older records. */
-  readonly media?: EntryMedia
-}
+  media: s.optional(EntryMedia),
+})
+export interface EnteredInputs extends s.Infer<typeof EnteredInputs> {}
 
 /** The party that sent an answer back: the order of calls, the agent's `checkAnswer`, or a person. */
-export type AnswerRefuser = 'order' | 'check' | 'person'
+export const AnswerRefuser = s.word('order', 'check', 'person')
+export type AnswerRefuser = s.Infer<typeof AnswerRefuser>
 
-export type SupersedeReason =
-  'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full' | 'too-large'
-export type TurnOutcome = 'answered' | 'tool' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
+export const SupersedeReason = s.word(
+  'failed',
+  'model-set',
+  'fallback',
+  'restart',
+  'empty',
+  'paused',
+  'context-full',
+  'too-large',
+)
+export type SupersedeReason = s.Infer<typeof SupersedeReason>
+
+export const TurnOutcome = s.word('answered', 'tool', 'silent', 'interrupted', 'refused', 'failed', 'stopped')
+export type TurnOutcome = s.Infer<typeof TurnOutcome>
+
 export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
 
-/** New size of a history entry in characters. */
-export interface EntrySize {
-  readonly entry: number
-  readonly chars: number
-}
+/** `waiting`: written, but the client has older calls to finish first. `away`: no client is attached. */
+export const ClockMode = s.word('held', 'waiting', 'running', 'away')
+export type ClockMode = s.Infer<typeof ClockMode>
 
-export type Fact =
-  | {
-      readonly type: 'session-opened'
-      readonly session: string
-      /** Part of every call id: a log restarted under an old name must not repeat the ids of the lost one. */
-      readonly birth: string
-      readonly principal: string
-      readonly agent: string
-      readonly specHash: string
-    }
-  /** `agent`: its name, if that changed too. */
-  | { readonly type: 'agent-changed'; readonly specHash: string; readonly agent?: string }
-  | { readonly type: 'model-set'; readonly model: string }
-  | { readonly type: 'settings-set'; readonly settings: ModelSettings | null }
-  /** Without a connection, as in older records: the tools of all clients together. */
-  | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }
+export const StepCut = s.fields({
+  step: s.count,
+  /** Characters of the step's text that stay; 0 removes the text. */
+  keepChars: s.count,
+})
+export interface StepCut extends s.Infer<typeof StepCut> {}
+
+const CALL = { callId: s.text }
+const ATTEMPT = { attempt: s.count }
+const RANGE = { fromEntry: s.count, toEntry: s.count }
+const QUESTION = { ...CALL, questionId: s.text, n: s.count }
+/** The window's limit on messages, if it removed messages. */
+const LIMIT = { messages: s.optional(s.count) }
+
+export const FACTS = {
+  'session-opened': {
+    session: s.text,
+    /** Part of every call id: a log restarted under an old name must not repeat the ids of the lost one. */
+    birth: s.text,
+    principal: s.text,
+    agent: s.text,
+    specHash: s.text,
+  },
+  'agent-changed': {
+    specHash: s.text,
+    /** Its name, if that changed too. */
+    agent: s.optional(s.text),
+  },
+  'model-set': { model: s.text },
+  'settings-set': { settings: s.nullable(ModelSettings) },
+  'client-tools-set': {
+    /** Absent in older records: the tools of all clients together. */
+    connection: s.optional(s.text),
+    tools: s.list(ClientToolSpec),
+  },
   /** A disconnected client lost these to a newer one. */
-  | { readonly type: 'client-tools-dropped'; readonly connection: string | null; readonly names: readonly string[] }
-  | { readonly type: 'plan-set'; readonly callId: string; readonly entries: readonly PlanEntry[] }
+  'client-tools-dropped': { connection: s.nullable(s.text), names: s.list(s.text) },
+  'plan-set': { ...CALL, entries: s.list(PlanEntry) },
   /** Usage of a model call that is not in a step or summary: a tool made it, or its answer was discarded. */
-  | {
-      readonly type: 'model-used'
-      readonly callId?: string
-      readonly attempt?: number
-      readonly model: string
-      readonly usage: Usage
-    }
+  'model-used': { callId: s.optional(s.text), attempt: s.optional(s.count), model: s.text, usage: Usage },
   /** Absent fields do not change. */
-  | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
-  | { readonly type: 'session-paused' }
-  | { readonly type: 'session-continued' }
-  | { readonly type: 'session-stopped' }
-  | { readonly type: 'session-started' }
-  | {
-      readonly type: 'client-attached'
-      readonly connection: string
-      readonly principal: string
-      readonly sequential: boolean
-      /** Only in older records, instead of the capabilities: 1 is without claims, 2 with. */
-      readonly protocol?: 1 | 2
-      readonly claims?: boolean
-      readonly reportsPlayback?: boolean
-      readonly asks?: boolean
-      readonly tools?: readonly string[]
-      /** If present, the client is dropped at that time unless its lease is renewed. */
-      readonly untilMs?: number
-    }
-  | { readonly type: 'client-renewed'; readonly connection: string; readonly untilMs: number }
-  | { readonly type: 'client-detached'; readonly connection: string }
+  'session-described': { title: s.optional(s.nullable(s.text)), meta: s.optional(s.object) },
+  'session-paused': {},
+  'session-continued': {},
+  'session-stopped': {},
+  'session-started': {},
+  'client-attached': {
+    connection: s.text,
+    principal: s.text,
+    sequential: s.flag,
+    /** Only in older records, instead of the capabilities: 1 is without claims, 2 with. */
+    protocol: s.optional(s.word(1, 2)),
+    claims: s.optional(s.flag),
+    reportsPlayback: s.optional(s.flag),
+    asks: s.optional(s.flag),
+    tools: s.optional(s.list(s.text)),
+    /** If present, the client is dropped at that time unless its lease is renewed. */
+    untilMs: s.optional(s.ms),
+  },
+  'client-renewed': { connection: s.text, untilMs: s.ms },
+  'client-detached': { connection: s.text },
+
   // Inputs
-  | {
-      readonly type: 'input-accepted'
-      readonly inputId: string
-      readonly body: InputBody
-      /** Estimated size in a request. */
-      readonly chars: number
-      /** UTF-16 units that count towards the queue's limit. */
-      readonly heldChars: number
-      readonly delivery: Delivery
-      /** False for an input that waits in the batch until `untilMs`. */
-      readonly ready: boolean
-      readonly untilMs?: number
-      readonly model?: string
-      readonly settings?: ModelSettings
-      /** JSON Schema for its answer, replacing the agent's. */
-      readonly output?: JsonObject
-      /** Its sender cannot answer questions. */
-      readonly asks?: false
-      /** W3C trace context of its sender. */
-      readonly traceparent?: string
-    }
-  | { readonly type: 'input-withdrawn'; readonly inputId: string }
-  | { readonly type: 'batch-flushed' }
-  | { readonly type: 'inputs-entered'; readonly exchange: number; readonly entries: readonly EnteredInputs[] }
-  /** `untrusted`: the tool quoted in the note, if its results are untrusted. */
-  | { readonly type: 'note-queued'; readonly note: number; readonly text: string; readonly untrusted?: string }
+  'input-accepted': {
+    inputId: s.text,
+    body: InputBody,
+    /** Estimated size in a request. */
+    chars: s.amount,
+    /** UTF-16 units that count towards the queue's limit. */
+    heldChars: s.amount,
+    delivery: Delivery,
+    /** False for an input that waits in the batch until `untilMs`. */
+    ready: s.flag,
+    untilMs: s.optional(s.ms),
+    model: s.optional(s.text),
+    settings: s.optional(ModelSettings),
+    /** JSON Schema for its answer, replacing the agent's. */
+    output: s.optional(s.object),
+    /** Its sender cannot answer questions. */
+    asks: s.optional(s.word(false)),
+    /** W3C trace context of its sender. */
+    traceparent: s.optional(s.text),
+  },
+  'input-withdrawn': { inputId: s.text },
+  'batch-flushed': {},
+  'inputs-entered': { exchange: s.count, entries: s.list(EnteredInputs) },
+  'note-queued': {
+    note: s.count,
+    text: s.text,
+    /** The tool quoted in the note, if its results are untrusted. */
+    untrusted: s.optional(s.text),
+  },
+
   // Turns and steps
-  | {
-      readonly type: 'turn-started'
-      readonly turn: number
-      readonly exchange: number
-      readonly models: readonly string[]
-      readonly settings?: ModelSettings
-      /** JSON Schema for the answer; if absent, the agent's, if any. */
-      readonly output?: JsonObject
-      readonly deadlineMs: number
-    }
+  'turn-started': {
+    turn: s.count,
+    exchange: s.count,
+    models: s.list(s.text),
+    settings: s.optional(ModelSettings),
+    /** JSON Schema for the answer; if absent, the agent's, if any. */
+    output: s.optional(s.object),
+    deadlineMs: s.ms,
+  },
   /** An input that entered the running turn has its own model or settings. */
-  | { readonly type: 'turn-settings-set'; readonly models: readonly string[]; readonly settings: ModelSettings }
-  | { readonly type: 'turn-clock-set'; readonly deadlineMs: number | null; readonly remainingMs: number }
-  | {
-      readonly type: 'model-started'
-      readonly attempt: number
-      readonly step: number
-      readonly model: string
-      readonly fromEntry: number
-      readonly toEntry: number
-      readonly choice: 'auto' | 'none'
-      /** Characters of the request: the provider's token count calibrates the estimate. */
-      readonly chars: number
-      /** Milliseconds for the first piece of its answer to arrive; absent: no limit. */
-      readonly firstWordMs?: number
-    }
-  | { readonly type: 'attempt-progressed'; readonly attempt: number; readonly offset: number; readonly text: string }
-  | {
-      readonly type: 'attempt-superseded'
-      readonly attempt: number
-      readonly reason: SupersedeReason
-      readonly error?: Failure
-      /** If present, the next attempt waits until then. */
-      readonly retryAtMs?: number
-    }
-  | { readonly type: 'attempt-failed'; readonly attempt: number; readonly error: Failure }
-  | { readonly type: 'answer-ignored'; readonly attempt: number; readonly input: string; readonly reason: 'stale' }
-  | {
-      readonly type: 'step-finished'
-      readonly step: number
-      readonly attempt: number
-      readonly model: string
-      readonly parts: readonly AssistantPart[]
-      readonly calls: readonly CallProposal[]
-      readonly finish: FinishReason
-      readonly usage: Usage
-      readonly textChars: number
-      readonly chars: number
-      readonly interrupted: boolean
-      /** The verdict of `checkAnswer` on its answer. */
-      readonly checked?: 'accept' | 'again' | 'ask' | 'failed'
-    }
+  'turn-settings-set': { models: s.list(s.text), settings: ModelSettings },
+  'turn-clock-set': { deadlineMs: s.nullable(s.ms), remainingMs: s.ms },
+  'model-started': {
+    ...ATTEMPT,
+    step: s.count,
+    model: s.text,
+    ...RANGE,
+    choice: s.word('auto', 'none'),
+    /** Characters of the request: the provider's token count calibrates the estimate. */
+    chars: s.amount,
+    /** Milliseconds for the first piece of its answer to arrive; absent: no limit. */
+    firstWordMs: s.optional(s.ms),
+  },
+  'attempt-progressed': { ...ATTEMPT, offset: s.count, text: s.text },
+  'attempt-superseded': {
+    ...ATTEMPT,
+    reason: SupersedeReason,
+    error: s.optional(Failure),
+    /** If present, the next attempt waits until then. */
+    retryAtMs: s.optional(s.ms),
+  },
+  'attempt-failed': { ...ATTEMPT, error: Failure },
+  'answer-ignored': {
+    /** As the report named it. */
+    attempt: s.integer(Number.MIN_SAFE_INTEGER),
+    input: s.text,
+    reason: s.textOf<'stale'>(),
+  },
+  'step-finished': {
+    step: s.count,
+    ...ATTEMPT,
+    model: s.text,
+    parts: s.list(AssistantPart),
+    calls: s.list(CallProposal),
+    finish: s.textOf<FinishReason>(),
+    usage: Usage,
+    textChars: s.amount,
+    chars: s.amount,
+    interrupted: s.flag,
+    /** The verdict of `checkAnswer` on its answer. */
+    checked: s.optional(s.word('accept', 'again', 'ask', 'failed')),
+  },
   /**
    * The answer is not accepted; the model gets the reason and is asked again, unless the turn ends. Without `by`, it
    * does not fit the agent's output schema.
    */
-  | { readonly type: 'output-refused'; readonly step: number; readonly issue: string; readonly by?: AnswerRefuser }
+  'output-refused': { step: s.count, issue: s.text, by: s.optional(AnswerRefuser) },
   /** The text of an attempt that can no longer finish, taken from its progress. */
-  | { readonly type: 'step-salvaged'; readonly step: number; readonly attempt: number; readonly textChars: number }
-  | { readonly type: 'step-closed'; readonly step: number; readonly entry: number }
-  | {
-      readonly type: 'turn-finished'
-      readonly turn: number
-      readonly outcome: TurnOutcome
-      /** The full answer: the texts of all steps joined by a blank line. Empty unless `answered` or `refused`. */
-      readonly text: string
-      readonly error?: { readonly code: ErrorCode; readonly message: string; readonly issues?: string }
-    }
+  'step-salvaged': { step: s.count, ...ATTEMPT, textChars: s.amount },
+  'step-closed': { step: s.count, entry: s.count },
+  'turn-finished': {
+    turn: s.count,
+    outcome: TurnOutcome,
+    /** The full answer: the texts of all steps joined by a blank line. Empty unless `answered` or `refused`. */
+    text: s.text,
+    error: s.optional(s.fields({ ...ErrorWords, issues: s.optional(s.text) })),
+  },
+
   // Calls
-  | {
-      readonly type: 'approval-requested'
-      readonly callId: string
-      readonly approvalId: string
-      readonly argumentsHash: string
-      readonly expiresAtMs: number
-    }
-  | {
-      readonly type: 'approval-decided'
-      readonly callId: string
-      readonly approvalId: string
-      readonly decision: 'approve' | 'deny' | 'edit'
-      readonly principal: string
-      readonly reason?: string
-      /** Also decides later calls of the tool, or those with these arguments. */
-      readonly remember?: 'tool' | 'arguments'
-      /** The new arguments. In older records not yet approved; with a `tokenHash` they needed their own approval. */
-      readonly edited?: {
-        readonly arguments: string
-        readonly argumentsHash: string
-        readonly approved?: true
-        readonly tokenHash?: string
-      }
-    }
-  | {
-      readonly type: 'question-asked'
-      readonly callId: string
-      readonly questionId: string
-      readonly n: number
-      readonly message: string
-      readonly schema: JsonObject
-      readonly expiresAtMs: number
-    }
-  | ({
-      readonly type: 'question-answered'
-      readonly callId: string
-      readonly questionId: string
-      readonly n: number
-    } & QuestionAnswer)
-  | { readonly type: 'call-started'; readonly callId: string; readonly attempt: number; readonly deadlineMs: number }
-  | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
-  | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string }
-  | { readonly type: 'call-returned'; readonly callId: string; readonly reason: string }
+  'approval-requested': { ...CALL, approvalId: s.text, argumentsHash: s.text, expiresAtMs: s.ms },
+  'approval-decided': {
+    ...CALL,
+    approvalId: s.text,
+    decision: s.word('approve', 'deny', 'edit'),
+    principal: s.text,
+    reason: s.optional(s.text),
+    /** Also decides later calls of the tool, or those with these arguments. */
+    remember: s.optional(s.word('tool', 'arguments')),
+    /** The new arguments. In older records not yet approved; with a `tokenHash` they needed their own approval. */
+    edited: s.optional(
+      s.fields({
+        arguments: s.text,
+        argumentsHash: s.text,
+        approved: s.optional(s.word(true)),
+        tokenHash: s.optional(s.text),
+      }),
+    ),
+  },
+  'question-asked': { ...QUESTION, message: s.text, schema: s.object, expiresAtMs: s.ms },
+  /** A value, or why there is none. */
+  'question-answered': s.either(
+    'declined',
+    s.fields({ ...QUESTION, value: s.json }),
+    s.fields({
+      ...QUESTION,
+      declined: s.word('person', 'expired', 'nobody'),
+      /** The person's, for the tool. */
+      reason: s.optional(s.text),
+    }),
+  ),
+  'call-started': { ...CALL, ...ATTEMPT, deadlineMs: s.ms },
+  'call-offered': { ...CALL, connection: s.text, offer: s.count },
+  'call-claimed': { ...CALL, connection: s.text },
+  'call-returned': { ...CALL, reason: s.text },
   /** No client accepted it in time: the server runs it instead. */
-  | { readonly type: 'call-taken-over'; readonly callId: string }
-  | {
-      readonly type: 'call-clock-set'
-      readonly callId: string
-      readonly mode: ClockMode
-      /** The time it fires; null while held. */
-      readonly deadlineMs: number | null
-      readonly remainingMs: number
-      readonly awayRemainingMs: number
-      readonly graces: number
-    }
-  | {
-      readonly type: 'call-settled'
-      readonly callId: string
-      readonly settlement: Settlement
-      readonly tellLate: boolean
-    }
-  | {
-      readonly type: 'result-ignored'
-      readonly callId: string
-      readonly reason: IgnoreReason
-      readonly outcome: 'ok' | 'error'
-      readonly preview: string
-    }
+  'call-taken-over': CALL,
+  'call-clock-set': {
+    ...CALL,
+    mode: ClockMode,
+    /** The time it fires; null while held. */
+    deadlineMs: s.nullable(s.ms),
+    remainingMs: s.ms,
+    awayRemainingMs: s.ms,
+    graces: s.count,
+  },
+  'call-settled': { ...CALL, settlement: Settlement, tellLate: s.flag },
+  'result-ignored': { ...CALL, reason: s.textOf<IgnoreReason>(), outcome: s.word('ok', 'error'), preview: s.text },
+
   // History
-  | (MessageLimit & { readonly type: 'window-moved'; readonly fromEntry: number })
+  'window-moved': { ...LIMIT, fromEntry: s.count },
   /** Later requests contain the beginnings of these calls' results, and handles for the rest. */
-  | { readonly type: 'results-moved'; readonly calls: readonly string[]; readonly sizes: readonly EntrySize[] }
-  | (MessageLimit & {
-      readonly type: 'summary-started'
-      readonly attempt: number
-      readonly fromEntry: number
-      readonly toEntry: number
-    })
-  | {
-      readonly type: 'summary-finished'
-      readonly attempt: number
-      readonly fromEntry: number
-      readonly toEntry: number
-      readonly text: string
-      readonly usage: Usage
-    }
-  | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
-  | { readonly type: 'interrupt-accepted'; readonly reason: string; readonly heard: Played; readonly untilMs?: number }
-  | { readonly type: 'grace-started'; readonly untilMs: number }
-  | { readonly type: 'answer-cut'; readonly cuts: readonly StepCut[] }
+  'results-moved': { calls: s.list(s.text), sizes: s.list(EntrySize) },
+  'summary-started': { ...LIMIT, ...ATTEMPT, ...RANGE },
+  'summary-finished': { ...ATTEMPT, ...RANGE, text: s.text, usage: Usage },
+  'summary-failed': { ...ATTEMPT, error: Failure },
+  'interrupt-accepted': { reason: s.text, heard: Played, untilMs: s.optional(s.ms) },
+  'grace-started': { untilMs: s.ms },
+  'answer-cut': { cuts: s.list(StepCut) },
   /** A provider refused these permanently: notes replace their images and files, or an input without any. */
-  | {
-      readonly type: 'inputs-left-out'
-      readonly inputs: readonly string[]
-      /** Steps whose results lose their images and files. */
-      readonly steps?: readonly number[]
-      /** In the provider's words; at most 200 characters. */
-      readonly reason: string
-      /** It refused the request's size, and the oldest images and files were removed. */
-      readonly tooLarge?: true
-      /** New sizes of the entries. `media`: their newest images and files, which stay; none if absent. */
-      readonly sizes: readonly (EntrySize & { readonly media?: EntryMedia })[]
-    }
+  'inputs-left-out': {
+    inputs: s.list(s.text),
+    /** Steps whose results lose their images and files. */
+    steps: s.optional(s.list(s.count)),
+    /** In the provider's words; at most 200 characters. */
+    reason: s.text,
+    /** It refused the request's size, and the oldest images and files were removed. */
+    tooLarge: s.optional(s.word(true)),
+    /** New sizes of the entries. `media`: their newest images and files, which stay; none if absent. */
+    sizes: s.list(s.fields({ ...EntrySize.fields, media: s.optional(EntryMedia) })),
+  },
   /** `chars`: how much of the answer's text was played so far; absent: all is displayed, or passed to a voice. */
-  | { readonly type: 'display-written'; readonly turn: number; readonly chars?: number }
-  | {
-      readonly type: 'history-rewound'
-      readonly inputId: string
-      readonly exchange: number
-      readonly index: readonly IndexEntry[]
-    }
-  | { readonly type: 'host-restarted'; readonly downMs: number }
+  'display-written': { turn: s.count, chars: s.optional(s.count) },
+  'history-rewound': { inputId: s.text, exchange: s.count, index: s.list(IndexEntry) },
+  'host-restarted': { downMs: s.ms },
+} satisfies Readonly<Record<string, s.Fields | s.Shape<object>>>
 
-/** `waiting`: written, but the client has older calls to finish first. `away`: no client is attached. */
-export type ClockMode = 'held' | 'waiting' | 'running' | 'away'
-
-export interface StepCut {
-  readonly step: number
-  /** Characters of the step's text that stay; 0 removes the text. */
-  readonly keepChars: number
-}
-
-export type FactType = Fact['type']
+export type FactType = keyof typeof FACTS
+type FieldsOf<Type extends FactType> =
+  (typeof FACTS)[Type] extends s.Shape<infer Value>
+    ? Value
+    : (typeof FACTS)[Type] extends s.Fields
+      ? s.InferFields<(typeof FACTS)[Type]>
+      : never
+export type Fact = { readonly [Type in FactType]: s.Tagged<'type', Type, FieldsOf<Type>> }[FactType]
 export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type }>
+
+/** The outcome of a question: a value, or why there is none. `reason`: a person's, for the tool. */
+export type QuestionAnswer =
+  | Pick<Extract<FactOf<'question-answered'>, { readonly value: unknown }>, 'value'>
+  | Pick<Extract<FactOf<'question-answered'>, { readonly declined: unknown }>, 'declined' | 'reason'>
+
+/** Checks the fields of a fact, by its type. */
+export const FACT_CHECKS: ReadonlyMap<string, s.Check> = new Map(
+  Object.entries(FACTS).map(([type, of]) => [type, (isShape(of) ? of : s.fields(of)).check]),
+)
+
+function isShape(of: s.Fields | s.Shape<object>): of is s.Shape<object> {
+  return typeof of['check'] === 'function'
+}
 
 /** The error for a fact of a newer version, whose effect on the session is unknown. */
 export function createUnknownFactError(fact: { readonly type: string }, where = 'a record'): BatonError {

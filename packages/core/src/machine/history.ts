@@ -12,8 +12,7 @@ import type {
 import { listUntrusted, readText } from '../messages.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
-import type { PlanEntry } from './spec.ts'
-import type { IndexEntry } from './state.ts'
+import type { IndexEntry, PlanEntry } from './values.ts'
 import { cutParts, wholeChars } from './size.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
 

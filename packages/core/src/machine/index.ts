@@ -16,6 +16,7 @@ export { countMediaBytes, findLargeMedia, isMedia } from './size.ts'
 export type { StoredMedia } from './size.ts'
 export * from './record.ts'
 export * from './spec.ts'
+export * from './values.ts'
 export type {
   Call,
   CallClock,
@@ -26,9 +27,7 @@ export type {
   Counted,
   Counters,
   Deadline,
-  EntryMedia,
   FinishedTurn,
-  IndexEntry,
   Offer,
   OpenStep,
   Phase,

@@ -3,54 +3,15 @@
 import type { ErrorCode, Refusal } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, StoredPart, Usage } from '../messages.ts'
-import type { ModelPart, ModelSettings } from '../agent/model.ts'
-import type { IndexEntry } from './size.ts'
-import type { PlanEntry, ToolSpec } from './spec.ts'
-
-/** How much of the answer the user heard or read, counted over the turn's full text. */
-export type Played =
-  | { readonly type: 'all' }
-  | { readonly type: 'chars'; readonly chars: number }
-  /** A version 1 app does not report it: everything if the answer was passed to its voice, else nothing. */
-  | { readonly type: 'display' }
-
-/** How much of an answer the user heard, as a sender reports it. */
-export type Heard =
-  | Exclude<Played, { readonly type: 'chars' }>
-  | { readonly type: 'none' }
-  /** As much of the newest answer as a voice has reported; everything without a voice. */
-  | { readonly type: 'reported' }
-  | HeardPlace
-
-/**
- * A place in the answer `message`, or in the newest one. If an answer newer than `message` has begun, nothing of the
- * newer one was heard. The session counts the characters, and passes on only `chars`.
- */
-export type HeardPlace =
-  /** UTF-16 units of the answer's text, such as up to the `end` of a sentence. */
-  | { readonly type: 'chars'; readonly chars: number; readonly message?: string }
-  /** The first words of an answer as a voice speaks it, counted by `Intl.Segmenter`. */
-  | { readonly type: 'words'; readonly words: number; readonly message?: string }
-  /** Up to the end of this sentence (counted from 0), or of its first words. */
-  | { readonly type: 'sentence'; readonly index: number; readonly words?: number; readonly message?: string }
-
-export interface Failure {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly retryable: boolean
-  readonly retryAfterMs?: number
-  /** Tokens of the model's window, if its refusal names them. */
-  readonly contextTokens?: number
-}
+import type { ModelPart } from '../agent/model.ts'
+import type { ModelSettings } from '../model-settings.ts'
+import type { ClientToolSpec, Delivery, Failure, Heard, IndexEntry, PlanEntry } from './values.ts'
 
 /** The result of a tool or a client. */
 export type Outcome =
   /** `value`: the value that the content represents, if it is JSON and short enough to be stored twice. */
   | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
-
-/** When an input reaches the model: after the running turn, at the end of the running step, or by interrupting it. */
-export type Delivery = 'queue' | 'steer' | 'interrupt'
 
 /** The host's findings about one call before it submitted the answer. */
 export interface CallCheck {
@@ -76,11 +37,6 @@ export interface CallCheck {
   readonly repairs?: readonly string[]
   /** The call could not be read; `invalid` says why. */
   readonly unreadable?: true
-}
-
-export interface ClientToolSpec extends ToolSpec {
-  readonly description: string
-  readonly inputSchema: JsonValue
 }
 
 /** Whether the step's text fits the agent's output schema. */

@@ -4,11 +4,12 @@ import type { Draft } from './draft.ts'
 import type { State } from './state.ts'
 import { emit } from './draft.ts'
 import { readTurnOf } from './state.ts'
-import type { Heard, InputOf, Played } from './input.ts'
+import type { InputOf } from './input.ts'
 import { countChars, wholeChars } from './size.ts'
 import { closeStep, countPlayedChars, cutTexts, finishTurn } from './turn.ts'
 import { countUnused, ignoreAnswer } from './answer.ts'
 import { readText } from '../messages.ts'
+import type { Heard, Played } from './values.ts'
 
 export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
   if (input.turn !== undefined && input.turn !== draft.state.counters.turn) return

@@ -2,9 +2,9 @@
 // it again and fail. Notes replace it.
 import type { ErrorCode } from '../errors.ts'
 import type { Draft } from './draft.ts'
-import type { EntryMedia, IndexEntry, State, Turn } from './state.ts'
+import type { State, Turn } from './state.ts'
 import { emit } from './draft.ts'
-import type { Failure } from './input.ts'
+import type { EntryMedia, Failure, IndexEntry } from './values.ts'
 import { isMedia, wholeChars } from './size.ts'
 import { RULES } from './spec.ts'
 import type { MediaSource, StoredPart, ToolMessage } from '../messages.ts'

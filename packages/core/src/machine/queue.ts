@@ -1,14 +1,15 @@
 // Inputs of people and programs: accepted into one queue, in one order; withdrawn, rewound.
 import type { FactOf, InputBody } from './fact.ts'
-import type { Delivery, Heard, InputOf } from './input.ts'
+import type { InputOf } from './input.ts'
 import type { Draft } from './draft.ts'
-import type { IndexEntry, State } from './state.ts'
+import type { State } from './state.ts'
 import { emit } from './draft.ts'
 import { interruptTurn } from './interrupt.ts'
 import { countChars, heldChars, jsonChars, measureMedia } from './size.ts'
 import { RULES } from './spec.ts'
 import { closeStep, enterAgain, finishTurn, openTurn } from './turn.ts'
 import { applyCallEventToAll } from './calls.ts'
+import type { Delivery, Heard, IndexEntry } from './values.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
   const { inputId, parts, delivery = 'queue', model, settings, output, heard, asks, more, traceparent } = input

@@ -1,12 +1,11 @@
 // Records and snapshots: the contents of a store, with their format version.
 import { BatonError } from '../errors.ts'
+import * as s from '../shape/shape.ts'
 import type { Fact } from './fact.ts'
-import { createUnknownFactError, HOST_FACTS } from './fact.ts'
+import { createUnknownFactError, FACT_CHECKS, HOST_FACTS } from './fact.ts'
 import type { History, HistorySnapshot } from './history.ts'
 import { createHistory } from './history.ts'
 import type { InputType } from './input.ts'
-import { FACT_CHECKS } from './fact-schema.ts'
-import { checkDate, checkFields, checkList, checkText, checkWhole, isObject, optional } from './value-checks.ts'
 import type { State } from './state.ts'
 import { initialState } from './state.ts'
 
@@ -54,7 +53,7 @@ export interface Snapshot {
  * @throws BatonError `log_version_unknown`, `log_damaged`
  */
 export function followRecord(state: Pick<State, 'pos' | 'epoch'>, record: SessionRecord): void {
-  if (isObject(record) && typeof record.version === 'number') checkVersion(record.version)
+  if (s.isObject(record) && typeof record.version === 'number') checkVersion(record.version)
   checkRecord(record)
   if (record.pos !== state.pos + 1)
     throw new BatonError({ code: 'log_damaged', message: `record ${record.pos} follows position ${state.pos}` })
@@ -79,7 +78,7 @@ export function checkVersion(version: number): void {
  * has everything.
  */
 export function isUsableSnapshot(value: unknown, session: string, lastPos: number): value is Snapshot {
-  if (!isObject(value) || value['version'] !== SNAPSHOT_VERSION) return false
+  if (!s.isObject(value) || value['version'] !== SNAPSHOT_VERSION) return false
   const { state, history } = value
   if (!isLike(state, initialState(session)) || !isLike(history, createHistory().takeSnapshot())) return false
   return state['session'] === session && Number.isSafeInteger(state['pos']) && Number(state['pos']) <= lastPos
@@ -87,7 +86,7 @@ export function isUsableSnapshot(value: unknown, session: string, lastPos: numbe
 
 /** Whether every field exists and is of the same kind; a field that may be null may be anything. */
 function isLike(value: unknown, model: object): value is Readonly<Record<string, unknown>> {
-  if (!isObject(value)) return false
+  if (!s.isObject(value)) return false
   return Object.entries(model).every(([name, like]) => {
     const field = value[name]
     if (like === null) return field !== undefined
@@ -99,20 +98,19 @@ export function takeSnapshot(state: State, history: History): Snapshot {
   return { version: SNAPSHOT_VERSION, state, history: history.takeSnapshot() }
 }
 
-const checkEnvelope = checkFields({
-  type: checkText,
-  inputId: optional(checkText),
-  callId: optional(checkText),
-  attempt: optional(checkWhole),
-  connection: optional(checkText),
-})
-const checkHead = checkFields({
-  version: checkWhole,
-  pos: checkWhole,
-  nowMs: checkDate,
-  epoch: checkWhole,
-  input: checkEnvelope,
-  facts: checkList(checkFields({ type: checkText })),
+const RecordHead = s.fields({
+  version: s.count,
+  pos: s.count,
+  nowMs: s.date,
+  epoch: s.count,
+  input: s.fields({
+    type: s.text,
+    inputId: s.optional(s.text),
+    callId: s.optional(s.text),
+    attempt: s.optional(s.count),
+    connection: s.optional(s.text),
+  }),
+  facts: s.list(s.fields({ type: s.text })),
 })
 
 /**
@@ -120,14 +118,14 @@ const checkHead = checkFields({
  * @throws BatonError `log_damaged` (the field, and its fault), `log_version_unknown` (a fact of a newer version)
  */
 export function checkRecord(value: unknown): asserts value is SessionRecord {
-  const pos = isObject(value) ? value['pos'] : undefined
+  const pos = s.isObject(value) ? value['pos'] : undefined
   const where = Number.isSafeInteger(pos) ? `record ${String(pos)}` : 'a record'
   const refuse = (issue: string | undefined): void => {
     if (issue === undefined) return
     const message = `${where} is not a record: ${issue.replace(/^\./, '').trim()}`
     throw new BatonError({ code: 'log_damaged', message })
   }
-  refuse(checkHead(value))
+  refuse(RecordHead.check(value))
   const { facts } = value as SessionRecord // of this form, apart from the facts' content
   for (const [index, fact] of facts.entries()) {
     const check = FACT_CHECKS.get(fact.type)

@@ -2,6 +2,7 @@
 // files, whose bytes it never inspects; and the index of the history by size.
 import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
+import type { MediaSize } from './values.ts'
 import type { AssistantPart, FilePart, ImagePart, MediaSource, StoredPart } from '../messages.ts'
 
 /** UTF-16 units that an image or file counts as; providers charge about 1,500 tokens for a large image. */
@@ -41,12 +42,6 @@ function fileChars({ mediaType, source }: FilePart<MediaSource>): number {
   return source.type === 'blob' && TEXT_TYPE.test(mediaType) ? source.bytes : MEDIA_CHARS
 }
 
-/** A result that may move behind a handle, and its characters. */
-export interface LongResult {
-  readonly callId: string
-  readonly chars: number
-}
-
 /** UTF-16 units of a result that may move behind a handle: a single, long enough text. */
 export function measureLong(parts: readonly StoredPart[]): number | undefined {
   const [part, ...others] = parts
@@ -55,41 +50,10 @@ export function measureLong(parts: readonly StoredPart[]): number | undefined {
     : undefined
 }
 
-/** Images and files among parts. */
-export interface MediaSize {
-  readonly parts: number
-  /** UTF-16 units that they count for in a request. */
-  readonly chars: number
-}
-
 /** Returns undefined if there are none. */
 export function measureMedia(parts: readonly StoredPart[]): MediaSize | undefined {
   const media = parts.filter((part) => part.type !== 'text')
   return media.length === 0 ? undefined : { parts: media.length, chars: countChars(media) }
-}
-
-/** One entry of the history: a message of the user, or a step (an assistant message and its results). */
-export interface IndexEntry {
-  readonly entry: number
-  readonly exchange: number
-  readonly role: 'user' | 'step' | 'summary'
-  /** Estimated size in characters. */
-  readonly chars: number
-  /** For `step`: its number. */
-  readonly step?: number
-  /** For `user`: the inputs that entered, so that a rewind can ask them again. */
-  readonly inputs?: readonly string[]
-  readonly notes?: readonly number[]
-  /** Absent if it has none. */
-  readonly media?: EntryMedia
-  /** For `step`: results that may move behind a handle. */
-  readonly long?: readonly LongResult[]
-}
-
-/** Images and files of an entry of the history. */
-export interface EntryMedia extends MediaSize {
-  /** For `user`: the inputs that contain them. */
-  readonly inputs?: readonly string[]
 }
 
 /** UTF-16 units of text in the parts, for limits; bytes of images and files have separate limits. */

@@ -1,18 +1,10 @@
 // The plain-data part of an agent: everything that policy may depend on. It is hashed; a change is a fact in the log.
 import type { Provenance } from '../messages.ts'
-
-export type Effectful = 'pure' | 'idempotent' | 'once'
-
-/**
- * How to handle a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts,
- * until two seconds after the next input. `detach`: the next input is answered at once, the tool keeps running, and a
- * note tells the model its outcome; only for server tools.
- */
-export type InterruptPolicy = 'cancel' | 'finish' | 'detach'
+import type { EffectClass, InterruptPolicy } from './values.ts'
 
 export interface ToolSpec {
   readonly name: string
-  readonly effect: Effectful
+  readonly effect: EffectClass
   readonly runs: 'server' | 'client'
   readonly timeoutMs: number
   /** For a client tool: milliseconds that a call waits while no client can run it; `limits.awayMs` if absent. */
@@ -23,13 +15,6 @@ export interface ToolSpec {
   readonly onInterrupt: InterruptPolicy
   /** The source of its results; absent for the agent's own tools, which are trusted. */
   readonly provenance?: Provenance
-}
-
-/** An entry of the plan that people see. */
-export interface PlanEntry {
-  readonly content: string
-  readonly status: 'pending' | 'in_progress' | 'completed'
-  readonly priority?: 'high' | 'medium' | 'low'
 }
 
 export interface Limits {

@@ -1,12 +1,10 @@
 // The state of a session: the fold of its facts. It holds counts, ids and sizes, never text.
 import type { JsonObject } from '../json.ts'
 import type { Provenance, Usage } from '../messages.ts'
-import type { ModelSettings } from '../agent/model.ts'
+import type { ModelSettings } from '../model-settings.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
-import type { IndexEntry, MediaSize } from './size.ts'
-import type { ClientToolSpec, Delivery, Played } from './input.ts'
+import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played } from './values.ts'
 
-export type { EntryMedia, IndexEntry } from './size.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
 export const PHASES: readonly Phase[] = [

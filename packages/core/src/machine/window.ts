@@ -1,12 +1,12 @@
 // The window: the part of the history that a request may hold. It moves by whole exchanges and never splits a step. Here
 // are its rules, the estimate of tokens behind them, and the fold of the index of the history.
 import type { Draft } from './draft.ts'
-import type { Counted, IndexEntry, State, TurnStep } from './state.ts'
+import type { Counted, State, TurnStep } from './state.ts'
 import { emit } from './draft.ts'
 import { spend } from './state.ts'
 import type { MessageLimit, Spec } from './spec.ts'
 import { RULES } from './spec.ts'
-import type { LongResult, MediaSize } from './size.ts'
+import type { IndexEntry, LongResult, MediaSize } from './values.ts'
 import type { FactOf, StepCut } from './fact.ts'
 
 /** Shares of the available room. */

@@ -1,6 +1,6 @@
 // A model that follows a script, for tests of agents, hosts and fronts.
 import type { AbortSignalLike, Timers } from '../agent/environment.ts'
-import { checkFields } from '../agent/known-fields.ts'
+import { checkFields } from '../shape/known-fields.ts'
 import type { Model, ModelAnswer, ModelCapabilities, ModelPart, ModelRequest } from '../agent/model.ts'
 import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@baton/core/internal'
 import { findNearName } from '@baton/core/internal'
 import type { V2ClientFrame } from '@baton/protocol'
-import { REQUEST_TYPES, decodeV2ClientFrame } from '@baton/protocol'
+import { REQUESTS, decodeV2ClientFrame } from '@baton/protocol'
 import type { TooMuch } from './connection-rates.ts'
 import type { Message } from './frame-checks.ts'
 import type { Followed, V2ConnectionOptions } from './v2-state.ts'
@@ -51,7 +51,7 @@ export function checkRequest(
   if (tooMuchAfterAll) return tooMuchAfterAll
   if (!decoded.ok) {
     const { re, code, message, unknown = '' } = decoded
-    const meant = findNearName(Object.keys(REQUEST_TYPES), unknown)
+    const meant = findNearName(Object.keys(REQUESTS), unknown)
     const told = meant === undefined ? message : `${message}; it is called "${meant}" here`
     return { ok: false, code, message: told, isUnread: false, ...(re !== undefined && { re }) }
   }

@@ -3,7 +3,7 @@
 import { BatonError } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
 import type { RequestType } from '@baton/protocol'
-import { REQUEST_TYPES } from '@baton/protocol'
+import { REQUESTS } from '@baton/protocol'
 import { expect, test } from 'vitest'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
@@ -83,7 +83,7 @@ async function follow() {
   }
 }
 
-const PASSED = (Object.keys(REQUEST_TYPES) as readonly RequestType[]).filter((type) => OF_SESSION.has(type)) // its keys by type
+const PASSED = (Object.keys(REQUESTS) as readonly RequestType[]).filter((type) => OF_SESSION.has(type)) // its keys by type
 
 test.each(PASSED)('%s waits for the peer while its session is left', async (type) => {
   const app = await follow()

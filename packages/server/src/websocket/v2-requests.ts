@@ -1,5 +1,12 @@
 // Performs the requests of version 2. The session validates their fields, and its refusal names the invalid one.
-import type { Accepted, JsonObject, Refused, FrontSession } from '@baton/core/internal'
+import type {
+  Accepted,
+  Decision,
+  FrontSession,
+  JsonObject,
+  QuestionAnswer,
+  Refused,
+} from '@baton/core/internal'
 import {
   BatonError,
   checkFields,
@@ -92,8 +99,9 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
   },
   'turn.interrupt': async (state, given) => await demandSession(state).session.interrupt(given),
   'speech.played': notePlayed,
-  'approval.decide': async (state, decision) => accept(await demandSession(state).session.decide(decision)),
-  'question.answer': async (state, given) => accept(await demandSession(state).session.answer(given)),
+  // The session decodes both: which fields go together, and what they may hold.
+  'approval.decide': async (state, given) => accept(await demandSession(state).session.decide(given as Decision)),
+  'question.answer': async (state, given) => accept(await demandSession(state).session.answer(given as QuestionAnswer)),
   'device.attach': async (state, device) => {
     const followed = demandSession(state)
     await takeDevice(state, followed, device)

@@ -224,7 +224,7 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
   expect(await texts()).toEqual(['One. Two.', ''])
   for (const other of ['t9', 'i1', ''])
     await expect(
-      app.request('turn.interrupt', { heard: { type: 'chars', message: other, chars: 2 } }),
+      loose.request('turn.interrupt', { heard: { type: 'chars', message: other, chars: 2 } }),
     ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
 })
 

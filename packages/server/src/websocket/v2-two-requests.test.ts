@@ -2,7 +2,7 @@
 // a break, a failed commit, and the same request again. The expected answers are those of the pages.
 import type { SessionEvent, SessionEventOf } from '@baton/core/internal'
 import type { RequestType } from '@baton/protocol'
-import { REQUEST_TYPES } from '@baton/protocol'
+import { REQUESTS } from '@baton/protocol'
 import { expect, test } from 'vitest'
 import { turnLoop } from './v2-memory-app.test-kit.ts'
 import { listAnswerFields, listCodes, listKinds } from './v2-reference-page.test-kit.ts'
@@ -36,7 +36,7 @@ const OF_TURN: readonly RequestType[] = [
   'model.result',
   'turn.interrupt',
 ]
-const ALL = Object.keys(REQUEST_TYPES) as readonly RequestType[] // its keys by type
+const ALL = Object.keys(REQUESTS) as readonly RequestType[] // its keys by type
 const ON_ANY: readonly RequestType[] = ['ping', 'session.list', 'session.watch', 'session.delete', 'session.open']
 const OF_SESSION = ALL.filter((type) => !ON_ANY.includes(type))
 

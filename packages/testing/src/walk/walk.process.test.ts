@@ -6,10 +6,13 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import type { Walk, Walks } from './walk.test-kit.ts'
 
-/** Lower them when the path gets shorter. Calls are only printed: how often a timer looks depends on the machine. */
-const MOST: Readonly<Record<keyof Walks, Omit<Walk, 'calls'>>> = {
-  tool: { files: 45, named: 286, functions: 347, commits: 3 },
-  chat: { files: 83, named: 498, functions: 589, commits: 3 },
+/**
+ * Lower them when the path gets shorter. Calls are only printed: how often a timer looks depends on the machine. So are
+ * functions with a name: a closure that gets one makes no path longer.
+ */
+const MOST: Readonly<Record<keyof Walks, Omit<Walk, 'calls' | 'named'>>> = {
+  tool: { files: 45, functions: 347, commits: 3 },
+  chat: { files: 83, functions: 589, commits: 3 },
 }
 
 test('a turn walks no further than before', async () => {
@@ -18,7 +21,7 @@ test('a turn walks no further than before', async () => {
   console.log(`one turn: ${stdout.trim()}`)
   const walks = JSON.parse(stdout) as Walks
   const longer = (Object.keys(MOST) as (keyof Walks)[]).flatMap((kind) =>
-    (['files', 'named', 'functions', 'commits'] as const)
+    (['files', 'functions', 'commits'] as const)
       .filter((name) => walks[kind][name] > MOST[kind][name])
       .map((name) => `${kind}: ${name} ${walks[kind][name]}`),
   )

@@ -26,7 +26,8 @@ function createRecord(pos: number, epoch: number, text: string): SessionRecord {
 }
 
 async function run(path: string, name: string): Promise<void> {
-  const store = await openSharedSqliteStore(path, { leaseMs: 60_000 })
+  // A busy machine may need long to start the next holder.
+  const store = await openSharedSqliteStore(path, { leaseMs: 60_000, waitMs: 60_000 })
   say({ type: 'open' })
   const owner = randomUUID()
   let isStopping = false

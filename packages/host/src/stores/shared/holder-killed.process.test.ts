@@ -83,7 +83,7 @@ const countKept = (life: Life): number => life.said.filter(isKept).length
 
 /** All stored texts of each session, in order. */
 async function readTexts(): Promise<ReadonlyMap<string, readonly string[]>> {
-  const store = await openSharedSqliteStore(path)
+  const store = await openSharedSqliteStore(path, { waitMs: 60_000 })
   const found = new Map<string, string[]>()
   for await (const { session } of store.list()) {
     const texts: string[] = []
@@ -143,7 +143,7 @@ test('when a process is killed, its sessions are free at once if it had the file
   const other = start('p2')
   await other.until(isKept)
   await other.kill()
-  const store = await openSharedSqliteStore(path)
+  const store = await openSharedSqliteStore(path, { waitMs: 60_000 })
   expect(await store.acquire('of-p2', 'ann')).toMatchObject({ type: 'held' })
   await store.close()
 })

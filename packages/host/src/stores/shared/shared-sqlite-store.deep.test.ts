@@ -23,8 +23,8 @@ const pairs = new WeakMap<Store, Pair>()
 
 /** A guest that closes its holder when it is closed. */
 async function openGuest(path: string, clock?: Clock): Promise<Store> {
-  const holder = await openSharedSqliteStore(path, clock ? { clock } : {})
-  const guest = await openSharedSqliteStore(path)
+  const holder = await openSharedSqliteStore(path, { waitMs: 60_000, ...(clock && { clock }) })
+  const guest = await openSharedSqliteStore(path, { waitMs: 60_000 })
   const close = async (): Promise<void> => {
     await guest.close()
     await holder.close()
@@ -48,14 +48,14 @@ test('a holder that is frozen makes what its guests ask fail, and does not hold 
   const program = join(import.meta.dirname, 'appending-process.test-kit.ts')
   const holder = spawn(process.execPath, ['--conditions=@baton/source', '--no-warnings', program, path, 'holder'])
   await once(holder.stdout, 'data')
-  const guest = await openSharedSqliteStore(path)
+  const guest = await openSharedSqliteStore(path, { waitMs: 60_000 })
   holder.kill('SIGSTOP')
   await expect(guest.acquire('a', 'ann')).rejects.toMatchObject({ code: 'store_failed' })
   await guest.close()
   holder.kill('SIGCONT')
   holder.kill('SIGKILL')
   await once(holder, 'exit')
-  const next = await openSharedSqliteStore(path)
+  const next = await openSharedSqliteStore(path, { waitMs: 60_000 })
   expect(await next.acquire('a', 'ann')).toMatchObject({ type: 'acquired' })
   await next.close()
 })
@@ -65,7 +65,7 @@ test('a slow holder is waited for', async () => {
   const program = join(import.meta.dirname, 'appending-process.test-kit.ts')
   const holder = spawn(process.execPath, ['--conditions=@baton/source', '--no-warnings', program, path, 'holder'])
   await once(holder.stdout, 'data')
-  const guest = await openSharedSqliteStore(path)
+  const guest = await openSharedSqliteStore(path, { waitMs: 60_000 })
   holder.kill('SIGSTOP')
   const asked = guest.acquire('a', 'ann')
   await new Promise((resolve) => setTimeout(resolve, 12_000)) // long enough for the guest to ping it

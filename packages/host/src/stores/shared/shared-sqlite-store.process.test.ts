@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 
 async function open(options: Parameters<typeof openSharedSqliteStore>[1] = {}): Promise<Store> {
-  const store = await openSharedSqliteStore(path, options)
+  const store = await openSharedSqliteStore(path, { waitMs: 60_000, ...options })
   stores.push(store)
   return store
 }

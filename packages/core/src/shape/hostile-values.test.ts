@@ -15,10 +15,10 @@ import {
   decodeSendOptions,
   decodeTurnOptions,
   decodeUserCommand,
-} from './decode-command.ts'
-import { decodeInterruptOptions, decodeTranscript, decodeUrgent } from './decode-control.ts'
-import { decodeUserInput } from './decode-content.ts'
-import { decodeClientReport, decodeOutcome } from './decode-report.ts'
+} from '../agent/decode-command.ts'
+import { decodeInterruptOptions, decodeTranscript, decodeUrgent } from '../agent/decode-control.ts'
+import { decodeUserInput } from '../agent/decode-content.ts'
+import { decodeClientReport, decodeOutcome } from '../agent/decode-report.ts'
 import type { Decoded } from './value-reader.ts'
 import { VALUE_LIMITS } from './value-reader.ts'
 

@@ -39,15 +39,19 @@ export type FieldKind =
 
 /**
  * @throws BatonError with the code for a field of the wrong kind: a misspelt `untrusted` would be trusted. Absent
- * fields pass.
+ * fields pass, and fields without a kind.
  */
 export function checkKinds(
   value: object,
-  { what, code, kinds }: Pick<KnownFields, 'what' | 'code'> & { readonly kinds: Readonly<Record<string, FieldKind>> },
+  {
+    what,
+    code,
+    kinds,
+  }: Pick<KnownFields, 'what' | 'code'> & { readonly kinds: Readonly<Record<string, FieldKind | undefined>> },
 ): void {
   for (const [name, kind] of Object.entries(kinds)) {
     const given: unknown = Reflect.get(value, name)
-    if (given === undefined || isOfKind(given, kind)) continue
+    if (given === undefined || kind === undefined || isOfKind(given, kind)) continue
     const right = typeof kind === 'string' ? kind : kind.map((word) => `"${word}"`).join(', ')
     throw new BatonError({ code, message: `${what}: ${name} must be ${right}, not ${describeValue(given)}` })
   }

@@ -1,0 +1,134 @@
+// Values that inputs, facts and state share.
+import type { ErrorCode } from '../errors.ts'
+import { Provenance } from '../messages.ts'
+import * as s from '../shape/shape.ts'
+
+/** How much of the answer the user heard or read, counted over the turn's full text. */
+export const Played = s.variant('type', {
+  all: s.fields({}),
+  chars: s.fields({ chars: s.amount }),
+  /** A version 1 app does not report it: everything if the answer was passed to its voice, else nothing. */
+  display: s.fields({}),
+})
+export type Played = s.Infer<typeof Played>
+
+/** The answer that a place is in; the newest one if absent. If a newer one has begun, nothing of that was heard. */
+const PLACE = { message: s.optional(s.name) }
+
+/**
+ * How much of an answer the user heard, as a sender reports it. The session counts the characters, and passes on only
+ * `chars`.
+ */
+export const Heard = s.variant('type', {
+  all: s.fields('heard', {}),
+  none: s.fields('heard', {}),
+  /** As much of the newest answer as a voice has reported; everything without a voice. */
+  reported: s.fields('heard', {}),
+  /** A version 1 app does not report it: everything if the answer was passed to its voice, else nothing. */
+  display: s.fields('heard', {}),
+  /** UTF-16 units of the answer's text, such as up to the `end` of a sentence. */
+  chars: s.fields('heard', { chars: s.amount, ...PLACE }),
+  /** The first words of an answer as a voice speaks it, counted by `Intl.Segmenter`. */
+  words: s.fields('heard', { words: s.count, ...PLACE }),
+  /** Up to the end of this sentence (counted from 0), or of its first words. */
+  sentence: s.fields('heard', { index: s.count, words: s.optional(s.count), ...PLACE }),
+})
+export type Heard = s.Infer<typeof Heard>
+export type HeardPlace = Extract<Heard, { readonly type: 'chars' | 'words' | 'sentence' }>
+
+export const Failure = s.fields({
+  code: s.textOf<ErrorCode>(),
+  message: s.text,
+  retryable: s.flag,
+  retryAfterMs: s.optional(s.ms),
+  /** Tokens of the model's window, if its refusal names them. */
+  contextTokens: s.optional(s.amount),
+})
+export interface Failure extends s.Infer<typeof Failure> {}
+
+/** When an input reaches the model: after the running turn, at the end of the running step, or by interrupting it. */
+export const Delivery = s.word('queue', 'steer', 'interrupt')
+export type Delivery = s.Infer<typeof Delivery>
+
+/**
+ * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
+ * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the result tells the model so.
+ */
+export const EffectClass = s.word('pure', 'idempotent', 'once')
+export type EffectClass = s.Infer<typeof EffectClass>
+
+/**
+ * How to handle a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts,
+ * until two seconds after the next input. `detach`: the next input is answered at once, the tool keeps running, and a
+ * note tells the model its outcome; only for server tools.
+ */
+export const InterruptPolicy = s.word('cancel', 'finish', 'detach')
+export type InterruptPolicy = s.Infer<typeof InterruptPolicy>
+
+/** The properties of a tool that a call keeps, so that later changes of the agent do not affect it. */
+export const CALL_TOOL = {
+  name: s.text,
+  effect: EffectClass,
+  runs: s.word('server', 'client'),
+  timeoutMs: s.ms,
+  parallel: s.flag,
+  onInterrupt: InterruptPolicy,
+  /** The source of its results; absent for the agent's own tools, which are trusted. */
+  provenance: s.optional(Provenance),
+}
+
+export const ClientToolSpec = s.fields({ ...CALL_TOOL, description: s.text, inputSchema: s.json })
+export interface ClientToolSpec extends s.Infer<typeof ClientToolSpec> {}
+
+/** An entry of the plan that people see. */
+export const PlanEntry = s.fields({
+  content: s.text,
+  status: s.word('pending', 'in_progress', 'completed'),
+  priority: s.optional(s.word('high', 'medium', 'low')),
+})
+export interface PlanEntry extends s.Infer<typeof PlanEntry> {}
+
+// Sizes
+
+/** A result that may move behind a handle, and its characters. */
+export const LongResult = s.fields({ callId: s.text, chars: s.amount })
+export interface LongResult extends s.Infer<typeof LongResult> {}
+
+/** Images and files among parts. */
+const MEDIA_SIZE = {
+  parts: s.count,
+  /** UTF-16 units that they count for in a request. */
+  chars: s.amount,
+}
+export interface MediaSize extends s.InferFields<typeof MEDIA_SIZE> {}
+
+/** Images and files of an entry of the history. */
+export const EntryMedia = s.fields({
+  ...MEDIA_SIZE,
+  /** For `user`: the inputs that contain them. */
+  inputs: s.optional(s.list(s.text)),
+})
+export interface EntryMedia extends s.Infer<typeof EntryMedia> {}
+
+/** One entry of the history: a message of the user, or a step (an assistant message and its results). */
+export const IndexEntry = s.fields({
+  entry: s.count,
+  exchange: s.count,
+  role: s.word('user', 'step', 'summary'),
+  /** Estimated size in characters. */
+  chars: s.amount,
+  /** For `step`: its number. */
+  step: s.optional(s.count),
+  /** For `user`: the inputs that entered, so that a rewind can ask them again. */
+  inputs: s.optional(s.list(s.text)),
+  notes: s.optional(s.list(s.count)),
+  /** Absent if it has none. */
+  media: s.optional(EntryMedia),
+  /** For `step`: results that may move behind a handle. */
+  long: s.optional(s.list(LongResult)),
+})
+export interface IndexEntry extends s.Infer<typeof IndexEntry> {}
+
+/** New size of a history entry in characters. */
+export const EntrySize = s.fields({ entry: s.count, chars: s.amount })
+export interface EntrySize extends s.Infer<typeof EntrySize> {}
