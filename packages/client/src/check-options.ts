@@ -1,6 +1,6 @@
 // Checks options of JavaScript and TypeScript programs: an invalid one is refused by name, with its value. Knows no
 // option itself.
-import { createError } from './client-error.ts'
+import { createError, createUnknownError } from './client-error.ts'
 
 /** A misspelt option would silently have no effect. @throws ClientError `invalid_option` */
 export function checkOptionNames(what: string, options: object, names: readonly string[]): void {
@@ -9,8 +9,7 @@ export function checkOptionNames(what: string, options: object, names: readonly 
   if (typeof given !== 'object' || given === null)
     throw createError('invalid_option', `${what} needs options, not ${String(given)}`, `Options: ${names.join(', ')}`)
   const wrong = Object.keys(options).find((name) => !names.includes(name))
-  if (wrong !== undefined)
-    throw createError('invalid_option', `${what} has no option "${wrong}"`, `Options: ${names.join(', ')}`)
+  if (wrong !== undefined) throw createUnknownError(`${what} has no option`, wrong, names)
 }
 
 /** A number from `least` to `most`; undefined passes. @throws ClientError `invalid_option` */

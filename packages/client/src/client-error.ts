@@ -43,3 +43,8 @@ export function createFullError(what: string): ClientError {
 
 /** Maximum waiting inputs, results and requests of each kind. */
 export const WAITING_MAX = 100
+
+/** `what` has no such name; the hint lists those that it has. */
+export function createUnknownError(what: string, name: string, names: readonly string[]): ClientError {
+  return createError('invalid_option', `${what} "${name}"`, `There are ${names.join(', ')}.`)
+}

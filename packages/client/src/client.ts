@@ -3,7 +3,7 @@ import type { ServerFrame, ToolCallPayload } from '@baton/protocol'
 import type { ConnectionState, ReconnectOptions, Connection } from './connection.ts'
 import { openConnection } from './connection.ts'
 import type { Listeners } from './listeners.ts'
-import { createListeners } from './listeners.ts'
+import { createListeners, listenOnly } from './listeners.ts'
 import type { ClientTool, ToolCalls, ToolHandlers, ToolResult, TypedAgent } from './tool-calls.ts'
 import { createToolCalls, describeThrown } from './tool-calls.ts'
 import type { World } from './world.ts'
@@ -27,6 +27,8 @@ export interface V1ClientOptions<Tools = Readonly<Record<string, ClientTool>>> {
 }
 
 export type AgentState = 'idle' | 'thinking' | 'speaking'
+
+const EVENTS: readonly string[] = 'connection state message partial final call result error'.split(' ')
 
 export interface V1ClientEvents {
   readonly connection: ConnectionState
@@ -98,7 +100,7 @@ export function createV1Client(init: V1ClientOptions<unknown>): V1Client {
     interrupt: () => {
       connection.send(world.newId(), { type: 'audio.output.interrupted', payload: { reason: 'barge_in' } })
     },
-    on: listeners.on,
+    on: listenOnly(listeners, 'a client', EVENTS),
     get connection() {
       return connectionState
     },

@@ -1,4 +1,5 @@
 // Typed events for any number of listeners.
+import { createUnknownError } from './client-error.ts'
 
 export interface Listeners<Events> {
   /** Returns a function that removes the listener. */
@@ -25,5 +26,17 @@ export function createListeners<Events>(report: (cause: unknown) => void): Liste
         }
       }
     },
+  }
+}
+
+/** The `on` of a client: a listener of an unknown event, which would never be called, throws `invalid_option`. */
+export function listenOnly<Events>(
+  { on }: Pick<Listeners<Events>, 'on'>,
+  what: string,
+  names: readonly string[],
+): Listeners<Events>['on'] {
+  return (name, listener) => {
+    if (names.includes(String(name))) return on(name, listener)
+    throw createUnknownError(`${what} has no event`, String(name), names)
   }
 }

@@ -146,7 +146,7 @@ class ServerWire implements Wire {
     let text = ''
     let error = this.#closed ? createClosedError() : undefined
     try {
-      // The id comes first: a server that refuses a frame unread looks for it there.
+      // The id is the first field: a server that refuses a frame unread looks for it there.
       text = JSON.stringify({ ...envelope, ...given, ...envelope })
       error ??= this.#findIssue(text)
     } catch (cause) {
@@ -255,8 +255,12 @@ class ServerWire implements Wire {
     if (this.#closed || this.#hello) return
     const refusal = describeRefusal(status)
     if (refusal) this.#refuse(refusal)
-    // It may be a proxy whose server is down: the client keeps trying.
-    if (status === 404) this.#user.complain(createError('connection_failed', 'HTTP 404: does the url end with /ws?'))
+    let why = ''
+    if (status === 404) why = 'HTTP 404: does the url end with /ws?'
+    // Once it was there, it is away for a while, as when a phone changes its network.
+    else if (!status && !this.#helloMs) why = `no server answers at ${this.#options.url.split('?')[0]}`
+    // It may be a proxy whose server is down, or a server that starts: the client keeps trying.
+    if (why) this.#user.complain(createError('connection_failed', why))
   }
 
   #refuse(message: string): void {

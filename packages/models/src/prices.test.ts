@@ -31,3 +31,20 @@ test.each([
 ])('%s has no cost', (_, model, usage) => {
   expect(createPriceOf()(model, usage)).toBeUndefined()
 })
+
+test.each<[string, unknown, string]>([
+  [
+    'of tokens under other names',
+    { inputTokens: 1, outputTokens: 5 },
+    'has no field "inputTokens"; it is called "input"',
+  ],
+  ['without an output', { input: 1 }, 'output must be dollars per million tokens, not undefined'],
+  ['that is a text', { input: '1', output: 5 }, 'input must be dollars per million tokens, not "1"'],
+  ['below zero', { input: 1, output: 5, cacheRead: -1 }, 'cacheRead must be dollars per million tokens, not -1'],
+  ['that is a number', 5, 'must be an object of options'],
+])('a price %s is refused: a cost limit would never be reached', (_, price, message) => {
+  const own = { 'anthropic/claude-haiku-4-5': price } as Record<string, { input: number; output: number }> // untyped callers
+  expect(() => createPriceOf(own)).toThrow(
+    expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) as string }),
+  )
+})

@@ -1,6 +1,7 @@
 // Prices of model calls, from the price list of @pydantic/genai-prices; a user's own prices win. Unlisted models have
 // no cost: unknown is better than wrong. Nothing is fetched.
 import type { Usage } from '@baton/core'
+import { BatonError, checkFields, describeValue } from '@baton/core/internal'
 import { calcPrice } from '@pydantic/genai-prices'
 import { LISTED_PROVIDERS } from './listed-models.ts'
 
@@ -22,14 +23,37 @@ export type PriceOf = (model: string, usage: Usage) => number | undefined
 /**
  * Returns a function that prices a model call, from your prices or the list that is shipped; `undefined` for an unknown
  * model.
+ * @throws BatonError `invalid_option` for a price that is not one
  */
 export function createPriceOf(own: Prices = {}): PriceOf {
+  for (const [model, price] of Object.entries(own)) checkPrice(`the price of ${model}`, price)
   return (model, usage) => {
     const { inputTokens, outputTokens } = usage
     if (inputTokens === undefined || outputTokens === undefined) return undefined
     const price = Object.hasOwn(own, model) ? own[model] : undefined
     const micros = price ? computeMicros(price, usage) : listedMicros(model, usage)
     return micros === undefined || !Number.isFinite(micros) ? undefined : Math.round(micros)
+  }
+}
+
+const RATES = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
+const FIELDS = {
+  fields: new Set<string>(RATES),
+  elsewhere: { inputTokens: 'input', outputTokens: 'output', cached: 'cacheRead', cachedInput: 'cacheRead' },
+}
+
+/** A price that cannot be computed would leave its calls without a cost. @throws BatonError `invalid_option` */
+function checkPrice(what: string, price: Price): void {
+  checkFields(price, { what, code: 'invalid_option', ...FIELDS })
+  for (const name of RATES) {
+    const rate: unknown = price[name]
+    const isOptional = name === 'cacheRead' || name === 'cacheWrite'
+    if ((rate === undefined && isOptional) || (typeof rate === 'number' && rate >= 0 && rate < Infinity)) continue
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${what}: ${name} must be dollars per million tokens, not ${describeValue(rate)}`,
+      hint: 'Write such as { input: 1, output: 5 }.',
+    })
   }
 }
 

@@ -2,7 +2,7 @@
 // page need not load.
 import type { V2ServerFrame } from './v2-frames.ts'
 import type { Fields } from './v2.ts'
-import { parseObject } from './v2.ts'
+import { isObject, parseObject } from './v2.ts'
 
 /** Decodes a server's frame. Never throws. Returns undefined for text that is not a frame, and for frame types of a newer server. */
 export function decodeV2ServerFrame(text: string): V2ServerFrame | undefined {
@@ -12,7 +12,6 @@ export function decodeV2ServerFrame(text: string): V2ServerFrame | undefined {
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 const isOfAnswer = ({ message, next }: Fields): boolean => isText(message) && isObject(next)
 
 /** Without a prototype, whose property names are not frame types. */

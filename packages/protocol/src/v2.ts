@@ -17,7 +17,8 @@ export const CLOSE_CODES_2 = {
 
 export type Fields = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+/** Whether the value is an object or a list. */
+export const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** The fields of a JSON object; undefined for other text. */
 export function parseObject(text: string): Fields | undefined {

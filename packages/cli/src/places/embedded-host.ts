@@ -1,9 +1,10 @@
 // The host run by `serve` and `chat`: the agent, its chosen model, and the connections to providers.
-import type { Environment, Store } from '@baton/core'
+import type { Environment, Logger, Store } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { LocalHost, SessionObserver } from '@baton/host'
 import { createHost } from '@baton/host'
 import { secretsIn } from '@baton/models/internal'
+import { escapeLine } from '../terminal/escape-controls.ts'
 import { openLatePrices } from './late-prices.ts'
 import type { AgentWords, PreparedAgent } from './prepared-agent.ts'
 import { prepareAgent } from './prepared-agent.ts'
@@ -49,6 +50,7 @@ export async function openEmbeddedHost(init: EmbeddedHostOptions): Promise<Embed
   const prices = await openLatePrices({ agent, find: modelOf, log: init.log })
   const warn = init.log && ((cause: string): void => init.log?.warn('the store needs attention', { cause }))
   const store = await openStore(init.store ?? { type: 'memory' }, warn)
+  const log = init.log ?? (init.onNews && tellSources(init.onNews))
   const host = createHost({
     environment,
     agent,
@@ -59,7 +61,7 @@ export async function openEmbeddedHost(init: EmbeddedHostOptions): Promise<Embed
     defaultModel: choice.id,
     ...(init.address !== undefined && { address: init.address }),
     ...(init.keepDays !== undefined && { retentionMs: init.keepDays * DAY_MS }),
-    ...(init.log && { log: init.log }),
+    ...(log && { log }),
     ...(init.observers && { observers: init.observers }),
   })
   const stop = async (drainMs: number): Promise<void> => {
@@ -69,6 +71,17 @@ export async function openEmbeddedHost(init: EmbeddedHostOptions): Promise<Embed
   }
   const { heldMs = init.store?.type === 'sqlite' ? HELD_MS : 0 } = init
   return { ...prepared, host: waitForHeld(host, { heldMs, environment }), store, stop }
+}
+
+/** A chat has no log, but its person should know why tools are missing. */
+function tellSources(tell: (line: string) => void): Logger {
+  return {
+    info: () => {},
+    warn: (message, { source, cause } = {}) => {
+      if (message === 'a tool source lists no tools' && typeof source === 'string' && typeof cause === 'string')
+        tell(escapeLine(`${source} lists no tools: ${cause}`))
+    },
+  }
 }
 
 /** Each attempt asks the holder for the session again. */

@@ -42,16 +42,26 @@ export async function runTool(
   try {
     if (!handler) return { error: `this app has no tool "${context.name}"` }
     // The server has validated it against the tool's schema; its author knows the resulting type.
-    return readOutcome(await handler(input as never, context))
+    return readOutcome(await handler(input as never, context), context.name)
   } catch (thrown) {
     return { error: describeThrown(thrown) }
   }
 }
 
 /** Encodes a tool's result for the wire. @throws TypeError for a value that JSON cannot hold */
-function readOutcome(returned: unknown): CallOutcome {
+function readOutcome(returned: unknown, tool: string): CallOutcome {
   if (typeof returned === 'object' && returned !== null && CONTENT in returned)
     return { content: (returned as ToolContent)[CONTENT] }
   const text = JSON.stringify(returned) as string | undefined // undefined for undefined and functions
+  if (text === '{}') refuseEmptied(returned as object, tool) // only an object is written so
   return { output: text === undefined ? null : (JSON.parse(text) as JsonValue) }
+}
+
+/** JSON writes a Response, a Map or an Error as `{}`, which a model takes for the whole result. @throws TypeError */
+function refuseEmptied(returned: object, tool: string): void {
+  const prototype = Object.getPrototypeOf(returned) as object | null
+  // Plain objects of every realm, and those without a prototype, are empty themselves.
+  if (!prototype || !Object.getPrototypeOf(prototype)) return
+  const name = prototype.constructor.name
+  throw new TypeError(`"${tool}" returned a value of ${name}, which JSON cannot write; return a plain object, or text`)
 }

@@ -1,9 +1,9 @@
 // Opens a session for an app: follows it over connections that break, and sends the app's messages and results.
 import type { AnswerOf, V2Cursor, DeviceOptions, Requests, RequestType } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
-import { createClosedError, createError, createFullError } from '../client-error.ts'
+import { createClosedError, createError, createFullError, createUnknownError } from '../client-error.ts'
 import type { ConnectionState } from '../connection.ts'
-import { createListeners } from '../listeners.ts'
+import { createListeners, listenOnly } from '../listeners.ts'
 import type { OutboxEntry, OutboxPlace, InputRequest, OutboxOptions } from '../outbox/outbox.ts'
 import type { Notice, Wire, WireUser } from '../wire.ts'
 import { openWire } from '../wire.ts'
@@ -41,16 +41,18 @@ export function openSession(options: OpenSessionOptions<unknown>): SessionClient
 }
 
 /** Every field of `OpenSessionOptions`; a type test compares the two. */
-const OPTIONS: readonly string[] =
+const OPTIONS =
   'url session title meta messages tools otherTool ownTools models asks speech leaseMs outbox reconnect world'.split(
     ' ',
   )
 
+/** Every event of `SessionClientEvents`; a type test compares the two. */
+const EVENTS: readonly string[] = 'event sentence sentences.dropped status error call outcome'.split(' ')
+
 /** A misspelt `session` must not be ignored: each call would create a new one. @throws ClientError `invalid_option` */
 function checkOptions(options: object): void {
   const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
-  if (wrong)
-    throw createError('invalid_option', `openSession has no option "${wrong}"`, `Options: ${OPTIONS.join(', ')}`)
+  if (wrong) throw createUnknownError('openSession has no option', wrong, OPTIONS)
 }
 
 /** The state of a session before anything is known about it, for example while a server renders a page. */
@@ -305,7 +307,7 @@ function createCommands(session: FollowedSession): SessionClient {
     speech: options.speech ?? false,
     getSnapshot: () => session.snapshot,
     subscribe: (listener) => listeners.on('change', listener),
-    on: listeners.on,
+    on: listenOnly(listeners, 'a session', EVENTS),
     send: (content, { id: input = world.newId(), ...more } = {}) =>
       say({ type: 'input.send', given: { input, content, ...asks, ...more } }),
     hear: (speaker, text) => say({ type: 'input.hear', given: { input: world.newId(), speaker, text, ...asks } }),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
-import type { OpenSessionOptions } from '../index.ts'
+import type { OpenSessionOptions, SessionClientEvents } from '../index.ts'
 import { ClientError, createV1Client, createMemoryOutbox, openDirectory, openSession } from '../index.ts'
 import { platformWorld } from '../world.ts'
 import { open, serve, until } from './session.test-kit.ts'
@@ -63,6 +63,15 @@ test('an address without its path is told, and tried on', async () => {
   expect(status).not.toBe('closed')
 })
 
+test('a server that is not running is told without the token, and tried on', async () => {
+  const server = await serve([])
+  await server.stop()
+  const client = open({ url: `${server.url}?token=hidden`, session: 's' })
+  const { error, status } = await until(client, (snapshot) => snapshot.error !== undefined)
+  expect(error).toMatchObject({ code: 'connection_failed', message: `no server answers at ${server.url}` })
+  expect(status).not.toBe('closed')
+})
+
 test.each([
   ['a list of tools', [{ name: 'place' }], '"0"'],
   ['a tool in place of its function', { place: { name: 'place', execute: () => 'Rome' } }, '"place"'],
@@ -71,7 +80,43 @@ test.each([
   const client = openSession({ url, tools: tools as unknown as NonNullable<OpenSessionOptions['tools']> }) // as in JavaScript
   onTestFinished(() => client.close())
   client.on('error', (error) => void errors.push(error))
-  await expect.poll(() => errors[0]?.message, { timeout: 20_000 }).toContain(`functions by name; ${name} is not`)
+  await expect
+    .poll(() => errors.map(({ message }) => message).join('\n'), { timeout: 20_000 })
+    .toContain(`functions by name; ${name} is not`)
+})
+
+test('every event that exists has listeners', () => {
+  const client = openSession({ url })
+  const events: Readonly<Record<keyof SessionClientEvents, true>> = {
+    event: true,
+    sentence: true,
+    'sentences.dropped': true,
+    status: true,
+    error: true,
+    call: true,
+    outcome: true,
+  }
+  for (const name of Object.keys(events)) client.on(name as keyof SessionClientEvents, () => {})() // its own keys
+  client.close()
+})
+
+test('a listener of the first protocol for an event that never happens is refused', () => {
+  const client = createV1Client({ url, session: 's' })
+  onTestFinished(() => client.close())
+  client.on('connection', () => {})
+  expect(() => client.on('event' as 'state', () => {})).toThrow('a client has no event "event"')
+})
+
+test.each(['message', 'text', 'change', 'toString'])('a listener for %s, which never happens, is refused', (name) => {
+  const client = openSession({ url })
+  onTestFinished(() => client.close())
+  expect(() => client.on(name as 'event', () => {})).toThrow(
+    expect.objectContaining({
+      code: 'invalid_option',
+      message: `a session has no event "${name}"`,
+      hint: expect.stringContaining('event, sentence'),
+    }),
+  )
 })
 
 test('a server that says hello twice is left, and asked once for each connection', async () => {

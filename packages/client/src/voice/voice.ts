@@ -7,7 +7,7 @@ import { createBoundedMap } from '../bounded-map.ts'
 import type { ClientError } from '../client-error.ts'
 import { createError } from '../client-error.ts'
 import type { Listeners } from '../listeners.ts'
-import { createListeners } from '../listeners.ts'
+import { createListeners, listenOnly } from '../listeners.ts'
 import { platformWorld } from '../world.ts'
 import { Playback } from './playback.ts'
 import type { VoiceWorld } from './speaker.ts'
@@ -40,10 +40,7 @@ export function createVoice(client: VoiceClient, options: VoiceOptions): Voice {
   return {
     getSnapshot: () => voice.snapshot,
     subscribe: (listener) => voice.listeners.on('change', listener),
-    on: (name, listener) => {
-      checkEventName(name)
-      return voice.listeners.on(name, listener)
-    },
+    on: listenOnly(voice.listeners, 'a voice', Object.keys(EVENTS)),
     pause: () => voice.pause(),
     resume: () => voice.resume(),
     interrupt: () => voice.interrupt(),
@@ -417,16 +414,6 @@ function checkVoiceOptions(client: VoiceClient, options: VoiceOptions): void {
       'createVoice: the session was opened without speech, so the server sends no sentences',
       "Write openSession({ speech: true, … }), or speech: 'only' if the page shows no other text.",
     )
-}
-
-/** A listener of an unknown event would never be called. @throws ClientError `invalid_option` */
-function checkEventName(name: string): void {
-  if (Object.hasOwn(EVENTS, name)) return
-  throw createError(
-    'invalid_option',
-    `a voice has no event "${name}"`,
-    `Its events are ${Object.keys(EVENTS).join(', ')}.`,
-  )
 }
 
 function checkMethods(name: string, value: unknown, methods: readonly string[], hint: string): void {

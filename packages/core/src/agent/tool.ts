@@ -323,7 +323,7 @@ export function makeTool(init: AnyToolOptions): Tool {
     approval: init.approval ?? false,
     onInterrupt: init.onInterrupt ?? (effect === 'pure' ? 'cancel' : 'finish'),
   }
-  return made as Tool // the schema validates before a function is called, so its input has the type that it expects
+  return made as Tool // its functions get validated input
 }
 
 function wrong(name: string, why: string): BatonError {

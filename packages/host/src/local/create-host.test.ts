@@ -93,6 +93,8 @@ test.each<[string, object, string, string]>([
   ['the name of a file as its store', { store: 'chat.db' }, 'invalid_option', 'await openSqliteStore('],
   ['a memory', { memory: {} }, 'invalid_option', 'kept in store'],
   ['a voice', { voice: {} }, 'invalid_option', '@baton/client/voice'],
+  ['prices in place of their function', { priceOf: { 'a/b': {} } }, 'invalid_option', 'createPriceOf({'],
+  ['models in place of their function', { modelOf: {} }, 'invalid_option', 'modelOf: (name) =>'],
   ['tools of its own', { tools: [] }, 'invalid_option', 'createHost({ agent: defineAgent('],
 ])('a host with %s is refused with what to write', (_, options, code, hint) => {
   expect(() => createHost(options)).toThrow(expect.objectContaining({ code, hint: expect.stringContaining(hint) }))

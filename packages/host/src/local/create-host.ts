@@ -225,7 +225,8 @@ function readNamedModels(options: HostOptions, environment: Environment, log: Lo
 /** @throws BatonError `invalid_option` for an unknown field, or a store that is not open, such as a file name */
 function checkOptions(options: HostOptions): void {
   checkFields(options, { what: 'createHost', code: 'invalid_option', ...HOST_FIELDS })
-  const { store, agents } = options as { readonly store?: unknown; readonly agents?: unknown } // untyped callers
+  const { store, agents }: { readonly [name in keyof HostOptions]?: unknown } = options // untyped callers
+  for (const [name, hint] of Object.entries(FUNCTIONS)) checkFunction(name, Reflect.get(options, name), hint)
   checkLinger(options.lingerMs)
   if (agents !== undefined && !Array.isArray(agents))
     throw new BatonError({
@@ -240,6 +241,19 @@ function checkOptions(options: HostOptions): void {
     message: `store must be an open store, not ${describeValue(store)}`,
     hint: 'Open one: const store = await openSqliteStore("chat.db"), then createHost({ agent, store }).',
   })
+}
+
+const FUNCTIONS = {
+  priceOf: "Write priceOf: createPriceOf({ 'own/model': { input: 1, output: 5 } }), of @baton/models/prices.",
+  modelOf: 'Write modelOf: (name) => the model of that name, or undefined.',
+  agentOf: 'Write agentOf: ({ principal }) => defineAgent({ … }).',
+}
+
+/** @throws BatonError `invalid_option` */
+function checkFunction(name: string, value: unknown, hint: string): void {
+  if (value === undefined || typeof value === 'function') return
+  const message = `${name} must be a function, not ${describeValue(value)}`
+  throw new BatonError({ code: 'invalid_option', message, hint })
 }
 
 const LINGER_MS = 60_000

@@ -150,6 +150,11 @@ class Box {
   }
 }
 
+async function* streamNotes(): AsyncGenerator<string> {
+  yield await Promise.resolve('looking')
+  yield 'found'
+}
+
 test.each<[string, () => unknown, string]>([
   ['a Response', () => new Response('x'), 'await response.json()'],
   ['a Map', () => new Map([['a', 1]]), 'Object.fromEntries(map)'],
@@ -157,9 +162,13 @@ test.each<[string, () => unknown, string]>([
   ['an Error', () => new Error('no'), 'its message, or throw it'],
   ['an Error with fields', () => Object.assign(new Error('no'), { code: 'E' }), 'its message, or throw it'],
   ['an Error with a status', () => Object.assign(new Error('no'), { status: 404 }), 'its message, or throw it'],
-  ['an Error inside', () => ({ ok: false, why: Object.assign(new Error('no'), { status: 404 }) }), 'at why, a'],
+  ['an Error inside', () => ({ ok: false, why: Object.assign(new Error('no'), { status: 404 }) }), 'at why, an Error'],
   ['bytes', () => new Uint8Array([1, 2]), 'Array.from(bytes)'],
   ['an instance without fields', () => new Box(), 'a plain object, or give it a toJSON method'],
+  ['an async generator, as for preliminary results elsewhere', streamNotes, 'is a generator, which JSON cannot write'],
+  ['a generator', () => [1, 2].values(), 'return the last value, and report the others with progress(note)'],
+  ['an Error, with its article', () => new TypeError('no'), 'is a TypeError,'],
+  ['an Error by itself', () => new Error('no'), 'is an Error,'],
   ['a Map inside', () => ({ rows: [{ tags: new Map() }] }), 'at rows[0].tags, a Map'],
 ])('%s is refused: the model would read {}', async (_situation, make, words) => {
   const world = await run(createTestWorld({ tools: [act(make)], steps }))

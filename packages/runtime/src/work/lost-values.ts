@@ -5,7 +5,7 @@ import { JSON_DEPTH_MAX } from '@baton/core/internal'
 export interface LostValue {
   /** Path in the result, such as `rows[2].tags`; empty for the result itself. */
   readonly place: string
-  /** Name of its class: `Map`. */
+  /** Name of its class with its article: `a Map`. */
   readonly name: string
   /** Value to return instead. */
   readonly instead: string
@@ -24,6 +24,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   ArrayBuffer: 'a file part, or text',
   Blob: 'a file part, or await blob.text()',
   ReadableStream: 'what was read of it',
+  generator: 'the last value, and report the others with progress(note)',
 }
 
 /** The first value of a result that JSON cannot write. A value with a `toJSON` decides for itself. */
@@ -33,7 +34,7 @@ export function findLostValue(value: unknown, levels = JSON_DEPTH_MAX): LostValu
   if (!isList && typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return undefined
   if (!isList && !isPlainObject(value) && isLost(value)) {
     const name = readClass(value)
-    return { place: '', name, instead: findInstead(value, name) }
+    return { place: '', name: `${/^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`, instead: findInstead(value, name) }
   }
   const fields = value as Readonly<Record<string, unknown>>
   for (const key of Object.keys(fields)) {
@@ -47,10 +48,16 @@ function joinPlace(outer: string, inner: string): string {
   return inner === '' || inner.startsWith('[') ? outer + inner : `${outer}.${inner}`
 }
 
-/** An object may have no constructor. */
+/** An object may lack a constructor; a generator's is an object. */
 function readClass(value: object): string {
+  if (isGenerator(value)) return 'generator'
   const made: unknown = (value as { readonly constructor?: unknown }).constructor
   return (typeof made === 'function' && made.name) || 'object without a name'
+}
+
+/** Written with `yield`, for results that arrive in pieces. */
+function isGenerator(value: object): boolean {
+  return (Symbol.asyncIterator in value || Symbol.iterator in value) && 'next' in value
 }
 
 function isPlainObject(value: object): boolean {

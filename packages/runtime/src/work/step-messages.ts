@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Says what is wrong with a list of messages; undefined if a model can be asked with it. */
 export function findWrongMessage(value: unknown): string | undefined {
   if (!Array.isArray(value)) return `must be a list of messages, not ${describeValue(value)}`
-  /** Ids of the calls whose results must come next. */
+  /** Ids of the calls whose results must follow. */
   let open: readonly unknown[] = []
   for (const [index, message] of (value as readonly unknown[]).entries()) {
     const where = `has a wrong message at index ${index}`

@@ -148,7 +148,7 @@ export function stringifyResult(value: unknown): string {
     const where = lost.place === '' ? 'is' : `has, at ${lost.place},`
     throw new BatonError({
       code: 'result_invalid',
-      message: `the result ${where} a ${lost.name}, which JSON cannot write; return ${lost.instead}`,
+      message: `the result ${where} ${lost.name}, which JSON cannot write; return ${lost.instead}`,
     })
   }
   if (isDeepText(text))

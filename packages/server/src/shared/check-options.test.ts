@@ -23,6 +23,24 @@ test.each(['auth', 'authenticat', 'tokens', 'origin'])('createWebSocketFront ref
   )
 })
 
+test.each(['token', 'tokens', 'apiKey', 'metricsToken'])(
+  'createHandler, which checks no "%s", does not ignore it and let everyone in',
+  (name) => {
+    const refusal = expect.objectContaining({
+      code: 'invalid_option',
+      message: `createHandler has no field "${name}"`,
+      hint: expect.stringContaining('authenticate') as string,
+    })
+    expect(() => createHandler(host, { [name]: 'secret' })).toThrow(refusal)
+  },
+)
+
+test('createHandler, which sees no connection, says where proxies are named', () => {
+  const refusal = expect.objectContaining({ hint: expect.stringContaining('createNodeListener(') as string })
+  const options: object = { trustedProxies: 1 } // refused by the compiler
+  expect(() => createHandler(host, options)).toThrow(refusal)
+})
+
 test.each(['peer', 'limit'])('createChatSocket refuses "%s"', (name) => {
   expect(() => createChatSocket(host, { [name]: {} })).toThrow(/has no field .* "(peers|limits)"/)
 })

@@ -22,6 +22,17 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   tokens: 'token',
 }
 
+const CHECK_CALLERS = 'To check who calls, write authenticate: (request) => ({ id: … }), and undefined for a stranger'
+/** Options that another function takes: a handler that ignored one would let everyone in, or count the wrong address. */
+const OF_OTHERS: Readonly<Record<string, string>> = {
+  token: CHECK_CALLERS,
+  tokens: CHECK_CALLERS,
+  metricsToken: CHECK_CALLERS,
+  apiKey: CHECK_CALLERS,
+  password: CHECK_CALLERS,
+  trustedProxies: 'Write createNodeListener(handler, { trustedProxies: 1 })',
+}
+
 const KINDS = {
   authenticate: 'a function',
   isDraining: 'a function',
@@ -52,6 +63,9 @@ export interface OptionNames {
 /** @throws BatonError `invalid_option` for a misspelt option or a value of the wrong type */
 export function checkOptions(options: object, { what, names, limits }: OptionNames): void {
   refuseMisspelt(options, what, names)
+  const ofOther = Object.keys(options).find((name) => Object.hasOwn(OF_OTHERS, name) && !names.includes(name))
+  if (ofOther !== undefined)
+    checkFields({ [ofOther]: true }, { what, code: 'invalid_option', fields: new Set(names), elsewhere: OF_OTHERS })
   checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
   const given: { readonly [name: string]: unknown } = { ...options }
   const { origins } = given

@@ -84,6 +84,8 @@ test('a root that is not a folder, a limit that is not a number', () => {
 
 test.each([
   [{ shel: true }, 'workspaceTools has no field "shel"; it is called "shell" here'],
+  [{ cwd: '.' }, 'workspaceTools has no field "cwd"; it is called "root" here'],
+  [{ bash: true }, 'workspaceTools has no field "bash"; it is called "shell" here'],
   [{ root: undefined }, 'root must name a folder'],
   [{ allow: 'dist/' }, 'workspaceTools: allow must be an array, not "dist/"'],
   [{ limits: { timeMS: 5 } }, 'workspaceTools: limits has no field "timeMS"; it is called "timeMs" here'],
@@ -636,4 +638,24 @@ describe('files that may hold secrets', () => {
       'src/secrets/index.ts',
     ])
   })
+})
+
+test('options that other libraries take elsewhere say where they go', () => {
+  const refuse = (options: object, hint: string): void =>
+    expect(() => workspaceTools({ root, ...options })).toThrow(
+      expect.objectContaining({ code: 'invalid_option', hint: expect.stringContaining(hint) as string }),
+    )
+  refuse({ approval: false }, 'write: { approval: false }')
+  refuse({ guard: {} }, 'approvalPolicy')
+})
+
+test('a folder in place of the options', () => {
+  const create = workspaceTools as (options: unknown) => unknown // as in JavaScript
+  expect(() => create('src')).toThrow(
+    expect.objectContaining({
+      code: 'invalid_option',
+      message: 'workspaceTools must be an object of options, not src',
+      hint: 'Write workspaceTools({ root: "src" }).',
+    }),
+  )
 })

@@ -87,6 +87,19 @@ export function workspaceTools(options: WorkspaceOptions): readonly WorkspaceToo
 
 const WHAT = 'workspaceTools'
 const FIELDS = new Set(['root', 'allow', 'write', 'shell', 'trust', 'editor', 'ripgrep', 'limits', 'clock'])
+/** Names that other libraries give an option, or what to write in place of one. */
+const ELSEWHERE = {
+  cwd: 'root',
+  dir: 'root',
+  directory: 'root',
+  folder: 'root',
+  path: 'root',
+  bash: 'shell',
+  commands: 'shell',
+  approval: 'Write write: { approval: false } or shell: { approval: … }',
+  guard: 'Which calls may run, the approvalPolicy and permissions of the agent say',
+  policy: 'Which calls may run, the approvalPolicy and permissions of the agent say',
+}
 const KINDS = {
   root: 'text',
   allow: 'an array',
@@ -97,7 +110,14 @@ const KINDS = {
 
 /** @throws BatonError `invalid_option` */
 function checkOptions(options: WorkspaceOptions): void {
-  checkFields(options, { what: WHAT, code: 'invalid_option', fields: FIELDS })
+  const given: unknown = options
+  if (typeof given === 'string')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `${WHAT} must be an object of options, not ${given.slice(0, 100)}`,
+      hint: `Write ${WHAT}({ root: ${JSON.stringify(given.slice(0, 100))} }).`,
+    })
+  checkFields(options, { what: WHAT, code: 'invalid_option', fields: FIELDS, elsewhere: ELSEWHERE })
   checkKinds(options, { what: WHAT, code: 'invalid_option', kinds: KINDS })
   if (typeof options.root !== 'string')
     throw new BatonError({ code: 'invalid_option', message: `${WHAT}: root must name a folder` })

@@ -9,7 +9,10 @@ test('a store that is in use is locked under the name of a link to it too', asyn
   const folder = mkdtempSync(join(tmpdir(), 'baton-lock-'))
   const store = await openSqliteStore(join(folder, 'store.db'))
   symlinkSync(join(folder, 'store.db'), join(folder, 'link.db'))
-  await expect(openSqliteStore(join(folder, 'link.db'))).rejects.toMatchObject({ code: 'store_locked' })
+  await expect(openSqliteStore(join(folder, 'link.db'))).rejects.toMatchObject({
+    code: 'store_locked',
+    hint: expect.stringContaining('this process has opened it before') as string,
+  })
   await store.close()
   rmSync(folder, { recursive: true })
 })

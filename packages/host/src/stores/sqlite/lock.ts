@@ -37,5 +37,9 @@ function lockedError(path: string, cause: unknown): BatonError {
   const { holder } = readProcesses(path)
   const who = holder ? `process ${holder.pid}` : 'another process'
   const message = `${who} is using the store ${path}; stop it, or choose another file (--store FILE on the command line)`
-  return new BatonError({ code: 'store_locked', message, cause })
+  // Processes that share a store write who they are; others do not.
+  if (holder) return new BatonError({ code: 'store_locked', message, cause })
+  const hint =
+    'If this process has opened it before, open it once and pass the store on; see also openSharedSqliteStore.'
+  return new BatonError({ code: 'store_locked', message, hint, cause })
 }
