@@ -169,9 +169,18 @@ ${group('Reports from the host only', 'HostReport')}
 function describeKind({ name, meaning, fields, others }: LogKind): string {
   const mark = HOST_FACTS.has(name as never) ? ' *' : ''
   const more = others.map((other) => `With the fields of ${writeType(other)}.`)
-  return [`### \`${name}\`${mark}`, escape(meaning), describeFields(fields), ...more]
+  return [`### \`${name}\`${mark}`, escape(meaning), listFields(fields), ...more]
     .filter((part) => part !== '')
     .join('\n\n')
+}
+
+/** Fields that explain themselves in one line, and the others in a list. */
+function listFields(fields: readonly LogField[]): string {
+  const isPlain = ({ meaning }: LogField): boolean => meaning === ''
+  const write = ({ name, isOptional, type }: LogField): string => `\`${name}\`${isOptional ? '?' : ''} (\`${type}\`)`
+  const plain = fields.filter(isPlain).map(write).join(', ')
+  const told = fields.filter((field) => !isPlain(field)).map((field) => `- ${write(field)}: ${field.meaning}`)
+  return [plain, told.join('\n')].filter((part) => part !== '').join('\n\n')
 }
 
 /** Fields as a table; empty if there are none. */

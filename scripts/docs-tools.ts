@@ -29,7 +29,7 @@ ${row(['Kit', 'Tools'])}
 ${row(['---', '---'])}
 ${kits.map(({ kit, tools }) => row([`[${kit.title}](#${anchor(kit.title)})`, tools.map(({ name }) => `\`${name}\``).join(', ')])).join('\n')}
 
-Each tool, or its kit for all, says:
+\`?\` marks optional arguments. Each tool, or its kit for all, says:
 
 - its [effect](writing-tools.md#how-often-a-tool-may-run) and its time-out
 - whether a person approves calls by default; the kit's page explains how to change this
@@ -60,7 +60,7 @@ function describeKit(kit: ToolKit, tools: readonly Tool[]): string {
 
 ${kit.about} \`${kit.call}\` from \`${kit.subpath}\` returns ${tools.length > 1 ? 'all of them' : 'it'} ([${kit.page}](${kit.page})).${all === '' ? '' : ` Each: ${all}.`}
 
-${shared.rows.length === 0 ? '' : `Several take:\n\n${argumentTable(shared.rows)}\n\n`}${tools.map((tool) => describeTool(tool, shared)).join('\n\n')}`
+${shared.rows.length === 0 ? '' : `Several take:\n\n${shared.rows.join('\n')}\n\n`}${tools.map((tool) => describeTool(tool, shared)).join('\n\n')}`
 }
 
 /** Words that the section of a kit says once for several of its tools. */
@@ -124,23 +124,21 @@ function describeArguments(schema: JsonObject, sharedRows: readonly string[]): s
   const named = all.filter(({ text }) => sharedRows.includes(text)).map(({ name }) => `\`${name}\``)
   const rows = all.map(({ text }) => text).filter((text) => !sharedRows.includes(text))
   const above = named.length === 0 ? [] : [`Takes ${named.join(', ')}${rows.length === 0 ? '.' : ' and:'}`]
-  return [...above, ...(rows.length === 0 ? [] : [argumentTable(rows)])].join('\n\n')
+  return [...above, ...(rows.length === 0 ? [] : [rows.join('\n')])].join('\n\n')
 }
 
 function listArguments(schema: JsonObject): readonly { readonly name: string; readonly text: string }[] {
   return listFields(schema).map(({ name, schema: field, isRequired }) => ({
     name,
-    text: row([
-      `\`${name}\``,
-      typeOf(field),
-      isRequired ? 'required' : 'default' in field ? `\`${short(field['default'])}\`` : 'optional',
-      typeof field['description'] === 'string' ? field['description'] : '',
-    ]),
+    text: describeArgument(name, field, isRequired),
   }))
 }
 
-function argumentTable(rows: readonly string[]): string {
-  return `${row(['Argument', 'Type', 'Default', 'Meaning'])}\n${row(['---', '---', '---', '---'])}\n${rows.join('\n')}`
+function describeArgument(name: string, field: JsonObject, isRequired: boolean): string {
+  const { default: value, description } = field
+  const otherwise = value === undefined ? '' : `, \`${short(value)}\` by default`
+  const meaning = typeof description === 'string' ? `: ${description.replaceAll('\n', ' ')}` : ''
+  return `- \`${name}\`${isRequired ? '' : '?'} (${typeOf(field)}${otherwise})${meaning}`
 }
 
 function describeFields(schema: JsonObject): string {
