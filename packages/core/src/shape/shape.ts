@@ -179,7 +179,7 @@ function withoutField(form: Shape<object> | ObjectShape<object>, key: string): S
 export function either<A, P>(key: string, absent: Shape<A>, present: Shape<P>): Shape<A | P> {
   return {
     read: (reader, value) => (peek(reader, value, key) === undefined ? absent : present).read(reader, value),
-    check: (value) => (isObject(value) && value[key] !== undefined ? present : absent).check(value),
+    check: (value) => (isObject(value) && Object.hasOwn(value, key) ? present : absent).check(value),
     describe: () => ({ anyOf: [absent.describe(), present.describe()] }),
   }
 }
