@@ -32,6 +32,7 @@ import {
   describeUnread,
   isUnsent,
 } from './failure.ts'
+import { FORGOTTEN } from './lenient-fetch.ts'
 import type { TellOdd } from './lenient-messages.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TransportAuth } from './auth.ts'
@@ -334,14 +335,17 @@ export class Connection {
 
 const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
 
+/** Statuses other than 404 of servers that no longer know a session; 401 is from rmcp, the SDK in Rust. */
+const FORGETTING: ReadonlySet<number> = new Set([400, 401, 410])
+
 /**
- * Protocol versions up to 2025-11-25 require 404 for a request with an unknown session. Some servers answer 400 or 410
+ * Protocol versions up to 2025-11-25 require 404 for a request with an unknown session. Some servers answer otherwise,
  * with words about the session. Reopening a stream does not count as a request.
  */
 function isForgetting(thrown: unknown, sessionId: string | undefined): boolean {
   if (sessionId === undefined || !SdkHttpError.isInstance(thrown)) return false
   if (!thrown.message.startsWith('Error POSTing')) return false
-  return thrown.status === 404 || ((thrown.status === 400 || thrown.status === 410) && /session/i.test(thrown.message))
+  return thrown.status === 404 || (FORGETTING.has(thrown.status) && FORGOTTEN.test(thrown.message))
 }
 
 /** The SDK reports an abort as a time-out. */
