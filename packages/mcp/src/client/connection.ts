@@ -143,8 +143,9 @@ export class Connection {
       const options = { timeout: connectMs, maxTotalTimeout: connectMs, signal }
       return (await this.#begin(() => client.listTools(undefined, options))).tools
     } catch (thrown) {
-      if (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.InvalidResult && !this.isModern)
-        return this.#listLeniently(signal)
+      const code = SdkError.isInstance(thrown) ? thrown.code : undefined
+      const isEndless = code === SdkErrorCode.ListPaginationExceeded
+      if (isEndless || (code === SdkErrorCode.InvalidResult && !this.isModern)) return this.#listLeniently(signal)
       // A server that declares no capabilities is asked anyway.
       if (ProtocolError.isInstance(thrown) && thrown.code === ProtocolErrorCode.MethodNotFound) return []
       throw describeMcpFailure(name, thrown)
@@ -199,10 +200,14 @@ export class Connection {
     }
   }
 
-  /** The SDK rejects the whole list if one entry is not a valid tool. This keeps the valid ones. */
+  /**
+   * The SDK rejects the whole list if one entry is not a valid tool, or the pages do not end. This keeps the valid ones
+   * of the first pages.
+   */
   async #listLeniently(signal: AbortSignal): Promise<readonly McpTool[]> {
     const { log, name, connectMs } = this.#init
     const tools: McpTool[] = []
+    const cursors = new Set<string>()
     let cursor: string | undefined
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const params = cursor === undefined ? {} : { cursor }
@@ -220,9 +225,12 @@ export class Connection {
             tool: tellName(tool),
           })
       if (nextCursor === undefined) return tools
+      if (cursors.has(nextCursor)) break
+      cursors.add(nextCursor)
       cursor = nextCursor
     }
-    log.warn('tools of an MCP server were skipped: its list has too many pages', { server: name, pages: PAGES_MAX })
+    const pages = Math.min(cursors.size + 1, PAGES_MAX)
+    log.warn('tools of an MCP server may be missing: its list does not end', { server: name, pages })
     return tools
   }
 
@@ -360,9 +368,10 @@ function tellName(tool: unknown): string {
 }
 
 function createSdkClient(
-  { onToolsChanged, log, name, config, connectMs }: ConnectionOptions,
+  options: ConnectionOptions,
   elicit: (params: Parameters<typeof answerElicitation>[1]) => Promise<ElicitResult> | undefined,
 ): Client {
+  const { onToolsChanged, config, connectMs } = options
   const client = new Client(
     { name: 'baton', version: '0.1.0' },
     {
@@ -383,12 +392,13 @@ function createSdkClient(
     },
   )
   client.setRequestHandler('elicitation/create', async ({ params }) => (await elicit(params)) ?? { action: 'cancel' })
-  client.onerror = (cause) =>
-    log.warn('the connection to an MCP server reported an error', { server: name, cause: cause.message.slice(0, 500) })
+  // Among others, one for each piece of progress after the result of its call.
+  const tellError = createOddTeller(options)
+  client.onerror = (cause) => tellError('the connection to an MCP server reported an error', cause.message)
   return client
 }
 
-/** Logs only the first odd messages; a server that prints its log never stops. */
+/** Logs only the first oddities; a server that prints its log never stops. */
 function createOddTeller({ log, name }: ConnectionOptions): TellOdd {
   let told = 0
   return (what, text) => {
