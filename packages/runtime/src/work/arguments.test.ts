@@ -113,6 +113,15 @@ test('a check before anything is loaded waits for it, and the next one does not'
   expect(fresh.validate(shape, '{"n":1}')).toEqual({ ok: true, value: { n: 1 } })
 })
 
+test('a library’s schema that only describes itself is checked by its description', async () => {
+  const described = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+  const jsonSchema = { input: () => described, output: () => described }
+  const input = { '~standard': { version: 1, vendor: 'effect', jsonSchema } } as never // without `validate`
+  const validator = createArgumentValidator()
+  expect(await validator.validate({ input }, '{"a":"x"}')).toEqual({ ok: true, value: { a: 'x' } })
+  expect(await validator.validate({ input }, '{"a":1}')).toEqual({ ok: false, issues: '/a must be string' })
+})
+
 test('two schemas with one address do not get into each other’s way', () => {
   const shape = (type: string) => ({
     input: { $id: 'urn:x', type: 'object', properties: { a: { $id: 'urn:y', type } } },

@@ -1,6 +1,6 @@
 // Validates a call's arguments against its tool's schema, with messages that a model can act on. Ajv is loaded when it is
 // first needed, because importing it is a tenth of a start.
-import type { Agent, JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
+import type { Agent, JsonObject, JsonValue, Schema, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
 import {
   BatonError,
   countJoints,
@@ -200,9 +200,9 @@ export function createArgumentValidator(): ArgumentValidator {
     if (PROTO.test(argumentsText) && holdsProto(value))
       return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
     const known = compiled.get(schema)
-    if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
+    if (!known && canValidate(schema)) return validateStandard(schema, value)
     if (!loaded) return load().then(() => validate(shape, argumentsText))
-    const usual = known ?? compileSchema(loaded.ajv, schema as JsonObject) // not a library's schema
+    const usual = known ?? compileSchema(loaded.ajv, toJsonSchema(schema))
     if (!known) compiled.set(schema, usual)
     const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(usual, loaded.module) : usual.check
     budget.left = STEPS + argumentsText.length * STEPS_PER_CHAR
@@ -258,6 +258,13 @@ function holdsProto(value: JsonValue): boolean {
     for (const one of Object.values(next) as JsonValue[]) open.push(one)
   }
   return false
+}
+
+/** Standard JSON Schema does not ask for a validator: Effect 4's only describes itself. */
+function canValidate(schema: Schema): schema is StandardSchema {
+  return (
+    isStandardSchema(schema) && typeof (schema['~standard'] as { readonly validate?: unknown }).validate === 'function'
+  )
 }
 
 async function validateStandard(schema: StandardSchema, value: JsonValue): Promise<Validated> {
