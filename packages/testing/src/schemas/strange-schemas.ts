@@ -1,5 +1,6 @@
 // Schemas as strangers write them, each with valid arguments, for tests of how they are read and of the check.
 import type { JsonObject } from '@baton/core'
+import { CONTRADICTORY } from './contradictory-schemas.ts'
 
 export interface StrangeSchema {
   readonly input: JsonObject
@@ -139,6 +140,25 @@ const REFERENCES: Readonly<Record<string, StrangeSchema>> = {
     },
     right: [{ a: 1 }],
     told: '$ref "#/$defs/c" only leads back to itself, so it is dropped',
+  },
+  'definitions in a part': {
+    input: field({
+      type: 'object',
+      properties: { b: { $ref: '#/$defs/b' } },
+      $defs: { b: { type: 'array', items: { $ref: '#/$defs/c' } }, c: { type: 'number' } },
+    }),
+    right: [{ a: { b: [1] } }],
+    wrong: [{ a: { b: ['x'] } }],
+  },
+  'a whole schema inside another one': {
+    input: field({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: { n: { type: 'number' }, next: { $ref: '#' } },
+      required: ['n'],
+    }),
+    right: [{ a: { n: 1, next: { n: 2 } } }],
+    wrong: [{ a: { n: 1, next: { a: { n: 2 } } } }],
   },
   'definitions under other names': {
     input: {
@@ -309,78 +329,6 @@ const MEANINGLESS: Readonly<Record<string, StrangeSchema>> = {
     input: { ...field({}), $async: true, id: 7 } as JsonObject,
     right: [{ a: 1 }],
     wrong: [{}],
-  },
-}
-
-/** Keywords that no value fits together; the tool could never be called. */
-const CONTRADICTORY: Readonly<Record<string, StrangeSchema>> = {
-  'texts listed under a number': {
-    input: field({ type: 'integer', enum: ['1', '2'] }),
-    right: [{ a: '1' }],
-    wrong: [{ a: '3' }],
-    told: 'properties.a: type "integer" has no value of enum, so it is not checked',
-  },
-  'a const of another type': {
-    input: field({ type: 'string', const: 5 }),
-    right: [{ a: 5 }],
-    wrong: [{ a: 'x' }],
-    told: 'properties.a: type "string" does not have the const, so it is not checked',
-  },
-  'limits in the wrong order': {
-    input: field({ type: 'integer', minimum: 10, maximum: 1 }),
-    right: [{ a: 5 }],
-    wrong: [{ a: 'x' }],
-    told: 'properties.a: minimum 10 is above the maximum of 1, so neither is checked',
-  },
-  'lengths in the wrong order': {
-    input: field({ type: 'array', minItems: 3, maxItems: 1 }),
-    right: [{ a: ['x'] }],
-    wrong: [{ a: 'x' }],
-    told: 'properties.a: minItems 3 is above the maxItems of 1, so neither is checked',
-  },
-  'a demand that a closed object forbids': {
-    input: { type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'b'], additionalProperties: false },
-    right: [{ a: 'x' }, { a: 'x', b: 1 }],
-    wrong: [{ b: 1 }, { a: 1 }],
-    told: 'additionalProperties forbids the required property "b", so neither is checked',
-  },
-  'a closed object beside parts with demands': {
-    input: {
-      type: 'object',
-      allOf: [{ $ref: '#/$defs/b' }, { properties: { a: { type: 'string' } }, required: ['a'] }],
-      additionalProperties: false,
-      $defs: { b: { type: 'object', properties: { b: { type: 'number' } }, required: ['b'] } },
-    },
-    right: [{ a: 'x', b: 1 }],
-    wrong: [{ a: 'x' }, { a: 1, b: 1 }],
-    told: 'additionalProperties forbids the required property "a", so it is not checked',
-  },
-  'what contradicts inside a denial': {
-    input: field({ type: 'string', not: { type: 'integer', enum: ['x'] } }),
-    right: [{ a: 'y' }],
-    wrong: [{ a: 1 }],
-    told: 'properties.a.not: type "integer" has no value of enum, so it is not checked',
-  },
-  'keywords without a value': {
-    input: {
-      ...field({ type: 'string', description: undefined } as unknown as JsonObject, { $defs: undefined } as never),
-      title: undefined,
-    } as unknown as JsonObject, // as a program writes them
-    right: [{ a: 'x' }],
-    wrong: [{ a: 1 }],
-  },
-  'a property without a value': {
-    input: {
-      ...field({ type: 'string' }),
-      properties: { a: { type: 'string' }, b: undefined },
-    } as unknown as JsonObject,
-    right: [{ a: 'x' }],
-    wrong: [{ a: 1 }],
-  },
-  'a pattern between slashes, with a flag': {
-    input: text('/^[a-z]+$/i'),
-    right: [{ a: 'Abc' }],
-    wrong: [{ a: 'a1' }],
   },
 }
 
