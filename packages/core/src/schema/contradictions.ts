@@ -20,7 +20,7 @@ export interface ContradictionOptions {
 
 /** The schema without what contradicts; the schema itself if nothing does. */
 export function withoutContradictions(schema: JsonObject, { find, tell }: ContradictionOptions): JsonObject {
-  const found = [...findTypeAgainst(schema), ...findBounds(schema), ...findClosed(schema, find)]
+  const found = [...findOtherType(schema), ...findBounds(schema), ...findClosed(schema, find)]
   if (found.length === 0) return schema
   for (const { keyword, message } of found) tell(keyword, message)
   const dropped = new Set(found.flatMap((one) => one.dropped))
@@ -36,7 +36,7 @@ export function withoutContradictions(schema: JsonObject, { find, tell }: Contra
 }
 
 /** A type that no listed value has, such as texts under `integer`. The values say more than the type. */
-function findTypeAgainst({ type, enum: values, const: only }: JsonObject): readonly Contradiction[] {
+function findOtherType({ type, enum: values, const: only }: JsonObject): readonly Contradiction[] {
   if (type === undefined) return []
   const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
   const hasType = (value: JsonValue): boolean => types.some((one) => isOfType(value, one))

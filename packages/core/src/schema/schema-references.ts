@@ -59,10 +59,9 @@ export function indexReferences(root: JsonObject): References {
     seen.add(schema)
     const id = readId(schema)
     const isAddress = id !== '' && !id.startsWith('#') && schema !== root
-    // A whole schema that a program put into another one, whose references mean itself.
-    const isWhole = typeof schema['$schema'] === 'string' && schema !== root
-    const address = isAddress ? joinAddress(around.address, id) : around.address
-    const own = isAddress || isWhole ? makeResource(schema, address) : holdDefinitions(schema, around, inner)
+    const own = isAddress
+      ? makeResource(schema, joinAddress(around.address, id))
+      : holdDefinitions(schema, around, inner)
     if (isAddress && !addresses.has(id)) addresses.set(id, own)
     noteAnchors(own, schema, id)
     for (const { value } of listInner(schema)) if (isJsonObject(value)) open.push({ schema: value, around: own })

@@ -75,9 +75,12 @@ function readPart(value: JsonValue): JsonObject {
 }
 
 /** Whether nothing but the text, and hints about it, is in the part. */
-function isTextPart({ text: said, type: _, annotations: __, _meta: ___, ...more }: JsonObject): boolean {
-  return Object.keys(more).length === 0 || (said !== undefined && said !== '')
+function isTextPart(part: JsonObject): boolean {
+  const { text: said } = part
+  return (said !== undefined && said !== '') || Object.keys(part).every((name) => TEXT_FIELDS.includes(name))
 }
+
+const TEXT_FIELDS: readonly string[] = ['type', 'text', 'annotations', '_meta']
 
 /**
  * The first bytes of an image decide its type. Data of unknown type is passed on as a file. A part whose data is
