@@ -92,7 +92,8 @@ export class Connection {
   static async open(init: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
     const { name, config, auth, connectMs, messageBytes, fetch, prior } = init
     let connection: Connection | undefined
-    const createClient = (): Client => createSdkClient(init, (params) => connection?.answerAlone(params))
+    const createClient = (version?: string): Client =>
+      createSdkClient({ ...init, version }, (params) => connection?.answerAlone(params))
     try {
       const connected = await openTransport({
         config,
@@ -368,10 +369,10 @@ function tellName(tool: unknown): string {
 }
 
 function createSdkClient(
-  options: ConnectionOptions,
+  options: ConnectionOptions & { readonly version: string | undefined },
   elicit: (params: Parameters<typeof answerElicitation>[1]) => Promise<ElicitResult> | undefined,
 ): Client {
-  const { onToolsChanged, config, connectMs } = options
+  const { onToolsChanged, config, connectMs, version } = options
   const client = new Client(
     { name: 'baton', version: '0.1.0' },
     {
@@ -379,6 +380,7 @@ function createSdkClient(
         elicitation: { form: { applyDefaults: true }, url: {} },
         extensions: { [TASKS_EXTENSION]: {} },
       },
+      ...(version !== undefined && { supportedProtocolVersions: [version] }),
       versionNegotiation: {
         mode: 'auto',
         probe: { timeoutMs: 'command' in config ? Math.min(PROBE_MS, connectMs) : connectMs },
