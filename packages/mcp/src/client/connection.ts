@@ -1,7 +1,7 @@
 // One connection to an MCP server. It lists tools and makes calls, including progress, questions, `input_required`
 // rounds and tasks. It ends once and is never reopened.
-import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core/internal'
-import { BatonError, isBatonError } from '@baton/core/internal'
+import type { JsonObject, JsonValue, Logger, Timers, ToolContext } from '@baton/core/internal'
+import { BatonError, isBatonError, isJsonObject } from '@baton/core/internal'
 import type {
   CallToolResult,
   ElicitResult,
@@ -19,6 +19,7 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  UrlElicitationRequiredError,
   isInputRequiredResult,
   isSpecType,
 } from '@modelcontextprotocol/client'
@@ -34,6 +35,7 @@ import {
 } from './failure.ts'
 import { FORGOTTEN } from './lenient-fetch.ts'
 import type { TellOdd } from './lenient-messages.ts'
+import { readQuestion } from './lenient-results.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TransportAuth } from './auth.ts'
 import { isLoginRequired } from './shared-login.ts'
@@ -177,7 +179,7 @@ export class Connection {
       if (this.#mustBeTask(tool)) return await callAsTask(params, place)
       const ask = (what: typeof params): Promise<CallToolResult> =>
         client.callTool(what, { ...options, toolDefinition: bare })
-      let result = await this.#begin(() => ask(params))
+      let result = await this.#begin(() => this.#withPages(() => ask(params), context))
       for (let round = 1; isInputRequiredResult(result); round += 1) {
         if (round > ROUNDS_MAX)
           throw new BatonError({
@@ -289,6 +291,24 @@ export class Connection {
     }
   }
 
+  /**
+   * A 2025-11-25 server may refuse a call until the user has opened a page, and has not run it then. Every page is a
+   * question; the call is sent again once all are accepted.
+   */
+  async #withPages<Result>(act: () => Promise<Result>, context: ToolContext): Promise<Result> {
+    for (let round = 1; ; round += 1)
+      try {
+        return await act()
+      } catch (thrown) {
+        const pages = readPages(thrown)
+        if (pages.length === 0 || round > ROUNDS_MAX) throw thrown
+        for (const page of pages) {
+          const { action } = await answerElicitation(this.#init.name, page, context)
+          if (action !== 'accept') throw thrown
+        }
+      }
+  }
+
   /** A request that was refused for lack of a login or a scope had no effect, so it is sent again. */
   async #withLogin<Result>(act: () => Promise<Result>): Promise<Result> {
     const logIn = this.#connected.beginLogin?.()
@@ -361,6 +381,13 @@ function isForgetting(thrown: unknown, sessionId: string | undefined): boolean {
 function tellStopped(server: string, cause: unknown): BatonError {
   const message = `the call was stopped before MCP server "${server}" answered; it may have taken effect`
   return new BatonError({ code: 'cancelled', message, cause })
+}
+
+/** The pages that the user must open before a call. */
+function readPages(thrown: unknown): readonly Parameters<typeof answerElicitation>[1][] {
+  const listed: unknown = UrlElicitationRequiredError.isInstance(thrown) ? thrown.elicitations : []
+  const pages = Array.isArray(listed) ? (listed as readonly JsonValue[]).filter(isJsonObject) : []
+  return pages.map((page) => readQuestion({ ...page, mode: 'url' }) as Parameters<typeof answerElicitation>[1]) // a page
 }
 
 function tellName(tool: unknown): string {

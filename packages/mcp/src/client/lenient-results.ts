@@ -101,9 +101,19 @@ function readForm({ properties, required, ...schema }: JsonObject): JsonObject {
   return {
     type: 'object',
     ...schema,
-    properties: Object.fromEntries(fields.map(([name, field]) => [name, readFormField(field)])),
+    properties: Object.fromEntries(
+      fields
+        .map(([name, field]): [string, JsonObject] => [name, readFormField(field)])
+        .filter(([name, field]) => names.includes(name) || canBeFilledIn(field)),
+    ),
     ...(names.length > 0 && { required: names }),
   }
+}
+
+/** Forms have no objects, and only lists of given choices; an optional field of another kind is left out. */
+function canBeFilledIn({ type, items }: JsonObject): boolean {
+  if (type === 'array') return isJsonObject(items) && (Array.isArray(items['enum']) || Array.isArray(items['anyOf']))
+  return type === 'string' || type === 'number' || type === 'integer' || type === 'boolean'
 }
 
 /**

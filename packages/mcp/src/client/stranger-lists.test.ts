@@ -1,5 +1,5 @@
 // Lists of tools as strangers write them: each tool that can be meant is offered and can be called, the log names the
-// others, and no list goes on for ever.
+// others, and no list goes on for ever. Calls that are refused until the user has opened a page.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,9 +19,17 @@ interface Message {
 
 type List = (cursor: string | undefined, asked: number) => JsonValue
 
-/** A server whose calls return their arguments. `notes`: pieces of progress after each result. */
-async function startServer(list: List, notes = 0) {
+interface Odd {
+  /** Pieces of progress after each result. */
+  readonly notes?: number
+  /** The error of a call, by its number. */
+  readonly refuse?: (call: number) => JsonObject | undefined
+}
+
+/** A server whose calls return their arguments. */
+async function startServer(list: List, { notes = 0, refuse }: Odd = {}) {
   let asked = 0
+  const counts = { calls: 0 }
   const answer = ({ method, params }: Message): JsonValue => {
     if (method === 'tools/list') return list(params?.cursor, (asked += 1))
     if (method === 'tools/call') return { content: [{ type: 'text', text: JSON.stringify(params?.arguments) }] }
@@ -35,8 +43,10 @@ async function startServer(list: List, notes = 0) {
       const message = JSON.parse(body) as Message
       const { id, method } = message
       if (id === undefined) return void response.writeHead(202).end()
-      const isOld = method === 'server/discover'
-      const said = isOld ? { error: { code: -32_601, message: 'unknown' } } : { result: answer(message) }
+      if (method === 'tools/call') counts.calls += 1
+      const unknown = method === 'server/discover' ? { code: -32_601, message: 'unknown' } : undefined
+      const error = method === 'tools/call' ? refuse?.(counts.calls) : unknown
+      const said = error ? { error } : { result: answer(message) }
       const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 99, progress: 1 } }
       const late = method === 'tools/call' ? Array.from({ length: notes }, () => progress) : []
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -53,7 +63,7 @@ async function startServer(list: List, notes = 0) {
   ends.push(() => servers.close())
   const names = async (): Promise<readonly string[] | undefined> =>
     (await servers.sources[0]?.list())?.map(({ name }) => name)
-  return { servers, warnings, names }
+  return { servers, warnings, names, counts }
 }
 
 const INPUT = { type: 'object', properties: { n: { type: 'string' } } }
@@ -135,7 +145,30 @@ test('a name that cannot be called is named in the log', async () => {
 })
 
 test('progress of calls that have ended is logged ten times', async () => {
-  const { servers, warnings } = await startServer(() => ({ tools: [toolOf('t')] }), 500)
+  const { servers, warnings } = await startServer(() => ({ tools: [toolOf('t')] }), { notes: 500 })
   await callTools(servers, [['t', {}]])
   expect(warnings.filter((told) => told.includes('reported an error'))).toHaveLength(10)
+})
+
+const LOGIN = { mode: 'url', elicitationId: 'e1', url: 'https://login.example.com/a', message: 'Log in first' }
+const REFUSED = { code: -32_042, message: 'A login is required', data: { elicitations: [LOGIN] } }
+
+test('a call that a server refuses until the user has opened a page is sent again when they have', async () => {
+  const refuse = (call: number): JsonObject | undefined => (call < 3 ? REFUSED : undefined)
+  const { servers, counts } = await startServer(() => ({ tools: [toolOf('t')] }), { refuse })
+  const { calls, asked } = await callTools(servers, [['t', { n: 'x' }]], { onQuestion: () => ({}) })
+  expect(asked).toEqual(Array.from({ length: 2 }, () => expect.stringContaining('login.example.com') as string))
+  expect(calls).toEqual([expect.stringMatching(/^t ok/)])
+  expect(counts.calls).toBe(3)
+})
+
+test.each([
+  ['the user declines', REFUSED],
+  ['it names no page', { ...REFUSED, data: { elicitations: {} } }],
+  ['it gives no reason', { code: -32_042, message: 'A login is required' }],
+])('a call that needs a page ends with the server’s words if %s', async (_, error) => {
+  const { servers, counts } = await startServer(() => ({ tools: [toolOf('t')] }), { refuse: () => error })
+  const { calls } = await callTools(servers, [['t', {}]])
+  expect(calls).toEqual([expect.stringMatching(/^t error api_failed: .*A login is required/)])
+  expect(counts.calls).toBe(1)
 })
