@@ -5,11 +5,12 @@ import { createLenientFetch } from './lenient-fetch.ts'
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } }
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/initialized' }
 
-async function send(message: object, response: () => Response) {
+async function send(message: object, response: () => Response, deliver?: (message: object) => void) {
   const told: string[] = []
   const fetcher = createLenientFetch(
     () => Promise.resolve(response()),
     (what) => told.push(what),
+    deliver,
   )
   const got = await fetcher('http://h/mcp', { method: 'POST', body: JSON.stringify(message) })
   return { status: got.status, text: await got.text(), told }
@@ -48,4 +49,36 @@ test.each([
   const bytes = Buffer.from(`${before}${answered(said)}\n\n`, encoding)
   const { text } = await send(CALL, () => new Response(bytes, { headers: { 'content-type': type } }))
   expect(text).toContain(said)
+})
+
+test.each<[string, string, number, readonly unknown[]]>([
+  ['Accepted', 'Accepted', 202, []],
+  ['a receipt in JSON', '{"status":"ok"}', 202, []],
+  ['the answer', answered('x'), 202, [{ id: 1, result: {} }]],
+  ['a list with the answer', `[${answered('x')}]`, 200, [{ id: 1, result: {} }]],
+  ['the answer to another request', answered('x').replace('"id":1', '"id":9'), 202, []],
+  ['an error of the request', '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}', 400, [{ error: {} }]],
+])('a response of the older transport that has %s', async (_, body, status, delivered) => {
+  const messages: object[] = []
+  const { told, ...got } = await send(
+    CALL,
+    () => new Response(body, { status }),
+    (message) => messages.push(message),
+  )
+  expect(messages).toMatchObject(delivered)
+  expect({ ...got, told }).toEqual({ status: 202, text: '', told: [] })
+})
+
+test.each([
+  [CALL, 500, []],
+  [{ ...CALL, method: 'server/discover' }, 202, [{ error: { code: -32_601 } }]],
+])('a request %j of the older transport that fails', async (message, status, delivered) => {
+  const messages: object[] = []
+  const got = await send(
+    message,
+    () => new Response('boom', { status: 500 }),
+    (one) => messages.push(one),
+  )
+  expect(got.status).toBe(status)
+  expect(messages).toMatchObject(delivered)
 })

@@ -26,8 +26,11 @@ const LOGIN: ReadonlySet<number> = new Set([401, 403])
 type Init = Parameters<FetchLike>[1]
 type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>
 
-/** @param tell logs odd messages */
-export function createLenientFetch(fetcher: FetchLike, tell: TellOdd): FetchLike {
+/**
+ * @param tell logs odd messages
+ * @param deliver for the transport of 2024-11-05: takes an answer that came in a response, which the SDK does not read
+ */
+export function createLenientFetch(fetcher: FetchLike, tell: TellOdd, deliver?: (message: Message) => void): FetchLike {
   const open = new OpenRequests()
   /** The newest session id named by the server: some servers change it. */
   let session: string | undefined
@@ -44,7 +47,9 @@ export function createLenientFetch(fetcher: FetchLike, tell: TellOdd): FetchLike
     const exchange = new Exchange({ open, own, tell })
     if (sent === undefined) return readStream(response, exchange)
     if (!own) return readReceipt(response, isNotice(sent), tell)
-    const answer = await readAnswer(response, exchange, own)
+    const answer = deliver
+      ? await readOlderReceipt(response, exchange, { own, deliver })
+      : await readAnswer(response, exchange, own)
     if (!answer.ok) open.settle(own)
     return answer
   }
@@ -94,6 +99,27 @@ function readReceipt(response: Response, isNotice: boolean, tell: TellOdd): Resp
   if ((!response.ok && !isRefused) || response.status === 202) return response
   drop(response)
   return remake(response, { status: 202 })
+}
+
+interface Receipt {
+  readonly own: OpenRequest
+  readonly deliver: (message: Message) => void
+}
+
+/** The older transport answers on its stream. Some servers answer in the response, or in both, such as early mcp-go. */
+async function readOlderReceipt(response: Response, exchange: Exchange, receipt: Receipt): Promise<Response> {
+  const { own, deliver } = receipt
+  const text = await response.text()
+  const parsed = parseJson(text)
+  const value = parsed.ok ? parsed.value : null
+  const isAnswer = (one: JsonValue): boolean =>
+    isJsonObject(one) && String(one['id']) === String(own.id) && (isJsonObject(one['result']) || 'error' in one)
+  const answers = (Array.isArray(value) ? (value as readonly JsonValue[]) : [value]).filter(isAnswer)
+  const isUnknown = own.method === 'server/discover' && !response.ok && !LOGIN.has(response.status)
+  const messages = isUnknown ? [refuse(own)] : answers.flatMap((one) => exchange.read(one))
+  for (const message of messages) deliver(message)
+  if (response.ok || messages.length > 0) return remake(response, { status: 202 })
+  return remake(response, { body: text, status: response.status })
 }
 
 async function readAnswer(response: Response, exchange: Exchange, own: OpenRequest): Promise<Response> {

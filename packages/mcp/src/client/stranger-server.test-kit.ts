@@ -243,8 +243,10 @@ function serveOlder(request: IncomingMessage, response: ServerResponse): void {
   request.on('data', (chunk) => (body += String(chunk)))
   request.on('end', () => {
     const message = JSON.parse(body) as Message
-    response.writeHead(202).end('Accepted')
-    if (message.id === undefined || message.method === undefined) return
+    const isRequest = message.id !== undefined && message.method !== undefined
+    const hasAnswer = isRequest && (mode === 'older-both' || mode === 'older-body')
+    response.writeHead(202).end(hasAnswer ? answer(message) : 'Accepted')
+    if (!isRequest || mode === 'older-body') return
     if (message.method === 'tools/call' && mode === 'older-dies') process.exit(1)
     if (message.method === 'tools/call' && mode === 'older-breaks') return void stream?.destroy()
     stream?.write(events(answer(message) ?? ''))

@@ -150,6 +150,8 @@ describe('over HTTP', () => {
         'resumes',
         'forgets',
         'older',
+        'older-both',
+        'older-body',
         'wrong-id',
         'unknown-is-500',
         'modern',

@@ -1,5 +1,5 @@
 // Opens one connection to an MCP server over its configured transport: a process, or HTTP of either kind.
-import type { Client, ConnectOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
+import type { Client, ConnectOptions, FetchLike, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import {
   ProtocolError,
   SSEClientTransport,
@@ -192,17 +192,17 @@ function createHttpTransport(
   type: 'http' | 'sse',
 ): HttpTransport {
   const login = auth?.login
-  const lenient = createLenientFetch(createBoundedFetch(messageBytes, fetch), tellOdd)
+  let older: SSEClientTransport | undefined
+  const deliver = type === 'sse' ? (message: JSONRPCMessage): void => older?.onmessage?.(message) : undefined
+  const lenient = createLenientFetch(createBoundedFetch(messageBytes, fetch), tellOdd, deliver)
   const requestInit = headers && { headers: { ...headers } }
   const options = {
     fetch: login ? login.watch(lenient) : lenient,
     ...(requestInit && { requestInit }),
     ...(auth && { authProvider: auth.provider }),
   }
-  const transport =
-    type === 'sse'
-      ? new SSEClientTransport(new URL(url), options)
-      : new StreamableHTTPClientTransport(new URL(url), options)
+  if (type === 'sse') older = new SSEClientTransport(new URL(url), options)
+  const transport = older ?? new StreamableHTTPClientTransport(new URL(url), options)
   if (!login) return { transport }
   const toLogin = createFetchWithInit(lenient, requestInit)
   const beginLogin = (): ((refusal: unknown) => Promise<void>) => {
