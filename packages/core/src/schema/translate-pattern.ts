@@ -32,7 +32,7 @@ export function translatePattern(written: string): TranslatedPattern {
 function withoutDelimiters(written: string): string {
   const [, body = '', flags = ''] = /^\/([^]*)\/([a-zA-Z]{0,8})$/.exec(written) ?? []
   if (!body.startsWith('^') && !/(?<!\\)\$$/.test(body)) return written
-  const kept = [...flags].filter((flag) => 'imsx'.includes(flag)).join('')
+  const kept = flags.replaceAll(/[^imsx]/g, '')
   return kept === '' ? body : `(?${kept})${body}`
 }
 

@@ -113,7 +113,7 @@ async function readOlderReceipt(response: Response, exchange: Exchange, receipt:
   const parsed = parseJson(text)
   const value = parsed.ok ? parsed.value : null
   const isAnswer = (one: JsonValue): boolean =>
-    isJsonObject(one) && String(one['id']) === String(own.id) && (isJsonObject(one['result']) || 'error' in one)
+    isJsonObject(one) && asText(one['id'] ?? '') === String(own.id) && (isJsonObject(one['result']) || 'error' in one)
   const answers = (Array.isArray(value) ? (value as readonly JsonValue[]) : [value]).filter(isAnswer)
   const isUnknown = own.method === 'server/discover' && !response.ok && !LOGIN.has(response.status)
   const messages = isUnknown ? [refuse(own)] : answers.flatMap((one) => exchange.read(one))

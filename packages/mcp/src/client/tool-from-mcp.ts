@@ -50,7 +50,7 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
   })
 }
 
-/** Keywords under which a schema that allows more would forbid more. */
+/** Keywords that forbid more if a schema inside them allows more. */
 const EXCLUSIVE = /"(?:oneOf|not|if)":/
 /** Maximum nesting of schemas to look into. */
 const DEPTH_MAX = 100

@@ -43,7 +43,7 @@ export interface OpenTransport {
 export interface TransportOptions {
   readonly config: McpServerConfig
   readonly auth?: TransportAuth
-  /** Creates a client for one attempt: the SDK connects each client once. `version`: the only one that it requests. */
+  /** Creates a client for one attempt: the SDK connects each client once. `version`: the only version to request. */
   readonly createClient: (version?: string) => Client
   /** Maximum bytes of one message. */
   readonly messageBytes: number
