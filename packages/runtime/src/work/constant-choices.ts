@@ -7,7 +7,7 @@ import { isJsonObject, stringifySorted } from '@baton/core/internal'
 const MANY = 16
 /** Keywords that contain values rather than schemas. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required'])
-/** Keywords beside a constant that restrict nothing; a type that excluded the constant was dropped before. */
+/** Keywords that do not restrict a constant. Its type agrees with it: `readSchema` drops any other. */
 const BESIDE: ReadonlySet<string> = new Set('const type title description deprecated $comment'.split(' '))
 
 /** The same schema; the schema itself if it has no such choice. */
@@ -40,7 +40,7 @@ function withEnum(schema: JsonObject): JsonObject {
   const { [keyword]: variants, ...rest } = schema
   if (!isChoice(variants) || rest['enum'] !== undefined) return schema
   const values = variants.map((one) => one['const'] ?? null)
-  // In `oneOf`, a constant that stands twice fits twice.
+  // A value that equals two constants does not match `oneOf`.
   const isExclusive = keyword === 'anyOf' || new Set(values.map(stringifySorted)).size === values.length
   return isExclusive ? { ...rest, enum: values } : schema
 }

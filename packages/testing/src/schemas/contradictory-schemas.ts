@@ -1,7 +1,7 @@
 // Schemas whose keywords exclude each other, are absent, or are written as another language does, with arguments that
 // their authors mean.
 import type { JsonObject } from '@baton/core'
-import type { StrangeSchema } from './strange-schemas.ts'
+import type { StrangeSchema } from './strange-schema.ts'
 
 function field(schema: JsonObject): JsonObject {
   return { type: 'object', properties: { a: schema }, required: ['a'] }
