@@ -139,6 +139,14 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: 'packages/mcp/src/server/strangers.test.ts', name: 'is asked again under a new key' },
   },
   {
+    file: 'packages/mcp/src/client/connection.ts',
+    within: '#withPages',
+    repeats: 'a call that a server refused until the user has opened a page',
+    bound: 'ten rounds of questions, each accepted by the user; never after the call ran',
+    same: 'the tool, its arguments and its idempotency key',
+    test: { file: 'packages/mcp/src/client/stranger-lists.test.ts', name: 'is sent again' },
+  },
+  {
     file: 'packages/mcp/src/client/mcp-server.ts',
     within: '#use',
     repeats: 'a call, or the reading of a list, that a server refused because it had forgotten the session',

@@ -10,6 +10,7 @@ import { translatePattern } from './translate-pattern.ts'
 import type { Resource, Target } from './schema-references.ts'
 import { findFreeName, indexReferences } from './schema-references.ts'
 import { countJoints, isTooLarge, JOINTS_MAX, outlineSchema, VALUES_MAX } from './checkable-schema.ts'
+import { withoutContradictions } from './contradictions.ts'
 import { breakCircles, loosenNegations } from './loosened-schema.ts'
 
 export interface SchemaFault {
@@ -160,7 +161,8 @@ function readObject(work: Work, given: JsonObject, outer: Place): JsonObject {
   const read: Record<string, JsonValue> = {}
   let isLoose = false
   for (const [keyword, value] of Object.entries(today)) {
-    if (DROPPED.has(keyword) || (DEFINITIONS.has(keyword) && !isRoot)) continue
+    const isAbsent = (value as JsonValue | undefined) === undefined // as programs write it
+    if (isAbsent || DROPPED.has(keyword) || (DEFINITIONS.has(keyword) && !isRoot)) continue
     const said = readKeyword(work, keyword, value, place)
     if (said === undefined || (keyword === 'patternProperties' && hasFewer(value, said))) isLoose = true
     if (said !== undefined)
@@ -168,7 +170,12 @@ function readObject(work: Work, given: JsonObject, outer: Place): JsonObject {
     if (keyword === 'pattern' && said !== undefined && !isCheckedPattern(work, said, place)) isLoose = true
   }
   if (isLoose) openRemainders(today, read)
-  const kept = isSame(given, read) ? given : read
+  const settled = withoutContradictions(read, {
+    find: (reference) => work.resolve(reference, place.resource)?.schema,
+    tell: (keyword, message) => tellUnchecked(work, place, keyword, message),
+  })
+  const kept = isSame(given, settled) ? given : settled
+  if (settled !== read) isLoose = true
   if (isLoose) work.loose.add(kept)
   return kept
 }
@@ -266,8 +273,9 @@ function readList(work: Work, keyword: string, list: readonly JsonValue[], place
 }
 
 function readMap(work: Work, keyword: string, map: JsonObject, place: Place): JsonObject | undefined {
-  let isChanged = false
-  const entries = Object.entries(map).flatMap(([name, one]): [string, JsonValue][] => {
+  const given = Object.entries(map).filter(([, one]) => (one as JsonValue | undefined) !== undefined)
+  let isChanged = given.length < Object.keys(map).length
+  const entries = given.flatMap(([name, one]): [string, JsonValue][] => {
     const inner = stepInto(place, name)
     const read = readValue(work, one, inner)
     if (read === undefined) tell(work, inner, name, `is ${show(one)}, which is not a schema, so any value is accepted`)

@@ -14,7 +14,12 @@ export interface Resource {
   readonly dynamic: Set<string>
   /** Nested resources by root. */
   readonly inner: ReadonlyMap<JsonObject, Resource>
+  /** A part with definitions of its own, and the resource around it. */
+  readonly holder?: { readonly schema: JsonObject; readonly around: Resource }
 }
+
+/** Maximum parts with definitions around a reference. */
+const HOLDERS_MAX = 20
 
 export interface Target {
   readonly schema: JsonValue
@@ -54,13 +59,23 @@ export function indexReferences(root: JsonObject): References {
     seen.add(schema)
     const id = readId(schema)
     const isAddress = id !== '' && !id.startsWith('#') && schema !== root
-    const own = isAddress ? makeResource(schema, joinAddress(around.address, id)) : around
+    const own = isAddress
+      ? makeResource(schema, joinAddress(around.address, id))
+      : holdDefinitions(schema, around, inner)
     if (isAddress && !addresses.has(id)) addresses.set(id, own)
     noteAnchors(own, schema, id)
     for (const { value } of listInner(schema)) if (isJsonObject(value)) open.push({ schema: value, around: own })
   }
   const resolve = createResolver({ root: resource, addresses })
   return { resource, resolve, ...nameDefinitions(root) }
+}
+
+/** The resource of a part: its own one if it has definitions. */
+function holdDefinitions(schema: JsonObject, around: Resource, inner: Map<JsonObject, Resource>): Resource {
+  if (schema === around.root || !('$defs' in schema || 'definitions' in schema)) return around
+  const made: Resource = { ...around, holder: { schema, around } }
+  inner.set(schema, made)
+  return made
 }
 
 function textOf(value: JsonValue | undefined): string {
@@ -106,8 +121,19 @@ function createResolver({ root, addresses }: Known): References['resolve'] {
     if (fragment === '') return { schema: resource.root, resource, name: lastStep(address) }
     if (!fragment.startsWith('/')) return findAnchor({ root, anchors }, resource, fragment, keyword !== '')
     // Bundled schemas often mean the whole schema, although the part has an address.
-    return followPointer(resource, fragment) ?? followPointer(root, fragment)
+    return followPointer(resource, fragment) ?? followPointer(root, fragment) ?? followInParts(resource, fragment)
   }
+}
+
+/** Programs compose schemas that have definitions, and leave the references as they are. */
+function followInParts(from: Resource, fragment: string): Target | undefined {
+  let { holder } = from
+  for (let levels = 0; holder && levels < HOLDERS_MAX; levels += 1) {
+    const found = followPointer(from, fragment, holder.schema)
+    if (found) return found
+    holder = holder.around.holder
+  }
+  return undefined
 }
 
 interface Anchored {
@@ -154,8 +180,8 @@ function findAnchor(
   return holder && schema && { schema, resource: holder, name }
 }
 
-function followPointer(from: Resource, pointer: string): Target | undefined {
-  let [at, resource, name]: [JsonValue | undefined, Resource, string] = [from.root, from, '']
+function followPointer(from: Resource, pointer: string, start: JsonValue = from.root): Target | undefined {
+  let [at, resource, name]: [JsonValue | undefined, Resource, string] = [start, from, '']
   for (const step of pointer.slice(1).split('/')) {
     name = unescapeStep(decodeStep(step))
     const raw = unescapeStep(step)

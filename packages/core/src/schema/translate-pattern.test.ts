@@ -31,6 +31,11 @@ test.each([
   ['\\101\\x{1F600}\\e', 'A😀\\u001b'],
   ['(a)\\1\\_', '(a)\\1_'],
   ["(?'n'a)\\k{n}", '(?<n>a)\\k<n>'],
+  ['/^\\d{4}$/', '^\\d{4}$'],
+  ['/^[a-z]+$/i', '^[a-zA-Z]+$'],
+  ['/ab$/gu', 'ab$'],
+  ['/api/v1/', '/api/v1/'],
+  ['/a\\$/', '/a\\$/'],
 ])('%s is %s', (source, pattern) => {
   expect(translatePattern(source)).toEqual({ pattern })
 })

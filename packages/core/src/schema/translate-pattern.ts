@@ -10,7 +10,8 @@ export interface TranslatedPattern {
   readonly why?: string
 }
 
-export function translatePattern(source: string): TranslatedPattern {
+export function translatePattern(written: string): TranslatedPattern {
+  const source = withoutDelimiters(written)
   if (isLegal(source) && !HAS_FLAGS.test(source)) return { pattern: source }
   try {
     const pattern = new PatternTranslator(source).translate()
@@ -22,6 +23,17 @@ export function translatePattern(source: string): TranslatedPattern {
     const said = cause instanceof Error ? cause.message : String(cause)
     return { pattern: undefined, why: `is not a pattern (${said.slice(said.lastIndexOf(':') + 1).trim()})` }
   }
+}
+
+/**
+ * PHP, and `String(/…/)` in JavaScript, write a pattern between slashes, with flags behind. Slashes outside of anchors can
+ * have no other meaning: nothing comes before a beginning, or after an end.
+ */
+function withoutDelimiters(written: string): string {
+  const [, body = '', flags = ''] = /^\/([^]*)\/([a-zA-Z]{0,8})$/.exec(written) ?? []
+  if (!body.startsWith('^') && !/(?<!\\)\$$/.test(body)) return written
+  const kept = flags.replaceAll(/[^imsx]/g, '')
+  return kept === '' ? body : `(?${kept})${body}`
 }
 
 /** Newer engines support inline flags, and providers do not. */

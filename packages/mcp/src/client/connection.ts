@@ -1,7 +1,7 @@
 // One connection to an MCP server. It lists tools and makes calls, including progress, questions, `input_required`
 // rounds and tasks. It ends once and is never reopened.
-import type { JsonObject, Logger, Timers, ToolContext } from '@baton/core/internal'
-import { BatonError, isBatonError } from '@baton/core/internal'
+import type { JsonObject, JsonValue, Logger, Timers, ToolContext } from '@baton/core/internal'
+import { BatonError, isBatonError, isJsonObject } from '@baton/core/internal'
 import type {
   CallToolResult,
   ElicitResult,
@@ -19,6 +19,7 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  UrlElicitationRequiredError,
   isInputRequiredResult,
   isSpecType,
 } from '@modelcontextprotocol/client'
@@ -32,7 +33,9 @@ import {
   describeUnread,
   isUnsent,
 } from './failure.ts'
+import { FORGOTTEN } from './lenient-fetch.ts'
 import type { TellOdd } from './lenient-messages.ts'
+import { readQuestion } from './lenient-results.ts'
 import type { McpServerConfig } from './server-config.ts'
 import type { TransportAuth } from './auth.ts'
 import { isLoginRequired } from './shared-login.ts'
@@ -91,7 +94,8 @@ export class Connection {
   static async open(init: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
     const { name, config, auth, connectMs, messageBytes, fetch, prior } = init
     let connection: Connection | undefined
-    const createClient = (): Client => createSdkClient(init, (params) => connection?.answerAlone(params))
+    const createClient = (version?: string): Client =>
+      createSdkClient({ ...init, version }, (params) => connection?.answerAlone(params))
     try {
       const connected = await openTransport({
         config,
@@ -142,8 +146,9 @@ export class Connection {
       const options = { timeout: connectMs, maxTotalTimeout: connectMs, signal }
       return (await this.#begin(() => client.listTools(undefined, options))).tools
     } catch (thrown) {
-      if (SdkError.isInstance(thrown) && thrown.code === SdkErrorCode.InvalidResult && !this.isModern)
-        return this.#listLeniently(signal)
+      const code = SdkError.isInstance(thrown) ? thrown.code : undefined
+      const isEndless = code === SdkErrorCode.ListPaginationExceeded
+      if (isEndless || (code === SdkErrorCode.InvalidResult && !this.isModern)) return this.#listLeniently(signal)
       // A server that declares no capabilities is asked anyway.
       if (ProtocolError.isInstance(thrown) && thrown.code === ProtocolErrorCode.MethodNotFound) return []
       throw describeMcpFailure(name, thrown)
@@ -174,7 +179,7 @@ export class Connection {
       if (this.#mustBeTask(tool)) return await callAsTask(params, place)
       const ask = (what: typeof params): Promise<CallToolResult> =>
         client.callTool(what, { ...options, toolDefinition: bare })
-      let result = await this.#begin(() => ask(params))
+      let result = await this.#begin(() => this.#withPages(() => ask(params), context))
       for (let round = 1; isInputRequiredResult(result); round += 1) {
         if (round > ROUNDS_MAX)
           throw new BatonError({
@@ -198,10 +203,14 @@ export class Connection {
     }
   }
 
-  /** The SDK rejects the whole list if one entry is not a valid tool. This keeps the valid ones. */
+  /**
+   * The SDK rejects the whole list if one entry is not a valid tool, or the pages do not end. This keeps the valid ones
+   * of the first pages.
+   */
   async #listLeniently(signal: AbortSignal): Promise<readonly McpTool[]> {
     const { log, name, connectMs } = this.#init
     const tools: McpTool[] = []
+    const cursors = new Set<string>()
     let cursor: string | undefined
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const params = cursor === undefined ? {} : { cursor }
@@ -219,9 +228,12 @@ export class Connection {
             tool: tellName(tool),
           })
       if (nextCursor === undefined) return tools
+      if (cursors.has(nextCursor)) break
+      cursors.add(nextCursor)
       cursor = nextCursor
     }
-    log.warn('tools of an MCP server were skipped: its list has too many pages', { server: name, pages: PAGES_MAX })
+    const pages = Math.min(cursors.size + 1, PAGES_MAX)
+    log.warn('tools of an MCP server may be missing: its list does not end', { server: name, pages })
     return tools
   }
 
@@ -279,6 +291,24 @@ export class Connection {
     }
   }
 
+  /**
+   * A 2025-11-25 server may refuse a call until the user has opened a page, and has not run it then. Every page is a
+   * question; the call is sent again once all are accepted.
+   */
+  async #withPages<Result>(act: () => Promise<Result>, context: ToolContext): Promise<Result> {
+    for (let round = 1; ; round += 1)
+      try {
+        return await act()
+      } catch (thrown) {
+        const pages = readPages(thrown)
+        if (pages.length === 0 || round > ROUNDS_MAX) throw thrown
+        for (const page of pages) {
+          const { action } = await answerElicitation(this.#init.name, page, context)
+          if (action !== 'accept') throw thrown
+        }
+      }
+  }
+
   /** A request that was refused for lack of a login or a scope had no effect, so it is sent again. */
   async #withLogin<Result>(act: () => Promise<Result>): Promise<Result> {
     const logIn = this.#connected.beginLogin?.()
@@ -334,14 +364,17 @@ export class Connection {
 
 const LooseTools = z.looseObject({ tools: z.array(z.unknown()).optional(), nextCursor: z.string().optional() })
 
+/** Statuses other than 404 of servers that no longer know a session; 401 is from rmcp, the SDK in Rust. */
+const FORGETTING: ReadonlySet<number> = new Set([400, 401, 410])
+
 /**
- * Protocol versions up to 2025-11-25 require 404 for a request with an unknown session. Some servers answer 400 or 410
+ * Protocol versions up to 2025-11-25 require 404 for a request with an unknown session. Some servers answer otherwise,
  * with words about the session. Reopening a stream does not count as a request.
  */
 function isForgetting(thrown: unknown, sessionId: string | undefined): boolean {
   if (sessionId === undefined || !SdkHttpError.isInstance(thrown)) return false
   if (!thrown.message.startsWith('Error POSTing')) return false
-  return thrown.status === 404 || ((thrown.status === 400 || thrown.status === 410) && /session/i.test(thrown.message))
+  return thrown.status === 404 || (FORGETTING.has(thrown.status) && FORGOTTEN.test(thrown.message))
 }
 
 /** The SDK reports an abort as a time-out. */
@@ -350,15 +383,23 @@ function tellStopped(server: string, cause: unknown): BatonError {
   return new BatonError({ code: 'cancelled', message, cause })
 }
 
+/** The pages that the user must open before a call. */
+function readPages(thrown: unknown): readonly Parameters<typeof answerElicitation>[1][] {
+  const listed: unknown = UrlElicitationRequiredError.isInstance(thrown) ? thrown.elicitations : []
+  const pages = Array.isArray(listed) ? (listed as readonly JsonValue[]).filter(isJsonObject) : []
+  return pages.map((page) => readQuestion({ ...page, mode: 'url' }) as Parameters<typeof answerElicitation>[1]) // a page
+}
+
 function tellName(tool: unknown): string {
   const name = typeof tool === 'object' && tool !== null && 'name' in tool ? tool.name : undefined
   return typeof name === 'string' ? name.slice(0, 100) : 'without a name'
 }
 
 function createSdkClient(
-  { onToolsChanged, log, name, config, connectMs }: ConnectionOptions,
+  options: ConnectionOptions & { readonly version: string | undefined },
   elicit: (params: Parameters<typeof answerElicitation>[1]) => Promise<ElicitResult> | undefined,
 ): Client {
+  const { onToolsChanged, config, connectMs, version } = options
   const client = new Client(
     { name: 'baton', version: '0.1.0' },
     {
@@ -366,6 +407,7 @@ function createSdkClient(
         elicitation: { form: { applyDefaults: true }, url: {} },
         extensions: { [TASKS_EXTENSION]: {} },
       },
+      ...(version !== undefined && { supportedProtocolVersions: [version] }),
       versionNegotiation: {
         mode: 'auto',
         probe: { timeoutMs: 'command' in config ? Math.min(PROBE_MS, connectMs) : connectMs },
@@ -379,12 +421,13 @@ function createSdkClient(
     },
   )
   client.setRequestHandler('elicitation/create', async ({ params }) => (await elicit(params)) ?? { action: 'cancel' })
-  client.onerror = (cause) =>
-    log.warn('the connection to an MCP server reported an error', { server: name, cause: cause.message.slice(0, 500) })
+  // Among others, one for each piece of progress after the result of its call.
+  const tellError = createOddTeller(options)
+  client.onerror = (cause) => tellError('the connection to an MCP server reported an error', cause.message)
   return client
 }
 
-/** Logs only the first odd messages; a server that prints its log never stops. */
+/** Logs only the first oddities; a server that prints its log never stops. */
 function createOddTeller({ log, name }: ConnectionOptions): TellOdd {
   let told = 0
   return (what, text) => {

@@ -134,8 +134,8 @@ function readPart(part: ContentBlock): ContentPart {
     case 'resource':
       return readResource(part.resource)
     case 'resource_link': {
-      const { uri, name, description, mimeType } = part
-      return { type: 'text', text: JSON.stringify({ resource: uri, name, description, mimeType }) }
+      const { uri, name, title, description, mimeType, size } = part
+      return { type: 'text', text: JSON.stringify({ resource: uri, name, title, description, mimeType, size }) }
     }
     default:
       return { type: 'text', text: JSON.stringify(part) }

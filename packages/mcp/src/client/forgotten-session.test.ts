@@ -1,4 +1,4 @@
-// A restarted HTTP server no longer knows its earlier sessions: it answers 404, or 400 or 410 with words about the
+// A restarted HTTP server no longer knows its earlier sessions: it answers 404, or another status with words about the
 // session, and the client starts a new one.
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
@@ -99,6 +99,10 @@ test.each<Refusal>([
   { status: 404, body: '' },
   { status: 400, body: '{"jsonrpc":"2.0","error":{"code":-32000,"message":"No valid session ID"},"id":null}' },
   { status: 410, body: 'this session is gone' },
+  { status: 400, body: '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Session terminated"},"id":2}' },
+  // The SDK in TypeScript with one transport for all clients, and the SDK in Rust.
+  { status: 400, body: '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Server not initialized"},"id":null}' },
+  { status: 401, body: 'Unauthorized: Session not found' },
 ])('a session that is forgotten with %j is begun anew, and the call runs once', async (refusal) => {
   const { servers, counts } = await startServer((asked) => asked === 1, refusal)
   const { calls } = await callTools(servers, [['pay', {}]])
@@ -110,6 +114,14 @@ test.each([400, 410])('%d without a word about a session is an error of the call
   const { servers, counts } = await startServer((asked) => asked === 1, { status, body: 'no' })
   const { calls } = await callTools(servers, [['pay', {}]])
   expect(calls).toEqual([expect.stringMatching(/^pay error api_refused/)])
+  expect(counts).toEqual({ begun: 1, asked: 1, done: 0 })
+})
+
+test('404 that answers the call itself is its error, and nothing is asked again', async () => {
+  const body = '{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Unknown tool: pay"}}'
+  const { servers, counts } = await startServer((asked) => asked === 1, { status: 404, body })
+  const { calls } = await callTools(servers, [['pay', {}]])
+  expect(calls).toEqual([expect.stringMatching(/^pay error api_refused: .*Unknown tool: pay/)])
   expect(counts).toEqual({ begun: 1, asked: 1, done: 0 })
 })
 

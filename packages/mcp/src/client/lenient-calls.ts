@@ -10,7 +10,7 @@ const SAID_CHARS = 2_000
 /** @param also message of an error sent together with the result */
 export function readCall(value: JsonValue, also?: string): JsonObject {
   const given = isJsonObject(value) ? withoutNull(value) : { content: value }
-  const { content, structuredContent, isError, toolResult, _meta: _, resultType: __, ...rest } = given
+  const { content, structuredContent, toolResult, _meta: _, resultType: __, isError, is_error: said, ...rest } = given
   const parts = readParts(content ?? null)
   // A structured value must be an object, but servers send arrays and strings as well.
   const isStructured = isJsonObject(structuredContent)
@@ -27,7 +27,7 @@ export function readCall(value: JsonValue, also?: string): JsonObject {
   return {
     content: [...parts, ...more.filter((said) => !isSaid(said)).map(text)],
     ...(isStructured && { structuredContent }),
-    ...(readFlag(isError) && { isError: true }),
+    ...(readFlag(isError ?? said) && { isError: true }),
   }
 }
 
@@ -47,7 +47,7 @@ function readPart(value: JsonValue): JsonObject {
     case undefined:
       return typeof part['text'] === 'string' ? text(part['text']) : text(asText(value))
     case 'text':
-      return 'text' in part || Object.keys(part).length === 1 ? text(asText(part['text'] ?? '')) : text(asText(value))
+      return isTextPart(part) ? text(asText(part['text'] ?? '')) : text(asText(value))
     case 'image':
       return readMediaPart('image', part)
     case 'audio':
@@ -57,14 +57,16 @@ function readPart(value: JsonValue): JsonObject {
       return isJsonObject(resource) ? { type: 'resource', resource: readResource(resource, part) } : text(asText(value))
     }
     case 'resource_link': {
-      const { uri, name, description, mimeType } = part
+      const { uri, name, title, description, mimeType, size } = part
       if (typeof uri !== 'string') return text(asText(value))
       return {
         type: 'resource_link',
         uri,
         name: typeof name === 'string' ? name : uri,
+        ...(typeof title === 'string' && { title }),
         ...(typeof description === 'string' && { description }),
         ...(typeof mimeType === 'string' && { mimeType }),
+        ...(typeof size === 'number' && { size }),
       }
     }
     default:
@@ -72,18 +74,52 @@ function readPart(value: JsonValue): JsonObject {
   }
 }
 
-/** The first bytes of an image decide its type. Data of unknown type is passed on as a file. */
-function readMediaPart(kind: 'image' | 'audio', { data, mimeType }: JsonObject): JsonObject {
-  const media = readBase64(data)
+/** Whether nothing but the text, and hints about it, is in the part. */
+function isTextPart(part: JsonObject): boolean {
+  const { text: said } = part
+  return (said !== undefined && said !== '') || Object.keys(part).every((name) => TEXT_FIELDS.includes(name))
+}
+
+const TEXT_FIELDS: readonly string[] = ['type', 'text', 'annotations', '_meta']
+
+/**
+ * The first bytes of an image decide its type. Data of unknown type is passed on as a file. A part whose data is
+ * elsewhere, such as at an address, becomes JSON.
+ */
+function readMediaPart(kind: 'image' | 'audio', part: JsonObject): JsonObject {
+  const { type: _, annotations: __, _meta: ___, ...fields } = part
+  // The form of Claude's API has the data one level deeper.
+  const { source } = fields
+  const { data, blob, url, uri, mimeType, mime_type, mediaType, media_type } = {
+    ...fields,
+    ...(isJsonObject(source) && source),
+  } as JsonObject
+  const named = [mimeType, mime_type, mediaType, media_type].map(readMediaType).find((one) => one !== undefined)
+  const media = [data, blob, readBytes(data), ...[url, uri].filter(isDataAddress)].map(readBase64).find(Boolean)
   if (!media) {
-    const said = typeof data === 'string' ? data.slice(0, SAID_CHARS) : ''
-    return text(`[The server sent ${kind} data that cannot be read${said === '' ? '' : `: ${said}`}]`)
+    if (typeof data === 'string' && data !== '')
+      return text(`[The server sent ${kind} data that cannot be read: ${data.slice(0, SAID_CHARS)}]`)
+    const isEmpty = Object.values(fields).every((one) => one === '' || one === mimeType)
+    return text(isEmpty ? `[The server sent ${kind} data that cannot be read]` : asText(part).slice(0, SAID_CHARS))
   }
   const found = sniffImageType(media.data) ?? sniffSoundType(media.data)
-  const type = found ?? readMediaType(mimeType) ?? readMediaType(media.mediaType) ?? 'application/octet-stream'
+  const type = found ?? named ?? readMediaType(media.mediaType) ?? 'application/octet-stream'
   const [family] = type.split('/')
   if (family === 'image' || family === 'audio') return { type: family, data: media.data, mimeType: type }
   return { type: 'resource', resource: { uri: kind, blob: media.data, mimeType: type } }
+}
+
+function isDataAddress(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && /^\s*data:/i.test(value)
+}
+
+/** Base64 of bytes that were written as a list of numbers: Node's `Buffer` becomes `{ type: 'Buffer', data: […] }`. */
+function readBytes(value: JsonValue | undefined): string | undefined {
+  const list = isJsonObject(value) ? value['data'] : value
+  if (!Array.isArray(list)) return undefined
+  const bytes = list as readonly JsonValue[]
+  const areBytes = bytes.every((one) => Number.isInteger(one) && Number(one) >= 0 && Number(one) < 256)
+  return areBytes ? Buffer.from(bytes as readonly number[]).toString('base64') : undefined
 }
 
 /** First bytes of audio formats, in base64. */
@@ -106,15 +142,25 @@ export function readContents(result: JsonValue, uri = 'resource'): readonly Json
 }
 
 function readResource(value: JsonObject, beside: JsonObject): JsonObject {
-  const { uri = beside['uri'], mimeType, text: said, blob } = withoutNull(value)
+  const { uri = beside['uri'], mimeType, text: said, blob, ...more } = withoutNull(value)
   const named = readMediaType(mimeType)
   const base = { uri: typeof uri === 'string' ? uri : 'resource', ...(named !== undefined && { mimeType: named }) }
-  if (said !== undefined || blob === undefined) return { ...base, text: asText(said ?? '') }
+  if (said !== undefined) return { ...base, text: asText(said) }
+  if (blob === undefined) return { ...base, text: tellUnknown(more) }
   const media = readBase64(blob)
   if (!media)
     return { ...base, text: `[The server sent data that cannot be read: ${asText(blob).slice(0, SAID_CHARS)}]` }
   const type = sniffImageType(media.data) ?? named ?? readMediaType(media.mediaType)
   return { ...base, blob: media.data, ...(type !== undefined && { mimeType: type }) }
+}
+
+/** Fields that describe a resource. */
+const ABOUT: readonly string[] = ['name', 'title', 'description', 'annotations', 'size', 'icons', '_meta']
+
+/** JSON of fields that MCP does not know, which may hold the content; an empty text if there are none. */
+function tellUnknown(fields: JsonObject): string {
+  const unknown = Object.entries(fields).filter(([name]) => !ABOUT.includes(name))
+  return unknown.length === 0 ? '' : asText(Object.fromEntries(unknown))
 }
 
 /** Returns `undefined` if the value is not a media type. */

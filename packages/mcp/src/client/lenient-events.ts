@@ -9,8 +9,8 @@ const FIELDS: ReadonlySet<string> = new Set(['data', 'event', 'id', 'retry'])
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-export function rewriteEvents(exchange: Exchange): TransformStream<Bytes, Bytes> {
-  const decoder = new TextDecoder()
+export function rewriteEvents(exchange: Exchange, charset: string): TransformStream<Bytes, Bytes> {
+  const decoder = new TextDecoder(charset)
   const encoder = new TextEncoder()
   let rewriter: Rewriter | undefined
   const write = (controller: TransformStreamDefaultController<Bytes>, text: string): void => {

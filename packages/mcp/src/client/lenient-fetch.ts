@@ -19,12 +19,18 @@ const EVENT_LINE = /^\s*(?::|(?:data|event|id|retry)\s*:)/
  */
 const MAY_ANSWER: ReadonlySet<number> = new Set([400, 404, 406, 409, 413, 415, 422, 429, 500, 501, 502, 503])
 const METHOD_NOT_FOUND = -32_601
+const INVALID_PARAMS = -32_602
+/** Statuses of a notification's response that concern the login. */
+const LOGIN: ReadonlySet<number> = new Set([401, 403])
 
 type Init = Parameters<FetchLike>[1]
 type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>
 
-/** @param tell logs odd messages */
-export function createLenientFetch(fetcher: FetchLike, tell: TellOdd): FetchLike {
+/**
+ * @param tell logs odd messages
+ * @param deliver for the transport of 2024-11-05: takes an answer that came in a response, which the SDK does not read
+ */
+export function createLenientFetch(fetcher: FetchLike, tell: TellOdd, deliver?: (message: Message) => void): FetchLike {
   const open = new OpenRequests()
   /** The newest session id named by the server: some servers change it. */
   let session: string | undefined
@@ -40,8 +46,10 @@ export function createLenientFetch(fetcher: FetchLike, tell: TellOdd): FetchLike
     session = response.headers.get(SESSION) ?? session
     const exchange = new Exchange({ open, own, tell })
     if (sent === undefined) return readStream(response, exchange)
-    if (!own) return readReceipt(response)
-    const answer = await readAnswer(response, exchange, own)
+    if (!own) return readReceipt(response, isNotice(sent), tell)
+    const answer = deliver
+      ? await readOlderReceipt(response, exchange, { own, deliver })
+      : await readAnswer(response, exchange, own)
     if (!answer.ok) open.settle(own)
     return answer
   }
@@ -69,27 +77,62 @@ function withSession(init: Init, session: string | undefined): Init {
 function readStream(response: Response, exchange: Exchange): Response {
   if (!response.ok) return response
   if (response.body && isCalled(response, EVENTS))
-    return remake(response, { body: response.body.pipeThrough(rewriteEvents(exchange)), type: EVENTS })
+    return remake(response, {
+      body: response.body.pipeThrough(rewriteEvents(exchange, readCharset(response))),
+      type: EVENTS,
+    })
   drop(response)
   return remake(response, { status: 405 })
 }
 
-/** Turns any success of a notification into the status that the SDK expects. */
-function readReceipt(response: Response): Response {
-  if (!response.ok || response.status === 202) return response
+function isNotice(sent: JsonValue): boolean {
+  return isJsonObject(sent) && 'method' in sent
+}
+
+/**
+ * Turns any success of a notification into the status that the SDK expects, and a refusal as well: a notification has
+ * no answer, and some servers know only requests.
+ */
+function readReceipt(response: Response, isNotice: boolean, tell: TellOdd): Response {
+  const isRefused = !response.ok && isNotice && !LOGIN.has(response.status)
+  if (isRefused) tell('an MCP server refused a notification', `HTTP ${response.status}`)
+  if ((!response.ok && !isRefused) || response.status === 202) return response
   drop(response)
   return remake(response, { status: 202 })
 }
 
+interface Receipt {
+  readonly own: OpenRequest
+  readonly deliver: (message: Message) => void
+}
+
+/** The older transport answers on its stream. Some servers answer in the response, or in both, such as early mcp-go. */
+async function readOlderReceipt(response: Response, exchange: Exchange, receipt: Receipt): Promise<Response> {
+  const { own, deliver } = receipt
+  const text = await response.text()
+  const parsed = parseJson(text)
+  const value = parsed.ok ? parsed.value : null
+  const isAnswer = (one: JsonValue): boolean =>
+    isJsonObject(one) && asText(one['id'] ?? '') === String(own.id) && (isJsonObject(one['result']) || 'error' in one)
+  const answers = (Array.isArray(value) ? (value as readonly JsonValue[]) : [value]).filter(isAnswer)
+  const isUnknown = own.method === 'server/discover' && !response.ok && !LOGIN.has(response.status)
+  const messages = isUnknown ? [refuse(own)] : answers.flatMap((one) => exchange.read(one))
+  for (const message of messages) deliver(message)
+  if (response.ok || messages.length > 0) return remake(response, { status: 202 })
+  return remake(response, { body: text, status: response.status })
+}
+
 async function readAnswer(response: Response, exchange: Exchange, own: OpenRequest): Promise<Response> {
   const { body, ok, status } = response
-  if (own.method === 'server/discover' && (status === 500 || status === 501)) return answerWith(response, [refuse(own)])
+  // An unknown method ends some servers, and a gateway then answers instead.
+  if (own.method === 'server/discover' && status >= 500) return answerWith(response, [refuse(own)])
+  if (status === 401 && own.method === 'server/discover') return readUnauthorized(response, own)
   if (!ok) return MAY_ANSWER.has(status) ? readRefusal(response, exchange, own) : response
   if (body && isCalled(response, EVENTS))
-    return remake(response, { body: body.pipeThrough(rewriteEvents(exchange)), type: EVENTS })
-  const read = body ? await readWhole(body) : ''
+    return remake(response, { body: body.pipeThrough(rewriteEvents(exchange, readCharset(response))), type: EVENTS })
+  const read = body ? await readWhole(body, readCharset(response)) : ''
   if (typeof read !== 'string')
-    return remake(response, { body: read.pipeThrough(rewriteEvents(exchange)), type: EVENTS })
+    return remake(response, { body: read.pipeThrough(rewriteEvents(exchange, readCharset(response))), type: EVENTS })
   const messages = readText(read, exchange)
   if (messages.length > 0) return answerWith(response, messages)
   if (own.method === 'server/discover') return answerWith(response, [refuse(own)])
@@ -109,23 +152,48 @@ function refuse({ id }: OpenRequest): Message {
   return { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'unknown method' } }
 }
 
+/** Some servers answer so to any request without a session, of which the first request of 2026 is one. */
+async function readUnauthorized(response: Response, own: OpenRequest): Promise<Response> {
+  const text = await response.text()
+  const isAboutSession = !response.headers.has('www-authenticate') && FORGOTTEN.test(text)
+  return isAboutSession ? answerWith(response, [refuse(own)]) : remake(response, { body: text })
+}
+
 /** A refusal that contains an answer to this request. */
 async function readRefusal(response: Response, exchange: Exchange, own: OpenRequest): Promise<Response> {
   const text = await response.text()
   const parsed = parseJson(text)
   const value = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
   const isOwn = asText(value['id'] ?? '') === String(own.id) && ('error' in value || 'result' in value)
-  const { error } = value
-  const isElsewhere = response.status === 404 && !(isJsonObject(error) && error['code'] === METHOD_NOT_FOUND)
-  return isOwn && !isElsewhere
+  return isOwn && !isElsewhere(response.status, value['error'])
     ? answerWith(response, exchange.read(value))
     : remake(response, { body: text, status: response.status })
 }
 
+/** Whether the error is about the session and not about the request, which the server has not read then. */
+function isElsewhere(status: number, error: JsonValue | undefined): boolean {
+  const { code, message } = isJsonObject(error) ? error : {}
+  if (code === METHOD_NOT_FOUND || code === INVALID_PARAMS) return false
+  return status === 404 || (status === 400 && FORGOTTEN.test(asText(message ?? '')))
+}
+
+/** Words of servers that do not know a session, such as after a restart. */
+export const FORGOTTEN = /session|not initialized/i
+
+/** JSON is always UTF-8, but servlets write the charset that they name: ISO-8859-1 by default. */
+function readCharset(response: Response): string {
+  const [, name = 'utf-8'] = /charset\s*=\s*"?([\w.:-]+)/i.exec(response.headers.get('content-type') ?? '') ?? []
+  try {
+    return new TextDecoder(name).encoding
+  } catch {
+    return 'utf-8' // unknown to the platform
+  }
+}
+
 /** The text of a body, or the body itself if it is an event stream. */
-async function readWhole(body: Bytes): Promise<string | Bytes> {
+async function readWhole(body: Bytes, charset: string): Promise<string | Bytes> {
   const reader = body.getReader()
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder(charset)
   const chunks: Uint8Array<ArrayBuffer>[] = []
   let text = ''
   for (;;) {

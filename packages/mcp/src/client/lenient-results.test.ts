@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { readCall } from './lenient-calls.ts'
-import { readResult } from './lenient-results.ts'
+import { readQuestion, readResult } from './lenient-results.ts'
 
 const PNG = 'iVBORw0KGgo='
 const INPUT = { type: 'object', properties: {} }
@@ -124,4 +124,17 @@ test('a media type of blanks is none, however many', () => {
     'content'
   ] as readonly JsonObject[]
   expect(part).toEqual({ type: 'image', data: PNG, mimeType: 'image/png' })
+})
+
+test('a question is asked without optional fields that no form has', () => {
+  const properties = {
+    name: { type: 'string' },
+    colours: { type: 'array', items: { enum: ['red', 'blue'] } },
+    tags: { type: 'array', items: { type: 'string' } },
+    place: { type: 'object', properties: {} },
+    must: { type: 'array', items: { type: 'string' } },
+  }
+  const read = readQuestion({ message: 'Who?', requestedSchema: { type: 'object', properties, required: ['must'] } })
+  const { properties: asked } = read['requestedSchema'] as JsonObject
+  expect(Object.keys(asked as JsonObject)).toEqual(['name', 'colours', 'must'])
 })

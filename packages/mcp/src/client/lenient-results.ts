@@ -2,7 +2,7 @@
 // requested method: null instead of absent fields, wrong types, strings instead of objects. An odd field is dropped or
 // becomes text, and the rest stays. Results of calls are in `lenient-calls.ts`.
 import type { JsonObject, JsonValue } from '@baton/core/internal'
-import { isJsonObject } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client'
 import { readCall, readContents } from './lenient-calls.ts'
 import { asText, isNothing, withoutNull } from './json-fields.ts'
@@ -101,9 +101,19 @@ function readForm({ properties, required, ...schema }: JsonObject): JsonObject {
   return {
     type: 'object',
     ...schema,
-    properties: Object.fromEntries(fields.map(([name, field]) => [name, readFormField(field)])),
+    properties: Object.fromEntries(
+      fields
+        .map(([name, field]): [string, JsonObject] => [name, readFormField(field)])
+        .filter(([name, field]) => names.includes(name) || canBeFilledIn(field)),
+    ),
     ...(names.length > 0 && { required: names }),
   }
+}
+
+/** Forms have no objects, and only lists of given choices; an optional field of another kind is left out. */
+function canBeFilledIn({ type, items }: JsonObject): boolean {
+  if (type === 'array') return isJsonObject(items) && (Array.isArray(items['enum']) || Array.isArray(items['anyOf']))
+  return type === 'string' || type === 'number' || type === 'integer' || type === 'boolean'
 }
 
 /**
@@ -244,9 +254,12 @@ function readPage(result: JsonValue, list: string): JsonObject {
   return { ...rest, ...(typeof cursor === 'string' && cursor !== '' && { nextCursor: cursor }) }
 }
 
+/** A list, or an object whose fields are the entries, by name: PHP writes a list with a gap as one. */
 function readList(result: JsonValue, list: string): readonly JsonValue[] {
   const given = Array.isArray(result) ? result : isJsonObject(result) ? result[list] : undefined
-  return Array.isArray(given) ? (given as readonly JsonValue[]) : []
+  if (Array.isArray(given)) return given as readonly JsonValue[]
+  if (!isJsonObject(given)) return []
+  return Object.entries(given).map(([name, one]) => (isJsonObject(one) ? { name, ...one } : one))
 }
 
 const TASK_SUPPORT: readonly JsonValue[] = ['required', 'optional', 'forbidden']
@@ -267,16 +280,27 @@ function readTool(value: JsonValue): JsonValue {
   }
 }
 
-/** Checks only MCP's own rules for a schema; its keywords are interpreted when arguments are checked. */
-function readSchema(value: JsonValue | undefined): JsonObject | undefined {
+/**
+ * Checks only MCP's own rules for a schema; its keywords are interpreted when arguments are checked. Some servers write
+ * the schema as a text of JSON.
+ */
+function readSchema(given: JsonValue | undefined): JsonObject | undefined {
+  const parsed = typeof given === 'string' ? parseJson(given) : undefined
+  const value = parsed?.ok ? parsed.value : given
   if (!isJsonObject(value)) return undefined
   const { type, properties, required, ...rest } = withoutNull(value)
   return {
     ...textsOnly(rest, ['$schema']),
-    type: isNothing(type) || (Array.isArray(type) && type.includes('object')) ? 'object' : type,
+    type: isNothing(type) || isObjectType(type) ? 'object' : type,
     ...(isJsonObject(properties) && { properties }),
     ...(Array.isArray(required) && { required: required.filter((name) => typeof name === 'string') }),
   }
+}
+
+/** Google writes `OBJECT`. */
+function isObjectType(type: JsonValue): boolean {
+  const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
+  return types.some((one) => typeof one === 'string' && one.trim().toLowerCase() === 'object')
 }
 
 /** Drops hints that are not booleans. */

@@ -1,7 +1,7 @@
 // One MCP server as a source of tools for many sessions. Keeps the server's tool list and compares it with the pinned
 // definitions.
 import type { JsonObject, Logger, Timers, Tool, ToolContext, ToolSource } from '@baton/core/internal'
-import { isBatonError, BatonError } from '@baton/core/internal'
+import { isBatonError, BatonError, findNameIssue } from '@baton/core/internal'
 import { createArgumentValidator } from '@baton/runtime'
 import type { FetchLike, PriorDiscovery, Tool as McpTool } from '@modelcontextprotocol/client'
 import type { TransportAuth } from './auth.ts'
@@ -289,6 +289,8 @@ export class McpServer implements ToolSource {
     const { log, config } = this.#init
     return pinned.flatMap(({ offered }) => {
       try {
+        const issue = findNameIssue(offered.name)
+        if (issue !== undefined) throw new Error(`its name must ${issue}`)
         const call = (input: JsonObject, context: ToolContext): Promise<McpAnswer> =>
           this.#callTool(offered, input, context)
         const made = toolFromMcp(offered, { options: config, call, validator: this.#validator })

@@ -33,6 +33,8 @@ const TEXTS: readonly (readonly [situation: string, text: string, messages: numb
     ['{"level":"in'],
   ],
   ['headers as editors write them', `Content-Length: 9\r\n\r\n${MESSAGE}`, 1, ['Content-Length: 9']],
+  ['colours around it', `\u001b[32m${MESSAGE}\u001b[0m\n`, 1, ['[32m', '\u001b[0m']],
+  ['text before and behind it', `<-- ${MESSAGE} (12 ms)\n`, 1, ['<--', '(12 ms)']],
   ['text behind it', `${MESSAGE} done\n`, 1, ['done']],
   ['a message that never ends', '{"jsonrpc":"2.0","id":1,"result":{', 0, ['{"jsonrpc":"2.0","id":1,"result":{']],
 ]

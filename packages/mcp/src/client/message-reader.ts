@@ -189,16 +189,18 @@ export class MessageReader {
     this.#retriedChars = 0
   }
 
-  /** A program may print something before its message on the same line. */
+  /** A program may print something before and after its message on the same line, such as colours. */
   #readLine(line: string): void {
     let start = -1
+    const end = line.lastIndexOf('}') + 1
     for (let tries = 0; tries < EMBEDDED_MAX; tries += 1) {
       start = line.indexOf('{', start + 1)
       if (start === -1) break
-      const read = parseLoosely(line.slice(start))
+      const read = parseLoosely(line.slice(start, end))
       if (!read || !isJsonObject(read.value) || !('jsonrpc' in read.value)) continue
       this.#text.onNoise(line.slice(0, start))
       this.#text.onValue(read.value)
+      if (line.slice(end).trim() !== '') this.#text.onNoise(line.slice(end))
       return
     }
     if (line.trim() !== '') this.#text.onNoise(line)

@@ -51,6 +51,7 @@ const RESULTS: readonly Kind[] = [
   returns('the form of 2024', { toolResult: { ok: 1 } }, said('{"ok":1}')),
   returns('a structured value that is a list', { structuredContent: [1, 2], content: [] }, said('[1,2]')),
   returns('a structured value that is a number', { structuredContent: 7, content: ok }, said('ok', '7')),
+  returns('`is_error`', { is_error: true, content: [{ type: 'text', text: 'bad' }] }, failed('bad')),
   returns('`isError` is a text', { isError: 'true', content: [{ type: 'text', text: 'bad' }] }, failed('bad')),
   returns(
     'a failure explained by its structured value',
@@ -102,6 +103,42 @@ const PARTS: readonly Kind[] = [
     'a resource with a null `blob`',
     { type: 'resource', resource: { uri: 'a:b', text: 'x', blob: null, mimeType: null } },
     said('Resource a:b:\nx'),
+  ),
+  part(
+    'an image at an address',
+    { type: 'image', url: 'https://x.example/y' },
+    said('{"type":"image","url":"https://x.example/y"}'),
+  ),
+  part(
+    'an image in the form of Claude’s API',
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+    picture(),
+  ),
+  part(
+    'bytes as a list of numbers',
+    { type: 'image', mimeType: 'image/png', data: { type: 'Buffer', data: [...Buffer.from(PNG, 'base64')] } },
+    picture(),
+  ),
+  part('an image in `blob`', { type: 'image', mimeType: 'image/png', blob: PNG }, picture()),
+  part(
+    'a media type under another name',
+    { type: 'image', mime_type: 'image/x-y', data: 'ab+/' },
+    picture('image/x-y', 'ab+/'),
+  ),
+  part(
+    'an empty text beside another field',
+    { type: 'text', text: '', value: 'hi' },
+    said('{"type":"text","text":"","value":"hi"}'),
+  ),
+  part(
+    'a resource whose content is in another field',
+    { type: 'resource', resource: { uri: 'a:b', content: 'inside' } },
+    said('Resource a:b:\n{"content":"inside"}'),
+  ),
+  part(
+    'a link with a title',
+    { type: 'resource_link', uri: 'a:b', name: 'n', title: 'Report', size: 5 },
+    said('{"resource":"a:b","name":"n","title":"Report","size":5}'),
   ),
   part(
     'a link without a name',

@@ -42,6 +42,8 @@ function welcome(): object {
   switch (mode) {
     case 'version':
       return { ...right, protocolVersion: '2023-01-01' }
+    case 'picky':
+      return { ...right, protocolVersion: '2025-03-26' }
     case 'no-capabilities':
       return { protocolVersion: '2025-06-18', serverInfo: null, instructions: null }
     case 'null-capabilities':
@@ -60,6 +62,10 @@ const text = (words: string): object => ({ content: [{ type: 'text', text: words
 /** The text of an answer, or `undefined` if there is none. */
 function answer({ id, method, params }: Message, asked?: number): string | undefined {
   const ok = (result: object): string => JSON.stringify({ jsonrpc: '2.0', id, result })
+  if (method === 'initialize' && mode === 'picky' && params?.protocolVersion !== '2025-03-26') {
+    const error = { code: -32_602, message: 'Unsupported version', data: { supported: ['2024-11-05', '2025-03-26'] } }
+    return JSON.stringify({ jsonrpc: '2.0', id, error })
+  }
   if (method === 'initialize') return ok(welcome())
   if (method === 'tools/list') return ok(listTools())
   if (method === 'server/discover' && mode === 'modern')
@@ -237,8 +243,10 @@ function serveOlder(request: IncomingMessage, response: ServerResponse): void {
   request.on('data', (chunk) => (body += String(chunk)))
   request.on('end', () => {
     const message = JSON.parse(body) as Message
-    response.writeHead(202).end('Accepted')
-    if (message.id === undefined || message.method === undefined) return
+    const isRequest = message.id !== undefined && message.method !== undefined
+    const hasAnswer = isRequest && (mode === 'older-both' || mode === 'older-body')
+    response.writeHead(202).end(hasAnswer ? answer(message) : 'Accepted')
+    if (!isRequest || mode === 'older-body') return
     if (message.method === 'tools/call' && mode === 'older-dies') process.exit(1)
     if (message.method === 'tools/call' && mode === 'older-breaks') return void stream?.destroy()
     stream?.write(events(answer(message) ?? ''))

@@ -1,6 +1,6 @@
 // Wraps an MCP server's tool as a Baton tool: its schema, the claims that Baton believes, and the call.
 import type { EffectClass, JsonObject, JsonValue, Tool, ToolContext } from '@baton/core/internal'
-import { makeTool } from '@baton/core/internal'
+import { isJsonObject, makeTool } from '@baton/core/internal'
 import type { ArgumentValidator } from '@baton/runtime'
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import { readCallResult } from './content.ts'
@@ -50,18 +50,40 @@ export function toolFromMcp(definition: McpTool, { options, call, validator }: M
   })
 }
 
+/** Keywords that forbid more if a schema inside them allows more. */
+const EXCLUSIVE = /"(?:oneOf|not|if)":/
+/** Maximum nesting of schemas to look into. */
+const DEPTH_MAX = 100
+/** Keywords that contain values rather than schemas. */
+const VALUES: readonly string[] = ['default', 'const', 'enum', 'examples', 'required']
+
 /**
  * Many servers publish their validator's output schema, which requires properties that have a default. A caller may
- * omit those.
+ * omit those, at any depth.
  */
 function freeDefaults(schema: JsonObject): JsonObject {
+  return freeInner(schema, EXCLUSIVE.test(JSON.stringify(schema)) ? 0 : DEPTH_MAX)
+}
+
+function freeInner(schema: JsonObject, levels: number): JsonObject {
   const { required, properties } = schema
-  if (!Array.isArray(required) || typeof properties !== 'object' || properties === null) return schema
-  const hasDefault = (name: JsonValue): boolean => {
-    const property: unknown = typeof name === 'string' ? Reflect.get(properties, name) : undefined
-    return typeof property === 'object' && property !== null && 'default' in property
+  const free = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return (value as readonly JsonValue[]).map(free)
+    return isJsonObject(value) ? freeInner(value, levels - 1) : value
   }
-  return required.some(hasDefault) ? { ...schema, required: required.filter((name) => !hasDefault(name)) } : schema
+  const inner =
+    levels > 0
+      ? Object.fromEntries(
+          Object.entries(schema).map(([name, value]) => [name, VALUES.includes(name) ? value : free(value)]),
+        )
+      : schema
+  if (!Array.isArray(required) || !isJsonObject(properties)) return inner
+  const hasDefault = (name: JsonValue): boolean => {
+    const property = typeof name === 'string' && Object.hasOwn(properties, name) ? properties[name] : undefined
+    return isJsonObject(property) && 'default' in property
+  }
+  const names = required as readonly JsonValue[]
+  return names.some(hasDefault) ? { ...inner, required: names.filter((name) => !hasDefault(name)) } : inner
 }
 
 /** Checks a result against the server's output schema in bounded time, and describes any mismatch. */

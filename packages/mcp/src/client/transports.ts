@@ -1,7 +1,9 @@
 // Opens one connection to an MCP server over its configured transport: a process, or HTTP of either kind.
-import type { Client, ConnectOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
+import type { Client, ConnectOptions, FetchLike, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import {
+  ProtocolError,
   SSEClientTransport,
+  SUPPORTED_PROTOCOL_VERSIONS,
   SdkHttpError,
   SseError,
   StreamableHTTPClientTransport,
@@ -41,8 +43,8 @@ export interface OpenTransport {
 export interface TransportOptions {
   readonly config: McpServerConfig
   readonly auth?: TransportAuth
-  /** Creates a client for one attempt: the SDK connects each client once. */
-  readonly createClient: () => Client
+  /** Creates a client for one attempt: the SDK connects each client once. `version`: the only version to request. */
+  readonly createClient: (version?: string) => Client
   /** Maximum bytes of one message. */
   readonly messageBytes: number
   readonly fetch?: FetchLike
@@ -59,9 +61,33 @@ export type Connected = OpenTransport & { readonly client: Client }
  * Connects, logs in if the server asks for it, and falls back from streamable HTTP to SSE. @throws what the SDK throws
  */
 export async function openTransport(init: TransportOptions): Promise<Connected> {
-  const { config } = init
-  return 'command' in config ? openProcess(init, config) : openHttp(init, config)
+  const { config, createClient } = init
+  const open = (again: TransportOptions): Promise<Connected> =>
+    'command' in config ? openProcess(again, config) : openHttp(again, config)
+  try {
+    return await open(init)
+  } catch (thrown) {
+    const version = findOfferedVersion(thrown)
+    if (version === undefined) throw thrown
+    const connect: ConnectOptions = { ...init.connect, prior: { kind: 'legacy' } }
+    return open({ ...init, connect, createClient: () => createClient(version) })
+  }
 }
+
+/**
+ * A server should answer a handshake with a version that it supports. Some refuse it and list their versions, as in an
+ * example of the specification (2025-11-25, Lifecycle, Error Handling).
+ */
+function findOfferedVersion(thrown: unknown): string | undefined {
+  if (!ProtocolError.isInstance(thrown) || typeof thrown.data !== 'object' || thrown.data === null) return undefined
+  const offered: unknown = Reflect.get(thrown.data, 'supported')
+  return Array.isArray(offered) ? HANDSHAKES.find((version) => offered.includes(version)) : undefined
+}
+
+/** Versions with a handshake, newest first. */
+const HANDSHAKES = SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < '2026')
+  .toSorted()
+  .toReversed()
 
 async function openProcess(init: TransportOptions, config: StdioMcpServer): Promise<Connected> {
   const { args = [], env, cwd, network } = config
@@ -166,17 +192,17 @@ function createHttpTransport(
   type: 'http' | 'sse',
 ): HttpTransport {
   const login = auth?.login
-  const lenient = createLenientFetch(createBoundedFetch(messageBytes, fetch), tellOdd)
+  let older: SSEClientTransport | undefined
+  const deliver = type === 'sse' ? (message: JSONRPCMessage): void => older?.onmessage?.(message) : undefined
+  const lenient = createLenientFetch(createBoundedFetch(messageBytes, fetch), tellOdd, deliver)
   const requestInit = headers && { headers: { ...headers } }
   const options = {
     fetch: login ? login.watch(lenient) : lenient,
     ...(requestInit && { requestInit }),
     ...(auth && { authProvider: auth.provider }),
   }
-  const transport =
-    type === 'sse'
-      ? new SSEClientTransport(new URL(url), options)
-      : new StreamableHTTPClientTransport(new URL(url), options)
+  if (type === 'sse') older = new SSEClientTransport(new URL(url), options)
+  const transport = older ?? new StreamableHTTPClientTransport(new URL(url), options)
   if (!login) return { transport }
   const toLogin = createFetchWithInit(lenient, requestInit)
   const beginLogin = (): ((refusal: unknown) => Promise<void>) => {

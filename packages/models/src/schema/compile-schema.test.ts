@@ -38,6 +38,16 @@ test('a strict object has every property, optional ones as null, and no others',
   expect(listLosses(schema, 'openai-strict')).toEqual(['properties.b maxLength described'])
 })
 
+test.each([{ not: {} }, { not: true }, false])('a strict object leaves out a property that %j forbids', (never) => {
+  const schema = { type: 'object', properties: { a: never, b: { type: 'string' } }, required: ['b'] }
+  expect(compileSchema(schema, 'openai-strict').schema).toEqual({
+    type: 'object',
+    properties: { b: { type: 'string' } },
+    required: ['b'],
+    additionalProperties: false,
+  })
+})
+
 test('a map of any keys cannot be said strictly, and is told as such', () => {
   const schema = { type: 'object', properties: { labels: { type: 'object', additionalProperties: text } } }
   expect(listLosses(schema, 'openai-strict')).toContain('properties.labels additionalProperties narrowed')

@@ -8,7 +8,7 @@ import { shapeForGemini } from './gemini-shape.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
 import type { Resolve } from './references.ts'
 import { createResolver, withoutUnusedDefinitions } from './references.ts'
-import { closeSchema, isNullSchema, namesMore, spreadChoice } from './strict-shape.ts'
+import { closeSchema, isNever, isNullSchema, namesMore, spreadChoice } from './strict-shape.ts'
 
 export interface CompiledSchema {
   readonly schema: JsonObject
@@ -222,7 +222,7 @@ function compileValue(work: Work, { keyword, value }: Keyword, place: Place): Js
 /** A closed object omits properties that are forbidden. */
 function givableEntries({ dialect }: Work, keyword: string, value: JsonObject): readonly [string, JsonValue][] {
   const entries = Object.entries(value)
-  return dialect.isStrict && keyword === 'properties' ? entries.filter(([, one]) => one !== false) : entries
+  return dialect.isStrict && keyword === 'properties' ? entries.filter(([, one]) => !isNever(one)) : entries
 }
 
 /** Limits that a model can follow when it reads them; all others are only for validators. */

@@ -150,3 +150,10 @@ function isWide(type: JsonValue): boolean {
 export function isNullSchema(schema: JsonValue): boolean {
   return isJsonObject(schema) && schema['type'] === 'null'
 }
+
+/** Zod, Valibot and Effect write `{ not: {} }` for a value that nothing fits. */
+export function isNever(schema: JsonValue): boolean {
+  if (!isJsonObject(schema)) return schema === false
+  const { not } = schema
+  return not === true || (isJsonObject(not) && Object.keys(not).length === 0)
+}

@@ -113,6 +113,39 @@ test('a check before anything is loaded waits for it, and the next one does not'
   expect(fresh.validate(shape, '{"n":1}')).toEqual({ ok: true, value: { n: 1 } })
 })
 
+test('a library’s schema that only describes itself is checked by its description', async () => {
+  const described = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+  const jsonSchema = { input: () => described, output: () => described }
+  const input = { '~standard': { version: 1, vendor: 'effect', jsonSchema } } as never // without `validate`
+  const validator = createArgumentValidator()
+  expect(await validator.validate({ input }, '{"a":"x"}')).toEqual({ ok: true, value: { a: 'x' } })
+  expect(await validator.validate({ input }, '{"a":1}')).toEqual({ ok: false, issues: '/a must be string' })
+})
+
+const VALUES = Array.from({ length: 3000 }, (_, index) => `v${index}`)
+test.each<[string, JsonObject]>([
+  ['an enum', { enum: VALUES }],
+  ['anyOf of constants', { anyOf: VALUES.map((value) => ({ const: value, type: 'string' })) }],
+  ['oneOf of constants', { oneOf: VALUES.map((value) => ({ const: value })) }],
+])('a long list may have any values of %s with thousands', async (_, items) => {
+  const input = { type: 'object', properties: { a: { type: 'array', items } } }
+  const validator = createArgumentValidator()
+  const check = (a: readonly string[]) => validator.validate({ input }, JSON.stringify({ a }))
+  expect(await check(VALUES)).toMatchObject({ ok: true })
+  expect(await check(['v1', 'x'])).toEqual({
+    ok: false,
+    issues: expect.stringMatching(/^\/a\/1 must be equal to one of the allowed values: \["v0","v1"/) as string,
+  })
+})
+
+test('objects and lists in an enum are compared as values', async () => {
+  const input = { type: 'object', properties: { a: { enum: [{ x: 1, y: [2] }, [1], null, 0] } } }
+  const validator = createArgumentValidator()
+  const check = async (a: unknown) => (await validator.validate({ input }, JSON.stringify({ a }))).ok
+  for (const right of [{ y: [2], x: 1 }, [1], null, 0, -0]) expect(await check(right)).toBe(true)
+  for (const wrong of [{ x: 1 }, [2], false, '0', 'null', '']) expect(await check(wrong)).toBe(false)
+})
+
 test('two schemas with one address do not get into each other’s way', () => {
   const shape = (type: string) => ({
     input: { $id: 'urn:x', type: 'object', properties: { a: { $id: 'urn:y', type } } },

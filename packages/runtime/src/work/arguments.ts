@@ -1,6 +1,6 @@
 // Validates a call's arguments against its tool's schema, with messages that a model can act on. Ajv is loaded when it is
 // first needed, because importing it is a tenth of a start.
-import type { Agent, JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
+import type { Agent, JsonObject, JsonValue, Schema, SchemaIssue, StandardSchema, Tool } from '@baton/core/internal'
 import {
   BatonError,
   countJoints,
@@ -19,6 +19,7 @@ import {
 import type * as AjvExports from 'ajv/dist/2020.js'
 import type { Ajv2020, ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
 import { describeThrown } from '../describe-thrown.ts'
+import { withChoicesAsEnums } from './constant-choices.ts'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
 
@@ -51,9 +52,11 @@ const ALL_ISSUES_CHARS = 16 * 1024
  */
 const STEPS = 100_000
 const STEPS_PER_CHAR = 16
+/** Characters of a value that are looked up in one step. */
+const CHARS_PER_STEP = 64
 /** Keywords that multiply work: each costs a step per entry. */
 const COUNTED =
-  '$ref $dynamicRef anyOf oneOf allOf not if properties patternProperties required enum dependentSchemas dependentRequired'
+  '$ref $dynamicRef anyOf oneOf allOf not if properties patternProperties required dependentSchemas dependentRequired'
 
 /** Steps left for the running check. */
 interface Budget {
@@ -90,14 +93,27 @@ function createAjv({ Ajv2020: Ajv, _ }: AjvModule, budget: Budget, allErrors: bo
     code: { regExp },
   })
   replaceKeyword(ajv, 'multipleOf', 'number', {
-    fits: (divisor: number, value: number) => isMultipleOf(value, divisor),
-    words: (divisor: number) => `must be multiple of ${divisor}`,
+    prepare: (divisor: number) => divisor,
+    fits: (divisor, value: number) => isMultipleOf(value, divisor),
+    words: (divisor) => `must be multiple of ${divisor}`,
   })
   // Ajv compares every pair of items.
   replaceKeyword(ajv, 'uniqueItems', 'array', {
-    fits: (isWanted: boolean, items: readonly unknown[]) =>
+    prepare: (isWanted: boolean) => isWanted,
+    fits: (isWanted, items: readonly unknown[]) =>
       !isWanted || new Set(items.map(stringifySorted)).size === items.length,
     words: () => 'must NOT have duplicate items',
+  })
+  // Ajv compares with one value after another.
+  replaceKeyword(ajv, 'enum', undefined, {
+    prepare: (values: readonly JsonValue[]) => new Set(values.map(stringifySorted)),
+    fits: (texts, value: JsonValue) => {
+      const text = stringifySorted(value)
+      budget.spend(Math.ceil(text.length / CHARS_PER_STEP))
+      return texts.has(text)
+    },
+    words: () => 'must be equal to one of the allowed values',
+    params: (values) => ({ allowedValues: values }),
   })
   for (const keyword of COUNTED.split(' ')) {
     const rule = ajv.RULES.all[keyword]
@@ -118,25 +134,30 @@ function createAjv({ Ajv2020: Ajv, _ }: AjvModule, budget: Budget, allErrors: bo
   return ajv
 }
 
-interface Keyword<Said, Value> {
-  readonly fits: (said: Said, value: Value) => boolean
+interface Keyword<Said, Prepared, Value> {
+  /** Called once for each schema. */
+  readonly prepare: (said: Said) => Prepared
+  readonly fits: (prepared: Prepared, value: Value) => boolean
   readonly words: (said: Said) => string
+  readonly params?: (said: Said) => object
 }
 
-function replaceKeyword<Said, Value>(
+/** @param type of the values that the keyword is for; `undefined` for all */
+function replaceKeyword<Said, Prepared, Value>(
   ajv: Ajv2020,
   keyword: string,
-  type: 'number' | 'array',
-  { fits, words }: Keyword<Said, Value>,
+  type: 'number' | 'array' | undefined,
+  { prepare, fits, words, params }: Keyword<Said, Prepared, Value>,
 ): void {
   ajv.removeKeyword(keyword)
   ajv.addKeyword({
     keyword,
-    type,
+    ...(type && { type }),
     compile: (said: Said) => {
+      const prepared = prepare(said)
       const check: { (value: Value): boolean; errors?: Partial<ErrorObject>[] } = (value) => {
-        if (fits(said, value)) return true
-        check.errors = [{ keyword, message: words(said), params: {} }]
+        if (fits(prepared, value)) return true
+        check.errors = [{ keyword, message: words(said), params: params?.(said) ?? {} }]
         return false
       }
       return check
@@ -200,9 +221,9 @@ export function createArgumentValidator(): ArgumentValidator {
     if (PROTO.test(argumentsText) && holdsProto(value))
       return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
     const known = compiled.get(schema)
-    if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
+    if (!known && canValidate(schema)) return validateStandard(schema, value)
     if (!loaded) return load().then(() => validate(shape, argumentsText))
-    const usual = known ?? compileSchema(loaded.ajv, schema as JsonObject) // not a library's schema
+    const usual = known ?? compileSchema(loaded.ajv, toJsonSchema(schema))
     if (!known) compiled.set(schema, usual)
     const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(usual, loaded.module) : usual.check
     budget.left = STEPS + argumentsText.length * STEPS_PER_CHAR
@@ -225,7 +246,7 @@ const TOO_MANY_STEPS =
 
 /** Never throws: a schema that cannot be compiled in full is checked in outline, as reported when it was read. */
 function compileSchema(ajv: Ajv2020, given: JsonObject): Compiled {
-  const { schema } = readSchema(given)
+  const schema = withChoicesAsEnums(readSchema(given).schema)
   const outline = (): Compiled => {
     const outlined = outlineSchema(schema)
     return { schema: outlined, check: compileOnce(ajv, outlined) }
@@ -258,6 +279,13 @@ function holdsProto(value: JsonValue): boolean {
     for (const one of Object.values(next) as JsonValue[]) open.push(one)
   }
   return false
+}
+
+/** Standard JSON Schema does not ask for a validator: Effect 4's only describes itself. */
+function canValidate(schema: Schema): schema is StandardSchema {
+  return (
+    isStandardSchema(schema) && typeof (schema['~standard'] as { readonly validate?: unknown }).validate === 'function'
+  )
 }
 
 async function validateStandard(schema: StandardSchema, value: JsonValue): Promise<Validated> {

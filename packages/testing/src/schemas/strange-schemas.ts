@@ -1,15 +1,9 @@
 // Schemas as strangers write them, each with valid arguments, for tests of how they are read and of the check.
 import type { JsonObject } from '@baton/core'
+import { CONTRADICTORY } from './contradictory-schemas.ts'
+import type { StrangeSchema } from './strange-schema.ts'
 
-export interface StrangeSchema {
-  readonly input: JsonObject
-  /** Arguments that the author of the schema means to allow. */
-  readonly right: readonly JsonObject[]
-  /** Arguments that are invalid in any reading; absent if all are valid. */
-  readonly wrong?: readonly JsonObject[]
-  /** Warning when the tool is defined; absent if there is none. */
-  readonly told?: string
-}
+export type { StrangeSchema } from './strange-schema.ts'
 
 function field(schema: JsonObject, more: JsonObject = {}): JsonObject {
   return { type: 'object', properties: { a: schema }, required: ['a'], ...more }
@@ -139,6 +133,15 @@ const REFERENCES: Readonly<Record<string, StrangeSchema>> = {
     },
     right: [{ a: 1 }],
     told: '$ref "#/$defs/c" only leads back to itself, so it is dropped',
+  },
+  'definitions in a part': {
+    input: field({
+      type: 'object',
+      properties: { b: { $ref: '#/$defs/b' } },
+      $defs: { b: { type: 'array', items: { $ref: '#/$defs/c' } }, c: { type: 'number' } },
+    }),
+    right: [{ a: { b: [1] } }],
+    wrong: [{ a: { b: ['x'] } }],
   },
   'definitions under other names': {
     input: {
@@ -312,4 +315,10 @@ const MEANINGLESS: Readonly<Record<string, StrangeSchema>> = {
   },
 }
 
-export const STRANGE: Readonly<Record<string, StrangeSchema>> = { ...OLDER, ...REFERENCES, ...PATTERNS, ...MEANINGLESS }
+export const STRANGE: Readonly<Record<string, StrangeSchema>> = {
+  ...OLDER,
+  ...REFERENCES,
+  ...PATTERNS,
+  ...MEANINGLESS,
+  ...CONTRADICTORY,
+}
