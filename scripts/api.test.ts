@@ -58,7 +58,10 @@ test('every public name says in a comment what it is', () => {
     .map((path) => readFileSync(join(REPOSITORY, path), 'utf8'))
   const silent = listNames([...USER_DOORS, ...ADDED_DOORS]).filter((exported) => {
     const [kind = '', name = ''] = exported.split(' ')
-    const declared = new RegExp(`(\\*/\n)?^export (?:declare )?(?:async )?(?:abstract )?(?:${kind}|const)\\*? ${name}\\b`, 'gm')
+    const declared = new RegExp(
+      `(\\*/\n)?^export (?:declare )?(?:async )?(?:abstract )?(?:${kind}|const)\\*? ${name}\\b`,
+      'gm',
+    )
     const found = texts.flatMap((text) => [...text.matchAll(declared)])
     return found.length > 0 && found.every(([, comment]) => comment === undefined)
   })

@@ -36,7 +36,8 @@ function listNames(path: string, known: Map<string, Names>): Names {
     } else if (statement.type === 'ExportNamedDeclaration') {
       const { declaration, source, specifiers, exportKind } = statement
       if (declaration)
-        for (const [name, kind] of listDeclared([declaration])) if (kind !== 'const' || !names.has(name)) names.set(name, kind)
+        for (const [name, kind] of listDeclared([declaration]))
+          if (kind !== 'const' || !names.has(name)) names.set(name, kind)
       const from = source ? resolveNames(path, source.value, known) : own
       for (const { local, exported, exportKind: each } of specifiers) {
         const isType = exportKind === 'type' || each === 'type'

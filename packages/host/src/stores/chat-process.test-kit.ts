@@ -61,7 +61,9 @@ async function end(child: ChildProcess, act: () => void): Promise<void> {
 }
 
 async function run(place: string): Promise<void> {
-  const disk = await (place.startsWith('postgres:') ? openPostgresStore(place) : openSharedSqliteStore(place, { waitMs: 60_000 }))
+  const disk = await (place.startsWith('postgres:')
+    ? openPostgresStore(place)
+    : openSharedSqliteStore(place, { waitMs: 60_000 }))
   let acquired = 0
   let read = 0
   /** Settles when the store knows that the session was let go. */

@@ -1,12 +1,5 @@
 // Performs the requests of version 2. The session validates their fields, and its refusal names the invalid one.
-import type {
-  Accepted,
-  Decision,
-  FrontSession,
-  JsonObject,
-  QuestionAnswer,
-  Refused,
-} from '@baton/core/internal'
+import type { Accepted, Decision, FrontSession, JsonObject, QuestionAnswer, Refused } from '@baton/core/internal'
 import {
   BatonError,
   checkFields,
