@@ -12,7 +12,6 @@ export * from './agent/environment.ts'
 export * from './agent/model.ts'
 export * from './agent/schema.ts'
 export { readSchema } from './schema/read-schema.ts'
-export type { ReadSchema, SchemaFault } from './schema/read-schema.ts'
 export { countJoints, JOINTS_MAX, outlineSchema } from './schema/checkable-schema.ts'
 export { createLinearPattern, findUnbounded } from './schema/linear-pattern.ts'
 export type { FromJsonSchema } from './agent/json-schema-type.ts'
@@ -44,11 +43,10 @@ export type { SpeechPlace, SpokenAnswer } from './events/event-values.ts'
 export type { AssistantChatMessage, ChatMessage, StepView, UserChatMessage } from './events/conversation.ts'
 export { readAbout, readCallResult } from './events/call-views.ts'
 export { Conversation } from './events/conversation.ts'
-export type { ProjectedRecord, RecordEvents } from './events/event-values.ts'
+export type { RecordEvents } from './events/event-values.ts'
 export { GrowingText } from './events/written-step.ts'
 export type { ProjectionOptions } from './events/projection.ts'
 export { SessionProjection } from './events/projection.ts'
-export type { ProjectionStart } from './events/event-values.ts'
 export { nameAnswer, readStart } from './events/event-values.ts'
 export { readTurnOf } from './machine/state.ts'
 export { wholeEnd } from './machine/size.ts'
@@ -72,20 +70,13 @@ export {
   decodeTurnOptions,
   decodeUserCommand,
 } from './agent/decode-command.ts'
-export type {
-  DecodedCommand,
-  DecodedDecision,
-  DecodedDescription,
-  DecodedQuestionAnswer,
-  DecodedSendOptions,
-} from './agent/decode-command.ts'
+export type { DecodedDecision, DecodedQuestionAnswer } from './agent/decode-command.ts'
 export * from './agent/decode-control.ts'
 export * from './agent/decode-report.ts'
-export { decodeUserInput, PARTS_MAX } from './agent/decode-content.ts'
+export { decodeUserInput } from './agent/decode-content.ts'
 export { readDataAddress, sniffImageType } from './agent/media-type.ts'
-export type { DataAddress } from './agent/media-type.ts'
 export { checkFields, checkKinds, findMisspelt, findNearName } from './shape/known-fields.ts'
-export { decodeWith, describeValue, VALUE_LIMITS } from './shape/value-reader.ts'
+export { decodeWith, describeValue } from './shape/value-reader.ts'
 export {
   checkName,
   checkSessionId,

@@ -62,12 +62,12 @@ export const ModelOutcome = s.either(
 )
 export type ModelOutcome = s.Infer<typeof ModelOutcome>
 
-const Parts = s.list(s.named('part', s.typed<ContentPart>(StoredPart)))
+const Part = s.named('part', s.typed<ContentPart>(StoredPart))
 
 /** The outcome of a client tool: JSON, parts (such as text and images), or why it failed. */
 export const CallOutcome = s.either(
   'error',
-  s.either('content', s.fields({ output: s.json }), s.fields({ content: Parts })),
+  s.either('content', s.fields({ output: s.json }), s.fields({ content: s.list(Part) })),
   s.fields({ error: s.text }),
 )
 export type CallOutcome = s.Infer<typeof CallOutcome>
@@ -99,7 +99,7 @@ export interface V2Cursor extends s.Infer<typeof V2Cursor> {}
 export const OpenFrom = s.textOr(s.word('start', 'turn', 'now'), s.named('cursor', V2Cursor))
 export type OpenFrom = s.Infer<typeof OpenFrom>
 
-const UserInput: s.Shape<UserInput> = s.textOr(s.text, Parts)
+const UserInput: s.Shape<UserInput> = s.textOr(s.text, s.list(Part, Infinity, 'text or an array of parts'))
 
 /** Each request by type: `given` are its fields in addition to `id` and `type`, `answer` the fields of its `ok`. */
 export const REQUESTS = {
@@ -483,8 +483,9 @@ function refuse(message: string, re?: string): V2Decoded<never> & { readonly ok:
 export function findFieldIssue(type: RequestType, given: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, field] of Object.entries<s.Shape<unknown> | s.OptionalShape<unknown>>(REQUESTS[type].given)) {
     const value = given[name]
-    const shape = 'optional' in field ? field.optional : field
-    if (value === undefined && 'optional' in field) continue
+    const isOptional = 'optional' in field
+    const shape = isOptional ? field.optional : field
+    if (value === undefined && isOptional) continue
     if (value === undefined) return `${name} is missing`
     if (typeof value === 'object' && value !== null && takes(shape.describe(), Array.isArray(value))) continue
     const read = decodeWith(name, value, shape.read)

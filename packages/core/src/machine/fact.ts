@@ -380,7 +380,7 @@ export type QuestionAnswer =
   | Pick<Extract<FactOf<'question-answered'>, { readonly value: unknown }>, 'value'>
   | Pick<Extract<FactOf<'question-answered'>, { readonly declined: unknown }>, 'declined' | 'reason'>
 
-/** Checks the fields of a fact, by its type. */
+/** Checks of a fact's fields, by its type. */
 export const FACT_CHECKS: ReadonlyMap<string, s.Check> = new Map(
   Object.entries(FACTS).map(([type, of]) => [type, (isShape(of) ? of : s.fields(of)).check]),
 )

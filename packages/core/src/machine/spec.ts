@@ -108,11 +108,6 @@ export interface WindowSpec {
   readonly keepExchanges: number
 }
 
-/** The window's limit on messages, on facts that remove messages because of it. */
-export interface MessageLimit {
-  readonly messages?: number
-}
-
 export interface RetrySpec {
   /** Tries of one model before the next candidate. 3. */
   readonly attempts: number

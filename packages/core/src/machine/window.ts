@@ -4,7 +4,7 @@ import type { Draft } from './draft.ts'
 import type { Counted, State, TurnStep } from './state.ts'
 import { emit } from './draft.ts'
 import { spend } from './state.ts'
-import type { MessageLimit, Spec } from './spec.ts'
+import type { Spec } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { IndexEntry, LongResult, MediaSize } from './values.ts'
 import type { FactOf, StepCut } from './fact.ts'
@@ -181,7 +181,7 @@ function slide(draft: Draft, count: number): boolean {
 }
 
 /** The window's limit on messages, if the history exceeds it. */
-function nameLimit({ spec, state }: Draft): MessageLimit {
+function nameLimit({ spec, state }: Draft): Pick<FactOf<'window-moved'>, 'messages'> {
   const { messages } = spec.window
   return state.index.length > messages ? { messages } : {}
 }

@@ -68,7 +68,7 @@ export interface WordShape<T> extends Shape<T> {
   readonly words: readonly T[]
 }
 
-/** One of these words. A record may also hold `true`, `false` or a number as one. */
+/** One of these words, which may also be `true`, `false` or numbers. */
 export function word<const T extends string | number | boolean>(...words: readonly T[]): WordShape<T> {
   const listed = words.map(show).join(' or ')
   return {

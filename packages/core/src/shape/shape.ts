@@ -37,7 +37,7 @@ export function nullable<T>(shape: Shape<T>): Shape<T | null> {
   }
 }
 
-/** At most `most` items. `expected` names the list in messages: `an array of parts`. */
+/** A list of at most `most` items. `expected` names it in messages: `an array of parts`. */
 export function list<T>(item: Shape<T>, most = Infinity, expected = 'an array'): Shape<readonly T[]> {
   return {
     read: (reader, value) => {
@@ -230,7 +230,7 @@ export function peek(reader: ValueReader, value: unknown, key: string): unknown 
   return Reflect.getOwnPropertyDescriptor(value, key)?.value
 }
 
-/** Described by a reference to `#/$defs/` with this name. */
+/** A shape that is described by a reference to `#/$defs/` with this name. */
 export function named<T>(definition: string, shape: Shape<T>): Shape<T> {
   return { ...shape, describe: () => ({ $ref: `#/$defs/${definition}` }) }
 }

@@ -344,14 +344,24 @@ test.each([
   ['{"id":"x","type":"turn.interupt"}', 'there is no request "turn.interupt"; it is called "turn.interrupt" here'],
   ['{"id":"x","type":"ping","more":1}', 'ping has no field "more"'],
   ['{"id":"x","type":"input.send","input":"i","content":"hi"}', 'this connection does not follow a session'],
-  ['{"id":"x","type":"session.open","session":""}', 'session must be a name of 1 to 256 characters without control characters, not ""'],
+  [
+    '{"id":"x","type":"session.open","session":""}',
+    'session must be a name of 1 to 256 characters without control characters, not ""',
+  ],
   ['{"id":"x","type":"session.open","session":"s","from":{"pos":99}}', 'has no place 99'],
   ['{"id":"x","type":"session.open","session":"s","device":{"name":"d","leaseMs":1}}', 'leaseMs must be from'],
   ['{"id":"x","type":"session.open","session":"s","device":{"name":"d","runs":["none"]}}', 'has no client tool "none"'],
-  ['{"id":"x","type":"session.open","session":"s","from":"never"}', 'from must be "start", "turn" or "now", not "never"'],
+  [
+    '{"id":"x","type":"session.open","session":"s","from":"never"}',
+    'from must be "start", "turn" or "now", not "never"',
+  ],
   ['{"id":"x","type":"session.open","session":"s","device":null}', 'device must be a plain object, not null'],
   ['{"id":"x","type":"turn.interrupt","heard":5}', 'heard must be a plain object, not 5'],
   ['{"id":"x","type":"session.open","session":"s","existing":0}', 'existing must be true or false, not 0'],
+  [
+    '{"id":"x","type":"input.send","input":"i","content":{}}',
+    'content must be text or an array of parts, not an object',
+  ],
   ['{"id":"x","type":"session.list","cursor":[]}', 'cursor must be text, not an array'],
   ['{"id":"x","type":"session.list","limit":0.5}', 'limit must be a whole number from 1 to 200, not 0.5'],
   ['{"id":"x","type":"session.delete"}', 'session.delete: session is missing'],
@@ -490,7 +500,9 @@ test('a result with an invalid call id is refused', async () => {
   const app = await connectV2App(url, { isLoose: true })
   await app.request('session.open', { session: 's', ...device('phone') })
   const callId = {} as unknown as string // as a hostile app sends it
-  await expect(app.request('call.result', { callId, outcome: { output: 1 } })).rejects.toThrow('callId must be text, not an object')
+  await expect(app.request('call.result', { callId, outcome: { output: 1 } })).rejects.toThrow(
+    'callId must be text, not an object',
+  )
 })
 
 test('an app that reads too slowly is disconnected', async () => {
