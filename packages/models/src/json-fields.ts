@@ -50,7 +50,7 @@ export function overlayCounts(before: JsonObject, now: JsonObject): JsonObject {
   return after
 }
 
-/** The text of a content part, wherever a server puts it; empty if there is none. */
+/** The text of a content part, in any field that servers use; empty if there is none. */
 export function readPartText(part: JsonValue): string {
   if (typeof part === 'string') return part
   if (!isJsonObject(part)) return ''

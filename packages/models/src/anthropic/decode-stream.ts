@@ -38,6 +38,8 @@ import type { WireEvent } from './wire.ts'
 import { isServerCall, isServerResult } from './wire.ts'
 import { readUsage as readChatUsage } from '../openai-chat/decode-end.ts'
 import { errorIn } from '../openai-chat/errors.ts'
+import type { TaggedPiece } from '../openai-chat/think-tags.ts'
+import { splitThoughts, ThinkTags } from '../openai-chat/think-tags.ts'
 import { pickReason, readFinishWord, readGivenReason } from '../finish-words.ts'
 import { asList, overlayCounts, readCount } from '../json-fields.ts'
 import { parseWireJson } from '../transport/wire-json.ts'
@@ -50,6 +52,8 @@ export interface AnthropicDecoderOptions {
   /** From the response headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
+  /** Whether text between `<think>` and `</think>` at the start is reasoning; false by default. */
+  readonly thinkTags?: boolean
   /** Maximum UTF-16 units kept of an answer: text, reasoning, arguments and unknown content; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
@@ -95,6 +99,9 @@ class StreamDecoder implements AnthropicDecoder {
   /** Names of Anthropic's server tool calls by call id. */
   readonly #serverTools = new Map<string, string>()
   readonly #answered = new Set<JsonValue | undefined>()
+  readonly #tags: ThinkTags | undefined
+  /** The first text, which may begin with thoughts between tags. */
+  #tagged: Block | undefined
   #calls = 0
   /** Total UTF-16 units of all blocks. */
   #length = 0
@@ -110,6 +117,7 @@ class StreamDecoder implements AnthropicDecoder {
   constructor(options: AnthropicDecoderOptions) {
     this.#options = options
     this.#sink = options.sink ?? (() => undefined)
+    if (options.thinkTags === true) this.#tags = new ThinkTags()
   }
 
   push(event: SseEvent): void {
@@ -244,7 +252,8 @@ class StreamDecoder implements AnthropicDecoder {
     const sources: FoundSource[] = []
     for (const block of this.#blocks) {
       const part = readPart(block, options)
-      if (part) parts.push(part)
+      if (part && block === this.#tagged) parts.push(...splitPart(part, parts))
+      else if (part) parts.push(part)
       if (block.type === 'text') sources.push(...findSources(block))
     }
     if (sources.length > 0) parts.push(...listSources(sources))
@@ -295,6 +304,7 @@ class StreamDecoder implements AnthropicDecoder {
     this.#blocks.push(block)
     this.#blockAt.set(index, block)
     this.#open += 1
+    if (block.type === 'text' && this.#tags) this.#tagged ??= block
     if (block.type === 'tool_use') {
       this.#calls++
       this.#sink({ type: 'call-start', index: block.call, name: readCallName(block, this.#options.names) })
@@ -326,9 +336,14 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #emitText(block: Block, text: string): void {
-    if (block.type === 'text') this.#sink({ type: 'text-delta', text })
+    if (block === this.#tagged) this.#emitTagged(this.#tags?.push(text) ?? [])
+    else if (block.type === 'text') this.#sink({ type: 'text-delta', text })
     else if (block.type === 'thinking') this.#sink({ type: 'reasoning-delta', text })
     else if (block.type === 'tool_use') this.#sink({ type: 'call-delta', index: block.call, text })
+  }
+
+  #emitTagged(pieces: readonly TaggedPiece[]): void {
+    for (const { type, text } of pieces) this.#sink({ type: type === 'text' ? 'text-delta' : 'reasoning-delta', text })
   }
 
   #handleBlockStop(index: JsonValue | undefined): void {
@@ -342,6 +357,7 @@ class StreamDecoder implements AnthropicDecoder {
     block.isOpen = false
     this.#open -= 1
     if (block.type === 'tool_use') this.#sink({ type: 'call-end', index: block.call })
+    if (block === this.#tagged) this.#emitTagged(this.#tags?.flush() ?? [])
   }
 
   #handleMessageDelta(event: WireEvent): void {
@@ -369,6 +385,7 @@ class StreamDecoder implements AnthropicDecoder {
     // A call without an end event may lack its last arguments, unless their JSON is closed. If the token limit ended
     // the answer, no end event is expected (anthropic-sdk-python, incomplete_partial_json_response).
     const isCut = ['max-tokens', 'context-full'].includes(readFinish(this.#stop['stop_reason']))
+    if (isCut && this.#tagged?.isOpen === true) this.#emitTagged(this.#tags?.flush() ?? [])
     if (!isCut) for (const block of this.#blocks) if (block.isOpen && isWhole(block)) this.#close(block)
     if (!this.#started) this.#fail('message_stop came before message_start')
     else if (!isCut && this.#blocks.some((block) => block.isOpen && block.type === 'tool_use'))
@@ -428,6 +445,17 @@ const FINISH: Readonly<Record<string, FinishReason>> = { pause_turn: 'pause' }
 function readFinish(reason: JsonValue | undefined): FinishReason {
   if (typeof reason !== 'string') return 'other'
   return (Object.hasOwn(FINISH, reason) ? FINISH[reason] : readFinishWord(reason)) ?? 'other'
+}
+
+/** A text and the thoughts before it. */
+function splitPart(part: ModelPart, before: readonly ModelPart[]): readonly ModelPart[] {
+  if (part.type !== 'text') return [part]
+  const isAfterThoughts = before.some(({ type }) => type === 'reasoning')
+  const { thoughts, text } = splitThoughts(part.text, isAfterThoughts)
+  return [
+    ...(thoughts === '' ? [] : [{ type: 'reasoning' as const, text: thoughts }]),
+    ...(text === '' ? [] : [{ ...part, text }]),
+  ]
 }
 
 function parseEvent(data: string): unknown {

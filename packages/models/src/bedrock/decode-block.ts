@@ -96,7 +96,7 @@ export function applyDelta(block: Block, delta: JsonObject): readonly Piece[] {
   return []
 }
 
-/** The start that a delta stands for, if its block has none; `undefined` if the delta needs one. */
+/** Builds the missing start of a block from its first delta; `undefined` if the delta says too little. */
 export function findStart({ toolUse }: JsonObject): JsonObject | undefined {
   if (!isJsonObject(toolUse)) return {}
   const { input: _, ...start } = toolUse

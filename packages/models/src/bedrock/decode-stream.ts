@@ -357,8 +357,9 @@ function readFinish(reason: JsonValue | undefined): FinishReason {
  */
 export function readUsage(usage: JsonObject): Usage {
   const input = readCount(usage, 'inputTokens')
-  const cacheRead = readCount(usage, 'cacheReadInputTokens')
-  const cacheWrite = readCount(usage, 'cacheWriteInputTokens')
+  // The longer names are those of 2024, which some gateways still send.
+  const cacheRead = readCount(usage, 'cacheReadInputTokens') ?? readCount(usage, 'cacheReadInputTokenCount')
+  const cacheWrite = readCount(usage, 'cacheWriteInputTokens') ?? readCount(usage, 'cacheWriteInputTokenCount')
   const output = readCount(usage, 'outputTokens')
   const total = readCount(usage, 'totalTokens')
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)

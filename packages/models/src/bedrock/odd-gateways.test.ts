@@ -110,6 +110,13 @@ describe('why it stopped', () => {
   })
 })
 
+test('the cache in words of 2024', () => {
+  const usage = { inputTokens: 10, outputTokens: 4, cacheReadInputTokenCount: 7351, totalTokens: 7365 }
+  expect(answer([text('x'), stop('end_turn'), ['metadata', { usage }]])).toMatchObject({
+    usage: { inputTokens: 7361, cacheReadTokens: 7351, outputTokens: 4 },
+  })
+})
+
 test('zeros behind counts change nothing', () => {
   const counts = (inputTokens: number, outputTokens: number): Event => [
     'metadata',

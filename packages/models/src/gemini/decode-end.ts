@@ -80,8 +80,12 @@ export function updateCounts(counts: Counts, given: JsonObject): boolean {
  */
 export function readUsage(counts: Counts): Usage {
   const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
-  const input = addCounts(counts.promptTokenCount, counts.toolUsePromptTokenCount)
-  const { candidatesTokenCount: said, thoughtsTokenCount: thought = 0, totalTokenCount: total } = counts
+  const { thoughtsTokenCount: thought = 0, cachedContentTokenCount: cached = 0, totalTokenCount: total } = counts
+  const told = addCounts(counts.promptTokenCount, counts.toolUsePromptTokenCount) ?? findRest(counts)
+  const said = counts.candidatesTokenCount ?? (told === counts.totalTokenCount ? undefined : findRest(counts, told))
+  // More was cached than the prompt has: some gateways count the cache separately.
+  const isBeside = told !== undefined && cached > told && told + cached + (said ?? 0) === (total ?? 0) - thought
+  const input = isBeside ? told + cached : told
   const isIn =
     said !== undefined &&
     said >= thought &&
@@ -94,6 +98,15 @@ export function readUsage(counts: Counts): Usage {
   if (output !== undefined) usage.outputTokens = output
   if (counts.thoughtsTokenCount !== undefined) usage.reasoningTokens = counts.thoughtsTokenCount
   return usage
+}
+
+/** Tokens of the total that no known count includes; `undefined` without a total or without a rest. */
+function findRest(
+  { totalTokenCount: total, candidatesTokenCount: said, thoughtsTokenCount: thought }: Counts,
+  told = 0,
+) {
+  const rest = (total ?? 0) - told - (said ?? 0) - (thought ?? 0)
+  return rest > 0 ? rest : undefined
 }
 
 /** Returns `undefined` if neither is known. */

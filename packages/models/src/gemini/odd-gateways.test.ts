@@ -118,6 +118,18 @@ describe('counts', () => {
   })
 })
 
+test.each<[string, object, object]>([
+  [
+    'a cache beside the prompt',
+    { promptTokenCount: 10, cachedContentTokenCount: 7351, candidatesTokenCount: 30, totalTokenCount: 7391 },
+    { inputTokens: 7361, cacheReadTokens: 7351, outputTokens: 30 },
+  ],
+  ['a total alone', { totalTokenCount: 15 }, { inputTokens: 15 }],
+  ['a total beside the prompt', { promptTokenCount: 10, totalTokenCount: 15 }, { inputTokens: 10, outputTokens: 5 }],
+])('counts: %s', (_situation, usageMetadata, usage) => {
+  expect(answer([said([words('x')], 'STOP', { usageMetadata })])).toMatchObject({ usage })
+})
+
 describe('errors', () => {
   test('without JSON, and as a message', () => {
     for (const outcome of [answer(['it broke'], 'error'), answer([{ code: 500, message: 'it broke' }])])

@@ -167,9 +167,7 @@ function startsAnother(call: CallDraft, piece: CallPiece): boolean {
   const { index, id, name, arguments: given = '', isListed } = piece
   if (name === '') return false
   // Some servers invent an id for each piece.
-  if (id !== '' && call.id !== '' && id !== call.id)
-    return name !== call.name || !(isRest(call, given) || isFirst(call, piece))
-  if (id !== '' && call.id !== '') return false
+  if (id !== '' && call.id !== '') return id !== call.id && !(name === call.name && isRest(call, given))
   if (call.name === '') return false
   if (!call.json.isClosed) return name !== call.name && (call.arguments !== '' || index === undefined)
   if (name !== call.name) return true
@@ -181,11 +179,6 @@ function startsAnother(call: CallDraft, piece: CallPiece): boolean {
 /** Whether a piece continues unfinished arguments and cannot start new ones. */
 function isRest({ json, arguments: text }: CallDraft, given: string): boolean {
   return !json.isClosed && text !== '' && !/^\s*(?:\{|$)/.test(given)
-}
-
-/** Whether a piece brings the first arguments of a call with its number that has none yet. */
-function isFirst(call: CallDraft, { index, arguments: given = '', isListed }: CallPiece): boolean {
-  return call.arguments === '' && given !== '' && index !== undefined && index === call.index && !isListed
 }
 
 /** Whether a piece starts another call despite sharing this call's id: some servers give all calls the same id. */

@@ -137,7 +137,7 @@ function hasAnswer({ choices }: JsonObject): boolean {
   return Array.isArray(choices) ? choices.length > 0 : choices !== undefined && choices !== null
 }
 
-/** Whether all fields are empty: programs in Go send such an error beside each answer. */
+/** Whether all fields are empty: programs in Go send such an error with each answer. */
 export function saysNothing(error: JsonObject): boolean {
   return Object.values(error).every((value) => value === null || value === '' || value === 0 || value === false)
 }

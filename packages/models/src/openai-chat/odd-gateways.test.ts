@@ -41,15 +41,6 @@ describe('which call a piece belongs to', () => {
       two,
     ],
     [
-      'a new id and the name in each piece, of which the first is empty',
-      [
-        calls({ index: 0, id: '1', ...made('a', '') }),
-        calls({ index: 0, id: '2', ...made('a', '{"x"') }),
-        calls({ index: 0, id: '3', ...made('a', ':1}') }),
-      ],
-      one,
-    ],
-    [
       'an empty repetition under the next number',
       [calls({ index: 0, id: 'i', ...made('a', X1) }), calls({ index: 1, id: 'i', ...made('a', '') })],
       one,

@@ -1,6 +1,14 @@
 // Decodes response events into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they arrive;
 // `end()` can be called after any event and changes nothing.
-import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, FinishReason, Usage } from '@baton/core/internal'
+import type {
+  JsonObject,
+  JsonValue,
+  ModelAnswer,
+  ModelEvent,
+  ModelPart,
+  FinishReason,
+  Usage,
+} from '@baton/core/internal'
 import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { listSources } from '../found-sources.ts'
@@ -12,10 +20,12 @@ import type { AnswerProgress } from '../transport/whole-answer.ts'
 import { ItemDraft } from './decode-item.ts'
 import { endedAs, errorFromStream, errorIn } from './errors.ts'
 import { PROVIDER } from './wire.ts'
-import { readUsage as readChatUsage } from '../openai-chat/decode-end.ts'
+import { overlay as overlayChat, readUsage as readChatUsage } from '../openai-chat/decode-end.ts'
+import type { TaggedPiece } from '../openai-chat/think-tags.ts'
+import { splitThoughts, ThinkTags } from '../openai-chat/think-tags.ts'
 import { readFinishWord } from '../finish-words.ts'
 import { readGivenArguments } from '../meant-arguments.ts'
-import { overlayCounts, readText, readCount, readObject, readPartText } from '../json-fields.ts'
+import { overlayCounts, readText, readObject, readPartText } from '../json-fields.ts'
 
 export interface OpenAiResponsesDecoderOptions {
   /** The requested model. Provider state is bound to it. */
@@ -27,6 +37,8 @@ export interface OpenAiResponsesDecoderOptions {
   /** From the response headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
+  /** Whether text between `<think>` and `</think>` at the start is reasoning; false by default. */
+  readonly thinkTags?: boolean
   /** Maximum UTF-16 units kept of an answer: text, reasoning, arguments and unknown content; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
@@ -72,6 +84,9 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   readonly #itemAt = new Map<JsonValue | undefined, ItemDraft>()
   /** Number of meaningful events. */
   heard = 0
+  readonly #tags: ThinkTags | undefined
+  /** The first message, whose text may begin with thoughts between tags. */
+  #tagged: ItemDraft | undefined
   #calls = 0
   /** Whether arguments arrived for a call that had not begun. */
   #hasStray = false
@@ -85,6 +100,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   constructor(options: OpenAiResponsesDecoderOptions) {
     this.#options = options
     this.#sink = options.sink ?? (() => undefined)
+    if (options.thinkTags === true) this.#tags = new ThinkTags()
   }
 
   push({ event, data }: SseEvent): void {
@@ -146,9 +162,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const category = finish === 'refusal' ? incompleteReason(details) : undefined
     return {
       parts: [
-        ...items.flatMap((item) =>
-          item.parts({ state: (data) => this.#state(data), readName: (wire) => this.#options.names.decode(wire) }),
-        ),
+        ...items.flatMap((item) => this.#readParts(item)),
         ...listSources(items.flatMap((item) => item.sources())),
       ],
       finish,
@@ -157,6 +171,22 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       ...(requestId !== undefined && { requestId }),
       ...(category !== undefined && { refusal: category }),
     }
+  }
+
+  #readParts(item: ItemDraft): readonly ModelPart[] {
+    const parts = item.parts({
+      state: (data) => this.#state(data),
+      readName: (wire) => this.#options.names.decode(wire),
+    })
+    const [first, ...others] = parts
+    if (item !== this.#tagged || first?.type !== 'text') return parts
+    const isAfterThoughts = this.#items.some(({ type }) => type === 'reasoning')
+    const { thoughts, text } = splitThoughts(first.text, isAfterThoughts)
+    return [
+      ...(thoughts === '' ? [] : [{ type: 'reasoning' as const, text: thoughts }]),
+      ...(text === '' ? [] : [{ ...first, text }]),
+      ...others,
+    ]
   }
 
   #handle(type: string, event: JsonObject): void {
@@ -265,6 +295,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     if (!this.#fits(ITEM_LENGTH)) return undefined
     const draft = new ItemDraft(item, item['type'] === 'function_call' ? this.#calls++ : undefined)
     this.#items.push(draft)
+    if (draft.type === 'message' && this.#tags) this.#tagged ??= draft
     this.#itemAt.set(key, draft)
     if (draft.call !== undefined) {
       const name = this.#options.names.decode(draft.name)
@@ -322,9 +353,14 @@ class StreamDecoder implements OpenAiResponsesDecoder {
 
   #tell(draft: ItemDraft, text: string): void {
     if (text === '') return
-    if (draft.type === 'message') this.#sink({ type: 'text-delta', text })
+    if (draft === this.#tagged) this.#tellTagged(this.#tags?.push(text) ?? [])
+    else if (draft.type === 'message') this.#sink({ type: 'text-delta', text })
     else if (draft.type === 'reasoning') this.#sink({ type: 'reasoning-delta', text })
     else if (draft.call !== undefined) this.#sink({ type: 'call-delta', index: draft.call, text })
+  }
+
+  #tellTagged(pieces: readonly TaggedPiece[]): void {
+    for (const { type, text } of pieces) this.#sink({ type: type === 'text' ? 'text-delta' : 'reasoning-delta', text })
   }
 
   #close(key: JsonValue | undefined, item: JsonValue | undefined): void {
@@ -339,6 +375,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     // Everything is kept: encrypted reasoning and OpenAI's server tool items may be long without having been streamed.
     if (!this.#fits(Math.max(JSON.stringify(item).length - draft.streamed.length, 0))) return
     this.#tell(draft, draft.close(item))
+    if (draft === this.#tagged) this.#tellTagged(this.#tags?.flush() ?? [])
     if (draft.call !== undefined) this.#sink({ type: 'call-end', index: draft.call })
     this.#tellServerTool(draft, 'finished')
   }
@@ -370,6 +407,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     if (this.#hasStray && this.#calls === 0) this.#fail('arguments arrived that belong to no call')
     const open = this.#items.some(({ type, isDone }) => type === 'function_call' && !isDone)
     if (open && status === 'completed') this.#fail('the response is completed, but one of its calls is not')
+    if (this.#tagged?.isDone === false) this.#tellTagged(this.#tags?.flush() ?? [])
     if (!this.failure) this.#end = { status, details: response['incomplete_details'] }
   }
 
@@ -494,19 +532,10 @@ function incompleteReason(details: JsonValue | undefined): string | undefined {
   return typeof reason === 'string' && reason !== '' ? reason : undefined
 }
 
-/** `input_tokens` includes cache reads, `output_tokens` includes reasoning. */
+/**
+ * `input_tokens` includes cache reads, `output_tokens` includes reasoning. Gateways differ as those to Chat Completions
+ * do, and some use its words.
+ */
 export function readUsage(usage: JsonObject): Usage {
-  const input = readCount(usage, 'input_tokens')
-  if (input === undefined && readCount(usage, 'prompt_tokens') !== undefined) return readChatUsage(usage)
-  const cacheRead = readCount(readObject(usage, 'input_tokens_details'), 'cached_tokens')
-  const cacheWrite = readCount(readObject(usage, 'input_tokens_details'), 'cache_write_tokens')
-  const output = readCount(usage, 'output_tokens')
-  const reasoning = readCount(readObject(usage, 'output_tokens_details'), 'reasoning_tokens')
-  return {
-    ...(input !== undefined && { inputTokens: input }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
-    ...(output !== undefined && { outputTokens: output }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  }
+  return readChatUsage(overlayChat({}, usage))
 }

@@ -168,6 +168,27 @@ describe('counts', () => {
   })
 })
 
+test.each<[string, object, object]>([
+  [
+    'a total that counts the cache beside the input',
+    { input_tokens: 10, output_tokens: 30, total_tokens: 7391, input_tokens_details: { cached_tokens: 7351 } },
+    { inputTokens: 7361, cacheReadTokens: 7351, outputTokens: 30 },
+  ],
+  [
+    'reasoning beside the output',
+    { input_tokens: 35, output_tokens: 12, total_tokens: 109 },
+    { inputTokens: 35, outputTokens: 74, reasoningTokens: 62 },
+  ],
+  ['a total alone', { total_tokens: 15 }, { inputTokens: 15 }],
+  [
+    'Anthropic’s words',
+    { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 4 },
+    { inputTokens: 14, cacheReadTokens: 4, outputTokens: 5 },
+  ],
+])('counts: %s', (_situation, usage, told) => {
+  expect(answer([text('x'), end({ usage })])).toMatchObject({ usage: told })
+})
+
 describe('whole answers', () => {
   const body = { object: 'response', status: 'completed', output: [sunny] }
 

@@ -1,7 +1,12 @@
-// Reads events that relays have mangled: fields wrapped into `data:` again, keep-alives that are no comments, events
+// Reads events that relays have mangled: fields wrapped into `data:` again, keep-alives as data, events
 // without a blank line between them, and JSON that is split anywhere. Does not know what the JSON means.
-import type { SseEvent } from './sse.ts'
 import { parseWireJson } from './wire-json.ts'
+
+/** The fields of an event that providers use. */
+export interface SseEvent {
+  readonly event?: string | undefined
+  readonly data: string
+}
 
 const WRAPPED_DATA = /^(?:[ \t]*data:[ \t]?)+/
 const WRAPPED_FIELD = /^[ \t]*(?:(?:event|id|retry):|:)/

@@ -2,14 +2,11 @@
 // without interpreting it.
 import { BatonError } from '@baton/core'
 import { createParser } from 'eventsource-parser'
+import type { SseEvent } from './near-events.ts'
 import { listMeantEvents } from './near-events.ts'
 import { parseWireJson } from './wire-json.ts'
 
-/** The fields of an event that providers use. */
-export interface SseEvent {
-  readonly event?: string | undefined
-  readonly data: string
-}
+export type { SseEvent } from './near-events.ts'
 
 export interface SseReader {
   /** @throws BatonError `model_malformed_answer` if an event exceeds the size limit */
