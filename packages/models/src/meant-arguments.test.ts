@@ -21,7 +21,7 @@ describe('one reading', () => {
     expect(readMeantArguments({ text })).toEqual({ text: meant, repair: 'repeated-arguments' })
   })
 
-  test.each(['[]', 'null', '""', ' [ ] '])('%s says that there are none', (text) => {
+  test.each(['[]', 'null', '""', ' [ ] ', '{}{}', 'null{}'])('%s says that there are none', (text) => {
     expect(readMeantArguments({ text })).toEqual({ text: '{}', repair: 'empty-arguments' })
   })
 

@@ -18,10 +18,11 @@ export interface GivenArguments {
 }
 
 /** Values that say that there are no arguments: programs in PHP write `[]`, in Go `null`. */
-const NOTHING = String.raw`\s*(?:\{\s*\}|\[\s*\]|null|"")`
-const ONLY_NOTHING = new RegExp(`^(?:${NOTHING})?\\s*$`)
-const NOTHING_BEFORE = new RegExp(`^(?:${NOTHING})+`)
-const NOTHING_BEHIND = new RegExp(`${NOTHING}\\s*$`)
+const NOTHING = String.raw`(?:\{\s*\}|\[\s*\]|null|"")`
+const ONLY_NOTHING = new RegExp(`^(?:\\s*${NOTHING})*\\s*$`)
+const NOTHING_BEFORE = new RegExp(`^(?:\\s*${NOTHING})+`)
+/** Without blanks of any number before it: models that go astray write millions, at each of which a search would begin. */
+const NOTHING_BEHIND = /(?:\{\s{0,8}\}|\[\s{0,8}\]|null|"")$/
 
 /**
  * Returns the intended arguments. Repairs an empty value before or behind the real one, a repeated object, objects that
@@ -64,7 +65,7 @@ export function readGivenArguments(given: JsonValue | undefined): string | undef
 
 function withoutNothing(text: string): string {
   const rest = text.replace(NOTHING_BEFORE, '').trimStart()
-  const shorter = rest.replace(NOTHING_BEHIND, '')
+  const shorter = rest.trimEnd().replace(NOTHING_BEHIND, '').trimEnd()
   return parseJson(shorter).ok ? shorter : rest
 }
 

@@ -1,4 +1,5 @@
 // Streams that only gateways to Bedrock send: blocks misnumbered or without ends, arguments and errors in other places.
+import type { JsonObject } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
@@ -24,8 +25,8 @@ const call = [use(0), json(X1), finish(0)]
 
 function answer(events: readonly Event[]) {
   const decoder = createBedrockDecoder(options)
-  for (const [type, payload] of JSON.parse(JSON.stringify(events)) as readonly Event[])
-    decoder.push({ type, isException: false, payload: payload as object })
+  for (const [type, payload] of JSON.parse(JSON.stringify(events)) as readonly (readonly [string, JsonObject])[])
+    decoder.push({ type, isException: false, payload })
   return decoder.end()
 }
 
