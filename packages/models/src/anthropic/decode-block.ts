@@ -210,11 +210,15 @@ function providerData(block: Block, { isEndedForCalls, answered }: PartOptions):
   return { block: { ...block.start, ...input }, ...(isCut && { cut: true }), ...unknown(block) }
 }
 
-/** State of the whole answer: the id of the container in which Anthropic's server tools ran. */
-export function readAnswerState(message: JsonObject, model: string): readonly ModelPart[] {
-  const { container } = message
-  if (!isJsonObject(container) || typeof container['id'] !== 'string') return []
-  return [{ type: 'provider', state: buildState(model, { container }) }]
+/** State of the whole answer: the container in which Anthropic's server tools ran. */
+export function readAnswerState(container: JsonObject | undefined, model: string): readonly ModelPart[] {
+  return container ? [{ type: 'provider', state: buildState(model, { container }) }] : []
+}
+
+/** A container with its id; some gateways send the id alone. */
+export function readContainer(given: JsonValue | undefined): JsonObject | undefined {
+  if (typeof given === 'string') return given === '' ? undefined : { id: given }
+  return isJsonObject(given) && typeof given['id'] === 'string' ? given : undefined
 }
 
 /**

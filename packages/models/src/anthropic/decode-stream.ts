@@ -25,6 +25,7 @@ import {
   fitsDelta,
   isWhole,
   readAnswerState,
+  readContainer,
   readCallName,
   lengthOfDelta,
   openBlock,
@@ -108,6 +109,8 @@ class StreamDecoder implements AnthropicDecoder {
   #started: JsonObject | undefined
   #stop: JsonObject = {}
   #usage: JsonObject = {}
+  /** The container in which Anthropic's server tools ran. */
+  #container: JsonObject | undefined
   /** Number of blocks that had begun when the stop reason arrived. */
   #blocksAtReason = 0
   /** Whether a `message_delta`, which carries the stop reason, has arrived. */
@@ -257,7 +260,7 @@ class StreamDecoder implements AnthropicDecoder {
       if (block.type === 'text') sources.push(...findSources(block))
     }
     if (sources.length > 0) parts.push(...listSources(sources))
-    parts.push(...readAnswerState(this.#stop, this.#options.model))
+    parts.push(...readAnswerState(this.#container, this.#options.model))
     return parts
   }
 
@@ -273,6 +276,7 @@ class StreamDecoder implements AnthropicDecoder {
     this.#started = message
     this.#stop = message
     this.#takeUsage(message['usage'])
+    this.#container = readContainer(message['container'])
     // Answers to programmatic tool calls carry their blocks only here (recorded).
     const { content } = message
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
@@ -369,6 +373,7 @@ class StreamDecoder implements AnthropicDecoder {
     const { stop_reason: reason, ...rest } = isJsonObject(event.delta) ? event.delta : {}
     this.#stop = overlay(this.#stop, rest)
     this.#takeReason(reason ?? event.stop_reason)
+    this.#container = readContainer(rest['container'] ?? event.container) ?? this.#container
     this.#takeUsage(event.usage)
   }
 

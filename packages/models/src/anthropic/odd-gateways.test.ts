@@ -137,6 +137,19 @@ describe('counts', () => {
   })
 })
 
+test.each<[string, object, object]>([
+  ['an id in place of the object', { container: 'c' }, {}],
+  ['an id alone at the end', { container: { id: 'c' } }, { delta: { container: 'c' } }],
+  ['an empty object at the end', { container: { id: 'c' } }, { delta: { container: {} } }],
+  ['null at the end', { container: { id: 'c' } }, { delta: { container: null } }],
+  ['beside the delta', {}, { container: { id: 'c' } }],
+  ['null at the start', { container: null }, { delta: { container: { id: 'c' } } }],
+])('the container of an answer: %s', (_situation, begun, ended) => {
+  const begin = { ...start, message: { ...start.message, ...begun } }
+  const outcome = answer([begin, ...said('x'), { type: 'message_delta', ...ended }, reason('end_turn'), stop])
+  expect(outcome).toMatchObject({ parts: [{ type: 'text' }, { state: { data: { container: { id: 'c' } } } }] })
+})
+
 describe('whole answers', () => {
   const whole = { type: 'message', content: [{ type: 'text', text: 'Sunny.' }], stop_reason: 'end_turn' }
 

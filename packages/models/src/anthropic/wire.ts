@@ -80,6 +80,7 @@ export interface WireEvent {
   readonly request_id?: JsonValue
   /** In `delta`; some gateways put it here. */
   readonly stop_reason?: JsonValue
+  readonly container?: JsonValue
 }
 
 /**
