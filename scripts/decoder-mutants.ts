@@ -15,8 +15,8 @@ const garbled = (name: string, file: string, change: readonly [from: string, to:
 
 export const DECODER_MUTANTS: readonly Mutant[] = [
   garbled('the index of a piece wins over its id', 'openai-chat/decode-call.ts', [
-    'if (known) return hasSameId',
-    'if (known && index === undefined) return hasSameId',
+    'if (known)\n      return hasSameId',
+    'if (known && index === undefined)\n      return hasSameId',
   ]),
   garbled('the whole arguments twice are no arguments', 'meant-arguments.ts', [
     'if (meant !== undefined && others.length === 0)',
@@ -79,8 +79,8 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'const split = this.#tags && splitAtClose("", !mayBeOpen)',
   ]),
   garbled('nothing of Bedrock is heard behind a reason', 'bedrock/decode-stream.ts', [
-    'else if (isException) this.#handleException',
-    'else if (this.#stop) return\n    else if (isException) this.#handleException',
+    'else if (isException ||',
+    'else if (this.#stop) return\n    else if (isException ||',
   ]),
   garbled('the cache of Bedrock counts twice', 'bedrock/decode-stream.ts', [
     'isIn && input >= cached ? input :',
@@ -88,7 +88,7 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
   ]),
   garbled('the thoughts of Gemini count twice', 'gemini/decode-end.ts', ['isIn ? said :', '!isIn ? said :']),
   garbled('arguments of Gemini that are a text are none', 'gemini/decode-call.ts', [
-    "typeof args === 'string' ? readObject(args)",
-    "typeof args === 'string' ? {}",
+    'readObject(args ??',
+    "readObject((typeof args === 'string' ? {} : args) ??",
   ]),
 ]

@@ -12,7 +12,9 @@ import type {
   SourcePart,
   Usage,
 } from '@baton/core/internal'
-import { BatonError, parseJson } from '@baton/core/internal'
+import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
+import { readCount } from '../json-fields.ts'
+import { isNothing, readGivenArguments, readMeantArguments } from '../meant-arguments.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { describeError } from './errors.ts'
@@ -38,12 +40,22 @@ const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 
 interface Draft {
   readonly parts: Growing[]
-  readonly openCalls: Map<string, { readonly index: number; ended: boolean }>
+  readonly openCalls: Map<string, OpenCall>
+  /** Number of calls begun. */
+  calls: number
   /** Ids of the provider-executed calls reported so far. */
   readonly serverCalls: Set<string>
   finish: Extract<StreamPart, { readonly type: 'finish' }> | undefined
   requestId: string | undefined
   model: string | undefined
+}
+
+interface OpenCall {
+  readonly index: number
+  /** Arguments received as deltas. */
+  input: string
+  /** Name and arguments, once the call has ended. */
+  ended: string | undefined
 }
 
 /** A part of the answer. Text and reasoning grow as deltas arrive. */
@@ -55,6 +67,7 @@ export function createAiSdkDecoder(init: AiSdkDecoderOptions): AiSdkDecoder {
   const draft: Draft = {
     parts: [],
     openCalls: new Map(),
+    calls: 0,
     serverCalls: new Set(),
     finish: undefined,
     requestId: undefined,
@@ -63,13 +76,34 @@ export function createAiSdkDecoder(init: AiSdkDecoderOptions): AiSdkDecoder {
   const { answerLengthMax = ANSWER_LENGTH_MAX } = init
   let length = 0
   return {
-    push: (part) => {
+    push: (given) => {
+      const part = readPart(given)
+      if (!part) return
       length += countLength(part)
       if (length > answerLengthMax) throw answerTooLong(init.provider, answerLengthMax)
       take(init, draft, part)
     },
     end: () => readAnswer(init, draft),
   }
+}
+
+/**
+ * The part in the words of specification v4. Providers of other people pass on those of older ones, or leave fields
+ * out; a part that is none is ignored.
+ */
+function readPart(given: StreamPart): StreamPart | undefined {
+  const part: unknown = given
+  if (typeof part !== 'object' || part === null) return undefined
+  const { delta, text, textDelta, input, args, toolCallId } = part as Readonly<Record<string, JsonValue | undefined>> // any object has fields
+  if (given.type === 'text-delta' || given.type === 'reasoning-delta' || given.type === 'tool-input-delta')
+    return { ...given, delta: [delta, text, textDelta].find((one) => typeof one === 'string') ?? '' }
+  if (given.type === 'tool-call')
+    return {
+      ...given,
+      input: readGivenArguments(input ?? args) ?? '',
+      toolCallId: typeof toolCallId === 'string' ? toolCallId : '',
+    }
+  return given
 }
 
 /** How much a part adds to the answer's length. Call arguments arrive in deltas and then again in full. */
@@ -109,7 +143,9 @@ function take(init: AiSdkDecoderOptions, draft: Draft, part: StreamPart): void {
       break
     case 'tool-input-delta': {
       const open = draft.openCalls.get(part.id)
-      if (open) init.sink({ type: 'call-delta', index: open.index, text: part.delta })
+      if (!open || part.delta === '') break
+      open.input += part.delta
+      init.sink({ type: 'call-delta', index: open.index, text: part.delta })
       break
     }
     case 'tool-call':
@@ -128,7 +164,7 @@ function take(init: AiSdkDecoderOptions, draft: Draft, part: StreamPart): void {
       draft.model = part.modelId ?? draft.model
       break
     case 'finish':
-      draft.finish = part
+      draft.finish = pickFinish(draft.finish, part)
       break
     case 'error':
       throw describeError(init.provider, part.error)
@@ -165,11 +201,11 @@ function addSource(draft: Draft, { id, url, title, mediaType }: Source, quote?: 
   draft.parts.push({ type: 'whole', part })
 }
 
-function openCall({ names, sink }: AiSdkDecoderOptions, draft: Draft, id: string, toolName: string): number {
-  const index = draft.openCalls.size
-  draft.openCalls.set(id, { index, ended: false })
-  sink({ type: 'call-start', index, name: names.decode(toolName) })
-  return index
+function openCall({ names, sink }: AiSdkDecoderOptions, draft: Draft, id: string, toolName: string): OpenCall {
+  const open: OpenCall = { index: draft.calls++, input: '', ended: undefined }
+  draft.openCalls.set(id, open)
+  sink({ type: 'call-start', index: open.index, name: names.decode(toolName) })
+  return open
 }
 
 function takeCall(
@@ -177,20 +213,25 @@ function takeCall(
   draft: Draft,
   call: Extract<StreamPart, { readonly type: 'tool-call' }>,
 ): void {
+  const said = JSON.stringify([call.toolName, call.input])
   const known = draft.openCalls.get(call.toolCallId)
-  // Some providers report a finished call twice.
-  if (known?.ended) return
-  const index = known?.index ?? openCall(init, draft, call.toolCallId, call.toolName)
-  if (!known) init.sink({ type: 'call-delta', index, text: call.input })
-  draft.openCalls.set(call.toolCallId, { index, ended: true })
-  init.sink({ type: 'call-end', index })
+  // Some providers report a finished call twice, others give several calls one id, or none.
+  if (known?.ended === said && call.toolCallId !== '') return
+  const isBegun = known !== undefined && known.ended === undefined
+  const open = isBegun ? known : openCall(init, draft, call.toolCallId, call.toolName)
+  const input = isNothing(call.input) && !isNothing(open.input) ? open.input : call.input
+  if (!isBegun) init.sink({ type: 'call-delta', index: open.index, text: input })
+  open.ended = said
+  init.sink({ type: 'call-end', index: open.index })
   const state = buildState(init, call.providerMetadata)
+  const { text, repair } = input.trim() === '' ? { text: '{}' } : readMeantArguments({ text: input })
   draft.parts.push({
     type: 'whole',
     part: {
       type: 'call',
       name: init.names.decode(call.toolName),
-      arguments: call.input.trim() === '' ? '{}' : call.input,
+      arguments: text,
+      ...(repair !== undefined && { repairs: [repair] }),
       ...(state && { state }),
     },
   })
@@ -267,9 +308,10 @@ function buildState(
 
 function readAnswer(init: AiSdkDecoderOptions, draft: Draft): ModelAnswer {
   const { finish } = draft
-  if (!finish || finish.finishReason.unified === 'interrupted')
+  const { unified } = readReason(finish)
+  if (!finish || unified === 'interrupted')
     throw new BatonError({ code: 'model_cut_off', message: `${init.provider}: the stream ended before the answer did` })
-  if (finish.finishReason.unified === 'error')
+  if (unified === 'error')
     throw new BatonError({
       code: 'model_provider_failed',
       message: `${init.provider}: the model stopped because of an error`,
@@ -281,7 +323,7 @@ function readAnswer(init: AiSdkDecoderOptions, draft: Draft): ModelAnswer {
   })
   return {
     parts,
-    finish: readFinish(finish.finishReason, parts, draft),
+    finish: readFinish(readReason(finish), parts, draft),
     usage: readUsage(finish.usage),
     model: draft.model ?? init.model,
     ...(draft.requestId !== undefined && { requestId: draft.requestId }),
@@ -297,19 +339,43 @@ function readFinish(
   const calls = parts.filter((part) => part.type === 'call')
   if (reason === 'length') return 'max-tokens'
   if (reason === 'content-filter') return 'refusal'
-  if ([...openCalls.values()].some(({ ended }) => !ended)) return 'malformed-call'
+  if ([...openCalls.values()].some(({ ended }) => ended === undefined)) return 'malformed-call'
   if (calls.length === 0 && raw === 'pause_turn') return 'pause'
   if (calls.length > 0) return reason === 'tool-calls' || reason === 'stop' ? 'tool-calls' : 'other'
   return reason === 'stop' || reason === 'tool-calls' ? 'end' : 'other'
 }
 
-function readUsage({ inputTokens, outputTokens }: ModelUsage): Usage {
+type Finish = Extract<StreamPart, { readonly type: 'finish' }>
+
+interface Reason {
+  readonly unified: string
+  readonly raw?: string | undefined
+}
+
+/** A word alone is the reason in older specifications. */
+function readReason(finish: Finish | undefined): Reason {
+  const reason: unknown = finish?.finishReason
+  if (typeof reason === 'string') return { unified: reason }
+  return typeof reason === 'object' && reason !== null ? (reason as Reason) : { unified: 'other' } // its fields are compared only
+}
+
+/** A second finish hides no cut of the first. */
+function pickFinish(before: Finish | undefined, now: Finish): Finish {
+  const isCut = before !== undefined && ['length', 'content-filter'].includes(readReason(before).unified)
+  return isCut ? { ...now, finishReason: before.finishReason } : now
+}
+
+/** Older specifications have the totals alone. */
+function readUsage(usage: ModelUsage | null | undefined): Usage {
+  const { inputTokens: input, outputTokens: output } = (usage ?? {}) as JsonObject // read field by field
+  const told: JsonObject = isJsonObject(input) ? input : { total: input ?? null }
+  const said: JsonObject = isJsonObject(output) ? output : { total: output ?? null }
   const counts = {
-    inputTokens: inputTokens?.total,
-    cacheReadTokens: inputTokens?.cacheRead,
-    cacheWriteTokens: inputTokens?.cacheWrite,
-    outputTokens: outputTokens?.total,
-    reasoningTokens: outputTokens?.reasoning,
+    inputTokens: readCount(told, 'total'),
+    cacheReadTokens: readCount(told, 'cacheRead'),
+    cacheWriteTokens: readCount(told, 'cacheWrite'),
+    outputTokens: readCount(said, 'total'),
+    reasoningTokens: readCount(said, 'reasoning'),
   }
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => typeof count === 'number'))
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined))
 }

@@ -2,6 +2,8 @@
 // loaded.
 import type { ErrorCode, JsonObject } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
+import { parseJson } from '@baton/core/internal'
+import { findWords } from '../transport/error-words.ts'
 import type { SaidError } from '../transport/http-errors.ts'
 import { codeOfStatus, readErrorBody, readRetryAfterMs } from '../transport/http-errors.ts'
 import { codeOfRefusal } from '../transport/refusals.ts'
@@ -22,7 +24,7 @@ export function describeError(provider: string, cause: unknown): BatonError {
   const error: ApiCallError = typeof cause === 'object' && cause !== null ? cause : { message: cause }
   const status = typeof error.statusCode === 'number' ? error.statusCode : undefined
   const said = readErrorBody(typeof error.responseBody === 'string' ? error.responseBody : '')
-  const words = said.message || (typeof error.message === 'string' ? error.message : 'it did not say why it failed')
+  const words = said.message || findMessage(error) || 'it did not say why it failed'
   const retryAfterMs = retryAfterIn(readHeaders(error.responseHeaders)) ?? said.retryAfterMs
   return new BatonError({
     code: findCode(error, status, { ...said, message: words }),
@@ -31,6 +33,13 @@ export function describeError(provider: string, cause: unknown): BatonError {
     data: buildData(status, retryAfterMs),
     cause,
   })
+}
+
+/** The message of an error, or of the error inside a provider's object. */
+function findMessage(error: ApiCallError): string {
+  if (typeof error.message === 'string') return error.message
+  const parsed = error instanceof Error ? undefined : parseJson(JSON.stringify(error))
+  return parsed?.ok === true ? findWords(parsed.value) : ''
 }
 
 function buildData(status: number | undefined, retryAfterMs: number | undefined): JsonObject {

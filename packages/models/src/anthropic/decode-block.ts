@@ -6,14 +6,14 @@ import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import type { ToolNames } from '../tool-names.ts'
 import type { MeantArguments } from '../meant-arguments.ts'
-import { isEmptyObject, readMeantArguments } from '../meant-arguments.ts'
+import { growCumulative, isEmptyObject, isNothing, readGivenArguments, readMeantArguments } from '../meant-arguments.ts'
 import { PROVIDER, isServerCall } from './wire.ts'
 import { listObjects } from '../json-fields.ts'
 
 export interface Block {
   readonly type: string
   /** The block as received in `content_block_start`. */
-  readonly start: JsonObject
+  start: JsonObject
   /** Call number, for `tool_use`. */
   readonly call: number
   isOpen: boolean
@@ -21,6 +21,8 @@ export interface Block {
   text: string
   /** The latest piece, while each piece starts with the previous one. */
   cumulative: string | undefined
+  /** Whether arguments arrived that could not be read. */
+  isUnread: boolean
   signature: string
   readonly citations: JsonValue[]
   readonly unknownDeltas: JsonObject[]
@@ -37,6 +39,7 @@ export function openBlock(start: JsonObject, call: number): Block {
     isOpen: true,
     text: hasText ? text : '',
     cumulative: type === 'tool_use' ? '' : undefined,
+    isUnread: false,
     signature: typeof start['signature'] === 'string' ? start['signature'] : '',
     citations: [],
     unknownDeltas: [],
@@ -48,16 +51,44 @@ export function applyDelta(block: Block, delta: JsonObject): string {
   const text = textOfDelta(block, delta)
   if (text !== undefined) {
     block.text += text
-    if (block.cumulative !== undefined && text !== '')
-      block.cumulative = text.startsWith(block.cumulative) ? text : undefined
+    block.cumulative = growCumulative(block.cumulative, text)
     return text
   }
   if (delta['type'] === 'signature_delta' && typeof delta['signature'] === 'string')
     block.signature = delta['signature']
   else if (delta['type'] === 'citations_delta' && delta['citation'] !== undefined)
     block.citations.push(delta['citation'])
-  else block.unknownDeltas.push(delta)
+  else {
+    block.unknownDeltas.push(delta)
+    if (typeOfDelta(delta) === 'input_json_delta') block.isUnread = true
+  }
   return ''
+}
+
+/** The type of a delta, by its text if a gateway left the type out. */
+export function typeOfDelta(delta: JsonObject): string {
+  const { type } = delta
+  if (typeof type === 'string') return type
+  const [known = ''] = Object.entries(TEXT_OF_TYPE).find(([, field]) => delta[field] !== undefined) ?? []
+  return known
+}
+
+const TEXT_OF_TYPE: Readonly<Record<string, string>> = {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+  input_json_delta: 'partial_json',
+}
+
+/** The block that a delta of text or reasoning without a start belongs to; `undefined` for other deltas. */
+export function findStart(delta: JsonValue | undefined): JsonObject | undefined {
+  const type = isJsonObject(delta) ? typeOfDelta(delta) : ''
+  if (type === 'text_delta') return { type: 'text', text: '' }
+  return type === 'thinking_delta' ? { type: 'thinking', thinking: '' } : undefined
+}
+
+/** Whether a start repeats that of an open call. */
+export function repeatsStart({ type, start }: Block, again: JsonObject): boolean {
+  return type === 'tool_use' && again['type'] === type && typeof start['id'] === 'string' && start['id'] === again['id']
 }
 
 /** Whether deltas of this type carry text of the block, so that adjacent ones can be merged. */
@@ -71,7 +102,7 @@ export function takesDelta(block: Block, type: string): boolean {
 
 /** Whether a delta can belong to the block. */
 export function fitsDelta({ type }: Block, delta: JsonValue | undefined): boolean {
-  const said = isJsonObject(delta) ? delta['type'] : undefined
+  const said = isJsonObject(delta) ? typeOfDelta(delta) : ''
   if (said === 'text_delta') return type === 'text'
   if (said === 'thinking_delta') return type === 'thinking'
   return said !== 'input_json_delta' || (type !== 'text' && type !== 'thinking')
@@ -82,7 +113,7 @@ export function fitsDelta({ type }: Block, delta: JsonValue | undefined): boolea
  */
 export function isWhole(block: Block): boolean {
   if (block.type !== 'tool_use') return true
-  const { text } = readMeantArguments(block)
+  const { text } = readArguments(block, false)
   return !isEmptyObject(text) && parseJson(text).ok
 }
 
@@ -92,11 +123,12 @@ export function lengthOfDelta(block: Block, delta: JsonObject): number {
 }
 
 function textOfDelta(block: Block, delta: JsonObject): string | undefined {
-  let text: JsonValue | undefined
-  if (delta['type'] === 'text_delta' && block.type === 'text') text = delta['text']
+  const type = typeOfDelta(delta)
   // `server_tool_use` and related blocks stream their input the same way as `tool_use`.
-  else if (delta['type'] === 'input_json_delta') text = delta['partial_json']
-  else if (delta['type'] === 'thinking_delta' && block.type === 'thinking') text = delta['thinking']
+  if (type === 'input_json_delta') return readGivenArguments(delta['partial_json'] ?? delta['input'])
+  let text: JsonValue | undefined
+  if (type === 'text_delta' && block.type === 'text') text = delta['text']
+  else if (type === 'thinking_delta' && block.type === 'thinking') text = delta['thinking']
   return typeof text === 'string' ? text : undefined
 }
 
@@ -178,11 +210,15 @@ function providerData(block: Block, { isEndedForCalls, answered }: PartOptions):
   return { block: { ...block.start, ...input }, ...(isCut && { cut: true }), ...unknown(block) }
 }
 
-/** State of the whole answer: the id of the container in which Anthropic's server tools ran. */
-export function readAnswerState(message: JsonObject, model: string): readonly ModelPart[] {
-  const { container } = message
-  if (!isJsonObject(container) || typeof container['id'] !== 'string') return []
-  return [{ type: 'provider', state: buildState(model, { container }) }]
+/** State of the whole answer: the container in which Anthropic's server tools ran. */
+export function readAnswerState(container: JsonObject | undefined, model: string): readonly ModelPart[] {
+  return container ? [{ type: 'provider', state: buildState(model, { container }) }] : []
+}
+
+/** A container with its id; some gateways send the id alone. */
+export function readContainer(given: JsonValue | undefined): JsonObject | undefined {
+  if (typeof given === 'string') return given === '' ? undefined : { id: given }
+  return isJsonObject(given) && typeof given['id'] === 'string' ? given : undefined
 }
 
 /**
@@ -190,12 +226,15 @@ export function readAnswerState(message: JsonObject, model: string): readonly Mo
  * arrive whole. If no piece arrived and the answer did not end for calls, the arguments are lost.
  */
 function readArguments(block: Block, isEndedForCalls: boolean): MeantArguments {
-  if (block.text !== '') return readMeantArguments(block)
   const { input } = block.start
+  const given = typeof input === 'object' && input !== null ? input : {}
+  const isGiven = Object.keys(given).length > 0
+  // Some gateways send the whole input at the start and an empty object behind it.
+  if (isGiven && isNothing(block.text)) return { text: JSON.stringify(given) }
+  if (block.text !== '') return readMeantArguments(block)
   if (typeof input === 'string') return readMeantArguments({ text: input })
-  const isEmpty = !isJsonObject(input) || Object.keys(input).length === 0
-  if (isEmpty) return { text: isEndedForCalls && isJsonObject(input) ? '{}' : '' }
-  return { text: JSON.stringify(input) }
+  // An empty object; in PHP an empty list.
+  return { text: isEndedForCalls && input === given && !block.isUnread ? '{}' : '' }
 }
 
 function rest(block: Block, known: readonly string[]): JsonObject {

@@ -230,7 +230,11 @@ describe('streams that are no answer', () => {
       [start, ...call.slice(0, 2), ...toolUse(0, 'toolu_b', [])],
       'model_malformed_answer',
     ],
-    ['a delta without its block', [start, delta(0, { type: 'text_delta', text: 'x' })], 'model_malformed_answer'],
+    [
+      'arguments without their block',
+      [start, delta(0, { type: 'input_json_delta', partial_json: '{}' })],
+      'model_malformed_answer',
+    ],
     ['[DONE] without a reason', [start, ...toolUse(0, 'toolu_a', []).slice(0, 1), '[DONE]'], 'model_cut_off'],
     ['an end without a start', end('end_turn'), 'model_malformed_answer'],
     ['another answer is spliced in', [start, ...call, start, ...call, ...end('tool_use')], 'model_malformed_answer'],

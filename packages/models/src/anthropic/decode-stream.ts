@@ -21,20 +21,29 @@ import type { Block } from './decode-block.ts'
 import {
   applyDelta,
   findSources,
+  findStart,
   fitsDelta,
   isWhole,
   readAnswerState,
+  readContainer,
   readCallName,
   lengthOfDelta,
   openBlock,
   readPart,
+  repeatsStart,
   takesDelta,
 } from './decode-block.ts'
 import { errorFromEvent } from './errors.ts'
 import { PieceReader } from './read-pieces.ts'
 import type { WireEvent } from './wire.ts'
 import { isServerCall, isServerResult } from './wire.ts'
-import { readCount } from '../json-fields.ts'
+import { readUsage as readChatUsage } from '../openai-chat/decode-end.ts'
+import { errorIn } from '../openai-chat/errors.ts'
+import type { TaggedPiece } from '../openai-chat/think-tags.ts'
+import { splitThoughts, ThinkTags } from '../openai-chat/think-tags.ts'
+import { pickReason, readFinishWord, readGivenReason } from '../finish-words.ts'
+import { asList, overlayCounts, readCount } from '../json-fields.ts'
+import { parseWireJson } from '../transport/wire-json.ts'
 
 export interface AnthropicDecoderOptions {
   /** The requested model. Provider state is bound to it. */
@@ -44,6 +53,8 @@ export interface AnthropicDecoderOptions {
   /** From the response headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
+  /** Whether text between `<think>` and `</think>` at the start is reasoning; false by default. */
+  readonly thinkTags?: boolean
   /** Maximum UTF-16 units kept of an answer: text, reasoning, arguments and unknown content; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
@@ -69,11 +80,7 @@ export function createAnthropicDecoder(options: AnthropicDecoderOptions): Anthro
 /** Decodes a non-streamed answer (`stream: false`, or a proxy that does not stream). */
 export function decodeAnthropicMessage(message: JsonValue, options: AnthropicDecoderOptions): ModelAnswer | BatonError {
   const decoder = new StreamDecoder(options)
-  if (isJsonObject(message) && message['type'] === 'error') decoder.handleEvent(message)
-  else {
-    decoder.handleEvent({ type: 'message_start', message })
-    decoder.handleEvent({ type: 'message_stop' })
-  }
+  decoder.handleWhole(message)
   return decoder.end()
 }
 
@@ -93,12 +100,19 @@ class StreamDecoder implements AnthropicDecoder {
   /** Names of Anthropic's server tool calls by call id. */
   readonly #serverTools = new Map<string, string>()
   readonly #answered = new Set<JsonValue | undefined>()
+  readonly #tags: ThinkTags | undefined
+  /** The first text, which may begin with thoughts between tags. */
+  #tagged: Block | undefined
   #calls = 0
   /** Total UTF-16 units of all blocks. */
   #length = 0
   #started: JsonObject | undefined
   #stop: JsonObject = {}
   #usage: JsonObject = {}
+  /** The container in which Anthropic's server tools ran. */
+  #container: JsonObject | undefined
+  /** Number of blocks that had begun when the stop reason arrived. */
+  #blocksAtReason = 0
   /** Whether a `message_delta`, which carries the stop reason, has arrived. */
   #hasDelta = false
   #isComplete = false
@@ -106,6 +120,7 @@ class StreamDecoder implements AnthropicDecoder {
   constructor(options: AnthropicDecoderOptions) {
     this.#options = options
     this.#sink = options.sink ?? (() => undefined)
+    if (options.thinkTags === true) this.#tags = new ThinkTags()
   }
 
   push(event: SseEvent): void {
@@ -116,14 +131,11 @@ class StreamDecoder implements AnthropicDecoder {
       if (this.#hasDelta) this.handleEvent({ type: 'message_stop' })
       return
     }
-    let parsed: unknown
-    try {
-      parsed = JSON.parse(event.data)
-    } catch {
-      // Redact before truncating: half a key is still too much.
+    const parsed = parseEvent(event.data)
+    if (parsed === undefined && event.event === 'error') this.handleEvent({ type: 'error', error: event.data })
+    // Redact before truncating: half a key is still too much.
+    else if (parsed === undefined)
       this.#fail(`an event is not JSON: ${redact(event.data, this.#options.secrets ?? []).slice(0, 80)}`)
-      return
-    }
     if (!isJsonObject(parsed)) return
     const isNamed = typeof parsed['type'] === 'string' || event.event === undefined
     this.handleEvent(isNamed ? parsed : { ...parsed, type: event.event }, event.data.length)
@@ -163,16 +175,35 @@ class StreamDecoder implements AnthropicDecoder {
         this.#handleMessageDelta(event)
         break
       case 'message_stop':
+        this.#takeReason(event.stop_reason)
         this.#handleStop()
         break
-      case 'error': {
-        const requestId = typeof event.request_id === 'string' ? event.request_id : this.#options.requestId
-        this.failure = errorFromEvent(event.error, requestId, this.#options.secrets ?? [])
+      // Some gateways send the whole answer as one event.
+      case 'message':
+        this.handleWhole(event as JsonObject)
         break
-      }
+      case 'error':
+        this.#handleError(event as JsonObject)
+        break
       default:
-      // `ping` and events added by later API versions carry nothing we need.
+        // `ping` and events added by later API versions carry nothing we need.
+        if (typeof event.type !== 'string' && errorIn(event as JsonObject)) this.#handleError(event as JsonObject)
     }
+  }
+
+  handleWhole(message: JsonValue): void {
+    const isMessage = isJsonObject(message) && message['content'] !== undefined && message['type'] !== 'error'
+    if (isMessage) {
+      this.#handleStart(message)
+      this.#handleStop()
+    } else if (isJsonObject(message) && (message['type'] === 'error' || errorIn(message))) this.#handleError(message)
+    else this.#fail('it is not a message')
+  }
+
+  #handleError(event: JsonObject): void {
+    const { request_id: id } = event
+    const requestId = typeof id === 'string' ? id : this.#options.requestId
+    this.failure ??= errorFromEvent(event, requestId, this.#options.secrets ?? [])
   }
 
   /** Without `message_stop`, an answer has ended once it has a known stop reason and all its blocks are closed. */
@@ -192,7 +223,7 @@ class StreamDecoder implements AnthropicDecoder {
         ...(this.#options.requestId !== undefined && { data: { requestId: this.#options.requestId } }),
       })
     const refusal = isJsonObject(this.#stop['stop_details']) ? this.#stop['stop_details']['category'] : undefined
-    const finish = readFinish(this.#stop['stop_reason'])
+    const finish = this.#readEnd()
     const answer: { -readonly [Field in keyof ModelAnswer]: ModelAnswer[Field] } = {
       parts: this.#readParts(),
       finish,
@@ -204,9 +235,18 @@ class StreamDecoder implements AnthropicDecoder {
     return answer
   }
 
+  /** A complete answer without a reason ended as its blocks say, if all its calls are whole. */
+  #readEnd(): FinishReason {
+    const { stop_reason: reason } = this.#stop
+    if (readGivenReason(reason) !== undefined || !this.#isComplete || this.#blocks.length === 0)
+      return readFinish(reason)
+    if (!this.#blocks.every(isWhole)) return 'other'
+    return this.#calls > 0 ? 'tool-calls' : 'end'
+  }
+
   #readParts(): readonly ModelPart[] {
     const parts: ModelPart[] = []
-    const finish = readFinish(this.#stop['stop_reason'])
+    const finish = this.#readEnd()
     const options = {
       ...this.#options,
       isEndedForCalls: finish === 'tool-calls' || finish === 'pause',
@@ -215,19 +255,17 @@ class StreamDecoder implements AnthropicDecoder {
     const sources: FoundSource[] = []
     for (const block of this.#blocks) {
       const part = readPart(block, options)
-      if (part) parts.push(part)
+      if (part && block === this.#tagged) parts.push(...splitPart(part, parts))
+      else if (part) parts.push(part)
       if (block.type === 'text') sources.push(...findSources(block))
     }
     if (sources.length > 0) parts.push(...listSources(sources))
-    parts.push(...readAnswerState(this.#stop, this.#options.model))
+    parts.push(...readAnswerState(this.#container, this.#options.model))
     return parts
   }
 
   #handleStart(message: JsonValue | undefined): void {
-    if (!isJsonObject(message)) {
-      this.#fail('message_start has no message')
-      return
-    }
+    if (!isJsonObject(message)) return
     if (this.#started) {
       // Proxies have been seen to send the same start twice, which is harmless, and to splice in a second answer, which
       // is not.
@@ -238,21 +276,28 @@ class StreamDecoder implements AnthropicDecoder {
     this.#started = message
     this.#stop = message
     this.#takeUsage(message['usage'])
+    this.#container = readContainer(message['container'])
     // Answers to programmatic tool calls carry their blocks only here (recorded).
-    const content = message['content']
-    if (!Array.isArray(content)) return
-    for (const [index, block] of (content as readonly JsonValue[]).entries()) {
+    const { content } = message
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content)
+    for (const [index, block] of blocks.entries()) {
       this.#handleBlockStart(index, block)
       this.#handleBlockStop(index)
     }
   }
 
   #handleBlockStart(index: JsonValue | undefined, start: JsonValue | undefined, length?: number): void {
-    if (!this.#started || !isJsonObject(start)) {
-      this.#fail(`content_block_start ${JSON.stringify(index)} is out of order, after ${this.#blocks.length} blocks`)
+    if (!isJsonObject(start)) {
+      this.#fail(`content_block_start ${JSON.stringify(index)} has no block, after ${this.#blocks.length} blocks`)
       return
     }
+    // Some gateways leave message_start out.
+    this.#started ??= {}
     const before = this.#blockAt.get(index)
+    if (before?.isOpen === true && repeatsStart(before, start)) {
+      before.start = overlay(before.start, start)
+      return
+    }
     if (before?.isOpen === true && isWhole(before)) this.#close(before)
     else if (before?.isOpen === true) {
       this.#fail(`content_block_start ${JSON.stringify(index)} came before the open block with this index ended`)
@@ -263,6 +308,7 @@ class StreamDecoder implements AnthropicDecoder {
     this.#blocks.push(block)
     this.#blockAt.set(index, block)
     this.#open += 1
+    if (block.type === 'text' && this.#tags) this.#tagged ??= block
     if (block.type === 'tool_use') {
       this.#calls++
       this.#sink({ type: 'call-start', index: block.call, name: readCallName(block, this.#options.names) })
@@ -294,9 +340,14 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #emitText(block: Block, text: string): void {
-    if (block.type === 'text') this.#sink({ type: 'text-delta', text })
+    if (block === this.#tagged) this.#emitTagged(this.#tags?.push(text) ?? [])
+    else if (block.type === 'text') this.#sink({ type: 'text-delta', text })
     else if (block.type === 'thinking') this.#sink({ type: 'reasoning-delta', text })
     else if (block.type === 'tool_use') this.#sink({ type: 'call-delta', index: block.call, text })
+  }
+
+  #emitTagged(pieces: readonly TaggedPiece[]): void {
+    for (const { type, text } of pieces) this.#sink({ type: type === 'text' ? 'text-delta' : 'reasoning-delta', text })
   }
 
   #handleBlockStop(index: JsonValue | undefined): void {
@@ -310,6 +361,7 @@ class StreamDecoder implements AnthropicDecoder {
     block.isOpen = false
     this.#open -= 1
     if (block.type === 'tool_use') this.#sink({ type: 'call-end', index: block.call })
+    if (block === this.#tagged) this.#emitTagged(this.#tags?.flush() ?? [])
   }
 
   #handleMessageDelta(event: WireEvent): void {
@@ -318,14 +370,27 @@ class StreamDecoder implements AnthropicDecoder {
       return
     }
     this.#hasDelta = true
-    if (isJsonObject(event.delta)) this.#stop = overlay(this.#stop, event.delta)
+    const { stop_reason: reason, ...rest } = isJsonObject(event.delta) ? event.delta : {}
+    this.#stop = overlay(this.#stop, rest)
+    this.#takeReason(reason ?? event.stop_reason)
+    this.#container = readContainer(rest['container'] ?? event.container) ?? this.#container
     this.#takeUsage(event.usage)
+  }
+
+  #takeReason(value: JsonValue | undefined): void {
+    const reason = readGivenReason(value)
+    if (reason === undefined) return
+    const goesOn = this.#blocks.length > this.#blocksAtReason
+    const before = readGivenReason(this.#stop['stop_reason'])
+    this.#stop = { ...this.#stop, stop_reason: pickReason(before, reason, { read: readFinish, goesOn }) }
+    this.#blocksAtReason = this.#blocks.length
   }
 
   #handleStop(): void {
     // A call without an end event may lack its last arguments, unless their JSON is closed. If the token limit ended
     // the answer, no end event is expected (anthropic-sdk-python, incomplete_partial_json_response).
     const isCut = ['max-tokens', 'context-full'].includes(readFinish(this.#stop['stop_reason']))
+    if (isCut && this.#tagged?.isOpen === true) this.#emitTagged(this.#tags?.flush() ?? [])
     if (!isCut) for (const block of this.#blocks) if (block.isOpen && isWhole(block)) this.#close(block)
     if (!this.#started) this.#fail('message_stop came before message_start')
     else if (!isCut && this.#blocks.some((block) => block.isOpen && block.type === 'tool_use'))
@@ -335,7 +400,7 @@ class StreamDecoder implements AnthropicDecoder {
 
   #takeUsage(usage: JsonValue | undefined): void {
     if (!isJsonObject(usage)) return
-    this.#usage = overlay(this.#usage, usage)
+    this.#usage = overlayCounts(this.#usage, usage)
     this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
@@ -347,9 +412,15 @@ class StreamDecoder implements AnthropicDecoder {
     const block = this.#blockAt.get(index)
     if (block?.isOpen === true) return block
     const [only] = this.#open === 1 ? this.#blocks.filter(({ isOpen }) => isOpen) : []
-    if (only && (!block || this.#isShifted) && fitsDelta(only, delta)) {
+    if (only && (!block || this.#isShifted || !fitsDelta(block, delta)) && fitsDelta(only, delta)) {
       this.#isShifted = true
       return only
+    }
+    // Some gateways leave the start of a text out.
+    const start = findStart(delta)
+    if (start) {
+      this.#handleBlockStart(index, start)
+      return this.#blockAt.get(index)
     }
     this.#fail(`an event names block ${JSON.stringify(index)}, which is not open`)
     return undefined
@@ -372,27 +443,33 @@ class StreamDecoder implements AnthropicDecoder {
   }
 }
 
-/**
- * StopReason of SDK 1.12, plus the Chat Completions reasons that gateways pass through. Unknown reasons map to `other`.
- */
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'end',
-  stop_sequence: 'end',
-  tool_use: 'tool-calls',
-  max_tokens: 'max-tokens',
-  refusal: 'refusal',
-  pause_turn: 'pause',
-  model_context_window_exceeded: 'context-full',
-  stop: 'end',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  length: 'max-tokens',
-  content_filter: 'refusal',
-}
+/** StopReason of SDK 1.12 that no other provider has; gateways pass theirs through. Unknown reasons map to `other`. */
+const FINISH: Readonly<Record<string, FinishReason>> = { pause_turn: 'pause' }
 
 /** Maps stop reasons and usage to neutral values. */
 function readFinish(reason: JsonValue | undefined): FinishReason {
-  return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
+  if (typeof reason !== 'string') return 'other'
+  return (Object.hasOwn(FINISH, reason) ? FINISH[reason] : readFinishWord(reason)) ?? 'other'
+}
+
+/** A text and the thoughts before it. */
+function splitPart(part: ModelPart, before: readonly ModelPart[]): readonly ModelPart[] {
+  if (part.type !== 'text') return [part]
+  const isAfterThoughts = before.some(({ type }) => type === 'reasoning')
+  const { thoughts, text } = splitThoughts(part.text, isAfterThoughts)
+  return [
+    ...(thoughts === '' ? [] : [{ type: 'reasoning' as const, text: thoughts }]),
+    ...(text === '' ? [] : [{ ...part, text }]),
+  ]
+}
+
+function parseEvent(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    const parsed = parseWireJson(data)
+    return parsed.ok ? parsed.value : undefined
+  }
 }
 
 /**
@@ -412,6 +489,7 @@ export function overlay(before: JsonObject, now: JsonObject): JsonObject {
 /** Anthropic's `input_tokens` excludes cache reads and writes; the neutral count includes both. */
 export function readUsage(usage: JsonObject): Usage {
   const input = readCount(usage, 'input_tokens')
+  if (input === undefined && readCount(usage, 'prompt_tokens') !== undefined) return readChatUsage(usage)
   const cacheRead = readCount(usage, 'cache_read_input_tokens')
   const cacheWrite = readCount(usage, 'cache_creation_input_tokens')
   const output = readCount(usage, 'output_tokens')

@@ -1,6 +1,7 @@
 // Maps Anthropic's error types to codes. The same types appear in HTTP bodies and, after HTTP 200, in an `error` event.
-import type { ErrorCode, JsonValue } from '@baton/core/internal'
+import type { ErrorCode, JsonObject } from '@baton/core/internal'
 import { BatonError, isJsonObject } from '@baton/core/internal'
+import { errorFromStream, errorIn } from '../openai-chat/errors.ts'
 import type { HttpFailure } from '../transport/http-errors.ts'
 import { errorFromResponse } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
@@ -30,16 +31,19 @@ export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfTyp
 
 /**
  * `event: error {type:"error",error:{type,message},request_id}`: the HTTP status was 200, so only the type matters
- * (anthropic-sdk-python#1258: using the status broke fallback there).
+ * (anthropic-sdk-python#1258: using the status broke fallback there). Gateways send the errors of other providers.
  */
 export function errorFromEvent(
-  error: JsonValue | undefined,
+  event: JsonObject,
   requestId: string | undefined,
   secrets: readonly string[],
 ): BatonError {
-  const said = isJsonObject(error) ? error : {}
+  const { error } = event
+  const said = isJsonObject(error) ? error : (errorIn(event) ?? {})
   const type = typeof said['type'] === 'string' ? said['type'] : 'unknown'
   const message = typeof said['message'] === 'string' ? said['message'] : 'no message'
+  if (codeOfType(type) === undefined && said['message'] !== undefined)
+    return errorFromStream(said === event ? { message } : said, { label: 'Anthropic', requestId, secrets })
   return new BatonError({
     code: codeOfEvent(type, message),
     message: redact(`Anthropic ended the stream with ${type}: ${message}`, secrets),

@@ -27,8 +27,10 @@ const REQUEST_BYTES_MAX = 32_000_000
 /** @throws BatonError `model_not_configured` if the key or the model is missing */
 export function createAnthropicModel(options: AnthropicModelOptions): Model {
   refuseOtherNames('createAnthropicModel', options, OPTIONS)
-  const { apiKey, model } = options
+  const { apiKey, model, baseUrl } = options
   assertConfigured('createAnthropicModel', { apiKey, model })
+  // Gateways serve other models, which think in the text.
+  const thinkTags = baseUrl !== undefined && !/(?:^|\.)anthropic\.com$/i.test(URL.parse(baseUrl)?.hostname ?? '')
   return createHttpModel(options, {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -48,8 +50,8 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     requestBytesMax: REQUEST_BYTES_MAX,
     history: 'messages',
     encode: (request, memory: RequestMemory<WireMessage>) => encodeAnthropicRequest(request, options, memory),
-    createReader: (answering) => readSseInto(createAnthropicDecoder(answering)),
-    decodeWhole: decodeAnthropicMessage,
+    createReader: (answering) => readSseInto(createAnthropicDecoder({ ...answering, thinkTags })),
+    decodeWhole: (value, answering) => decodeAnthropicMessage(value, { ...answering, thinkTags }),
     readError: errorFromHttp,
   })
 }

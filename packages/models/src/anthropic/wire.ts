@@ -78,6 +78,9 @@ export interface WireEvent {
   readonly usage?: JsonValue
   readonly error?: JsonValue
   readonly request_id?: JsonValue
+  /** In `delta`; some gateways put it here. */
+  readonly stop_reason?: JsonValue
+  readonly container?: JsonValue
 }
 
 /**

@@ -1,11 +1,11 @@
 // One content block of a streaming answer and the neutral parts it becomes. Text blocks have no start event, so a
 // block's kind shows with its first delta. Unknown deltas are kept for the log and never throw.
 import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core/internal'
-import { isJsonObject } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
 import type { MeantArguments } from '../meant-arguments.ts'
-import { readMeantArguments } from '../meant-arguments.ts'
+import { growCumulative, isEmptyObject, isNothing, readGivenArguments, readMeantArguments } from '../meant-arguments.ts'
 import { ThinkTags } from '../openai-chat/think-tags.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { PROVIDER } from './wire.ts'
@@ -28,6 +28,8 @@ export interface Block {
   /** Nova's reasoning, from inside its tags. */
   thoughts: string
   readonly tags: ThinkTags | undefined
+  /** Whether arguments arrived that could not be read. */
+  isUnread: boolean
   signature: string
   redacted: string
   readonly citations: JsonValue[]
@@ -51,6 +53,7 @@ export function openBlock({ start, call, hasTags }: OpenBlock): Block {
     cumulative: '',
     thoughts: '',
     tags: hasTags ? new ThinkTags(['thinking']) : undefined,
+    isUnread: false,
     signature: '',
     redacted: '',
     citations: [],
@@ -65,7 +68,8 @@ export function openBlock({ start, call, hasTags }: OpenBlock): Block {
 function kindOfStart(start: JsonObject): BlockKind {
   const toolUse = start['toolUse']
   if (isJsonObject(toolUse)) return toolUse['type'] === 'server_tool_use' ? 'other' : 'call'
-  return Object.keys(start).length === 0 ? 'text' : 'other'
+  // Some gateways give a text a start, with or without its beginning.
+  return Object.keys(start).every((name) => name === 'text') ? 'text' : 'other'
 }
 
 export interface Piece {
@@ -77,17 +81,46 @@ export interface Piece {
 export function applyDelta(block: Block, delta: JsonObject): readonly Piece[] {
   const { text, toolUse, reasoningContent, citation } = delta
   if (typeof text === 'string' && block.kind === 'text') return applyText(block, text)
-  if (isJsonObject(toolUse) && typeof toolUse['input'] === 'string' && block.kind !== 'text') {
-    const { input } = toolUse
+  const input = isJsonObject(toolUse) ? readGivenArguments(toolUse['input']) : undefined
+  if (input !== undefined && block.kind !== 'text') {
     block.text += input
-    if (block.cumulative !== undefined && input !== '')
-      block.cumulative = input.startsWith(block.cumulative) ? input : undefined
+    block.cumulative = growCumulative(block.cumulative, input)
     return block.kind === 'call' ? [{ type: 'call', text: input }] : []
   }
   if (isJsonObject(reasoningContent)) return applyReasoning(block, reasoningContent)
   if (citation !== undefined) block.citations.push(citation)
-  else block.unknownDeltas.push(delta)
+  else {
+    block.unknownDeltas.push(delta)
+    block.isUnread ||= isJsonObject(toolUse) && Object.keys(toolUse).length > 0
+  }
   return []
+}
+
+/** Builds the missing start of a block from its first delta; `undefined` if the delta says too little. */
+export function findStart({ toolUse }: JsonObject): JsonObject | undefined {
+  if (!isJsonObject(toolUse)) return {}
+  const { input: _, ...start } = toolUse
+  return typeof start['name'] === 'string' ? { toolUse: start } : undefined
+}
+
+/** Whether a delta can belong to the block. */
+export function fitsDelta({ kind }: Block, { text, toolUse }: JsonObject): boolean {
+  if (toolUse !== undefined) return kind === 'call' || kind === 'other'
+  return text === undefined || kind === 'text'
+}
+
+/** Whether a start repeats that of an open call. */
+export function repeatsStart(block: Block, start: JsonObject): boolean {
+  const { toolUse } = start
+  const id = readId(block)
+  return block.kind === 'call' && id !== '' && isJsonObject(toolUse) && toolUse['toolUseId'] === id
+}
+
+/** Whether a block is complete even without its end event: arguments are once their JSON is closed. */
+export function isWhole(block: Block): boolean {
+  if (block.kind !== 'call') return true
+  const { text } = readArguments(block, false)
+  return !isEmptyObject(text) && parseJson(text).ok
 }
 
 function applyText(block: Block, text: string): readonly Piece[] {
@@ -149,8 +182,12 @@ export function listParts(block: Block, options: PartOptions): readonly ModelPar
 }
 
 /** Empty arguments arrive as "{}", as "", or without any delta. Unless the answer ended for calls, they may be lost. */
-function readArguments({ text, cumulative }: Block, isEndedForCalls: boolean): MeantArguments {
-  if (text === '') return { text: isEndedForCalls ? '{}' : '' }
+function readArguments({ text, cumulative, start, isUnread }: Block, isEndedForCalls: boolean): MeantArguments {
+  const toolUse = start['toolUse']
+  // Some gateways send the whole input at the start.
+  const given = (isJsonObject(toolUse) ? readGivenArguments(toolUse['input']) : undefined) ?? ''
+  if (isNothing(text) && !isNothing(given)) return readMeantArguments({ text: given })
+  if (text === '') return { text: isEndedForCalls && !isUnread ? '{}' : '' }
   return readMeantArguments({ text, cumulative })
 }
 

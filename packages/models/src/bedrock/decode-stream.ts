@@ -5,14 +5,28 @@ import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import type { Block, Piece } from './decode-block.ts'
 import { listSources } from '../found-sources.ts'
-import { applyDelta, findSources, readCallName, flushBlock, openBlock, listParts } from './decode-block.ts'
+import {
+  applyDelta,
+  findSources,
+  findStart,
+  fitsDelta,
+  flushBlock,
+  isWhole,
+  listParts,
+  openBlock,
+  readCallName,
+  repeatsStart,
+} from './decode-block.ts'
 import { errorFromException } from './errors.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import type { AnswerProgress } from '../transport/whole-answer.ts'
 import { findTraits } from '../traits/find-traits.ts'
 import type { ModelFamily } from '../traits/model-traits.ts'
 import type { WireEvent } from './wire.ts'
-import { readCount } from '../json-fields.ts'
+import { pickReason, readFinishWord, readGivenReason } from '../finish-words.ts'
+import { overlayCounts, readCount } from '../json-fields.ts'
+import { readGivenArguments } from '../meant-arguments.ts'
+import { errorIn } from '../openai-chat/errors.ts'
 
 export interface BedrockDecoderOptions {
   /** The requested model. Provider state is bound to it. */
@@ -47,7 +61,9 @@ export function createBedrockDecoder(options: BedrockDecoderOptions): BedrockDec
 /** Decodes a non-streamed answer from Converse. */
 export function decodeBedrockMessage(message: JsonValue, options: BedrockDecoderOptions): ModelAnswer | BatonError {
   const decoder = new StreamDecoder(options)
-  for (const event of listEvents(message)) decoder.push(event)
+  if (isJsonObject(message) && message['output'] !== undefined)
+    for (const event of listEvents(message)) decoder.push(event)
+  else decoder.handleOther(message)
   return decoder.end()
 }
 
@@ -63,6 +79,8 @@ class StreamDecoder implements BedrockDecoder {
   /** Total UTF-16 units of all blocks. */
   #length = 0
   #stop: JsonObject | undefined
+  /** Number of blocks that had begun when the stop reason arrived. */
+  #blocksAtStop = 0
   #hasMetadata = false
   /** Whether content followed a stop reason. */
   #hasGoneOn = false
@@ -88,8 +106,16 @@ class StreamDecoder implements BedrockDecoder {
     this.heard += 1
     if (type === 'metadata') this.#hasMetadata = true
     if (type === 'metadata' && !isException) this.#handleMetadata(payload)
-    else if (isException) this.#handleException(type, payload)
+    else if (isException || /(?:exception|error)$/i.test(type)) this.#handleException(type, payload)
     else if (isJsonObject(payload)) this.#handleEvent(type, payload)
+  }
+
+  /** A JSON body that is no answer. */
+  handleOther(body: JsonValue): void {
+    const { __type: type, Message: capital } = isJsonObject(body) ? body : {}
+    const error = errorIn(body) ?? (typeof capital === 'string' ? { message: capital } : undefined)
+    if (error) this.#handleException(typeof type === 'string' ? type : '', error)
+    else this.#fail('it is not an answer')
   }
 
   end(): ModelAnswer | BatonError {
@@ -103,11 +129,13 @@ class StreamDecoder implements BedrockDecoder {
         data: ids,
       })
     const reason = this.#stop['stopReason']
-    const finish = readFinish(reason)
+    const hasReason = readGivenReason(reason) !== undefined
+    const finish =
+      hasReason || !this.#blocks.every(isWhole) ? readFinish(reason) : this.#calls > 0 ? 'tool-calls' : 'end'
     // A call without an end event may lack its last arguments, unless the token limit ended the answer. Other blocks
     // are complete as they are.
     const isCut = finish === 'max-tokens' || finish === 'context-full'
-    if (!isCut && this.#blocks.some((block) => block.isOpen && block.kind === 'call'))
+    if (!isCut && this.#blocks.some((block) => block.isOpen && !isWhole(block)))
       return createMalformed('a toolUse block was never closed')
     const options = { ...this.#options, isEndedForCalls: finish === 'tool-calls' }
     return {
@@ -144,11 +172,16 @@ class StreamDecoder implements BedrockDecoder {
   }
 
   #handleBlockStart(index: JsonValue | undefined, start: JsonValue | undefined): void {
-    if (this.#blockAt.get(index)?.isOpen === true) {
+    const before = this.#blockAt.get(index)
+    const given = isJsonObject(start) ? start : {}
+    if (before?.isOpen === true && repeatsStart(before, given)) return
+    if (before?.isOpen === true && isWhole(before)) this.#close(before)
+    else if (before?.isOpen === true) {
       this.#fail(`block ${JSON.stringify(index)} started twice`)
       return
     }
-    this.#open(index, isJsonObject(start) ? start : {})
+    const block = this.#open(index, given)
+    if (block && typeof given['text'] === 'string') this.#emit(block, applyDelta(block, { text: given['text'] }))
   }
 
   #open(index: JsonValue | undefined, start: JsonObject): Block | undefined {
@@ -166,20 +199,30 @@ class StreamDecoder implements BedrockDecoder {
   #handleDelta(payload: JsonObject): void {
     const { contentBlockIndex: index, delta } = payload
     if (!isJsonObject(delta)) return
+    const block = this.#findBlock(index, delta)
+    if (!block) this.#fail(`a delta names block ${JSON.stringify(index)}, which is not open`)
+    else if (this.#fits(countLength(delta))) this.#emit(block, applyDelta(block, delta))
+  }
+
+  /** The open block with this index, else the only open one: some gateways number deltas differently from the start. */
+  #findBlock(index: JsonValue | undefined, delta: JsonObject): Block | undefined {
     const known = this.#blockAt.get(index)
-    if (known?.isOpen !== true && (known || isJsonObject(delta['toolUse']))) {
-      this.#fail(`a delta names block ${JSON.stringify(index)}, which is not open`)
-      return
-    }
+    if (known?.isOpen === true) return known
+    const [only, ...others] = this.#blocks.filter(({ isOpen }) => isOpen)
+    const isMoved = delta['toolUse'] !== undefined && (!known || !fitsDelta(known, delta))
+    if (only?.kind === 'call' && others.length === 0 && isMoved) return only
     // Blocks of text and of reasoning have no start (recorded).
-    const block = known ?? this.#open(index, {})
-    if (block && this.#fits(countLength(delta))) this.#emit(block, applyDelta(block, delta))
+    const start = findStart(delta)
+    return start && this.#open(index, start)
   }
 
   #handleBlockStop(index: JsonValue | undefined): void {
     const block = this.#blockAt.get(index)
     // A block without a start or a delta is empty.
-    if (block?.isOpen !== true) return
+    if (block?.isOpen === true) this.#close(block)
+  }
+
+  #close(block: Block): void {
     block.isOpen = false
     this.#emit(block, flushBlock(block))
     if (block.kind === 'call') this.#sink({ type: 'call-end', index: block.call })
@@ -190,15 +233,21 @@ class StreamDecoder implements BedrockDecoder {
    * counts.
    */
   #handleStop(payload: JsonObject): void {
-    for (const block of this.#blocks) if (block.isOpen && block.kind !== 'call') this.#emit(block, flushBlock(block))
-    this.#stop = payload
+    for (const block of this.#blocks)
+      if (block.isOpen && block.kind !== 'call') this.#emit(block, flushBlock(block))
+      else if (block.isOpen && isWhole(block)) this.#close(block)
+    const before = this.#stop?.['stopReason']
+    const goesOn = this.#blocks.length > this.#blocksAtStop
+    const stopReason = pickReason(before, payload['stopReason'] ?? before ?? null, { read: readFinish, goesOn })
+    this.#stop = { ...payload, stopReason }
+    this.#blocksAtStop = this.#blocks.length
   }
 
   #handleMetadata(payload: JsonValue): void {
     const usage = isJsonObject(payload) ? payload['usage'] : undefined
     if (!isJsonObject(usage)) return
-    this.#usage = usage
-    this.#sink({ type: 'usage', usage: readUsage(usage) })
+    this.#usage = overlayCounts(this.#usage, usage)
+    this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
   #handleException(type: string, payload: JsonValue): void {
@@ -260,7 +309,7 @@ function splitBlock(block: JsonObject): { readonly start?: JsonObject; readonly 
   if (isJsonObject(citationsContent)) return {}
   if (isJsonObject(toolUse)) {
     const { input, ...start } = toolUse
-    return { start: { toolUse: start }, delta: { toolUse: { input: JSON.stringify(input ?? {}) } } }
+    return { start: { toolUse: start }, delta: { toolUse: { input: readGivenArguments(input) ?? '{}' } } }
   }
   if (isJsonObject(reasoningContent)) {
     const { reasoningText } = reasoningContent
@@ -298,7 +347,8 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 
 /** Maps stop reasons and usage to neutral values. */
 function readFinish(reason: JsonValue | undefined): FinishReason {
-  return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
+  if (typeof reason !== 'string') return 'other'
+  return (Object.hasOwn(FINISH, reason) ? FINISH[reason] : readFinishWord(reason)) ?? 'other'
 }
 
 /**
@@ -307,8 +357,9 @@ function readFinish(reason: JsonValue | undefined): FinishReason {
  */
 export function readUsage(usage: JsonObject): Usage {
   const input = readCount(usage, 'inputTokens')
-  const cacheRead = readCount(usage, 'cacheReadInputTokens')
-  const cacheWrite = readCount(usage, 'cacheWriteInputTokens')
+  // The longer names are those of 2024, which some gateways still send.
+  const cacheRead = readCount(usage, 'cacheReadInputTokens') ?? readCount(usage, 'cacheReadInputTokenCount')
+  const cacheWrite = readCount(usage, 'cacheWriteInputTokens') ?? readCount(usage, 'cacheWriteInputTokenCount')
   const output = readCount(usage, 'outputTokens')
   const total = readCount(usage, 'totalTokens')
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)

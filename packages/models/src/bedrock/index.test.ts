@@ -112,7 +112,10 @@ test('an answer that its limit cut in mid-call is a cut', async () => {
   expect(outcome).toMatchObject({ finish: 'max-tokens', parts: [{ type: 'call', arguments: '{"a":"x' }] })
 })
 
-const call = frame('contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { name: 'a', toolUseId: 'b' } } })
+const callOf = (toolUseId: string) =>
+  frame('contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { name: 'a', toolUseId } } })
+const call = callOf('b')
+const otherCall = callOf('c')
 const flipped = (bytes: Uint8Array) => bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte))
 
 test.each<[string, readonly Uint8Array[], string]>([
@@ -122,7 +125,7 @@ test.each<[string, readonly Uint8Array[], string]>([
     [frame('contentBlockDelta', { contentBlockIndex: 3, delta: { toolUse: { input: '{' } } })],
     'model_malformed_answer',
   ],
-  ['a block that begins twice', [call, call], 'model_malformed_answer'],
+  ['a block that begins where another is open', [call, otherCall], 'model_malformed_answer'],
   ['a wrong checksum', [flipped(text('x')), stop('end_turn')], 'model_malformed_answer'],
   ['a body that ends inside of a frame', [stop('end_turn').subarray(0, 20)], 'model_cut_off'],
   ['a throttled stream', [exception('throttlingException', 'x')], 'model_rate_limited'],

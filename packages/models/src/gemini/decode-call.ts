@@ -2,6 +2,7 @@
 // `willContinue`).
 import type { JsonObject, JsonValue, ModelCallPart } from '@baton/core/internal'
 import { isJsonObject, parseJson } from '@baton/core/internal'
+import { isNothing, readGivenArguments, readMeantArguments } from '../meant-arguments.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { PROVIDER } from './wire.ts'
@@ -39,9 +40,8 @@ export function addToCall(draft: CallDraft, call: JsonObject): boolean {
   const isLast = call['willContinue'] !== true
   // Complete, as it nearly always arrives: keep the provider's order and spelling.
   if (isLast && partialArgs === undefined && draft.pieces.isEmpty) {
-    // Some gateways send the object as JSON text.
-    const given = typeof args === 'string' ? readObject(args) : (args ?? {})
-    if (!isJsonObject(given)) return false
+    const given = readObject(args ?? call['arguments'] ?? call['parameters'])
+    if (!given) return false
     draft.arguments = JSON.stringify(given)
     return true
   }
@@ -54,9 +54,13 @@ export function addToCall(draft: CallDraft, call: JsonObject): boolean {
   return true
 }
 
-function readObject(text: string): JsonValue | undefined {
-  const parsed = parseJson(text)
-  return parsed.ok ? parsed.value : undefined
+/** Some gateways send the object as JSON text, even twice, or an empty list instead of an empty object. */
+function readObject(given: JsonValue | undefined, isInner = false): JsonObject | undefined {
+  if (isJsonObject(given)) return given
+  const text = readGivenArguments(given) ?? ''
+  const parsed = parseJson(isNothing(text) ? '{}' : readMeantArguments({ text }).text)
+  if (!parsed.ok || (isInner && typeof parsed.value === 'string')) return undefined
+  return isJsonObject(parsed.value) || typeof parsed.value === 'string' ? readObject(parsed.value, true) : undefined
 }
 
 export function buildCallPart(draft: CallDraft, model: string, names: Pick<ToolNames, 'decode'>): ModelCallPart {

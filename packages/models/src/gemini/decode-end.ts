@@ -1,5 +1,7 @@
 // Maps finish reasons and usage to neutral values.
-import type { FinishReason, JsonObject, Usage } from '@baton/core/internal'
+import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core/internal'
+import { readFinishWord, readGivenReason } from '../finish-words.ts'
+import { isCount, readCount } from '../json-fields.ts'
 
 /** FinishReason of genai.d.ts, plus reasons that Vertex was seen to send. Unknown reasons map to `other`. */
 const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -22,8 +24,16 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
 export function readFinish(reason: string, hasCalls: boolean): FinishReason {
   // IMAGE_SAFETY, IMAGE_PROHIBITED_CONTENT, IMAGE_RECITATION and future ones; IMAGE_OTHER is unspecific.
   if (reason.startsWith('IMAGE_') && reason !== 'IMAGE_OTHER') return 'refusal'
-  const finish = Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
-  return finish === 'end' && hasCalls ? 'tool-calls' : finish
+  const finish = (Object.hasOwn(FINISH, reason) ? FINISH[reason] : readFinishWord(reason)) ?? 'other'
+  return finish === 'end' || finish === 'tool-calls' ? (hasCalls ? 'tool-calls' : 'end') : finish
+}
+
+/** Numbers of the enumeration (google.ai.generativelanguage.v1beta.Candidate.FinishReason), in some proxies' JSON. */
+const REASON_OF_NUMBER: readonly string[] = ['', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
+
+/** The reason that a candidate gives; `undefined` if it gives none yet. */
+export function readReason(value: JsonValue | undefined): string | undefined {
+  return readGivenReason(typeof value === 'number' ? (REASON_OF_NUMBER[value] ?? String(value)) : value)
 }
 
 /** Counts of `usageMetadata`; `undefined` until received. */
@@ -50,14 +60,14 @@ export function createCounts(): Counts {
 const COUNT_NAMES = Object.keys(createCounts()) as readonly (keyof Counts)[] // the keys are its own
 
 /**
- * Every chunk carries counts, which grow. Numbers overwrite; anything else is ignored. Returns whether any count but
- * the total changed.
+ * Every chunk carries counts, which grow. Numbers overwrite, but no zero a count; anything else is ignored. Returns
+ * whether any count but the total changed.
  */
 export function updateCounts(counts: Counts, given: JsonObject): boolean {
   let hasChanged = false
   for (const name of COUNT_NAMES) {
-    const value = given[name]
-    if (typeof value !== 'number' || value < 0 || value === counts[name]) continue
+    const value = readCount(given, name)
+    if (value === undefined || value === counts[name] || (value === 0 && isCount(counts[name]))) continue
     counts[name] = value
     hasChanged ||= name !== 'totalTokenCount'
   }
@@ -70,8 +80,12 @@ export function updateCounts(counts: Counts, given: JsonObject): boolean {
  */
 export function readUsage(counts: Counts): Usage {
   const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
-  const input = addCounts(counts.promptTokenCount, counts.toolUsePromptTokenCount)
-  const { candidatesTokenCount: said, thoughtsTokenCount: thought = 0, totalTokenCount: total } = counts
+  const { thoughtsTokenCount: thought = 0, cachedContentTokenCount: cached = 0, totalTokenCount: total } = counts
+  const told = addCounts(counts.promptTokenCount, counts.toolUsePromptTokenCount) ?? findRest(counts)
+  const said = counts.candidatesTokenCount ?? (told === counts.totalTokenCount ? undefined : findRest(counts, told))
+  // More was cached than the prompt has: some gateways count the cache separately.
+  const isBeside = told !== undefined && cached > told && told + cached + (said ?? 0) === (total ?? 0) - thought
+  const input = isBeside ? told + cached : told
   const isIn =
     said !== undefined &&
     said >= thought &&
@@ -84,6 +98,15 @@ export function readUsage(counts: Counts): Usage {
   if (output !== undefined) usage.outputTokens = output
   if (counts.thoughtsTokenCount !== undefined) usage.reasoningTokens = counts.thoughtsTokenCount
   return usage
+}
+
+/** Tokens of the total that no known count includes; `undefined` without a total or without a rest. */
+function findRest(
+  { totalTokenCount: total, candidatesTokenCount: said, thoughtsTokenCount: thought }: Counts,
+  told = 0,
+) {
+  const rest = (total ?? 0) - told - (said ?? 0) - (thought ?? 0)
+  return rest > 0 ? rest : undefined
 }
 
 /** Returns `undefined` if neither is known. */

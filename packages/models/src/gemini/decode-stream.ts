@@ -1,7 +1,7 @@
 // Decodes Gemini's response stream into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they
 // arrive; `end()` can be called after any of them and changes nothing.
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core/internal'
-import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
+import { BatonError, isJsonObject } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
 import { listSources, readSource } from '../found-sources.ts'
@@ -10,11 +10,15 @@ import { redact } from '../transport/redact.ts'
 import type { AnswerProgress } from '../transport/whole-answer.ts'
 import type { CallDraft } from './decode-call.ts'
 import { addToCall, buildCallPart, openCall } from './decode-call.ts'
-import { createCounts, readFinish, updateCounts, readUsage } from './decode-end.ts'
+import { createCounts, readFinish, readReason, updateCounts, readUsage } from './decode-end.ts'
 import { errorFromChunk } from './errors.ts'
 import type { WireChunk } from './wire.ts'
 import { PROVIDER } from './wire.ts'
-import { listObjects } from '../json-fields.ts'
+import { pickReason } from '../finish-words.ts'
+import { asList, inCamelCase, listObjects, readCount } from '../json-fields.ts'
+import { errorIn, saysNothing } from '../openai-chat/errors.ts'
+import type { SseEvent } from '../transport/sse.ts'
+import { parseWireJson } from '../transport/wire-json.ts'
 
 export interface GeminiDecoderOptions {
   /** The requested model. Provider state is bound to it. */
@@ -30,7 +34,7 @@ const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 
 export interface GeminiDecoder {
   /** Takes one event, or one element of the array sent without `alt=sse`. */
-  push(event: { readonly data: string }): void
+  push(event: SseEvent): void
   /** The complete answer if its finish reason has arrived, otherwise the error so far. */
   end(): ModelAnswer | BatonError
   /** Set as soon as the stream cannot become a valid answer. */
@@ -73,6 +77,8 @@ class StreamDecoder implements GeminiDecoder {
   #model: string | undefined
   #responseId: string | undefined
   #reason: string | undefined
+  /** Whether content arrived since the finish reason. */
+  #hasGoneOn = false
   #blocked: string | undefined
 
   constructor(options: GeminiDecoderOptions) {
@@ -80,15 +86,22 @@ class StreamDecoder implements GeminiDecoder {
     this.#sink = options.sink ?? (() => undefined)
   }
 
-  push({ data }: { readonly data: string }): void {
-    if (this.failure || data.trim() === '' || data === '[DONE]') return
-    const parsed = parseJson(data)
+  push({ event, data }: SseEvent): void {
+    const text = data.trim()
+    if (this.failure || text === '') return
+    if (text === '[DONE]') {
+      // Gateways end with it, and some leave the reason out.
+      if (this.#drafts.length > 0 && !this.#openCall) this.#reason ??= 'STOP'
+      return
+    }
+    const parsed = parseWireJson(data)
+    if (!parsed.ok && event === 'error') this.#failWith({ message: text })
     // Redact before truncating: half a key is still too much.
     if (!parsed.ok) this.#fail(`an event is not JSON: ${redact(data, this.#options.secrets ?? []).slice(0, 80)}`)
     // Late errors arrive as an array inside an event.
     else
       for (const chunk of Array.isArray(parsed.value) ? (parsed.value as readonly JsonValue[]) : [parsed.value])
-        if (isJsonObject(chunk) && !this.failure) this.#handleChunk(chunk)
+        if (isJsonObject(chunk) && !this.failure) this.#handleChunk(inCamelCase(chunk))
   }
 
   get progress(): AnswerProgress {
@@ -118,19 +131,31 @@ class StreamDecoder implements GeminiDecoder {
   }
 
   #handleChunk(chunk: JsonObject & WireChunk): void {
-    if (chunk.error !== undefined && chunk.error !== null) {
+    const { response, error } = chunk
+    // Code Assist wraps each chunk.
+    if (isJsonObject(response) && chunk.candidates === undefined) {
+      this.#handleChunk(inCamelCase(response))
+      return
+    }
+    const isAnswer = chunk.candidates !== undefined || chunk.usageMetadata !== undefined
+    if (error !== undefined && error !== null && !(isAnswer && isJsonObject(error) && saysNothing(error))) {
       this.failure = errorFromChunk(chunk, this.#options.secrets ?? [])
+      return
+    }
+    const other = isAnswer || chunk.promptFeedback !== undefined ? undefined : errorIn(chunk)
+    if (other) {
+      this.#failWith(other)
       return
     }
     const { modelVersion, responseId, usageMetadata, promptFeedback, candidates } = chunk
     if (typeof modelVersion === 'string' && modelVersion !== '') this.#model = modelVersion
     if (typeof responseId === 'string' && responseId !== '') this.#responseId = responseId
     // Only one candidate was requested, so any others are ignored.
-    const candidate = Array.isArray(candidates) ? (candidates as readonly JsonValue[]).find(isFirst) : undefined
+    const candidate = asList(candidates).filter(isJsonObject).find(isFirst)
     if (candidate !== undefined || usageMetadata !== undefined) this.heard += 1
-    if (isJsonObject(candidate)) this.#handleCandidate(candidate)
-    if (isJsonObject(usageMetadata)) this.#takeUsage(usageMetadata)
-    const blocked = isJsonObject(promptFeedback) ? promptFeedback['blockReason'] : undefined
+    if (candidate) this.#handleCandidate(inCamelCase(candidate))
+    if (isJsonObject(usageMetadata)) this.#takeUsage(inCamelCase(usageMetadata))
+    const blocked = isJsonObject(promptFeedback) ? inCamelCase(promptFeedback)['blockReason'] : undefined
     if (typeof blocked === 'string') this.#blocked = blocked
   }
 
@@ -146,21 +171,25 @@ class StreamDecoder implements GeminiDecoder {
 
   #handleCandidate({ content, finishReason, groundingMetadata }: JsonObject): void {
     if (isJsonObject(groundingMetadata)) this.#takeSources(groundingMetadata)
-    const parts = isJsonObject(content) ? content['parts'] : undefined
-    if (Array.isArray(parts)) {
-      for (const part of parts as readonly JsonValue[]) {
-        if (!isJsonObject(part)) continue
-        if (!this.#fits(countLength(part))) return
-        this.#handlePart(part)
-      }
+    const parts = isJsonObject(content) ? content['parts'] : content
+    for (const given of typeof parts === 'string' ? [parts] : asList(parts)) {
+      const part = typeof given === 'string' ? { text: given } : given
+      if (!isJsonObject(part)) continue
+      if (!this.#fits(countLength(part))) return
+      this.#handlePart(inCamelCase(part))
     }
-    if (typeof finishReason === 'string' && finishReason !== '') this.#reason = finishReason
+    const reason = readReason(finishReason)
+    if (reason === undefined) return
+    const read = (word: string) => readFinish(word, this.#calls > 0)
+    this.#reason = pickReason(this.#reason, reason, { read, goesOn: this.#hasGoneOn })
+    this.#hasGoneOn = false
   }
 
   #handlePart(part: JsonObject): void {
     const { text, functionCall, thoughtSignature } = part
     const signature = typeof thoughtSignature === 'string' && thoughtSignature !== '' ? thoughtSignature : undefined
-    if (isJsonObject(functionCall)) this.#handleCall(functionCall, signature)
+    this.#hasGoneOn ||= text !== ''
+    if (isJsonObject(functionCall)) this.#handleCall(inCamelCase(functionCall), signature)
     else if (typeof text === 'string' || (signature !== undefined && Object.keys(part).length === 1))
       this.#handleText(typeof text === 'string' ? text : '', part['thought'] === true, signature)
     else if (Object.keys(part).some((key) => key !== 'thought')) {
@@ -249,6 +278,10 @@ class StreamDecoder implements GeminiDecoder {
     return false
   }
 
+  #failWith(error: JsonObject): void {
+    this.failure ??= errorFromChunk({ error }, this.#options.secrets ?? [])
+  }
+
   #fail(what: string): void {
     this.failure ??= new BatonError({
       code: 'model_malformed_answer',
@@ -266,6 +299,6 @@ function countLength(part: JsonObject): number {
 
 const TEXT_PART_LENGTH = '{"text":""}'.length
 
-function isFirst(candidate: JsonValue): boolean {
-  return isJsonObject(candidate) && (candidate['index'] ?? 0) === 0
+function isFirst(candidate: JsonObject): boolean {
+  return (readCount(candidate, 'index') ?? 0) === 0
 }

@@ -8,7 +8,7 @@ import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities } from '../traits/find-traits.ts'
 import type { TraitsOverride } from '../traits/model-traits.ts'
 import type { Answering, BodyReader, StreamDecoder } from '../transport/answer-reader.ts'
-import { isJson, joinReader, readSseInto } from '../transport/answer-reader.ts'
+import { findShape, isJson, joinReader, readSseInto } from '../transport/answer-reader.ts'
 import { createStreamTail } from '../transport/stream-tail.ts'
 import type { AnswerProgress } from '../transport/whole-answer.ts'
 import type { GeminiAccess } from './address.ts'
@@ -93,19 +93,24 @@ function asksForThoughts({ settings: { effort = 'none', reasoningTokens = 0 } }:
 function readStream(answering: Answering, head: HttpHead): BodyReader {
   const decoder = createGeminiDecoder(answering)
   const tail = createStreamTail(TAIL_LENGTH)
-  const reader = isJson(head)
-    ? joinReader(
-        createJsonElementReader((data) => decoder.push({ data })),
-        decoder,
-      )
-    : readSseInto(decoder)
+  let reader: BodyReader | undefined
+  const open = (isElements: boolean): BodyReader =>
+    isElements
+      ? joinReader(
+          createJsonElementReader((data) => decoder.push({ data })),
+          decoder,
+        )
+      : readSseInto(decoder)
   return joinReader(
     {
       push: (bytes) => {
         tail.push(bytes)
+        const shape = findShape(bytes)
+        if (!reader && shape === 'blank') return
+        reader ??= open(shape === undefined ? isJson(head) : shape === 'json')
         reader.push(bytes)
       },
-      end: () => void reader.end(),
+      end: () => void reader?.end(),
     },
     new TailedDecoder(decoder, () => tail.text()),
   )

@@ -1,9 +1,9 @@
 // Assembles the calls of a streaming answer. Servers number calls or not; send ids once, in every piece or never; and
 // send arguments in pieces, whole or as an object. This file decides which call a piece belongs to.
 import type { JsonObject, JsonValue } from '@baton/core/internal'
-import { isJsonObject } from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { MeantArguments } from '../meant-arguments.ts'
-import { isEmptyObject, JsonProgress, readMeantArguments } from '../meant-arguments.ts'
+import { growCumulative, isNothing, JsonProgress, readGivenArguments, readMeantArguments } from '../meant-arguments.ts'
 
 export interface CallDraft {
   /** Position in the answer, from 0. */
@@ -40,19 +40,38 @@ export interface CallPiece {
 /** Returns `undefined` if the value is not a call. */
 export function readCallPiece(value: JsonValue, isListed = false): CallPiece | undefined {
   if (!isJsonObject(value)) return undefined
-  // Some servers omit `function` and put its fields next to the id.
-  const made = isJsonObject(value['function']) ? value['function'] : value
-  const given = made['arguments']
+  // Some servers omit `function` and put its fields next to the id, or send it as JSON text.
+  const made = readJsonText(value['function'])
+  const fields = isJsonObject(made) ? { ...value, ...made } : value
+  const given = ARGUMENTS.map((field) => fields[field]).find((one) => one !== undefined && one !== null)
   const extra = readExtra(value)
   return {
     index: readIndex(value['index']),
     // some servers use numbers
     id: typeof value['id'] === 'string' || typeof value['id'] === 'number' ? String(value['id']) : '',
-    name: typeof made['name'] === 'string' ? made['name'] : '',
-    arguments: typeof given === 'string' ? given : isJsonObject(given) ? JSON.stringify(given) : undefined,
+    name: typeof fields['name'] === 'string' ? fields['name'] : '',
+    arguments: readGivenArguments(given),
     extra: Object.keys(extra).length > 0 ? extra : undefined,
     isListed,
   }
+}
+
+/** Fields that hold the arguments; templates of Llama models write `parameters`. */
+const ARGUMENTS = ['arguments', 'parameters', 'input', 'args'] as const
+
+/** The calls of a delta or message: a list, one call, an object of calls by number (PHP), or any of these as JSON text. */
+export function listCalls(given: JsonValue | undefined): readonly JsonValue[] {
+  const value = readJsonText(given)
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).flatMap((one) => (Array.isArray(one) ? one : [one]))
+  if (!isJsonObject(value)) return []
+  const names = Object.keys(value)
+  return names.length > 0 && names.every((name) => /^\d{1,9}$/.test(name)) ? Object.values(value) : [value]
+}
+
+function readJsonText(value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
+  const parsed = parseJson(value)
+  return parsed.ok ? parsed.value : value
 }
 
 /** Some servers send it as a string. */
@@ -92,8 +111,15 @@ export class CallDrafts {
   #findKnown(piece: CallPiece): CallDraft | undefined {
     const { index, id } = piece
     const known = id === '' ? undefined : this.#byId.get(id)
-    if (known) return hasSameId(known, piece) && this.#isElsewhere(known, piece) ? undefined : known
-    const before = index === undefined ? this.all.at(-1) : this.#byIndex.get(index)
+    const placed = index === undefined ? undefined : this.#byIndex.get(index)
+    // The second of two calls with one id.
+    if (known && placed && placed !== known && placed.id === id)
+      return startsAnother(placed, piece) ? undefined : placed
+    if (known)
+      return hasSameId(known, piece, index !== undefined && !placed) && this.#isElsewhere(known, piece)
+        ? undefined
+        : known
+    const before = index === undefined ? this.all.at(-1) : placed
     if (before) return startsAnother(before, piece) ? undefined : before
     return id === '' ? this.#findOpen(piece) : undefined
   }
@@ -103,7 +129,7 @@ export class CallDrafts {
    * continues it only if the name matches, and if the call has an id or the piece cannot be the start of arguments.
    */
   #findOpen({ name, arguments: given = '' }: CallPiece): CallDraft | undefined {
-    const open = this.all.filter(({ json, arguments: text }) => !json.isClosed || isEmptyObject(text))
+    const open = this.all.filter(({ json, arguments: text }) => !json.isClosed || isNothing(text))
     if (name === '') return open.length === 1 ? open[0] : undefined
     const [only, ...others] = open.filter((call) => call.name === name)
     if (only && others.length === 0 && only.id !== '') return only
@@ -137,16 +163,17 @@ export class CallDrafts {
  * vLLM number every call 0: InternLM/lmdeploy#3412). Without an id, a name does once the previous call is complete:
  * some servers repeat the name in every piece. A name before any arguments may be the rest of a split name.
  */
-function startsAnother(call: CallDraft, { index, id, name, arguments: given = '', isListed }: CallPiece): boolean {
+function startsAnother(call: CallDraft, piece: CallPiece): boolean {
+  const { index, id, name, arguments: given = '', isListed } = piece
   if (name === '') return false
   // Some servers invent an id for each piece.
   if (id !== '' && call.id !== '') return id !== call.id && !(name === call.name && isRest(call, given))
   if (call.name === '') return false
   if (!call.json.isClosed) return name !== call.name && (call.arguments !== '' || index === undefined)
   if (name !== call.name) return true
-  if (index === undefined) return given !== '' && (isListed || !isEmptyObject(call.arguments))
+  if (index === undefined) return given !== '' && (isListed || !isNothing(call.arguments))
   // Under its own index, the same call may be repeated, or arrive complete after an empty start.
-  return given !== '' && given !== call.arguments && !isEmptyObject(call.arguments)
+  return given !== '' && given !== call.arguments && !isNothing(call.arguments)
 }
 
 /** Whether a piece continues unfinished arguments and cannot start new ones. */
@@ -155,15 +182,23 @@ function isRest({ json, arguments: text }: CallDraft, given: string): boolean {
 }
 
 /** Whether a piece starts another call despite sharing this call's id: some servers give all calls the same id. */
-function hasSameId(call: CallDraft, { name, arguments: given = '' }: CallPiece): boolean {
+function hasSameId(call: CallDraft, { name, arguments: given = '' }: CallPiece, isNewIndex: boolean): boolean {
   if (name === '' || !call.json.isClosed) return false
-  return name !== call.name || (given !== '' && given !== call.arguments && !isEmptyObject(call.arguments))
+  if (name !== call.name || (isNewIndex && given === '')) return true
+  return given !== '' && given !== call.arguments && !isNothing(call.arguments)
+}
+
+/** Whether a call without arguments only repeats the id and the name of one that has them. */
+export function isEcho(call: CallDraft, all: readonly CallDraft[]): boolean {
+  const { id, name, number } = call
+  if (id === '' || call.arguments.trim() !== '') return false
+  return all.some((one) => one.number < number && one.id === id && one.name === name && one.json.isClosed)
 }
 
 export function addArguments(call: CallDraft, text: string): void {
   call.isGiven = true
   if (text === '') return
-  if (call.cumulative !== undefined) call.cumulative = text.startsWith(call.cumulative) ? text : undefined
+  call.cumulative = growCumulative(call.cumulative, text)
   call.arguments += text
   call.json.push(text)
 }
@@ -184,6 +219,6 @@ export interface Emptiness {
 
 export function readArguments(call: CallDraft, { mayBeEmpty, hasStray }: Emptiness): MeantArguments {
   if (call.arguments.trim() === '') return { text: call.isGiven && mayBeEmpty && !hasStray ? '{}' : '' }
-  if (hasStray && isEmptyObject(call.arguments)) return { text: '' }
+  if (hasStray && isNothing(call.arguments)) return { text: '' }
   return readMeantArguments({ text: call.arguments, cumulative: call.cumulative })
 }

@@ -1,46 +1,8 @@
 // Maps finish reasons and usage to neutral values.
 import type { FinishReason, JsonObject, Usage } from '@baton/core/internal'
 import { isJsonObject } from '@baton/core/internal'
-import { readCount, readObject } from '../json-fields.ts'
-
-/**
- * Finish reasons of OpenAI (ChatCompletion.Choice), Mistral (`model_length`), Zhipu (`sensitive`), and of engines and
- * gateways that pass through those of others. Keys are lowercase without hyphens and underscores: some send
- * `MAX_TOKENS` or `toolCalls`.
- */
-const FINISH: Readonly<Record<string, FinishReason>> = {
-  stop: 'end',
-  stopped: 'end',
-  end: 'end',
-  endturn: 'end',
-  stopsequence: 'end',
-  eos: 'end',
-  eostoken: 'end',
-  complete: 'end',
-  completed: 'end',
-  toolcall: 'tool-calls',
-  toolcalls: 'tool-calls',
-  tooluse: 'tool-calls',
-  functioncall: 'tool-calls',
-  functioncalls: 'tool-calls',
-  length: 'max-tokens',
-  maxlength: 'max-tokens',
-  maxtokens: 'max-tokens',
-  maxoutputtokens: 'max-tokens',
-  modellength: 'context-full',
-  modelcontextwindowexceeded: 'context-full',
-  contentfilter: 'refusal',
-  contentfiltered: 'refusal',
-  prohibitedcontent: 'refusal',
-  refusal: 'refusal',
-  safety: 'refusal',
-  sensitive: 'refusal',
-}
-
-function readReason(reason: string): FinishReason {
-  const word = reason.toLowerCase().replace(/[\s_-]/g, '')
-  return Object.hasOwn(FINISH, word) ? (FINISH[word] ?? 'other') : 'other'
-}
+import { readFinishWord } from '../finish-words.ts'
+import { overlayCounts, readCount, readObject } from '../json-fields.ts'
 
 /** Finish reasons that mean the answer failed. */
 const FAILURES: ReadonlySet<string> = new Set(['error', 'network_error', 'insufficient_system_resource'])
@@ -71,7 +33,7 @@ export function readFinish({
   maxTokens,
 }: EndOfAnswer): FinishReason {
   if (isRefused) return 'refusal'
-  const finish = readReason(reason)
+  const finish = readFinishWord(reason) ?? 'other'
   if (finish === 'tool-calls' && !hasCalls) return 'end'
   if (!hasCalls || (finish !== 'end' && finish !== 'tool-calls')) return finish
   // Not every server enforces the limit: a closed call in an answer that ended for calls was not cut off.
@@ -83,20 +45,31 @@ export function readFinish({
 
 /** Whether this finish reason means that the model wants calls to run. */
 export function isForCalls(reason: string): boolean {
-  return readReason(reason) === 'tool-calls'
+  return readFinishWord(reason) === 'tool-calls'
 }
 
-/** Counts sent in every chunk are cumulative. Present values overwrite; absent or null ones do not. */
+/** Counts sent in every chunk are cumulative. */
 export function overlay(before: JsonObject, now: JsonObject): JsonObject {
-  const given = Object.entries(inOwnWords(now)).filter(([, value]) => value !== null)
-  return { ...before, ...Object.fromEntries(given) }
+  return overlayCounts(before, inOwnWords(now))
+}
+
+/** Counts in the words of the AI SDK, which gateways built on it pass through. */
+const SNAKE_CASE: ReadonlyMap<string, string> = new Map([
+  ['promptTokens', 'prompt_tokens'],
+  ['completionTokens', 'completion_tokens'],
+  ['totalTokens', 'total_tokens'],
+])
+
+function inSnakeCase(usage: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(usage).map(([name, value]) => [SNAKE_CASE.get(name) ?? name, value]))
 }
 
 /**
  * Normalizes the counts of the Responses API and Anthropic, which gateways pass through. Anthropic counts the cache
  * separately from the input.
  */
-function inOwnWords(usage: JsonObject): JsonObject {
+function inOwnWords(given: JsonObject): JsonObject {
+  const usage = inSnakeCase(given)
   const input = readCount(usage, 'input_tokens')
   const output = readCount(usage, 'output_tokens')
   if ('prompt_tokens' in usage || 'completion_tokens' in usage || (input === undefined && output === undefined))

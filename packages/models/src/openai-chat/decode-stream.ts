@@ -11,14 +11,15 @@ import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import { parseWireJson } from '../transport/wire-json.ts'
 import type { CallDraft } from './decode-call.ts'
-import { addArguments, addName, CallDrafts, readArguments, readCallPiece } from './decode-call.ts'
+import { addArguments, addName, CallDrafts, isEcho, listCalls, readArguments, readCallPiece } from './decode-call.ts'
 import { isFailure, isForCalls, overlay, readFinish, readUsage } from './decode-end.ts'
 import { ReasoningDraft } from './decode-reasoning.ts'
 import { errorFromStream, errorIn } from './errors.ts'
 import type { TaggedPiece } from './think-tags.ts'
 import { hasOpenTag, splitAtClose, ThinkTags } from './think-tags.ts'
 import { PROVIDER } from './wire.ts'
-import { listObjects, readCount } from '../json-fields.ts'
+import { pickReason, readFinishWord, readGivenReason } from '../finish-words.ts'
+import { asList, listObjects, readCount, readPartText } from '../json-fields.ts'
 
 export interface OpenAiChatDecoderOptions {
   /** The requested model. Provider state is bound to it. */
@@ -85,6 +86,10 @@ class StreamDecoder implements OpenAiChatDecoder {
   /** Numbers of the calls whose end was reported. */
   readonly #ended = new Set<number>()
   #text = ''
+  /** Number of pieces of text. */
+  #texts = 0
+  /** Whether calls came in `tool_calls`; some servers repeat them in `function_call`. */
+  #hasToolCalls = false
   #refusal = ''
   #extra: JsonObject | undefined
   readonly #sources: FoundSource[] = []
@@ -100,6 +105,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   #hasChoice = false
   #hasDeltas = false
   #finish: string | undefined
+  /** Whether anything arrived since the latest finish reason. */
+  #hasMore = false
   /** Whether the answer continued after a finish reason. */
   #goesOn = false
   /** Number of calls begun before the piece with the finish reason. */
@@ -152,7 +159,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     if (typeof chunk['id'] === 'string' && chunk['id'] !== '') this.#id = chunk['id']
     // Perplexity repeats them in every chunk.
     if (this.#sources.length === 0) for (const source of listObjects(chunk['search_results'])) this.#cite(source)
-    const choices = listObjects(chunk['choices'])
+    const choices = asList(chunk['choices']).filter(isJsonObject)
     if (choices.length > 0) this.#choice ??= Math.min(...choices.map(readNumber))
     for (const choice of choices) {
       if (readNumber(choice) !== this.#choice) continue
@@ -223,7 +230,8 @@ class StreamDecoder implements OpenAiChatDecoder {
       return
     }
     // A non-streamed answer has a message. Some servers stream one as well, or put an empty delta next to it.
-    const { delta: given, message, text } = choice
+    const { delta: told, message, text } = choice
+    const given = typeof told === 'string' ? { content: told } : told
     // Before 2023, answers had a text instead of a message.
     const isOlder = typeof text === 'string' && !isJsonObject(message) && (!isJsonObject(given) || isEmptyDelta(given))
     const delta = isOlder ? { content: text } : given
@@ -231,12 +239,16 @@ class StreamDecoder implements OpenAiChatDecoder {
     this.#hasDeltas ||= hasDelta
     if (!hasDelta && isJsonObject(message)) this.#flushText()
     if (hasDelta && this.#finish !== undefined) this.#goesOn = true
+    this.#hasMore ||= hasDelta
     const said = hasDelta ? delta : message
     const callsBefore = this.#calls.all.length
-    if (isJsonObject(said)) this.#handleDelta(!hasDelta && this.#hasDeltas ? this.#findUnsaid(said) : said)
-    const reason = choice['finish_reason']
-    // Some servers send "" instead of null in every chunk.
-    if (typeof reason !== 'string' || reason === '' || this.failure) return
+    const reason = ['finish_reason', 'finishReason']
+      .flatMap((name) => [choice[name], isJsonObject(given) ? given[name] : undefined])
+      .map(readGivenReason)
+      .find((one) => one !== undefined)
+    const isRepeated = (!hasDelta && this.#hasDeltas) || (reason !== undefined && this.#isAllOver(said))
+    if (isJsonObject(said)) this.#handleDelta(isRepeated ? this.#findUnsaid(said) : said)
+    if (reason === undefined || this.failure) return
     if (isFailure(reason)) {
       this.#failWith({ code: reason.toLowerCase(), message: `the answer ended with finish_reason "${reason}"` })
       return
@@ -244,9 +256,17 @@ class StreamDecoder implements OpenAiChatDecoder {
     // Does not end the answer: some servers send a reason in each piece, or calls after it. The last one counts.
     this.#others += 1
     this.#flushText()
-    this.#finish = reason
+    const read = (word: string) => readFinishWord(word) ?? 'other'
+    this.#finish = pickReason(this.#finish, reason, { read, goesOn: this.#hasMore })
+    this.#hasMore = false
     this.#callsBeforeReason = callsBefore
     this.#endCalls()
+  }
+
+  /** Some servers repeat the whole text in the piece with the finish reason. */
+  #isAllOver(said: JsonValue | undefined): boolean {
+    const content = isJsonObject(said) ? said['content'] : undefined
+    return this.#texts > 1 && this.#text.length >= REPEATED_LENGTH && content === this.#text
   }
 
   /** A message after deltas repeats the whole answer; only what the deltas lacked is new. */
@@ -262,13 +282,15 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   #handleDelta(delta: JsonObject): void {
     this.#handleReasoning(delta)
-    this.#handleContent(delta['content'])
+    this.#handleContent(delta['content'] ?? delta['text'])
     if (typeof delta['refusal'] === 'string') this.#addRefusal(delta['refusal'])
-    const pieces = asList(delta['tool_calls'])
+    const pieces = listCalls(delta['tool_calls'])
     if (pieces.length > 0) this.#flushText()
+    this.#hasToolCalls ||= pieces.length > 0
     for (const piece of pieces) this.#handleCall(piece, pieces.length > 1)
     // The pre-2024 name of `tool_calls`.
-    if (isJsonObject(delta['function_call'])) this.#handleCall({ index: 0, function: delta['function_call'] })
+    if (isJsonObject(delta['function_call']) && !this.#hasToolCalls)
+      this.#handleCall({ index: 0, function: delta['function_call'] })
     for (const { url_citation: cited } of listObjects(delta['annotations'])) if (isJsonObject(cited)) this.#cite(cited)
     const extra = delta['extra_content']
     if (isJsonObject(extra) && this.#fits(JSON.stringify(extra).length)) this.#extra = extra
@@ -294,15 +316,16 @@ class StreamDecoder implements OpenAiChatDecoder {
   #handleContent(content: JsonValue | undefined): void {
     if (typeof content === 'string') for (const text of this.#growing.push(content)) this.#addText(text)
     for (const part of asList(content)) {
-      if (!isJsonObject(part)) continue
-      if (part['type'] === 'thinking') this.#handleReasoning({ reasoning: textOfThinking(part['thinking']) })
-      else if (typeof part['refusal'] === 'string') this.#addRefusal(part['refusal'])
-      else if (typeof part['text'] === 'string') this.#addText(part['text'])
+      const { type, thinking, refusal } = isJsonObject(part) ? part : {}
+      if (type === 'thinking') this.#handleReasoning({ reasoning: textOfThinking(thinking) })
+      else if (typeof refusal === 'string') this.#addRefusal(refusal)
+      else this.#addText(readPartText(part))
     }
   }
 
   #addText(text: string): void {
     if (text === '' || !this.#fits(text.length)) return
+    this.#texts += 1
     this.#takePieces(this.#tags?.push(text) ?? [{ type: 'text', text }])
   }
 
@@ -392,6 +415,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     if (text !== '') parts.push({ type: 'text', text })
     const hasStray = this.#calls.all.some(({ name, arguments: text }) => name === '' && text !== '')
     for (const call of this.#calls.all) {
+      if (isEcho(call, this.#calls.all)) continue
       const data = { ...(call.id !== '' && { id: call.id }), ...call.extra }
       const { text, repair } = readArguments(call, { mayBeEmpty: this.#mayBeEmpty(call), hasStray })
       parts.push({
@@ -467,15 +491,13 @@ function readNumber(choice: JsonObject): number {
   return readCount(choice, 'index') ?? 0
 }
 
-/** Returns a list, wrapping a single item if the server omitted the list. */
-function asList(value: JsonValue | undefined): readonly JsonValue[] {
-  if (Array.isArray(value)) return value as readonly JsonValue[]
-  return isJsonObject(value) ? [value] : []
-}
-
 function isEmptyDelta(delta: JsonObject): boolean {
   return Object.entries(delta).every(
-    ([key, value]) => key === 'role' || value === null || value === '' || (Array.isArray(value) && value.length === 0),
+    ([key, value]) =>
+      ['role', 'finish_reason', 'finishReason'].includes(key) ||
+      value === null ||
+      value === '' ||
+      (Array.isArray(value) && value.length === 0),
   )
 }
 

@@ -116,16 +116,44 @@ const MESSAGE_LENGTH_MAX = 700
 export function errorIn(value: JsonValue): JsonObject | undefined {
   const root: JsonValue | undefined = Array.isArray(value) ? value[0] : value
   if (!isJsonObject(root)) return undefined
-  const { error } = root
+  const { error, base_resp: status } = root
+  const isAnswer = hasAnswer(root)
+  if (isJsonObject(error) && isAnswer && saysNothing(error)) return undefined
   if (isJsonObject(error)) return isJsonObject(error['error']) ? errorIn(error) : error
   if ((typeof error === 'string' && error !== '') || (Array.isArray(error) && error.length > 0))
     return { message: findWords(root) }
   if (root['object'] === 'error' || root['object'] === 'Error') return root
-  if (root['choices'] === undefined && root['detail'] !== undefined) return { message: root['detail'] }
-  if (root['choices'] === undefined && typeof root['message'] === 'string') return root
-  if (root['choices'] === undefined && saysFailure(root))
-    return { ...root, message: findWords(root) || JSON.stringify(root) }
+  if (isJsonObject(status) && Number(status['status_code'] ?? 0) !== 0) return errorOfMiniMax(status)
+  if (isAnswer) return undefined
+  if (typeof root['message'] === 'string') return root
+  if (Array.isArray(root['choices'])) return undefined
+  if (root['detail'] !== undefined) return { message: root['detail'] }
+  if (saysFailure(root)) return { ...root, message: findWords(root) || JSON.stringify(root) }
   return undefined
+}
+
+/** Whether the root of a body or chunk has a choice. */
+function hasAnswer({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) ? choices.length > 0 : choices !== undefined && choices !== null
+}
+
+/** Whether all fields are empty: programs in Go send such an error with each answer. */
+export function saysNothing(error: JsonObject): boolean {
+  return Object.values(error).every((value) => value === null || value === '' || value === 0 || value === false)
+}
+
+/** `{base_resp: {status_code, status_msg}}` with status 200 (platform.minimax.io, error codes). */
+const STATUS_OF_MINIMAX: ReadonlyMap<number, number> = new Map([
+  [1002, 429],
+  [1004, 401],
+  [1008, 402],
+  [1039, 429],
+  [2013, 400],
+  [2049, 401],
+])
+
+function errorOfMiniMax({ status_code: code, status_msg: message }: JsonObject): JsonObject {
+  return { message: message ?? 'no message', code: STATUS_OF_MINIMAX.get(Number(code)) ?? 500 }
 }
 
 /** A message is a string or a list of problems (Mistral 422: `{detail:[{loc,msg}]}`). */

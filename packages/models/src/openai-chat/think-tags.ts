@@ -97,6 +97,23 @@ export class ThinkTags {
   }
 }
 
+/**
+ * Splits the whole first text of an answer into its reasoning and the rest.
+ * @param isAfterThoughts whether the answer has other reasoning before this text
+ */
+export function splitThoughts(
+  given: string,
+  isAfterThoughts: boolean,
+): { readonly thoughts: string; readonly text: string } {
+  const tags = new ThinkTags()
+  const pieces = [...tags.push(given), ...tags.flush()]
+  const join = (wanted: TaggedPiece['type']) => pieces.map(({ type, text }) => (type === wanted ? text : '')).join('')
+  const own = join('reasoning')
+  const split = splitAtClose(join('text'), (own !== '' || isAfterThoughts) && !hasOpenTag(own))
+  const { thoughts = '', text = join('text') } = split ?? {}
+  return { thoughts: [own, thoughts].filter((one) => one !== '').join('\n\n'), text }
+}
+
 /** Whether a text contains a tag that starts reasoning. */
 export function hasOpenTag(text: string): boolean {
   return OPEN.test(text)

@@ -4,8 +4,8 @@ import type { JsonObject, ModelPart, ProviderState } from '@baton/core/internal'
 import { isJsonObject } from '@baton/core/internal'
 import type { FoundSource } from '../found-sources.ts'
 import { readSource } from '../found-sources.ts'
-import { listObjects, readText } from '../json-fields.ts'
-import { readMeantArguments } from '../meant-arguments.ts'
+import { asList, listObjects, readPartText, readText } from '../json-fields.ts'
+import { growCumulative, isNothing, readGivenArguments, readMeantArguments } from '../meant-arguments.ts'
 
 export interface PartOptions {
   readonly state: (data: JsonObject) => ProviderState
@@ -24,6 +24,8 @@ export class ItemDraft {
   item: JsonObject
   /** Streamed text, reasoning or arguments. */
   streamed = ''
+  /** The latest piece of the arguments, while each piece starts with the previous one. */
+  cumulative: string | undefined = ''
   /** The complete arguments, from the event that ends their deltas. */
   told: string | undefined
 
@@ -37,10 +39,18 @@ export class ItemDraft {
     return readText(this.item, 'name')
   }
 
+  /** Adds a streamed piece. */
+  add(text: string): void {
+    this.streamed += text
+    this.cumulative = growCumulative(this.cumulative, text)
+  }
+
   /** Closes the item and returns the part that was not streamed. */
   close(item: JsonObject): string {
     this.isDone = true
-    this.item = item
+    // Some servers leave the name and the id of a call out at its end.
+    const kept = this.type === 'function_call' ? pickKept(this.item, item) : {}
+    this.item = { ...item, ...kept }
     this.isRefused ||= said(item).some(({ isRefusal }) => isRefusal)
     const whole = this.whole()
     return whole.startsWith(this.streamed) ? whole.slice(this.streamed.length) : ''
@@ -61,6 +71,13 @@ export class ItemDraft {
   hasIdOf(item: JsonObject): boolean {
     const field = this.type === 'function_call' ? 'call_id' : 'id'
     return this.hasTypeOf(item) && readText(this.item, field) !== '' && this.item[field] === item[field]
+  }
+
+  /** Whether a finished item is this one, although it has another place. */
+  isEndedBy(item: JsonObject): boolean {
+    if (this.isDone) return false
+    // Text without an item began this one.
+    return this.hasIdOf(item) || (this.item['id'] === undefined && this.type === 'message' && this.says(item))
   }
 
   /** Whether an item of the same kind has the same content, or continues where this one was cut off. */
@@ -111,10 +128,16 @@ export class ItemDraft {
         // The visible reasoning in order; a server may show a summary, the reasoning, or both.
         return this.streamed === '' ? thoughtIn(this.item) : this.streamed
       case 'function_call':
-        return argumentsIn(this.item) || this.streamed
+        return this.#arguments()
       case 'other':
         return ''
     }
+  }
+
+  /** The finished arguments, unless they are empty and others were streamed. */
+  #arguments(): string {
+    const given = argumentsIn(this.item)
+    return isNothing(given) && !isNothing(this.streamed) ? this.streamed : given || this.streamed
   }
 
   #texts(): readonly { readonly text: string; readonly data: JsonObject | undefined }[] {
@@ -144,7 +167,11 @@ export class ItemDraft {
       ...(typeof callId === 'string' && callId !== '' && { id: callId }),
       ...(Object.keys(extra).length > 0 && { extra }),
     }
-    const { text, repair } = readMeantArguments({ text: this.isDone ? this.whole() : this.streamed })
+    const given = this.isDone ? this.whole() : this.streamed
+    const { text, repair } = readMeantArguments({
+      text: given,
+      ...(given === this.streamed && { cumulative: this.cumulative }),
+    })
     // An empty string in a finished item means no arguments; if the field is missing, they are lost.
     const isNone = text === '' && this.isDone && this.item['arguments'] !== undefined
     return {
@@ -168,10 +195,11 @@ interface Said {
 
 function said(item: JsonObject): readonly Said[] {
   if (item['type'] !== 'message') return []
-  return listObjects(item['content']).map((part) =>
-    part['type'] === 'refusal'
+  const { content } = item
+  return (typeof content === 'string' ? [content] : asList(content)).map((part) =>
+    isJsonObject(part) && part['type'] === 'refusal'
       ? { text: readText(part, 'refusal'), isRefusal: true }
-      : { text: readText(part, 'text'), isRefusal: false },
+      : { text: readPartText(part), isRefusal: false },
   )
 }
 
@@ -183,9 +211,12 @@ function thoughtIn(item: JsonObject): string {
     .join('')
 }
 
-/** Some servers send an object instead of a string. */
+/** Some servers send a value instead of a string. */
 function argumentsIn(item: JsonObject): string {
-  const given = item['arguments']
-  if (typeof given === 'string') return given
-  return isJsonObject(given) ? JSON.stringify(given) : ''
+  return readGivenArguments(item['arguments']) ?? ''
+}
+
+function pickKept(begun: JsonObject, done: JsonObject): JsonObject {
+  const missing = ['name', 'call_id'].filter((field) => readText(done, field) === '' && readText(begun, field) !== '')
+  return Object.fromEntries(missing.map((field) => [field, readText(begun, field)]))
 }

@@ -1,6 +1,14 @@
 // Decodes response events into one neutral answer. Pure: no I/O, no clock. Deltas go to the sink as they arrive;
 // `end()` can be called after any event and changes nothing.
-import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, FinishReason, Usage } from '@baton/core/internal'
+import type {
+  JsonObject,
+  JsonValue,
+  ModelAnswer,
+  ModelEvent,
+  ModelPart,
+  FinishReason,
+  Usage,
+} from '@baton/core/internal'
 import { BatonError, isJsonObject, parseJson } from '@baton/core/internal'
 import type { ToolNames } from '../tool-names.ts'
 import { listSources } from '../found-sources.ts'
@@ -12,7 +20,12 @@ import type { AnswerProgress } from '../transport/whole-answer.ts'
 import { ItemDraft } from './decode-item.ts'
 import { endedAs, errorFromStream, errorIn } from './errors.ts'
 import { PROVIDER } from './wire.ts'
-import { readText, readCount, readObject } from '../json-fields.ts'
+import { overlay as overlayChat, readUsage as readChatUsage } from '../openai-chat/decode-end.ts'
+import type { TaggedPiece } from '../openai-chat/think-tags.ts'
+import { splitThoughts, ThinkTags } from '../openai-chat/think-tags.ts'
+import { readFinishWord } from '../finish-words.ts'
+import { readGivenArguments } from '../meant-arguments.ts'
+import { overlayCounts, readText, readObject, readPartText } from '../json-fields.ts'
 
 export interface OpenAiResponsesDecoderOptions {
   /** The requested model. Provider state is bound to it. */
@@ -24,6 +37,8 @@ export interface OpenAiResponsesDecoderOptions {
   /** From the response headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
+  /** Whether text between `<think>` and `</think>` at the start is reasoning; false by default. */
+  readonly thinkTags?: boolean
   /** Maximum UTF-16 units kept of an answer: text, reasoning, arguments and unknown content; 8 Mi by default. */
   readonly answerLengthMax?: number | undefined
 }
@@ -69,6 +84,9 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   readonly #itemAt = new Map<JsonValue | undefined, ItemDraft>()
   /** Number of meaningful events. */
   heard = 0
+  readonly #tags: ThinkTags | undefined
+  /** The first message, whose text may begin with thoughts between tags. */
+  #tagged: ItemDraft | undefined
   #calls = 0
   /** Whether arguments arrived for a call that had not begun. */
   #hasStray = false
@@ -82,6 +100,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   constructor(options: OpenAiResponsesDecoderOptions) {
     this.#options = options
     this.#sink = options.sink ?? (() => undefined)
+    if (options.thinkTags === true) this.#tags = new ThinkTags()
   }
 
   push({ event, data }: SseEvent): void {
@@ -92,6 +111,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       return
     }
     const parsed = parseWireJson(text)
+    if (!parsed.ok && event === 'error') this.#failWith({ message: text })
     if (!parsed.ok) {
       // Redact before truncating: half a key is still too much.
       this.#fail(`an event is not JSON: ${redact(text, this.#options.secrets ?? []).slice(0, 80)}`)
@@ -113,9 +133,10 @@ class StreamDecoder implements OpenAiResponsesDecoder {
 
   handleWhole(response: JsonValue): void {
     const error = errorIn(response)
-    const status = isJsonObject(response) ? response['status'] : undefined
-    if (isJsonObject(response) && (!error || status === 'failed'))
-      this.#handleEnd(response, typeof status === 'string' ? status : 'completed')
+    const { status, output } = isJsonObject(response) ? response : {}
+    const isResponse = typeof status === 'string' || Array.isArray(output)
+    if (isJsonObject(response) && isResponse && (!error || status === 'failed'))
+      this.#handleEnd({ response }, typeof status === 'string' ? status : 'completed')
     else if (error) this.#failWith(error)
     else this.#fail('it is not a response')
   }
@@ -141,9 +162,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const category = finish === 'refusal' ? incompleteReason(details) : undefined
     return {
       parts: [
-        ...items.flatMap((item) =>
-          item.parts({ state: (data) => this.#state(data), readName: (wire) => this.#options.names.decode(wire) }),
-        ),
+        ...items.flatMap((item) => this.#readParts(item)),
         ...listSources(items.flatMap((item) => item.sources())),
       ],
       finish,
@@ -152,6 +171,22 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       ...(requestId !== undefined && { requestId }),
       ...(category !== undefined && { refusal: category }),
     }
+  }
+
+  #readParts(item: ItemDraft): readonly ModelPart[] {
+    const parts = item.parts({
+      state: (data) => this.#state(data),
+      readName: (wire) => this.#options.names.decode(wire),
+    })
+    const [first, ...others] = parts
+    if (item !== this.#tagged || first?.type !== 'text') return parts
+    const isAfterThoughts = this.#items.some(({ type }) => type === 'reasoning')
+    const { thoughts, text } = splitThoughts(first.text, isAfterThoughts)
+    return [
+      ...(thoughts === '' ? [] : [{ type: 'reasoning' as const, text: thoughts }]),
+      ...(text === '' ? [] : [{ ...first, text }]),
+      ...others,
+    ]
   }
 
   #handle(type: string, event: JsonObject): void {
@@ -173,9 +208,13 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        this.#handleEnd(event['response'], type.slice('response.'.length))
+        this.#handleEnd(event, type.slice('response.'.length))
+        break
+      case 'response.done':
+        this.#handleEnd(event, 'completed')
         break
       case 'error':
+      case 'response.error':
         // The API's own error has its message next to the type; gateways put it in `error`.
         this.#failWith(errorIn(event) ?? event)
         break
@@ -185,8 +224,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   }
 
   #handlePiece(type: string, event: JsonObject): void {
-    const { delta } = event
-    const text = typeof delta === 'string' ? delta : ''
+    const text = readPiece(type, event['delta'])
     if (text !== '') this.heard += 1
     const index = readKey(event)
     switch (type) {
@@ -209,29 +247,37 @@ class StreamDecoder implements OpenAiResponsesDecoder {
         if (!this.#say(index, 'function_call', text)) this.#hasStray ||= text !== ''
         break
       case 'response.function_call_arguments.done':
-        this.#endArguments(index, event['arguments'])
+        this.#endArguments(index, readGivenArguments(event['arguments']))
         break
       case 'response.output_text.done':
         this.#endText(index, readText(event, 'text'))
         break
+      case 'response.content_part.done':
+        this.#endText(index, readText(readObject(event, 'part'), 'text'))
+        break
       default:
         // Starts and ends that `output_item.done` also covers, and unknown types.
-        if (type === '') this.#takeError(event)
+        if (type === '') this.#takeUntyped(event)
     }
   }
 
-  /** An object without a type, sent by some gateways when they fail. */
-  #takeError(event: JsonObject): void {
+  /** An object without a type: some gateways send the whole answer as one event, or an error when they fail. */
+  #takeUntyped(event: JsonObject): void {
     const error = errorIn(event)
     if (error) this.#failWith(error)
+    else if (Array.isArray(event['output'])) this.handleWhole(event)
   }
 
   #takeHead(response: JsonValue | undefined): void {
     if (!isJsonObject(response)) return
     if (typeof response['model'] === 'string' && response['model'] !== '') this.#model = response['model']
     if (typeof response['id'] === 'string' && response['id'] !== '') this.#id = response['id']
-    if (!isJsonObject(response['usage']) || this.failure) return
-    this.#usage = response['usage']
+    this.#takeUsage(response['usage'])
+  }
+
+  #takeUsage(usage: JsonValue | undefined): void {
+    if (!isJsonObject(usage) || this.failure) return
+    this.#usage = overlayCounts(this.#usage, usage)
     this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
@@ -249,6 +295,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     if (!this.#fits(ITEM_LENGTH)) return undefined
     const draft = new ItemDraft(item, item['type'] === 'function_call' ? this.#calls++ : undefined)
     this.#items.push(draft)
+    if (draft.type === 'message' && this.#tags) this.#tagged ??= draft
     this.#itemAt.set(key, draft)
     if (draft.call !== undefined) {
       const name = this.#options.names.decode(draft.name)
@@ -267,20 +314,28 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const isElsewhere = key === undefined || (placed !== undefined && placed.type !== type)
     const known = isElsewhere
       ? this.#items.findLast((one) => one.type === type && !one.isDone)
-      : (placed ?? (type === 'function_call' ? this.#onlyOpenCall() : undefined))
+      : (placed ?? (type === 'function_call' ? this.#onlyOpenCall() : this.#findWaiting(key, type)))
     const mayBegin = !placed && type !== 'function_call' && text !== ''
     const draft = known ?? (mayBegin ? this.#begin(key, { type }) : undefined)
     if (draft?.type !== type || draft.isDone || !this.#fits(text.length)) return undefined
-    draft.streamed += text
+    draft.add(text)
     this.#tell(draft, text)
     return draft
   }
 
+  /** The only open item of this type, if nothing of it has arrived: some servers number the pieces differently. */
+  #findWaiting(key: JsonValue | undefined, type: ItemDraft['type']): ItemDraft | undefined {
+    const [only, ...others] = this.#items.filter((one) => one.type === type && !one.isDone)
+    if (others.length > 0 || only?.streamed !== '') return undefined
+    this.#itemAt.set(key, only)
+    return only
+  }
+
   /** Some servers end a call only by ending its arguments. */
-  #endArguments(key: JsonValue | undefined, told: JsonValue | undefined): void {
+  #endArguments(key: JsonValue | undefined, told: string | undefined): void {
     const placed = this.#itemAt.get(key)
     const draft = placed?.type === 'function_call' ? placed : this.#onlyOpenCall()
-    if (typeof told !== 'string' || !draft || draft.isDone || !this.#fits(told.length - draft.streamed.length)) return
+    if (told === undefined || !draft || draft.isDone || !this.#fits(told.length - draft.streamed.length)) return
     draft.told = told
   }
 
@@ -298,13 +353,21 @@ class StreamDecoder implements OpenAiResponsesDecoder {
 
   #tell(draft: ItemDraft, text: string): void {
     if (text === '') return
-    if (draft.type === 'message') this.#sink({ type: 'text-delta', text })
+    if (draft === this.#tagged) this.#tellTagged(this.#tags?.push(text) ?? [])
+    else if (draft.type === 'message') this.#sink({ type: 'text-delta', text })
     else if (draft.type === 'reasoning') this.#sink({ type: 'reasoning-delta', text })
     else if (draft.call !== undefined) this.#sink({ type: 'call-delta', index: draft.call, text })
   }
 
+  #tellTagged(pieces: readonly TaggedPiece[]): void {
+    for (const { type, text } of pieces) this.#sink({ type: type === 'text' ? 'text-delta' : 'reasoning-delta', text })
+  }
+
   #close(key: JsonValue | undefined, item: JsonValue | undefined): void {
-    if (isJsonObject(item)) this.#finish(this.#open(key, item), item)
+    if (!isJsonObject(item)) return
+    const isPlaced = this.#itemAt.has(key ?? item['id'] ?? item['call_id'])
+    const moved = isPlaced ? undefined : this.#items.findLast((one) => one.isEndedBy(item))
+    this.#finish(moved ?? this.#open(key, item), item)
   }
 
   #finish(draft: ItemDraft | undefined, item: JsonObject): void {
@@ -312,6 +375,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     // Everything is kept: encrypted reasoning and OpenAI's server tool items may be long without having been streamed.
     if (!this.#fits(Math.max(JSON.stringify(item).length - draft.streamed.length, 0))) return
     this.#tell(draft, draft.close(item))
+    if (draft === this.#tagged) this.#tellTagged(this.#tags?.flush() ?? [])
     if (draft.call !== undefined) this.#sink({ type: 'call-end', index: draft.call })
     this.#tellServerTool(draft, 'finished')
   }
@@ -323,23 +387,27 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       this.#sink({ type: 'server-tool', name, status })
   }
 
-  #handleEnd(value: JsonValue | undefined, status: string): void {
-    const response = isJsonObject(value) ? value : {}
+  #handleEnd(event: JsonObject, type: string): void {
+    const response = readObject(event, 'response')
+    this.#takeUsage(event['usage'])
     this.#takeHead(response)
+    const status = readStatus(response, type)
     if (status === 'failed') {
-      this.#failWith(isJsonObject(response['error']) ? response['error'] : { message: 'no reason was given' })
+      const error = errorIn(response) ?? errorIn(event) ?? errorIn(readObject(response, 'status_details'))
+      this.#failWith(error ?? { message: 'no reason was given' })
       return
     }
     if (status !== 'completed' && status !== 'incomplete') {
       this.failure ??= endedAs(status, this.#place())
       return
     }
-    this.#closeRest(response['output'])
+    this.#closeRest(response['output'] ?? listSaid(response))
     for (const one of this.#items)
       if (!one.isDone && one.told !== undefined) this.#finish(one, { ...one.item, arguments: one.told })
     if (this.#hasStray && this.#calls === 0) this.#fail('arguments arrived that belong to no call')
     const open = this.#items.some(({ type, isDone }) => type === 'function_call' && !isDone)
     if (open && status === 'completed') this.#fail('the response is completed, but one of its calls is not')
+    if (this.#tagged?.isDone === false) this.#tellTagged(this.#tags?.flush() ?? [])
     if (!this.failure) this.#end = { status, details: response['incomplete_details'] }
   }
 
@@ -403,6 +471,27 @@ class StreamDecoder implements OpenAiResponsesDecoder {
   }
 }
 
+/** Some gateways end every answer as completed; the response itself says how it ended. */
+function readStatus(response: JsonObject, type: string): string {
+  const { status, incomplete_details: details } = response
+  if (type !== 'completed') return type
+  if (typeof status === 'string' && ENDS.has(status)) return status
+  return incompleteReason(details) === undefined ? type : 'incomplete'
+}
+
+const ENDS: ReadonlySet<string> = new Set(['incomplete', 'failed', 'cancelled'])
+
+/** The item of an answer that has its text in the field that OpenAI's libraries add. */
+function listSaid({ output_text: content }: JsonObject): JsonValue {
+  return typeof content === 'string' && content !== '' ? [{ type: 'message', content }] : []
+}
+
+/** Text of a delta, which some servers send as an object. */
+function readPiece(type: string, delta: JsonValue | undefined): string {
+  if (typeof delta === 'string' || delta === undefined) return delta ?? ''
+  return type === 'response.function_call_arguments.delta' ? (readGivenArguments(delta) ?? '') : readPartText(delta)
+}
+
 /** Key of an item: its index in the answer, otherwise its id. */
 function readKey({ output_index: index, item_id: id }: JsonObject): JsonValue | undefined {
   return typeof index === 'number' ? index : typeof id === 'string' ? id : undefined
@@ -429,7 +518,7 @@ interface EndOfAnswer {
 function readFinish({ status, details, hasCalls, hasBrokenCall, isRefused }: EndOfAnswer): FinishReason {
   if (status === 'incomplete') {
     const reason = incompleteReason(details) ?? ''
-    const finish = Object.hasOwn(INCOMPLETE, reason) ? (INCOMPLETE[reason] ?? 'other') : 'other'
+    const finish = (Object.hasOwn(INCOMPLETE, reason) ? INCOMPLETE[reason] : readFinishWord(reason)) ?? 'other'
     // An answer with calls cannot be continued.
     return finish === 'pause' && hasCalls ? 'other' : finish
   }
@@ -443,18 +532,10 @@ function incompleteReason(details: JsonValue | undefined): string | undefined {
   return typeof reason === 'string' && reason !== '' ? reason : undefined
 }
 
-/** `input_tokens` includes cache reads, `output_tokens` includes reasoning. */
+/**
+ * `input_tokens` includes cache reads, `output_tokens` includes reasoning. Gateways differ as those to Chat Completions
+ * do, and some use its words.
+ */
 export function readUsage(usage: JsonObject): Usage {
-  const input = readCount(usage, 'input_tokens')
-  const cacheRead = readCount(readObject(usage, 'input_tokens_details'), 'cached_tokens')
-  const cacheWrite = readCount(readObject(usage, 'input_tokens_details'), 'cache_write_tokens')
-  const output = readCount(usage, 'output_tokens')
-  const reasoning = readCount(readObject(usage, 'output_tokens_details'), 'reasoning_tokens')
-  return {
-    ...(input !== undefined && { inputTokens: input }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
-    ...(output !== undefined && { outputTokens: output }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
-  }
+  return readChatUsage(overlayChat({}, usage))
 }

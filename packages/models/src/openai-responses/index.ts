@@ -3,7 +3,7 @@
 import type { Model } from '@baton/core'
 import type { HttpModelOptions, OptionNames } from '../http-model.ts'
 import { assertConfigured, refuseOtherNames, createHttpModel, HTTP_OPTIONS } from '../http-model.ts'
-import { OPENAI_BASE_URL, apiUrl, authorization } from '../openai-chat/address.ts'
+import { OPENAI_BASE_URL, apiUrl, authorization, isOpenAi } from '../openai-chat/address.ts'
 import { OPENAI_QUIRKS } from '../openai-chat/quirks.ts'
 import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
@@ -36,6 +36,8 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
   refuseOtherNames('createOpenAiResponsesModel', options, OPTIONS)
   const { apiKey, model, label = 'OpenAI', traits: override } = options
   assertConfigured('createOpenAiResponsesModel', { apiKey, model })
+  // Gateways serve other models, which think in the text.
+  const more = { label, thinkTags: !isOpenAi(options.baseUrl ?? OPENAI_BASE_URL) }
   return createHttpModel(options, {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -48,8 +50,8 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
     history: 'input',
     encode: (request, memory: RequestMemory<WireItem>) => encodeOpenAiResponsesRequest(request, options, memory),
     findTimeoutMs: (body) => (thinksInSilence(body, override) ? THINKING_TIMEOUT_MS : TIMEOUT_MS),
-    createReader: (answering) => readSseInto(createOpenAiResponsesDecoder({ ...answering, label })),
-    decodeWhole: (value, answering) => decodeOpenAiResponse(value, { ...answering, label }),
+    createReader: (answering) => readSseInto(createOpenAiResponsesDecoder({ ...answering, ...more })),
+    decodeWhole: (value, answering) => decodeOpenAiResponse(value, { ...answering, ...more }),
     readError: errorFromHttp,
   })
 }

@@ -108,6 +108,7 @@ class HttpAnswerReader implements AnswerReader {
     try {
       if (this.#isRefusal(head)) throw this.#readRefusal(head)
       const answer = this.#isStream(head) ? this.#openReader(head).end() : this.#decodeWhole(head)
+      if (isBatonError(answer) && this.#start.isCompressed) throw answeredCompressed(label, head)
       if (isBatonError(answer) && this.#reader?.heard === 0 && this.#start.saysWords)
         throw answeredText(label, head, redact(this.#start.words, secrets))
       if (isBatonError(answer)) throw answer
@@ -235,6 +236,16 @@ function answeredText(label: string, head: HttpHead, words: string): BatonError 
   return new BatonError({ code: 'model_malformed_answer', message })
 }
 
+/** A proxy that removes the header also removes it from the next answer. */
+function answeredCompressed(label: string, head: HttpHead): BatonError {
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message: `${label} responded ${head.status} with compressed bytes that its headers do not announce`,
+    hint: 'Turn compression off in the proxy between here and the server, or let it keep the content-encoding header.',
+    retryable: false,
+  })
+}
+
 interface Framing extends Pick<BodyReader, 'push'> {
   /** Passes on whatever is complete at the end of the body. */
   end?(): void
@@ -311,6 +322,8 @@ function isPage(head: HttpHead): boolean {
 
 const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf])
 const LESS_THAN = 0x3c
+/** First byte of a gzip file (RFC 1952), which no text begins with. */
+const GZIP = 0x1f
 type BodyShape = 'json' | 'events'
 /** Bytes that JSON and events start with: `data`, `event`, `id`, `retry` and comments. */
 const SHAPES: ReadonlyMap<number, BodyShape> = new Map([
@@ -327,6 +340,8 @@ const OPENING_LENGTH = 300
 class BodyStart {
   /** Whether it starts like a page: some programs label everything as HTML. */
   isMarkup = false
+  /** Whether it starts like a gzip file. */
+  isCompressed = false
   /** The beginning of a stream that has not sent anything meaningful yet. */
   words = ''
   #decoder: InstanceType<typeof TextDecoder> | undefined
@@ -338,6 +353,7 @@ class BodyStart {
     if (this.#first !== undefined) return undefined
     this.#first = findFirst(bytes)
     this.isMarkup = this.#first === LESS_THAN
+    this.isCompressed = this.#first === GZIP
     this.#shape = this.#first === undefined ? undefined : SHAPES.get(this.#first)
     return this.#shape
   }
@@ -358,6 +374,12 @@ class BodyStart {
     const isText = Array.from(this.words).every((character) => character >= '\t')
     return isText && this.words.trim() !== '' && !/^\s*(?:data|event|id|retry|error)?:/.test(this.words)
   }
+}
+
+/** Shape of a body by its beginning: `blank` without a meaningful byte, `undefined` if the byte says nothing. */
+export function findShape(bytes: Uint8Array): BodyShape | 'blank' | undefined {
+  const first = findFirst(bytes)
+  return first === undefined ? 'blank' : SHAPES.get(first)
 }
 
 /** The first byte after a byte order mark and white space. */

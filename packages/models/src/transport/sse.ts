@@ -1,14 +1,12 @@
 // Parses server-sent events from bytes: decodes UTF-8 across pieces and passes each event to a synchronous callback,
 // without interpreting it.
 import { BatonError } from '@baton/core'
-import { parseWireJson } from './wire-json.ts'
 import { createParser } from 'eventsource-parser'
+import type { SseEvent } from './near-events.ts'
+import { listMeantEvents } from './near-events.ts'
+import { parseWireJson } from './wire-json.ts'
 
-/** The fields of an event that providers use. */
-export interface SseEvent {
-  readonly event?: string | undefined
-  readonly data: string
-}
+export type { SseEvent } from './near-events.ts'
 
 export interface SseReader {
   /** @throws BatonError `model_malformed_answer` if an event exceeds the size limit */
@@ -41,8 +39,8 @@ export function createSseReader(
   let overflowed = false
   let isOver = false
   const parser = createParser({
-    onEvent(event) {
-      if (!isOver || isWhole(event.data)) onEvent(event)
+    onEvent(given) {
+      for (const event of listMeantEvents(given)) if (!isOver || isWhole(event.data)) onEvent(event)
     },
     maxBufferSize: eventLengthMax,
     onError(error) {
@@ -51,6 +49,9 @@ export function createSseReader(
       // llama-box sends errors as lines `error: {…}` (gpustack/llama-box).
       else if (error.type === 'unknown-field' && error.field === 'error')
         onEvent({ event: 'error', data: error.value ?? '' })
+      // Some relays indent what they pass on.
+      else if (error.type === 'unknown-field' && error.field?.trim() === 'data')
+        for (const event of listMeantEvents({ data: error.value ?? '' })) onEvent(event)
     },
   })
   const feed = (text: string): void => {
@@ -69,9 +70,21 @@ export function createSseReader(
       at = end
     }
   }
+  let held = ''
+  /** Holds back the beginning of a line that the parser would drop if it came in pieces. */
+  const takeLines = (text: string): string => {
+    const all = held + text
+    held = ''
+    if (all.endsWith('\n')) return all
+    const start = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r')) + 1
+    if (!ODD_LINE.test(all.slice(start, start + ODD_LENGTH))) return all
+    held = all.slice(start)
+    overflowed ||= held.length > eventLengthMax
+    return all.slice(0, start)
+  }
   return {
     push(bytes) {
-      if (!overflowed) feed(decoder.decode(bytes, { stream: true }))
+      if (!overflowed) feed(takeLines(decoder.decode(bytes, { stream: true })))
       if (overflowed)
         throw new BatonError({
           code: 'model_malformed_answer',
@@ -81,10 +94,14 @@ export function createSseReader(
     end() {
       if (isOver || overflowed) return
       isOver = true
-      parser.feed('\n\n')
+      parser.feed(`${held}\n\n`)
     },
   }
 }
+
+/** A line, or its beginning, that begins with `error:` or a blank. */
+const ODD_LINE = /^(?:[ \t]|e$|er$|err$|erro$|error)/
+const ODD_LENGTH = 5
 
 function isWhole(data: string): boolean {
   return data.split('\n').every((line) => line.trim() === '[DONE]' || (/^\s*[[{]/.test(line) && parseWireJson(line).ok))

@@ -217,6 +217,11 @@ function limit(timers: Timers, check: Promise<CallCheck>): Promise<CallCheck> {
 
 /** Markup around a name. The name is tried with and without each. */
 const MARKUP: readonly RegExp[] = [
+  /[\p{Cc}\p{Cf}]/gu,
+  /^["'`]|["'`]$/g,
+  /\(\)?$/,
+  // The format and the channel of gpt-oss without their marks: `functions.read json`.
+  /\s(?:json|commentary)$/,
   /^[^]*\bto=/,
   /^(?:<\|[^|]*\|>)+/,
   /<\|[^]*$/,

@@ -21,6 +21,13 @@ test.each([
   ['FS-Read', 'fs.read'],
   ['functions.fs/read:0', 'fs.read'],
   ['functions.List_Files:0', 'list_files'],
+  ['commentary to=functions.list_files json', 'list_files'],
+  ['list_files commentary', 'list_files'],
+  ['list_files()', 'list_files'],
+  ['list_files(', 'list_files'],
+  ['`list_files`', 'list_files'],
+  ['"functions.list_files"', 'list_files'],
+  ['list_files\u0000', 'list_files'],
 ])('%s means %s', (name, meant) => {
   expect(fitToolName(name, TOOLS)).toBe(meant)
 })
