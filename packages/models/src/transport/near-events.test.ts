@@ -50,6 +50,23 @@ describe('what was meant', () => {
     expect(read('data: upstream failed\n\n')).toEqual([[undefined, 'upstream failed']])
   })
 
+  test('a long line with blanks before its field is joined once, however small its pieces', () => {
+    const [body, piece] = [`  data: "${'x'.repeat(3_000_000)}"\n\n`, 64]
+    const bytes = new TextEncoder().encode(body)
+    let length = 0
+    const reader = createSseReader(({ data }) => (length += data.length))
+    for (let at = 0; at < bytes.length; at += piece) reader.push(bytes.subarray(at, at + piece))
+    expect(length).toBe(3_000_002)
+  })
+
+  test('a line with blanks before its field that never ends is too long', () => {
+    const reader = createSseReader(() => {}, 1000)
+    const piece = new TextEncoder().encode(' data: x'.repeat(10))
+    expect(() => {
+      for (let pieces = 0; pieces < 20; pieces++) reader.push(piece)
+    }).toThrow('longer than 1000 characters')
+  })
+
   test('a line that begins with error:, also in pieces', () => {
     expect(read(`data: ${A}\n\nerror: {"code":500}\n\n`)).toEqual([
       [undefined, A],

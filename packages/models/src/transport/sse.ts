@@ -70,21 +70,11 @@ export function createSseReader(
       at = end
     }
   }
-  let held = ''
-  /** Holds back the beginning of a line that the parser would drop if it came in pieces. */
-  const takeLines = (text: string): string => {
-    const all = held + text
-    held = ''
-    if (all.endsWith('\n')) return all
-    const start = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r')) + 1
-    if (!ODD_LINE.test(all.slice(start, start + ODD_LENGTH))) return all
-    held = all.slice(start)
-    overflowed ||= held.length > eventLengthMax
-    return all.slice(0, start)
-  }
+  const line = new HeldLine()
   return {
     push(bytes) {
-      if (!overflowed) feed(takeLines(decoder.decode(bytes, { stream: true })))
+      if (!overflowed) feed(line.take(decoder.decode(bytes, { stream: true })))
+      overflowed ||= line.length > eventLengthMax
       if (overflowed)
         throw new BatonError({
           code: 'model_malformed_answer',
@@ -94,7 +84,7 @@ export function createSseReader(
     end() {
       if (isOver || overflowed) return
       isOver = true
-      parser.feed(`${held}\n\n`)
+      parser.feed(`${line.release()}\n\n`)
     },
   }
 }
@@ -102,6 +92,37 @@ export function createSseReader(
 /** A line, or its beginning, that begins with `error:` or a blank. */
 const ODD_LINE = /^(?:[ \t]|e$|er$|err$|erro$|error)/
 const ODD_LENGTH = 5
+const LINE_END = /[\r\n]/
+
+/** Holds back an odd line until its end: the parser would drop it if it came in pieces. */
+class HeldLine {
+  #pieces: string[] = []
+  length = 0
+
+  /** Returns what may go to the parser now. */
+  take(text: string): string {
+    // A long line may come in many pieces: they are joined once, when it ends.
+    if (this.length >= ODD_LENGTH && !LINE_END.test(text)) return this.#hold(text)
+    const all = this.release() + text
+    if (all.endsWith('\n')) return all
+    const start = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r')) + 1
+    if (!ODD_LINE.test(all.slice(start, start + ODD_LENGTH))) return all
+    return all.slice(0, start) + this.#hold(all.slice(start))
+  }
+
+  release(): string {
+    const all = this.#pieces.join('')
+    this.#pieces = []
+    this.length = 0
+    return all
+  }
+
+  #hold(text: string): '' {
+    this.#pieces.push(text)
+    this.length += text.length
+    return ''
+  }
+}
 
 function isWhole(data: string): boolean {
   return data.split('\n').every((line) => line.trim() === '[DONE]' || (/^\s*[[{]/.test(line) && parseWireJson(line).ok))
