@@ -367,15 +367,15 @@ function pickFinish(before: Finish | undefined, now: Finish): Finish {
 
 /** Older specifications have the totals alone. */
 function readUsage(usage: ModelUsage | null | undefined): Usage {
-  const { inputTokens: input, outputTokens: output } = (usage ?? {}) as JsonObject // read field by field
-  const told: JsonObject = isJsonObject(input) ? input : { total: input ?? null }
-  const said: JsonObject = isJsonObject(output) ? output : { total: output ?? null }
+  const { inputTokens, outputTokens } = (usage ?? {}) as JsonObject // read field by field
+  const input: JsonObject = isJsonObject(inputTokens) ? inputTokens : { total: inputTokens ?? null }
+  const output: JsonObject = isJsonObject(outputTokens) ? outputTokens : { total: outputTokens ?? null }
   const counts = {
-    inputTokens: readCount(told, 'total'),
-    cacheReadTokens: readCount(told, 'cacheRead'),
-    cacheWriteTokens: readCount(told, 'cacheWrite'),
-    outputTokens: readCount(said, 'total'),
-    reasoningTokens: readCount(said, 'reasoning'),
+    inputTokens: readCount(input, 'total'),
+    cacheReadTokens: readCount(input, 'cacheRead'),
+    cacheWriteTokens: readCount(input, 'cacheWrite'),
+    outputTokens: readCount(output, 'total'),
+    reasoningTokens: readCount(output, 'reasoning'),
   }
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined))
 }

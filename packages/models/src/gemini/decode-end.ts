@@ -81,18 +81,19 @@ export function updateCounts(counts: Counts, given: JsonObject): boolean {
 export function readUsage(counts: Counts): Usage {
   const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
   const { thoughtsTokenCount: thought = 0, cachedContentTokenCount: cached = 0, totalTokenCount: total } = counts
-  const told = addCounts(counts.promptTokenCount, counts.toolUsePromptTokenCount) ?? findRest(counts)
-  const said = counts.candidatesTokenCount ?? (told === counts.totalTokenCount ? undefined : findRest(counts, told))
+  const prompt = addCounts(counts.promptTokenCount, counts.toolUsePromptTokenCount) ?? findRest(counts)
+  const answer =
+    counts.candidatesTokenCount ?? (prompt === counts.totalTokenCount ? undefined : findRest(counts, prompt))
   // More was cached than the prompt has: some gateways count the cache separately.
-  const isBeside = told !== undefined && cached > told && told + cached + (said ?? 0) === (total ?? 0) - thought
-  const input = isBeside ? told + cached : told
-  const isIn =
-    said !== undefined &&
-    said >= thought &&
+  const isBeside = prompt !== undefined && cached > prompt && prompt + cached + (answer ?? 0) === (total ?? 0) - thought
+  const input = isBeside ? prompt + cached : prompt
+  const isIncluded =
+    answer !== undefined &&
+    answer >= thought &&
     total !== undefined &&
-    (input ?? 0) + said <= total &&
-    (input ?? 0) + said + thought > total
-  const output = isIn ? said : addCounts(said, counts.thoughtsTokenCount)
+    (input ?? 0) + answer <= total &&
+    (input ?? 0) + answer + thought > total
+  const output = isIncluded ? answer : addCounts(answer, counts.thoughtsTokenCount)
   if (input !== undefined) usage.inputTokens = input
   if (counts.cachedContentTokenCount !== undefined) usage.cacheReadTokens = counts.cachedContentTokenCount
   if (output !== undefined) usage.outputTokens = output
@@ -102,10 +103,10 @@ export function readUsage(counts: Counts): Usage {
 
 /** Tokens of the total that no known count includes; `undefined` without a total or without a rest. */
 function findRest(
-  { totalTokenCount: total, candidatesTokenCount: said, thoughtsTokenCount: thought }: Counts,
-  told = 0,
+  { totalTokenCount: total, candidatesTokenCount: answer, thoughtsTokenCount: thought }: Counts,
+  prompt = 0,
 ) {
-  const rest = (total ?? 0) - told - (said ?? 0) - (thought ?? 0)
+  const rest = (total ?? 0) - prompt - (answer ?? 0) - (thought ?? 0)
   return rest > 0 ? rest : undefined
 }
 

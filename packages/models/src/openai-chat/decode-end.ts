@@ -92,7 +92,7 @@ function inOwnWords(given: JsonObject): JsonObject {
  */
 export function readUsage(usage: JsonObject): Usage {
   const promptDetails = readObject(usage, 'prompt_tokens_details')
-  const { input, told } = countTold(usage)
+  const { input, completion } = countPromptAndCompletion(usage)
   const cacheRead =
     readCount(promptDetails, 'cached_tokens') ??
     readCount(usage, 'prompt_cache_hit_tokens') ??
@@ -102,10 +102,10 @@ export function readUsage(usage: JsonObject): Usage {
     readCount(promptDetails, 'cache_write_tokens') ??
     readCount(promptDetails, 'cache_creation_input_tokens') ??
     readCount(usage, 'cache_creation_input_tokens')
-  const said = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens')
-  const hidden = countHidden(usage, { input, told, said, cacheRead, cacheWrite })
-  const output = told === undefined ? undefined : told + hidden
-  const reasoning = said ?? (hidden > 0 ? hidden : undefined)
+  const thinking = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens')
+  const hidden = countHidden(usage, { input, completion, thinking, cacheRead, cacheWrite })
+  const output = completion === undefined ? undefined : completion + hidden
+  const reasoning = thinking ?? (hidden > 0 ? hidden : undefined)
   return {
     ...(input !== undefined && { inputTokens: input + countBesideInput(usage, { input, cacheRead, cacheWrite }) }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
@@ -116,14 +116,14 @@ export function readUsage(usage: JsonObject): Usage {
 }
 
 /** Derives a missing count from the total. A total alone counts as input, so that limits apply to it. */
-function countTold(usage: JsonObject): Readonly<Record<'input' | 'told', number | undefined>> {
+function countPromptAndCompletion(usage: JsonObject): Readonly<Record<'input' | 'completion', number | undefined>> {
   const input = readCount(usage, 'prompt_tokens')
-  const told = readCount(usage, 'completion_tokens')
+  const completion = readCount(usage, 'completion_tokens')
   const total = readCount(usage, 'total_tokens')
-  if (total === undefined || (input === undefined) === (told === undefined))
-    return input === undefined && told === undefined ? { input: total, told } : { input, told }
-  const rest = total - (input ?? told ?? 0)
-  return { input: input ?? Math.max(0, rest), told: told ?? (rest > 0 ? rest : undefined) }
+  if (total === undefined || (input === undefined) === (completion === undefined))
+    return input === undefined && completion === undefined ? { input: total, completion } : { input, completion }
+  const rest = total - (input ?? completion ?? 0)
+  return { input: input ?? Math.max(0, rest), completion: completion ?? (rest > 0 ? rest : undefined) }
 }
 
 interface Counts {
@@ -147,12 +147,18 @@ function countBesideInput(usage: JsonObject, { input, cacheRead = 0, cacheWrite 
  */
 function countHidden(
   usage: JsonObject,
-  { input, cacheRead = 0, cacheWrite = 0, told, said }: Counts & Readonly<Record<'told' | 'said', number | undefined>>,
+  {
+    input,
+    cacheRead = 0,
+    cacheWrite = 0,
+    completion,
+    thinking,
+  }: Counts & Readonly<Record<'completion' | 'thinking', number | undefined>>,
 ): number {
   const total = readCount(usage, 'total_tokens')
-  if (input === undefined || told === undefined || total === undefined) return 0
+  if (input === undefined || completion === undefined || total === undefined) return 0
   const beside = countBesideInput(usage, { input, cacheRead, cacheWrite })
-  const rest = Math.max(0, total - input - beside - told)
-  if (said !== undefined) return rest >= said ? said : 0
+  const rest = Math.max(0, total - input - beside - completion)
+  if (thinking !== undefined) return rest >= thinking ? thinking : 0
   return [cacheRead, cacheWrite, cacheRead + cacheWrite].includes(rest) ? 0 : rest
 }
