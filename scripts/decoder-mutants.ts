@@ -86,7 +86,10 @@ export const DECODER_MUTANTS: readonly Mutant[] = [
     'isIn && input >= cached ? input :',
     'isIn && input < cached ? input :',
   ]),
-  garbled('the thoughts of Gemini count twice', 'gemini/decode-end.ts', ['isIn ? said :', '!isIn ? said :']),
+  garbled('the thoughts of Gemini count twice', 'gemini/decode-end.ts', [
+    'isIncluded ? answer :',
+    '!isIncluded ? answer :',
+  ]),
   garbled('arguments of Gemini that are a text are none', 'gemini/decode-call.ts', [
     'readObject(args ??',
     "readObject((typeof args === 'string' ? {} : args) ??",
