@@ -91,6 +91,23 @@ const PlainDecision: s.Shape<'approve' | 'deny'> = {
       : s.word('approve', 'deny').read(reader, value),
 }
 
+export const SPOKEN = { speaker: s.text, text: s.text }
+export const URGENT = {
+  name: s.name,
+  /**
+   * Label in brackets before the name, for the model: 1 to 64 characters without brackets and line breaks. `Event` by
+   * default.
+   */
+  label: s.optional(Label),
+  detail: s.optional(s.json),
+  /** Description for the model. */
+  message: s.optional(s.text),
+  /** `steer` by default: the running turn's next step reads it. `interrupt` ends the turn. */
+  delivery: s.optional(Delivery),
+  /** With `interrupt`: how much of the answer the user heard or read; `reported` by default. */
+  heard: s.optional(HeardOption),
+}
+
 const DESCRIPTION = { title: s.optional(s.nullable(s.text)), meta: s.optional(s.object) }
 const ANSWERED = { value: s.json }
 const DECLINED = { decline: s.word(true), reason: s.optional(Reason) }
@@ -109,17 +126,8 @@ const Command = inputs({
     more: s.optional(s.word(true)),
     traceparent: s.optional(Traceparent),
   }),
-  transcript: s.fields('a transcript', { inputId: s.name, speaker: s.text, text: s.text, asks: s.optional(s.flag) }),
-  'urgent-event': s.fields('an urgent-event', {
-    inputId: s.name,
-    name: s.name,
-    label: s.optional(Label),
-    detail: s.optional(s.json),
-    message: s.optional(s.text),
-    delivery: s.optional(Delivery),
-    heard: s.optional(HeardOption),
-    asks: s.optional(s.flag),
-  }),
+  transcript: s.fields('a transcript', { inputId: s.name, ...SPOKEN, asks: s.optional(s.flag) }),
+  'urgent-event': s.fields('an urgent-event', { inputId: s.name, ...URGENT, asks: s.optional(s.flag) }),
   interrupt: s.fields('an interrupt', { reason: Reason, heard: HeardOption }),
   rewind: s.fields('a rewind', {
     inputId: s.name,

@@ -11,7 +11,7 @@ import type { Agent } from './agent.ts'
 import type { Client } from './client-handlers.ts'
 import type { ClientConnection, ConnectionOptions } from './client-connection.ts'
 import type { Session } from './session-api.ts'
-import type { SessionAction, TranscriptEntry } from './session-control.ts'
+import type { SessionAction, TranscriptEntry } from './decode-control.ts'
 
 /**
  * A session as fronts, listeners and test kits hold it: `frontOf(session)`. Names and behaviour of these members may change

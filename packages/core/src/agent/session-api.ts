@@ -9,23 +9,14 @@ import type { ModelSettings } from '../model-settings.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
 import type {
+  EventsOptions,
   InterruptOptions,
-  RewindOptions,
-  Interrupted,
-  Rewound,
+  MessagesQuery,
   SessionConfiguration,
   UrgentEvent,
-  UserInput,
-} from './session-control.ts'
-import type {
-  EventsOptions,
-  EventStream,
-  MessagesPage,
-  MessagesQuery,
-  PendingApproval,
-  PendingQuestion,
-  SessionDetails,
-} from './session-reading.ts'
+} from './decode-control.ts'
+import type { RewindOptions, Interrupted, Rewound, UserInput } from './session-control.ts'
+import type { EventStream, MessagesPage, PendingApproval, PendingQuestion, SessionDetails } from './session-reading.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
 import type { Delivery, Heard } from '../machine/values.ts'
 

@@ -10,23 +10,8 @@ import type {
 } from '../events/session-event.ts'
 import type { JsonObject } from '../json.ts'
 import type { Delivery, PlanEntry } from '../machine/values.ts'
-import type { AbortSignalLike } from './environment.ts'
 import type { AskedFor, Principal } from './policy.ts'
 import type { CallDescription, ToolKind } from './tool-options.ts'
-
-/** The first event to read: after a cursor, from the first record, from the newest turn, or only new ones. */
-export interface EventsOptions {
-  /** `now` by default. Begins with the partial text of a running step. */
-  readonly from?: EventCursor | 'start' | 'turn' | 'now'
-  /** Ends the reading. */
-  readonly signal?: AbortSignalLike
-  /**
-   * For fronts that write to devices: adds events about which client a call was offered to, who spoke an answer and who
-   * interrupted, and the log position (`at`) of each event from a record, from which a front may derive stable ids.
-   * Cursors of such a reading are valid only for such readings. False by default.
-   */
-  readonly delivery?: boolean
-}
 
 /** Events one by one or in batches; use one way or the other, not both. */
 export interface EventStream<Call extends CallView = CallView> extends AsyncIterable<SessionEvent<Call>> {
@@ -40,13 +25,6 @@ export interface EventBatch<Call extends CallView = CallView> {
   readonly events: readonly SessionEvent<Call>[]
   /** The cursor after them. */
   readonly next: EventCursor
-}
-
-export interface MessagesQuery {
-  /** Only messages before this one. */
-  readonly before?: MessageId
-  /** Number of newest messages to return; 1 to 200, 50 by default. */
-  readonly limit?: number
 }
 
 /** A page of `session.messages`, oldest message first. */
