@@ -1,4 +1,4 @@
-// What steering a session takes and returns, where a caller's value and its decoded one differ (`decode-control.ts`).
+// Values that steer a session, and their results. Options with a shape of their own are in `decode-control.ts`.
 import type { MessageId } from '../events/session-event.ts'
 import type { Accepted } from '../machine/input.ts'
 import type { ContentPart } from '../messages.ts'
