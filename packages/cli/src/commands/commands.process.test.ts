@@ -58,7 +58,7 @@ test('chat answers a question about the folder from real calls, without key or n
   expect(command.output()).toContain('server.ts')
   expect(command.output()).not.toContain('notes.md')
   expect(command.errors()).toMatch(/^model offline, because no key is set/)
-  expect(command.errors()).toMatch(/> code\.grep .*\n✓ code\.grep \d+ ms/)
+  expect(command.errors()).toMatch(/> code\.grep .*\n✓ code\.grep [\d.]+ m?s/)
 })
 
 test('serve answers an app, and a signal ends it cleanly', async () => {
