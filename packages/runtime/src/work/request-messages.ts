@@ -102,7 +102,7 @@ export async function showMoved<Stored extends StoredMessage>(
   if (message.role !== 'tool') return message
   const parts = await Promise.all(
     message.parts.map(async ({ moved, ...part }) => {
-      // The note that a person changed the arguments comes before the tool's own text.
+      // The note that a person changed the arguments goes before the tool's own text.
       const notes = part.content.slice(0, -1)
       const piece = part.content.at(-1)
       if (!moved || piece?.type !== 'text') return part
