@@ -3,7 +3,7 @@
 import type { SessionEvent, Turn } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 
-/** The getters stand on the prototype, so that a turn costs no more than its fields. Its type has none of them. */
+/** Getters of the prototype, so that a turn costs no more than its fields. They are not part of its type. */
 class MisnamedParts {
   get text(): never {
     throw createMisnamed('text', '(await session.send(…).answer).text')
