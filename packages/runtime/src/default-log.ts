@@ -13,11 +13,11 @@ export function createDefaultLog(): Logger {
   return {
     info: () => {},
     warn: (message, { source, cause } = {}) => {
-      if (message !== 'a tool source lists no tools' || typeof source !== 'string') return
+      if (message !== 'a tool source lists no tools' || typeof source !== 'string' || typeof cause !== 'string') return
       if (told.has(source) || told.size >= SOURCES_MAX) return
       told.add(source)
       const { process } = globalThis as { readonly process?: { emitWarning?: (text: string, options: object) => void } }
-      process?.emitWarning?.(`the source "${source}" lists no tools: ${String(cause)}`, {
+      process?.emitWarning?.(`the source "${source}" lists no tools: ${cause}`, {
         type: 'BatonWarning',
         code: 'source_without_tools',
         detail: 'Give the host a log to read of every failure.',
