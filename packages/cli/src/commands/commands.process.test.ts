@@ -97,6 +97,7 @@ const AGENT_FILES = {
   'bare.ts': "import { x } from '@nowhere/tools/web'\nexport default x\n",
   'lost.ts': "// one\nimport { x } from './none.ts'\nexport default x\n",
   'other.ts': "import './throws.ts'\n",
+  'bareless.ts': "import './throws'\n",
   'enum.ts': 'const a = 1\nenum X { A }\n',
   'empty.ts': '',
   'throws.ts': "throw new Error('first\\nsecond')",
@@ -129,6 +130,15 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     ['serve', '--agent', 'lost.ts'],
     {},
     [1, /^the agent file lost\.ts could not be loaded: lost\.ts:2: Cannot find module '.*none\.ts' imported from /],
+  ],
+  [
+    'an agent file that imports a file without its extension',
+    ['serve', '--agent', 'bareless.ts'],
+    {},
+    [
+      1,
+      /^the agent file bareless\.ts could not be loaded: bareless\.ts:1: Cannot find module .+; write '\.\/throws\.ts'$/,
+    ],
   ],
   [
     'an agent file that imports a package that its folder does not have',

@@ -5,7 +5,6 @@ import type { ModelSettings } from '../model-settings.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
 import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played } from './values.ts'
 
-
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
 export const PHASES: readonly Phase[] = [
   'idle',
