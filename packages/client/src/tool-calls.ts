@@ -82,10 +82,33 @@ async function runOnce(tool: ClientTool | undefined, call: ToolCallPayload): Pro
     if (!tool) return { callId, result: null, error: `this app has no tool "${name}"` }
     // The server has validated the arguments against the tool's schema; its author knows the resulting type.
     const value = await tool(JSON.parse(call.arguments) as never, { callId, name })
-    return { callId, result: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'), error: null }
+    return { callId, result: typeof value === 'string' ? value : (writeResult(value, name) ?? 'null'), error: null }
   } catch (thrown) {
     return { callId, result: null, error: describeThrown(thrown) }
   }
+}
+
+/** The JSON of a tool's result; undefined for undefined and functions. @throws TypeError for a value that JSON cannot hold */
+export function writeResult(returned: unknown, tool: string): string | undefined {
+  const text = JSON.stringify(returned) as string | undefined
+  // JSON writes a Response, a Map or an Error as `{}`, which a model takes for the whole result.
+  if (ArrayBuffer.isView(returned) || (text === '{}' && isInstance(returned as object)))
+    throw new TypeError(
+      `"${tool}" returned a value of ${(returned as object).constructor.name}, which JSON cannot write; return a plain object, or text`,
+    )
+  const { isError, content } = {
+    ...(returned as { readonly isError?: unknown; readonly content?: unknown } | undefined),
+  }
+  // MCP reports a failure within the result; here it would be a success.
+  if (isError === true && Array.isArray(content))
+    throw new TypeError(`"${tool}" returned isError: true; throw an Error instead: ${JSON.stringify(content)}`)
+  return text
+}
+
+/** False for plain objects of every realm, and for those without a prototype: they are empty themselves. */
+function isInstance(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null
 }
 
 /** Describes a thrown value in words. Never throws. */

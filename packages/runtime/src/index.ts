@@ -3,6 +3,7 @@
 export type { CopyingEngine, Engine, OpenedSession, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
 export { startSessionClock, within } from './deadline.ts'
 export type { Limit } from './deadline.ts'
+export { createDefaultLog } from './default-log.ts'
 export { describeThrown } from './describe-thrown.ts'
 export { SharedTimers } from './deadline.ts'
 export { createCatalog } from './catalog/catalog.ts'

@@ -57,7 +57,8 @@ ${PERMISSION_HELP}
   --url URL      connect to a running server, such as ws://127.0.0.1:8080/ws, and use its agent, model and store
   --token TEXT   the token for that server (BATON_TOKEN is safer)
 
-Without a terminal, each line of standard input is a turn, and approvals are denied because there is no one to ask.
+Without a terminal, each line of standard input is a turn, and approvals are denied because there is no one to ask; a
+line /approve always before it approves the calls, except those that a policy asks about.
 Exit codes: 0 success; 1 the chat could not start or, without a terminal, a turn failed or had no answer; 2 wrong usage;
 130 left during an answer. NO_COLOR=1 disables colours.
 

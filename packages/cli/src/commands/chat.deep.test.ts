@@ -78,7 +78,7 @@ test.runIf(hasTmux)('calls, their times and the answer are seen, and the next pr
   type('list the files')
   const shown = await shows(/\n\n› *$/)
   expect(shown).toMatch(
-    /› list the files\n> fs\.list_dir \{\}\n✓ fs\.list_dir \d+ ms \(\d+ lines, \/show 1\)\n[^]*[-•] notes\.md/,
+    /› list the files\n> fs\.list_dir \{\}\n✓ fs\.list_dir [\d.]+ m?s \(\d+ lines, \/show 1\)\n[^]*[-•] notes\.md/,
   )
 })
 
@@ -92,7 +92,7 @@ test.runIf(hasTmux)('a client tool is run by the person, and an approval given o
   type('pay')
   await shows(/pay asks for your approval:\n {2}euro: 12\nrun it\? y\/n\/always: *$/)
   type('y')
-  await shows(/✓ pay \d+ ms: paid\nIt was paid\.\n\n› *$/)
+  await shows(/✓ pay [\d.]+ m?s: paid\nIt was paid\.\n\n› *$/)
   type('pay')
   await shows(/run it\? y\/n\/always: *$/)
   type('n')
@@ -118,7 +118,7 @@ test.runIf(hasTmux)(
     writeAgent()
     await chat('--session s --store sqlite:s.db --agent agent.ts')
     type('many')
-    await shows(/· many: half way\n✓ many \d+ ms \(5 lines, \/show 1\)\n[^]*\n\n› *$/)
+    await shows(/· many: half way\n✓ many [\d.]+ m?s \(5 lines, \/show 1\)\n[^]*\n\n› *$/)
     type('/show')
     await shows(/many, call 1:\n\[\n {2}"first",\n {2}"second",\n[^]*\]\n› *$/)
     type('/retry')
@@ -134,7 +134,7 @@ test.runIf(hasTmux)(
     type('/approve always')
     await shows(/calls in this chat are now approved without asking\n› *$/)
     type('pay')
-    expect(await shows(/✓ pay \d+ ms: paid\n[^]*\n\n› *$/)).not.toContain('run it?')
+    expect(await shows(/✓ pay [\d.]+ m?s: paid\n[^]*\n\n› *$/)).not.toContain('run it?')
   },
 )
 

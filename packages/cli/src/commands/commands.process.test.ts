@@ -58,7 +58,7 @@ test('chat answers a question about the folder from real calls, without key or n
   expect(command.output()).toContain('server.ts')
   expect(command.output()).not.toContain('notes.md')
   expect(command.errors()).toMatch(/^model offline, because no key is set/)
-  expect(command.errors()).toMatch(/> code\.grep .*\n✓ code\.grep \d+ ms/)
+  expect(command.errors()).toMatch(/> code\.grep .*\n✓ code\.grep [\d.]+ m?s/)
 })
 
 test('serve answers an app, and a signal ends it cleanly', async () => {
@@ -97,6 +97,7 @@ const AGENT_FILES = {
   'bare.ts': "import { x } from '@nowhere/tools/web'\nexport default x\n",
   'lost.ts': "// one\nimport { x } from './none.ts'\nexport default x\n",
   'other.ts': "import './throws.ts'\n",
+  'bareless.ts': "import './throws'\n",
   'enum.ts': 'const a = 1\nenum X { A }\n',
   'empty.ts': '',
   'throws.ts': "throw new Error('first\\nsecond')",
@@ -129,6 +130,15 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     ['serve', '--agent', 'lost.ts'],
     {},
     [1, /^the agent file lost\.ts could not be loaded: lost\.ts:2: Cannot find module '.*none\.ts' imported from /],
+  ],
+  [
+    'an agent file that imports a file without its extension',
+    ['serve', '--agent', 'bareless.ts'],
+    {},
+    [
+      1,
+      /^the agent file bareless\.ts could not be loaded: bareless\.ts:1: Cannot find module .+; write '\.\/throws\.ts'$/,
+    ],
   ],
   [
     'an agent file that imports a package that its folder does not have',

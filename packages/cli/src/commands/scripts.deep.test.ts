@@ -59,7 +59,9 @@ test('run prints its answer, adds piped input, and reports the outcome in its ex
   const denied = await shell('baton run agent.ts pay')
   expect(denied).toMatchObject({
     code: 0,
-    output: expect.stringContaining('because there is no one to approve it') as string,
+    output: expect.stringContaining(
+      'the call was denied: it needs an approval, and the command has no terminal to ask for one',
+    ) as string,
   })
   expect(denied.errors).toContain('pay needs an approval and was denied, because there is no one to ask')
 })

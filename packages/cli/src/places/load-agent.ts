@@ -6,6 +6,7 @@ import type { WorkspaceEditor } from '@baton/tools/workspace'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { adviseImport } from '../words/advise-import.ts'
 import { locateError } from '../words/locate-error.ts'
 
 /** The working folder of an agent. */
@@ -50,7 +51,7 @@ export async function loadAgentFile(file: string, folder: string): Promise<Loade
     const place = isCommon ? undefined : locateError(cause, path, folder)
     const why = isCommon
       ? `it is an ES module, loaded as CommonJS; run "npm pkg set type=module", or name it .mts`
-      : `${place === undefined ? '' : `${place}: `}${said}${adviseInstall(said)}`
+      : `${place === undefined ? '' : `${place}: `}${said}${adviseImport(said)}`
     throw wrong(file, `could not be loaded: ${why}`, cause)
   }
   const made = module.default
@@ -58,12 +59,6 @@ export async function loadAgentFile(file: string, folder: string): Promise<Loade
   if (typeof made !== 'function')
     throw wrong(file, 'must have an agent as its default export: export default defineAgent({ ... })')
   return { isMade: true, make: (place) => makeAgent(file, made, place) }
-}
-
-/** A file finds packages installed in its own folder and above, but not those of the command. */
-function adviseInstall(said: string): string {
-  const [, name] = /^Cannot find package '((?:@[^'/]+\/)?[^'/]+)[^']*' imported from /.exec(said) ?? []
-  return name === undefined ? '' : `; in the folder of that file, run "npm install ${name}"`
 }
 
 /** @throws BatonError `invalid_agent`, and the function's own errors */

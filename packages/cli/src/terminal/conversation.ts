@@ -56,7 +56,7 @@ export function readDecision(answer: ApprovalAnswer) {
     case 'nobody':
       return {
         decision: 'deny',
-        reason: 'the command denied it because there is no one to approve it',
+        reason: 'it needs an approval, and the command has no terminal to ask for one',
       } as const
   }
 }

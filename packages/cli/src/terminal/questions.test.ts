@@ -147,7 +147,7 @@ test('with no one to ask, an approval is denied, a question declined, and a clie
   expect(await questions.approval(call('a'))).toBe('nobody')
   expect(readDecision('nobody')).toEqual({
     decision: 'deny',
-    reason: 'the command denied it because there is no one to approve it',
+    reason: 'it needs an approval, and the command has no terminal to ask for one',
   })
   const asked = { callId: 'a', questionId: 'q', message: 'Which size?', schema: { type: 'object' } }
   expect(await questions.question(asked as never)).toEqual({
@@ -156,7 +156,7 @@ test('with no one to ask, an approval is denied, a question declined, and a clie
     reason: 'the command declined because there is no one to ask',
   })
   expect(notes).toEqual([
-    'look needs an approval and was denied, because there is no one to ask',
+    'look needs an approval and was denied, because there is no one to ask; approvalPolicy of the agent can allow it, and in a chat a line /approve always before the message',
     "a tool's question was declined, because there is no one to ask",
   ])
 })

@@ -113,7 +113,10 @@ export function createQuestions(person: Person, screen: Screen): Questions {
     approval: async (call) => {
       const { ask } = person
       if (!ask) {
-        screen.note(`${escapeLine(call.name)} needs an approval and was denied, because there is no one to ask`, 'bad')
+        const denied = `${escapeLine(call.name)} needs an approval and was denied, because there is no one to ask`
+        // A policy that asks is asked again, whatever was approved.
+        const chat = call.asked ? '' : ', and in a chat a line /approve always before the message'
+        screen.note(`${denied}; approvalPolicy of the agent can allow it${chat}`, 'bad')
         return 'nobody'
       }
       return await inTurn(call.callId, (signal) => askApproval(call, screen, (question) => ask(question, signal)))

@@ -27,3 +27,16 @@ test.each<[unknown, unknown]>([
 ])('%o is a result', async (returned, output) => {
   expect(await runTool(() => returned, {}, context)).toEqual({ output })
 })
+
+test('bytes and a result of MCP that says isError are refused as well', async () => {
+  expect(await runTool(() => Uint8Array.of(1, 2), {}, context)).toEqual({
+    error: '"look" returned a value of Uint8Array, which JSON cannot write; return a plain object, or text',
+  })
+  const failed = { content: [{ type: 'text', text: 'no camera' }], isError: true }
+  expect(await runTool(() => failed, {}, context)).toEqual({
+    error: expect.stringContaining('no camera') as string,
+  })
+  expect(await runTool(() => ({ content: 'a', isError: true }), {}, context)).toEqual({
+    output: { content: 'a', isError: true },
+  })
+})

@@ -2,7 +2,7 @@
 import type { AbortSignalLike, ClientTool as BroughtClientTool, ContentPart, JsonValue } from '@baton/core/internal'
 import type { CallOutcome } from '@baton/protocol'
 import type { HandlersWith, TypedAgent } from '../tool-calls.ts'
-import { describeThrown } from '../tool-calls.ts'
+import { describeThrown, writeResult } from '../tool-calls.ts'
 
 export interface RunContext {
   readonly callId: string
@@ -52,16 +52,6 @@ export async function runTool(
 function readOutcome(returned: unknown, tool: string): CallOutcome {
   if (typeof returned === 'object' && returned !== null && CONTENT in returned)
     return { content: (returned as ToolContent)[CONTENT] }
-  const text = JSON.stringify(returned) as string | undefined // undefined for undefined and functions
-  if (text === '{}') refuseEmptied(returned as object, tool) // only an object is written so
+  const text = writeResult(returned, tool)
   return { output: text === undefined ? null : (JSON.parse(text) as JsonValue) }
-}
-
-/** JSON writes a Response, a Map or an Error as `{}`, which a model takes for the whole result. @throws TypeError */
-function refuseEmptied(returned: object, tool: string): void {
-  const prototype = Object.getPrototypeOf(returned) as object | null
-  // Plain objects of every realm, and those without a prototype, are empty themselves.
-  if (!prototype || !Object.getPrototypeOf(prototype)) return
-  const name = prototype.constructor.name
-  throw new TypeError(`"${tool}" returned a value of ${name}, which JSON cannot write; return a plain object, or text`)
 }

@@ -1,5 +1,5 @@
 // Options that `defineAgent` refuses, because they would be ignored or would make the agent do nothing.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { AgentOptions } from './agent.ts'
 import { defineAgent } from './agent.ts'
 import { tool } from './tool.ts'
@@ -92,4 +92,36 @@ test.each<[string, object]>([
   expect(() => tool({ ...plain, ...init })).toThrow(
     expect.objectContaining({ code: 'invalid_tool', message: `tool "t": ${message}` }),
   )
+})
+
+describe('a group of options that is no plain object is refused, and the hint shows one', () => {
+  const groups = {
+    limits: 'toolRounds',
+    window: 'exchanges',
+    retry: 'attempts',
+    batch: 'silenceMs',
+    settings: 'temperature',
+  }
+  test.each(Object.entries(groups))('%s', (name, field) => {
+    for (const given of [3, 'three', true, null, [], [3], new Map([[field, 1]]), new Date(0)]) {
+      const refusal = expect.objectContaining({
+        code: 'invalid_agent',
+        message: expect.stringContaining(`agent "a": ${name} must be a plain object, not `) as string,
+        hint: expect.stringContaining(`${name}: { ${field}: `) as string,
+      })
+      expect(() => defineAgent({ name: 'a', [name]: given })).toThrow(refusal)
+      const inProfile = expect.objectContaining({
+        code: 'invalid_agent',
+        message: expect.stringContaining(`agent "a": profile.${name} must be a plain object, not `) as string,
+      })
+      expect(() => defineAgent({ name: 'a', profile: { [name]: given } as object })).toThrow(inProfile)
+    }
+    expect(() =>
+      defineAgent({ name: 'a', [name]: Object.create(null) as object, profile: { [name]: undefined } as object }),
+    ).not.toThrow()
+  })
+
+  test.each([[[]], [new Map()], [3]])('a profile like %o', (profile) => {
+    expect(() => defineAgent({ name: 'a', profile: profile as object })).toThrow('agent "a": profile must be')
+  })
 })

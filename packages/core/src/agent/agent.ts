@@ -9,7 +9,6 @@ import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE, WINDOW_ELSEWHERE } 
 import { describeValue } from '../shape/value-reader.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
-import { ANSWER_APPROVAL } from '../machine/answer.ts'
 import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import type { Model } from './model.ts'
 import type { ModelSettings } from '../model-settings.ts'
@@ -17,7 +16,8 @@ import type { Permissions } from './permissions.ts'
 import { checkPermissions } from './permissions.ts'
 import type { AnswerContext, AnswerToCheck, AnswerVerdict } from './answer-check.ts'
 import { checkOrder, checkStopWhen } from './check-order.ts'
-import { RESERVED_NAME } from './reserved-name.ts'
+import { checkSources, nameTools } from './check-agent-tools.ts'
+import type { RESERVED_NAME } from './reserved-name.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { PrepareStep } from './prepare-step.ts'
 import type { Tool, ToolContext } from './tool.ts'
@@ -140,7 +140,9 @@ export function defineAgent(init: AgentOptions): Agent {
       hint: 'Set one, such as name: "shop". Sessions and logs refer to the agent by its name.',
     })
   if (typeof init.profile === 'string') throw createNamedProfile(init.name, init.profile)
+  checkSources(init.name, init.sources)
   checkKinds(init, { what: `agent "${init.name}"`, code: 'invalid_agent', kinds: AGENT_FIELDS })
+  checkGroups(init.name, init)
   if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
   const tools = init.tools ?? []
   const names = nameTools(init.name, tools)
@@ -185,27 +187,6 @@ export function defineAgent(init: AgentOptions): Agent {
   }
 }
 
-/** @throws BatonError `invalid_agent` if a value is not a tool or two tools share a name */
-function nameTools(agent: string, tools: unknown): ReadonlySet<string> {
-  if (!Array.isArray(tools))
-    throw wrong(agent, 'tools must be an array of tools made by tool(), such as [weather, hours]')
-  const names = new Set<string>()
-  for (const [index, one] of (tools as readonly Partial<Tool>[]).entries()) {
-    const { name, inputSchema, effect } = { ...one } // of any shape
-    if (typeof name !== 'string' || inputSchema === undefined || effect === undefined)
-      throw new BatonError({
-        code: 'invalid_agent',
-        message: `agent "${agent}": tools[${index}] was not made by Baton’s tool()`,
-        hint: 'Write tool({ name, description, input, execute }). Convert AI SDK tools with fromAiSdk from @baton/tools/ai-sdk, and Effects with fromEffect from @baton/tools/effect.',
-      })
-    if (name === RESERVED_NAME || name === ANSWER_APPROVAL)
-      throw wrong(agent, `"${name}" is a name that Baton reserves`)
-    if (names.has(name)) throw wrong(agent, `two tools are named "${name}"`)
-    names.add(name)
-  }
-  return names
-}
-
 function readPermissions(name: string, given: Permissions | readonly Permissions[]): readonly Permissions[] {
   const all = Array.isArray(given) ? (given as readonly Permissions[]) : [given as Permissions]
   return all.map((one) => checkPermissions(`agent "${name}": permissions`, one))
@@ -236,7 +217,7 @@ const AGENT_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
   order: 'an array',
   stopWhen: undefined,
   checkAnswer: 'a function',
-  profile: 'an object',
+  profile: undefined,
   limits: undefined,
   window: undefined,
   retry: undefined,
@@ -244,6 +225,37 @@ const AGENT_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
   settings: undefined,
   output: undefined,
   emptyAnswer: ['retry', 'silence'],
+}
+
+/** Groups of options, each with an example. */
+const GROUPS = {
+  limits: '{ toolRounds: 20 }',
+  window: '{ exchanges: 20 }',
+  retry: '{ attempts: 3 }',
+  batch: '{ silenceMs: 2_000 }',
+  settings: '{ temperature: 0.2 }',
+} as const
+
+/** @throws BatonError `invalid_agent`: fields of a number or a list would be read as none */
+function checkGroups(agent: string, init: AgentOptions): void {
+  const check = (field: string, given: unknown, example: string): void => {
+    if (given === undefined || isPlainObject(given)) return
+    const message = `agent "${agent}": ${field} must be a plain object, not ${describeValue(given)}`
+    throw new BatonError({ code: 'invalid_agent', message, hint: `Write ${field.split('.').at(-1)}: ${example}.` })
+  }
+  check('profile', init.profile, '{ limits: { toolRounds: 20 } }')
+  for (const [name, example] of Object.entries(GROUPS) as Iterable<[keyof typeof GROUPS, string]>) {
+    check(name, init[name], example)
+    check(`profile.${name}`, init.profile?.[name], example)
+  }
+}
+
+/** False for a list, and for an instance of a class: its fields may be on its prototype. */
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // An object of another realm has another prototype, which itself has none.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** @throws BatonError `invalid_agent` for an unknown field: a misspelt limit must not be ignored */

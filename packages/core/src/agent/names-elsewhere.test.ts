@@ -37,6 +37,25 @@ test.each([
   ['llm', 'it is called "model" here'],
   ['allowInterruptions', 'onInterrupt: "cancel", "finish" or "detach"'],
   ['toolExecution', 'parallel: false in tool()'],
+  ['mcpServers', 'sources: createMcpServers({ … }).sources'],
+  ['mcp', 'createMcpServers'],
+  ['agents', 'nother agent is a tool whose execute opens a session'],
+  ['subagents', 'nother agent is a tool whose execute opens a session'],
+  ['handoffs', 'nother agent is a tool whose execute opens a session'],
+  ['workflows', 'workflow is a program'],
+  ['beforeToolCall', 'approvalPolicy'],
+  ['afterToolCall', 'in execute of tool()'],
+  ['inputGuardrails', 'before session.send'],
+  ['outputGuardrails', 'checkAnswer'],
+  ['outputProcessors', 'checkAnswer'],
+  ['toolUseBehavior', 'it is called "stopWhen" here'],
+  ['middleware', 'prepareStep'],
+  ['checkpointer', 'createHost({ store })'],
+  ['interruptOn', 'approval in tool()'],
+  ['recursionLimit', 'limits: { toolRounds: 20 }'],
+  ['skills', 'a tool that reads them'],
+  ['initialState', 'host.session'],
+  ['onStepFinish', 'read its events'],
   ['instrcutions', 'it is called "instructions" here'],
   ['colour', 'Its fields are name, model'],
 ])('an agent with %s is told what to write', (name, told) => {
@@ -152,4 +171,18 @@ test.each([
 ])('a schema of %s that cannot describe itself: the message says what to do', (vendor, advice) => {
   const input = { '~standard': { version: 1, vendor, validate: (value: unknown) => ({ value }) } } as const
   expect(() => tool({ name: 'a', description: 'a', input, execute: () => 1 })).toThrow(advice)
+})
+
+test('sources in the place of tools, the servers themselves, and an agent among the tools are told what to write', () => {
+  const source = { name: 'files', list: () => Promise.resolve([]) }
+  const servers = { sources: [source], close: () => Promise.resolve() }
+  const define = (options: object): string => catchText(() => defineAgent({ name: 'a', ...options }))
+  expect(define({ tools: servers.sources })).toContain('Write sources: [ … ] beside tools')
+  expect(define({ tools: [source] })).toContain('Write sources: [ … ] beside tools')
+  expect(define({ tools: servers })).toContain('Write sources: servers.sources beside tools')
+  expect(define({ tools: [servers] })).toContain('Write sources: servers.sources beside tools')
+  expect(define({ sources: servers })).toContain('Write sources: servers.sources')
+  expect(define({ sources: [servers] })).toContain('Write sources: servers.sources')
+  expect(define({ tools: [defineAgent({ name: 'writer' })] })).toContain('context.openSession')
+  expect(define({ tools: [defineAgent({ name: 'writer' })] })).toContain('tools[0] is the agent "writer"')
 })

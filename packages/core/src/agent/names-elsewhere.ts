@@ -16,6 +16,21 @@ const SAY_INTERRUPT =
 const SAY_PARALLEL = 'write parallel: false in tool() for a tool that must not run next to another call'
 const SAY_MESSAGE = 'send a message with session.send(…); the session keeps the older ones'
 
+const SAY_MCP =
+  'tools of MCP servers are sources: import { createMcpServers } from "@baton/mcp/client" and write sources: createMcpServers({ … }).sources'
+/** Also for an agent among the tools. */
+export const SAY_OTHER_AGENT =
+  'another agent is a tool whose execute opens a session of it: await context.openSession(undefined, { agent: writer }); createHost({ agents: [helper, writer] }) names both'
+const SAY_POLICY =
+  'to decide before a tool runs, write approvalPolicy: (call) => … in defineAgent, or approval in tool()'
+const SAY_ANSWER = 'to check an answer before it is accepted, write checkAnswer in defineAgent'
+const SAY_INPUT = 'to check a message, do it before session.send(…)'
+const SAY_MIDDLE =
+  'what middleware does is prepareStep (before each model call), approvalPolicy (before a tool), and checkAnswer (after the answer)'
+const SAY_STORE = 'the store is part of the host: createHost({ store })'
+const SAY_SESSION = 'a conversation is a session of the host: host.session(id)'
+const SAY_TOOL_APPROVAL = 'write approval in tool(), or approvalPolicy in defineAgent'
+
 const SETTINGS_APART: Elsewhere = {
   temperature: SAY_SETTINGS,
   maxOutputTokens: SAY_SETTINGS,
@@ -71,8 +86,39 @@ export const AGENT_ELSEWHERE: Elsewhere = {
   maxRetries: 'write retry: { attempts: 3 }',
   timeout: 'write limits: { turnMs: 60_000 }',
   abortSignal: 'it belongs to a message: session.send(text, { signal })',
-  toolApproval: 'write approval in tool(), or approvalPolicy in defineAgent',
-  needsApproval: 'write approval in tool(), or approvalPolicy in defineAgent',
+  toolApproval: SAY_TOOL_APPROVAL,
+  needsApproval: SAY_TOOL_APPROVAL,
+  requireToolApproval: SAY_TOOL_APPROVAL,
+  interruptOn: SAY_TOOL_APPROVAL,
+  canUseTool: SAY_POLICY,
+  beforeToolCall: SAY_POLICY,
+  afterToolCall: 'change the result in execute of tool()',
+  mcp: SAY_MCP,
+  mcpServers: SAY_MCP,
+  mcp_servers: SAY_MCP,
+  agents: SAY_OTHER_AGENT,
+  subagents: SAY_OTHER_AGENT,
+  subAgents: SAY_OTHER_AGENT,
+  handoffs: SAY_OTHER_AGENT,
+  handoffDescription: SAY_OTHER_AGENT,
+  workflows: 'a workflow is a program: call its steps in execute of a tool, or send its messages with session.send(…)',
+  inputGuardrails: SAY_INPUT,
+  inputProcessors: SAY_INPUT,
+  outputGuardrails: SAY_ANSWER,
+  outputProcessors: SAY_ANSWER,
+  scorers: SAY_ANSWER,
+  toolUseBehavior: 'stopWhen',
+  middleware: SAY_MIDDLE,
+  hooks: SAY_MIDDLE,
+  checkpointer: SAY_STORE,
+  store: SAY_STORE,
+  storage: SAY_STORE,
+  skills: 'write short ones into instructions, and offer long ones with a tool that reads them',
+  initialState: SAY_SESSION,
+  sessionId: SAY_SESSION,
+  threadId: SAY_SESSION,
+  recursionLimit: SAY_STEPS,
+  iterationLimit: SAY_STEPS,
   experimental_context: 'pass services for tools to createHost({ services }); tools get them as context.services',
   context: 'pass services for tools to createHost({ services }); tools get them as context.services',
   memory: SAY_WINDOW,

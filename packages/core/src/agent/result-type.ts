@@ -38,18 +38,22 @@ type Lost =
 /** An object with only a name and a message does not count. */
 type LostError<T> = T extends Error ? ('stack' extends keyof T ? T : never) : never
 
-/** The parts of a result, three levels deep, that JSON loses. A value with `toJSON` describes itself. */
+/** The parts of a result, three levels deep, that JSON loses. A value with `toJSON` describes itself; a Buffer's lists its bytes. */
 type LostIn<T, Levels extends readonly unknown[] = [3, 2, 1]> = 0 extends 1 & T
   ? never
-  : T extends string | number | boolean | null | undefined | void | { toJSON(): unknown }
+  : T extends string | number | boolean | null | undefined | void
     ? never
-    : T extends Lost
+    : T extends ArrayBufferView
       ? T
-      : LostError<T> extends never
-        ? Levels extends readonly [unknown, ...infer Rest]
-          ? LostInside<T, Rest>
-          : never
-        : T
+      : T extends { toJSON(): unknown }
+        ? never
+        : T extends Lost
+          ? T
+          : LostError<T> extends never
+            ? Levels extends readonly [unknown, ...infer Rest]
+              ? LostInside<T, Rest>
+              : never
+            : T
 
 type LostInside<T, Levels extends readonly unknown[]> = T extends (...given: never) => unknown
   ? never // a method, which JSON omits

@@ -329,7 +329,7 @@ export const EVENTS = {
     declined: s.optional(s.word('person', 'expired', 'nobody')),
   },
   /**
-   * Emitted once when four fifths of a limit are used, and again when it applies. `used` and `max` are rounds, calls,
+   * Emitted once when four fifths of a limit are used (unless all of it is), and again when it applies. `used` and `max` are rounds, calls,
    * tokens, millionths of a US dollar, or milliseconds; `output` only has `used`, and `messages` (the limit of the
    * window) only `max`: older messages leave.
    */

@@ -22,3 +22,24 @@ test('an account that goes on in the last answer of its turn does not report aga
   expect(account.takeEvents(state.nowMs)).toEqual([])
   expect(account.isReached('rounds')).toBe(true)
 })
+
+test('a limit that four fifths of it reach at once is told only when it applies', () => {
+  const session = new TestSession({ tools: [serverTool('look')], limits: { toolRounds: 3 } }).user('go')
+  const limits = session.spec.limits
+  const account = new TurnAccount({ deadlineMs: null, turnMs: 1000, limits })
+  const finish = (): void =>
+    account.finishStep({ type: 'step-finished', calls: [{}], usage: {}, finish: 'tool-calls' } as never)
+  for (let round = 0; round < 3; round += 1) finish()
+  expect(account.takeEvents(0)).toEqual([])
+  account.endRounds()
+  expect(account.takeEvents(0)).toEqual([{ type: 'limit', limit: 'rounds', used: 3, max: 3, reached: true }])
+})
+
+test('a limit of five rounds warns after the fourth', () => {
+  const { spec } = new TestSession({ limits: { toolRounds: 5 } })
+  const account = new TurnAccount({ deadlineMs: null, turnMs: 1000, limits: spec.limits })
+  const finish = (): void =>
+    account.finishStep({ type: 'step-finished', calls: [{}], usage: {}, finish: 'tool-calls' } as never)
+  for (let round = 0; round < 5; round += 1) finish()
+  expect(account.takeEvents(0)).toEqual([{ type: 'limit', limit: 'rounds', used: 4, max: 5, reached: false }])
+})

@@ -150,7 +150,8 @@ export class TurnAccount {
   }
 
   #warn(limit: LimitName, used: number, max: number | undefined): void {
-    if (max === undefined || max <= 0 || used < WARNED_AT * max || this.#told.has(limit)) return
+    // A step that uses up the limit leaves nothing to warn of: the next event says that it applies.
+    if (max === undefined || used >= max || used < WARNED_AT * max || this.#told.has(limit)) return
     this.#told.set(limit, 'near')
     this.#events.push({ type: 'limit', limit, used, max, reached: false })
   }

@@ -38,7 +38,7 @@ describe('an approval', () => {
   test('denied with a reason tells it to the model', () => {
     const session = asked()
     session.send(session.approval('call_1_0', 'deny', { reason: 'too much' }))
-    expect(session.told().at(-1)).toBe('call_1_0 = Error: a person denied the call: too much')
+    expect(session.told().at(-1)).toBe('call_1_0 = Error: the call was denied: too much')
     expect(session.fact('call-settled')).toMatchObject({
       settlement: { type: 'denied', code: 'call_denied' },
       tellLate: false,

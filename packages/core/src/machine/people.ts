@@ -36,7 +36,8 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
   })
   if (denied !== undefined) deny(draft, call, denied)
   else if (decision === 'deny')
-    deny(draft, call, reason ? `a person denied the call: ${reason}` : 'a person denied the call')
+    // A program may have decided: the reason says for whom.
+    deny(draft, call, reason ? `the call was denied: ${reason}` : 'a person denied the call')
 }
 
 type EditedFact = NonNullable<FactOf<'approval-decided'>['edited']>

@@ -36,3 +36,16 @@ test('a model that waits before its next piece ends as soon as it is aborted', a
   await expect(answer).rejects.toMatchObject({ code: 'cancelled' })
   expect(stopped).toEqual([60_000])
 })
+
+test('calls with different arguments compile in a function, whatever fields the others have', async () => {
+  const model = createScriptedModel({
+    steps: (_, call) =>
+      call === 0 ? { calls: [{ name: 'all', arguments: {} }, { name: 'one', arguments: { id: 7 } }] } : { text: 'done' }, // prettier-ignore
+  })
+  expect((await model.run({} as never, () => {}, new AbortController().signal)).parts).toEqual([
+    { type: 'call', name: 'all', arguments: '{}' },
+    { type: 'call', name: 'one', arguments: '{"id":7}' },
+  ])
+  // @ts-expect-error a number is neither an object nor JSON text
+  createScriptedModel({ steps: [{ calls: [{ name: 'one', arguments: 7 }] }] })
+})

@@ -3,14 +3,14 @@ import type { AbortSignalLike, Timers } from '../agent/environment.ts'
 import { checkFields } from '../shape/known-fields.ts'
 import type { Model, ModelAnswer, ModelCapabilities, ModelPart, ModelRequest } from '../agent/model.ts'
 import { BatonError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
 import type { FinishReason, SourcePart, Usage } from '../messages.ts'
 
 /** One answer of a scripted model. Its text is streamed in pieces. */
 export interface ScriptedStep {
   readonly text?: string
   readonly reasoning?: string
-  readonly calls?: readonly { readonly name: string; readonly arguments: JsonObject | string }[]
+  /** `arguments`: an object that JSON can write, or the text that the model writes. */
+  readonly calls?: readonly { readonly name: string; readonly arguments: object | string }[]
   /** Sources cited by the answer; missing ids are filled in. */
   readonly sources?: readonly (Omit<SourcePart, 'type' | 'id'> & { readonly id?: string })[]
   readonly finish?: FinishReason

@@ -14,7 +14,15 @@ import type {
 } from '@baton/core/internal'
 import { checkFields, BatonError, describeValue } from '@baton/core/internal'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
-import { createCatalog, createForeignError, createHostOver, Directory, readOpening, SharedTimers } from '@baton/runtime'
+import {
+  createCatalog,
+  createDefaultLog,
+  createForeignError,
+  createHostOver,
+  Directory,
+  readOpening,
+  SharedTimers,
+} from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { SessionObserver } from '../observer.ts'
@@ -95,6 +103,7 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   readonly lingerMs?: number
   /** Number of records between two snapshots of a busy session. Default: 256. */
   readonly snapshotRecords?: number
+  /** By default a tool source that lists no tools is a process warning, and all else is silent. */
   readonly log?: Logger
   /** Observers of all sessions, such as `traceSessions` and `createMetrics`. */
   readonly observers?: readonly SessionObserver[]
@@ -132,7 +141,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })
   const environment = shareTimers(options.environment ?? createNodeEnvironment())
   const store = limitStoreActs(disk, environment.timers)
-  const log = options.log ? guardLog(options.log) : SILENT
+  const log = options.log ? guardLog(options.log) : createDefaultLog()
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // runs a tool with the call's own input and context
   const { snapshotRecords = SNAPSHOT_RECORDS, observers = [], abortMs, lingerMs = LINGER_MS } = options
@@ -323,9 +332,6 @@ function guardLog(log: Logger): Logger {
     }
   return { info: guard('info'), warn: guard('warn') }
 }
-
-/** Ignores everything. */
-const SILENT: Logger = { info: () => {}, warn: () => {} }
 
 const HOST_FIELDS = {
   fields: new Set([

@@ -2,6 +2,7 @@
 // shown.
 import { tool } from '@baton/core'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import type { TestWorld } from './test-world.test-kit.ts'
 import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.test-kit.ts'
 
@@ -164,6 +165,12 @@ test.each<[string, () => unknown, string]>([
   ['an Error with a status', () => Object.assign(new Error('no'), { status: 404 }), 'its message, or throw it'],
   ['an Error inside', () => ({ ok: false, why: Object.assign(new Error('no'), { status: 404 }) }), 'at why, an Error'],
   ['bytes', () => new Uint8Array([1, 2]), 'Array.from(bytes)'],
+  [
+    'a Buffer',
+    () => Buffer.from('ab'),
+    'is a Buffer, which JSON cannot write; return a file part, or Array.from(bytes)',
+  ],
+  ['a Buffer inside', () => ({ file: Buffer.from('ab') }), 'at file, a Buffer'],
   ['an instance without fields', () => new Box(), 'a plain object, or give it a toJSON method'],
   ['an async generator, as for preliminary results elsewhere', streamNotes, 'is a generator, which JSON cannot write'],
   ['a generator', () => [1, 2].values(), 'return the last value, and report the others with progress(note)'],
@@ -197,4 +204,61 @@ test.each<[string, unknown, unknown]>([
 ])('%s is a result', async (_situation, value, kept) => {
   const world = await run(createTestWorld({ tools: [act(() => value)], steps }))
   expect(await readValue(world)).toEqual(kept)
+})
+
+const failed = { content: [{ type: 'text', text: 'no such file' }], isError: true }
+
+test.each<[string, object]>([
+  ['of MCP', failed],
+  ['of MCP, with structured content', { ...failed, structuredContent: { path: 'a' }, _meta: {} }],
+  ['of pi', { ...failed, details: {} }],
+])('a result %s that says isError is no success, and the model reads its text', async (_situation, value) => {
+  const world = await run(createTestWorld({ tools: [act(() => value)], steps }))
+  const [settled] = await world.facts('call-settled')
+  expect(settled?.settlement).toMatchObject({ type: 'error', code: 'result_invalid' })
+  expect(resultsTold(world.model)).toEqual([
+    {
+      isError: true,
+      text: 'Error: the result has isError: true beside its content; throw an Error instead: no such file',
+    },
+  ])
+})
+
+test('a client’s handler whose result says isError has failed too', async () => {
+  const world = await run(createTestWorld({ tools: [camera], steps }), { act: () => failed })
+  expect(resultsTold(world.model)).toMatchObject([
+    { isError: true, text: expect.stringContaining('no such file') as string },
+  ])
+})
+
+test('pi’s details beside the content are named: the model would read both as JSON', async () => {
+  const content = [{ type: 'text', text: 'Two cities.' }]
+  const world = await run(createTestWorld({ tools: [act(() => ({ content, details: { n: 2 } }))], steps }))
+  const [settled] = await world.facts('call-settled')
+  expect(settled?.settlement).toMatchObject({ type: 'error', code: 'result_invalid' })
+  expect(resultsTold(world.model)[0]?.text).toContain('details beside its content; return { content, value }')
+})
+
+test('details and isError are ordinary fields of a result that declares them, or that is no content', async () => {
+  const declared = { content: [{ type: 'text', text: 'a' }], details: { n: 2 } }
+  const parts = z.array(z.object({ type: z.string(), text: z.string() }))
+  const output = z.object({ content: parts, details: z.object({ n: z.number() }) })
+  const described = tool({
+    name: 'act',
+    description: 'Acts',
+    input: { type: 'object' },
+    output,
+    execute: () => declared,
+  })
+  const world = await run(createTestWorld({ tools: [described], steps }))
+  expect(await readValue(world)).toEqual(declared)
+  const others: readonly object[] = [
+    { content: 'a', isError: true },
+    { content: [], isError: true },
+    { isError: true, why: 'x' },
+  ]
+  for (const value of others) {
+    const other = await run(createTestWorld({ tools: [act(() => value)], steps }))
+    expect(await readValue(other)).toEqual(value)
+  }
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ApprovalPolicy, JsonObject, JsonValue, Timers } from '@baton/core/internal'
 import type { Session } from '@baton/host'
-import { createHost, defineAgent } from '@baton/host'
+import { createHost, createNodeEnvironment, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import type { McpServerConfig, McpServers, McpServersOptions } from './index.ts'
 import { createMcpServers } from './index.ts'
@@ -62,7 +62,11 @@ export function createMcpHost(
   const script = [...steps.map(([name, input]) => ({ calls: [{ name, arguments: input }] })), { text: 'Done.' }]
   const model = createScriptedModel({ steps: script })
   const policy = approvalPolicy && { approvalPolicy }
+  const environment = createNodeEnvironment()
+  const { timers } = environment
   return createHost({
+    // A busy machine may take long to start a server, which a session waits for at most 10 seconds.
+    environment: { ...environment, timers: { ...timers, start: (ms, callback) => timers.start(20 * ms, callback) } },
     agent: defineAgent({ name: 'tester', model, sources: servers.sources, collisions: 'prefix', ...policy }),
   })
 }

@@ -167,3 +167,22 @@ test('text that was joined because nobody read it has the place behind all of it
   for await (const event of turn) if (event.type === 'text') told.push([event.text, event.cursor.text])
   expect(told).toEqual([['All is well.', 12]])
 })
+
+test('a turn that is read like the result of another library says what to write, to JavaScript and to the compiler', async () => {
+  const turn = refuseTurn('i', { code: 'unknown_model', message: 'no model is named so' })
+  const read = (name: string): unknown => Reflect.get(turn, name)
+  for (const name of ['text', 'output', 'object', 'usage', 'sources', 'finishReason'])
+    expect(() => read(name)).toThrow(
+      expect.objectContaining({ code: 'invalid_option', hint: expect.stringContaining('.answer).') as string }),
+    )
+  for (const name of ['textStream', 'fullStream', 'toolCalls', 'toolResults', 'steps'])
+    expect(() => read(name)).toThrow(
+      expect.objectContaining({ code: 'invalid_option', hint: expect.stringContaining('for await (') as string }),
+    )
+  // @ts-expect-error a turn has no text; its answer has
+  expect(() => turn.text).toThrow('a turn has no "text"')
+  // @ts-expect-error a turn is its own stream
+  expect(() => turn.textStream).toThrow('a turn has no "textStream"')
+  expect({ ...turn }).toEqual({ id: 'i', answer: turn.answer, [Symbol.asyncIterator]: turn[Symbol.asyncIterator] })
+  expect(await Promise.resolve(turn)).toBe(turn) // as with `await session.send(…)`
+})

@@ -15,6 +15,7 @@ import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
 import type { EventReader } from './reader.ts'
 import { EventQueue } from './reader.ts'
+import { createTurn } from './turn-object.ts'
 
 export interface TurnOptions {
   readonly inputId: string
@@ -38,7 +39,7 @@ export function followTurn(init: TurnOptions): Turn {
     () => events.end(),
     (cause: unknown) => events.end({ cause }),
   )
-  return { id: init.inputId, answer, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
+  return createTurn(init.inputId, answer, events)
 }
 
 async function follow(init: TurnOptions, events: TurnEvents): Promise<Answer> {
@@ -67,7 +68,7 @@ export function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' |
   answer.catch(() => {}) // a program that only reads the events gets the error there
   const events = new TurnEvents()
   events.end({ cause })
-  return { id, answer, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
+  return createTurn(id, answer, events)
 }
 
 interface Seen {

@@ -27,11 +27,14 @@ const INSTEAD: Readonly<Record<string, string>> = {
   generator: 'the last value, and report the others with progress(note)',
 }
 
-/** The first value of a result that JSON cannot write. A value with a `toJSON` decides for itself. */
+/**
+ * The first value of a result that JSON cannot write. A value with a `toJSON` decides for itself, but a Buffer has one
+ * that lists its bytes.
+ */
 export function findLostValue(value: unknown, levels = JSON_DEPTH_MAX): LostValue | undefined {
   if (typeof value !== 'object' || value === null || levels === 0) return undefined
   const isList = Array.isArray(value)
-  if (!isList && typeof (value as { readonly toJSON?: unknown }).toJSON === 'function') return undefined
+  if (!isList && !ArrayBuffer.isView(value) && describesItself(value)) return undefined
   if (!isList && !isPlainObject(value) && isLost(value)) {
     const name = readClass(value)
     return { place: '', name: `${/^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`, instead: findInstead(value, name) }
@@ -42,6 +45,10 @@ export function findLostValue(value: unknown, levels = JSON_DEPTH_MAX): LostValu
     if (lost) return { ...lost, place: joinPlace(isList ? `[${key}]` : key, lost.place) }
   }
   return undefined
+}
+
+function describesItself(value: object): boolean {
+  return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }
 
 function joinPlace(outer: string, inner: string): string {

@@ -126,6 +126,7 @@ function describeWithCause(thrown: unknown): string {
 
 /** @throws BatonError `result_invalid` */
 export function toContent(value: unknown): readonly ContentPart[] {
+  refuseFailed(value)
   if (isContent(value)) return decodeContent(value.content)
   return [{ type: 'text', text: typeof value === 'string' ? value : stringifyResult(value) }]
 }
@@ -156,12 +157,40 @@ export function stringifyResult(value: unknown): string {
   return text
 }
 
-/** Whether a tool returned content, rather than JSON that happens to have such a field. */
-function isContent(value: unknown): value is { readonly content: readonly object[]; readonly value?: unknown } {
+/** MCP and pi report a failure within the result; here it would be a success. @throws BatonError `result_invalid` */
+function refuseFailed(value: unknown): void {
+  if (!hasContent(value) || value.isError !== true) return
+  const said = value.content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
+  const message = `the result has isError: true beside its content; throw an Error instead: ${said.slice(0, HEAD_CHARS)}`
+  throw new BatonError({ code: 'result_invalid', message })
+}
+
+/**
+ * Refuses pi's form: the model would read its content as JSON, and its details, which are for programs.
+ * @throws BatonError `result_invalid`
+ */
+export function refuseDetails(value: unknown): void {
+  if (!hasContent(value) || !('details' in value)) return
+  if (Object.keys(value).some((name) => name !== 'content' && name !== 'details')) return
+  const message = 'the result has details beside its content; return { content, value } instead'
+  throw new BatonError({ code: 'result_invalid', message })
+}
+
+/** Whether a result has parts for the model, and perhaps other fields. */
+function hasContent(value: unknown): value is PartsAndMore {
   if (typeof value !== 'object' || value === null) return false
-  if (Object.keys(value).length !== ('value' in value ? 2 : 1)) return false
   const { content } = value as { readonly content?: unknown }
   return Array.isArray(content) && content.length > 0 && content.every(isMeantAsPart)
+}
+
+interface PartsAndMore {
+  readonly content: readonly { readonly text?: unknown }[]
+  readonly isError?: unknown
+}
+
+/** Whether a tool returned content, rather than JSON that happens to have such a field. */
+function isContent(value: unknown): value is { readonly content: readonly object[]; readonly value?: unknown } {
+  return hasContent(value) && Object.keys(value).length === ('value' in value ? 2 : 1)
 }
 
 function isMeantAsPart(part: unknown): boolean {

@@ -30,7 +30,7 @@ import { generate } from './generate.ts'
 import { guardSignal } from './guard-signal.ts'
 import { readConversation } from './conversation.ts'
 import type { RunTool, ToolJob } from './jobs.ts'
-import { describeToolFailure, INLINE_CHARS, stringifyResult, toOutcome } from './tool-result.ts'
+import { describeToolFailure, INLINE_CHARS, refuseDetails, stringifyResult, toOutcome } from './tool-result.ts'
 import { ToolPlans } from './tool-plans.ts'
 import { runWithRetry } from './tool-retry.ts'
 import { ToolSessions } from './tool-sessions.ts'
@@ -111,6 +111,7 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
         ? context.runTool(job, execute, ...given)
         : execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
+    else refuseDetails(value)
     if (io.isClosed()) return undefined
     // The usual case. Other results are bounded, and their images and files stored.
     const isShort = typeof value === 'string' && value.length <= INLINE_CHARS

@@ -126,3 +126,25 @@ test('a front without a host is refused, and what belongs to the environment is 
   const world = { authenticate, ...createNodeEnvironment() }
   expect(createHandler(host, world)).toBeTypeOf('function')
 })
+
+test.each([
+  ['path', 'Its paths are fixed'],
+  ['server', 'createNodeListener'],
+  ['noServer', 'createNodeListener'],
+  ['host', 'address'],
+  ['onConnection', 'observers'],
+  ['onMessage', 'observers'],
+  ['verifyClient', 'authenticate'],
+  ['handleProtocols', 'subprotocol'],
+  ['maxPayload', 'limits: { socketBytes'],
+  ['perMessageDeflate', 'does not compress'],
+  ['clientTracking', 'front.drain'],
+  ['backlog', 'limits'],
+])('createWebSocketFront refuses the option "%s" of ws, and says what to write', (name, told) => {
+  const refusal = expect.objectContaining({
+    code: 'invalid_option',
+    message: expect.stringContaining(`createWebSocketFront has no field "${name}"`) as string,
+    hint: expect.stringContaining(told) as string,
+  })
+  expect(() => createWebSocketFront(host, { [name]: '/ws' })).toThrow(refusal)
+})

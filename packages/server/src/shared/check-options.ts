@@ -33,6 +33,27 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
   trustedProxies: 'Write createNodeListener(handler, { trustedProxies: 1 })',
 }
 
+const OWN_SERVER =
+  'It has an HTTP server of its own: to answer other requests on its port, write requests: createNodeListener(handler)'
+const SAY_OBSERVERS = 'To follow what sessions do, write createHost({ observers: [ … ] })'
+
+/** Options of the `ws` library for a server. */
+const OF_WS: Readonly<Record<string, string>> = {
+  path: 'Its paths are fixed: apps connect to /ws, and front.listen() resolves with the address',
+  server: OWN_SERVER,
+  noServer: OWN_SERVER,
+  host: 'address',
+  onConnection: SAY_OBSERVERS,
+  onMessage: SAY_OBSERVERS,
+  onClose: SAY_OBSERVERS,
+  verifyClient: 'authenticate',
+  handleProtocols: 'It chooses the subprotocol itself: baton.v2 for protocol 2',
+  maxPayload: 'Write limits: { socketBytes: 1_048_576 }',
+  perMessageDeflate: 'It does not compress; a proxy in front of it may',
+  clientTracking: 'It keeps its connections itself: front.drain() waits for them, and front.close() closes them',
+  backlog: 'Write limits: { connections: 1_000 }',
+}
+
 const KINDS = {
   authenticate: 'a function',
   isDraining: 'a function',
@@ -62,10 +83,14 @@ export interface OptionNames {
 
 /** @throws BatonError `invalid_option` for a misspelt option or a value of the wrong type */
 export function checkOptions(options: object, { what, names, limits }: OptionNames): void {
+  const refuse = (elsewhere: Readonly<Record<string, string>>): void => {
+    const wrong = Object.keys({ ...options }).find((name) => Object.hasOwn(elsewhere, name) && !names.includes(name))
+    const fields = new Set(names)
+    if (wrong !== undefined) checkFields({ [wrong]: true }, { what, code: 'invalid_option', fields, elsewhere })
+  }
+  if (what === 'createWebSocketFront') refuse(OF_WS)
   refuseMisspelt(options, what, names)
-  const ofOther = Object.keys(options).find((name) => Object.hasOwn(OF_OTHERS, name) && !names.includes(name))
-  if (ofOther !== undefined)
-    checkFields({ [ofOther]: true }, { what, code: 'invalid_option', fields: new Set(names), elsewhere: OF_OTHERS })
+  refuse(OF_OTHERS)
   checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })
   const given: { readonly [name: string]: unknown } = { ...options }
   const { origins } = given

@@ -196,9 +196,10 @@ test('with a certificate the server speaks wss', async () => {
 
 test('with TLS, sockets and connections are counted separately too, and one that never completes a handshake is closed', async () => {
   const tls = await certificate()
-  const { url, port } = await startForTest({ tls, limits: { addressConnections: 2, startMs: 300 } })
+  const { url } = await startForTest({ tls, limits: { addressConnections: 2 } })
   const apps = [await connectApp(url, { ca: tls.cert }), await connectApp(url, { ca: tls.cert, session: 't' })]
   expect((await refusedWith(url, { ca: tls.cert })).status).toBe(429)
+  const { port } = await startForTest({ tls, limits: { startMs: 300 } })
   const silent = connect(port, '127.0.0.1')
   silent.on('error', () => {}).resume()
   await once(silent, 'close')

@@ -1,5 +1,6 @@
 // The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway can serve any
 // session.
+import { createDefaultLog } from '@baton/runtime'
 import type { Agent, Host, Logger, SessionDirectory } from '@baton/core/internal'
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
@@ -49,7 +50,6 @@ export interface TemporalHost<A extends Agent = Agent> extends Host<A>, SessionD
   problem(): Promise<string | undefined>
 }
 
-const SILENT: Logger = { info: () => {}, warn: () => {} }
 /**
  * Maximum milliseconds that stopping waits for the connection to close; calls to a hanging service take longer to end.
  */
@@ -63,7 +63,7 @@ const CLOSE_MS = 5000
 export async function createTemporalHost<A extends Agent = Agent>(
   options: TemporalHostOptions<A>,
 ): Promise<TemporalHost<A>> {
-  const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = SILENT } = options
+  const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = createDefaultLog() } = options
   const { idleMs, updatesMax, newId = randomUUID } = options
   const connection = options.connection ?? (await reachService({ address, namespace }, (to) => Connection.connect(to)))
   const bus = await openBus(options.redis, log)

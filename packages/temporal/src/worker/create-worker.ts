@@ -1,5 +1,6 @@
 // A worker: runs the workflows of sessions and goals, and their activities. It keeps no state: any worker of its task
 // queue can continue where it stops.
+import { createDefaultLog } from '@baton/runtime'
 import type { Agent, Clock, Logger, NeededServices } from '@baton/core/internal'
 import { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
@@ -82,8 +83,6 @@ export interface TemporalWorker {
   problem(): Promise<string | undefined>
 }
 
-const SILENT: Logger = { info: () => {}, warn: () => {} }
-
 /**
  * @throws BatonError `connection_failed` when the service cannot be reached, `invalid_option` when it lacks the
  * namespace, or search attributes are not registered; Error when the workflows cannot be bundled
@@ -91,7 +90,7 @@ const SILENT: Logger = { info: () => {}, warn: () => {} }
 export async function createTemporalWorker<A extends Agent = Agent>(
   options: TemporalWorkerOptions & { readonly agent?: A } & NeededServices<A>,
 ): Promise<TemporalWorker> {
-  const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = SILENT } = options
+  const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = createDefaultLog() } = options
   const connection =
     options.connection ?? (await reachService({ address, namespace }, (to) => NativeConnection.connect(to)))
   const bus = await openBus(options.redis, log)

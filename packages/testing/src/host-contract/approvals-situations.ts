@@ -173,7 +173,7 @@ export const APPROVAL_SITUATIONS: Situations = {
     await session.decide({ approvalId, decision: 'deny', reason: 'too dear' })
     await world.time.until(turn.answer)
     expect(runs).toEqual([])
-    expect(resultsTold(world.model)[0]?.text).toBe('Error: a person denied the call: too dear')
+    expect(resultsTold(world.model)[0]?.text).toBe('Error: the call was denied: too dear')
   },
   'an edit is validated, approves what was edited, and the tool gets that': async (stage) => {
     const { world, session, turn, runs } = await ask(stage, true)
