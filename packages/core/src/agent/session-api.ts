@@ -4,8 +4,6 @@ import type { Accepted, Refused } from '../machine/input.ts'
 import type { Principal } from './policy.ts'
 import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
-import type { AbortSignalLike } from './environment.ts'
-import type { ModelSettings } from '../model-settings.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
 import type { SendOptions } from './decode-command.ts'
@@ -19,7 +17,6 @@ import type {
 import type { RewindOptions, Interrupted, Rewound, UserInput } from './session-control.ts'
 import type { EventStream, MessagesPage, PendingApproval, PendingQuestion, SessionDetails } from './session-reading.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
-import type { Delivery, Heard } from '../machine/values.ts'
 
 /** Options of `host.session`: `host.session(id, { agent: 'writer', principal: { id: 'ann' } })`. */
 export interface SessionOptions<A extends KnownAgent = KnownAgent> {
@@ -33,7 +30,7 @@ export interface SessionOptions<A extends KnownAgent = KnownAgent> {
 
 export type { Accepted, Refused }
 
-export type { SendOptions }
+export type { SendOptions } from './decode-command.ts'
 
 export interface OutputOptions<Output extends Schema = Schema> extends SendOptions {
   /**
