@@ -200,27 +200,36 @@ const OutputSchema = s.opaque<DecodedOutput>((reader, value) => {
   return { schema, described }
 })
 
-const SendOptions = s.fields(
+const Send = s.fields(
   'the options of send',
   {
     model: s.optional(ModelId),
     settings: s.optional(Settings),
     output: s.optional(OutputSchema),
+    /** Sending the same id again has no effect and returns the same answer. */
     inputId: s.optional(s.name),
     delivery: s.optional(Delivery),
+    /** With `delivery: 'interrupt'`: how much of the newest answer the user heard or read; `reported` by default. */
     heard: s.optional(HeardOption),
-    /** Whether the sender can answer approvals and questions during the answer. */
+    /** Whether the sender can answer approvals and questions during the answer; true by default. */
     asks: s.optional(s.flag),
+    /**
+     * Cancels the input: while it is queued, it is withdrawn and `answer` rejects with `cancelled`; once its turn runs,
+     * the turn is interrupted, and its answer has `stop: 'cancelled'` with the partial text.
+     */
     signal: s.optional(Signal),
+    /** W3C `traceparent` of the sender: its span becomes the parent of the turn's. Stored in the log. */
     traceparent: s.optional(Traceparent),
   },
   SEND_ELSEWHERE,
 )
-export interface DecodedSendOptions extends s.Infer<typeof SendOptions> {}
+export interface DecodedSendOptions extends s.Infer<typeof Send> {}
+/** Options of `session.send`; `OutputOptions` adds the schema. */
+export interface SendOptions extends Omit<DecodedSendOptions, 'output'> {}
 
 /** Decodes the options of `send`; `undefined` means none. Never throws. */
 export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {
-  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, SendOptions.read)
+  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, Send.read)
 }
 
 const TurnOptions = s.fields('the options of turn', { output: s.optional(OutputSchema) })

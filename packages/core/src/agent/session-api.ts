@@ -4,10 +4,9 @@ import type { Accepted, Refused } from '../machine/input.ts'
 import type { Principal } from './policy.ts'
 import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
-import type { AbortSignalLike } from './environment.ts'
-import type { ModelSettings } from '../model-settings.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
+import type { SendOptions } from './decode-command.ts'
 import type {
   EventsOptions,
   InterruptOptions,
@@ -18,7 +17,6 @@ import type {
 import type { RewindOptions, Interrupted, Rewound, UserInput } from './session-control.ts'
 import type { EventStream, MessagesPage, PendingApproval, PendingQuestion, SessionDetails } from './session-reading.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
-import type { Delivery, Heard } from '../machine/values.ts'
 
 /** Options of `host.session`: `host.session(id, { agent: 'writer', principal: { id: 'ann' } })`. */
 export interface SessionOptions<A extends KnownAgent = KnownAgent> {
@@ -32,24 +30,7 @@ export interface SessionOptions<A extends KnownAgent = KnownAgent> {
 
 export type { Accepted, Refused }
 
-export interface SendOptions {
-  readonly model?: string
-  readonly settings?: ModelSettings
-  /** Sending the same id again has no effect and returns the same answer. */
-  readonly inputId?: string
-  readonly delivery?: Delivery
-  /** With `delivery: 'interrupt'`: how much of the newest answer the user heard or read; `reported` by default. */
-  readonly heard?: Heard
-  /** Whether the sender can answer approvals and questions during the answer; true by default. */
-  readonly asks?: boolean
-  /**
-   * Cancels the input: while it is queued, it is withdrawn and `answer` rejects with `cancelled`; once its turn runs,
-   * the turn is interrupted, and its answer has `stop: 'cancelled'` with the partial text.
-   */
-  readonly signal?: AbortSignalLike
-  /** W3C `traceparent` of the sender: its span becomes the parent of the turn's. Stored in the log. */
-  readonly traceparent?: string
-}
+export type { SendOptions } from './decode-command.ts'
 
 export interface OutputOptions<Output extends Schema = Schema> extends SendOptions {
   /**
