@@ -50,8 +50,7 @@ function createWorld(endMs: number, host: Partial<HostOptions> = {}) {
   return { ...createTestWorld({ steps: [], models: model, time, host }), running, slow: model }
 }
 
-const createOne = (time: ManualTime, store: Store, models: Model) =>
-  createProcess(time, store, { steps: [], models })
+const createOne = (time: ManualTime, store: Store, models: Model) => createProcess(time, store, { steps: [], models })
 
 /** Begins a model call without waiting for its answer. */
 function say(session: Session, text = 'first'): void {

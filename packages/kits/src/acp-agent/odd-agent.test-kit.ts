@@ -156,7 +156,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     send({ id, result: { protocolVersion: way === 'old' ? 0 : 1, agentCapabilities: { loadSession } } })
   } else if (method === 'session/new') {
     sessions += 1
-    const sessionId = way === 'many' || way === 'stops-late' ? `session-${process.pid}-${sessions}` : `session-${process.pid}`
+    const sessionId =
+      way === 'many' || way === 'stops-late' ? `session-${process.pid}-${sessions}` : `session-${process.pid}`
     send({ id, result: { sessionId, ...MODES } })
   } else if (method === 'session/load') {
     say(sessionId, 'Told before.')

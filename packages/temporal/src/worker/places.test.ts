@@ -131,5 +131,8 @@ test.each([
   const { world } = await places.enter(identity)
   expect(world).not.toBe(before.world)
   expect(asked[1]).toEqual([identity.agent, identity.principal, identity.meta])
-  expect([world.agent.name, world.agent.limits.toolRounds]).toEqual([identity.agent, identity.goal?.limits?.['toolRounds'] ?? 20])
+  expect([world.agent.name, world.agent.limits.toolRounds]).toEqual([
+    identity.agent,
+    identity.goal?.limits?.['toolRounds'] ?? 20,
+  ])
 })
