@@ -209,3 +209,13 @@ test('waits for records that have come are not kept', async () => {
   }
   await expect.poll(countKept).toBe(0)
 })
+
+test('a late notice that an earlier session of this name was removed does not end this one', async () => {
+  const bus = createMemoryBus()
+  let removals = 0
+  const view = await openView(bus, { onRemoved: () => (removals += 1) })
+  bus.publish('s', { type: 'removed', session: 's', birth: 'of an earlier session' })
+  expect(removals).toBe(0)
+  bus.publish('s', { type: 'removed', session: 's', birth: view.replica.state().birth })
+  await expect.poll(() => removals).toBe(1)
+})

@@ -74,17 +74,20 @@ test('a chat whose session moved to another one continues with its next message,
   expect(first.seen() + second.seen()).not.toContain('session_closed')
 })
 
-test('a chat without messages leaves the session to the chat that used it', async () => {
-  const first = startChat()
-  first.say('/tools')
-  await expect.poll(first.seen).toContain('fs.list_dir (pure')
-  const second = startChat()
-  second.say('list the files')
-  await expect.poll(second.seen).toContain('✓ fs.list_dir')
-  expect(await first.leave()).toBe(0)
-  expect(await second.leave()).toBe(0)
-  const third = startChat()
-  third.say('/tools')
-  await expect.poll(third.seen).toContain('continuing session s: 1 turn so far')
-  expect(await third.leave()).toBe(0)
-})
+test.each(['that is still there', 'that has been left'])(
+  'a chat without messages leaves the session to the chat that used it, and %s',
+  async (where) => {
+    const first = startChat()
+    first.say('/tools')
+    await expect.poll(first.seen).toContain('fs.list_dir (pure')
+    const second = startChat()
+    second.say('list the files')
+    await expect.poll(second.seen).toContain('✓ fs.list_dir')
+    const leaving = where === 'that is still there' ? [first, second] : [second, first]
+    for (const { leave } of leaving) expect(await leave()).toBe(0)
+    const third = startChat()
+    third.say('/tools')
+    await expect.poll(third.seen).toContain('continuing session s: 1 turn so far')
+    expect(await third.leave()).toBe(0)
+  },
+)

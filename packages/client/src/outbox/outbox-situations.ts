@@ -55,6 +55,19 @@ export const OUTBOX_SITUATIONS: Readonly<Record<string, OutboxSituation>> = {
     await third.place.leave()
     await first.place.leave()
   },
+  'of two copies with entries, what the one has left is told, and the other keeps its own': async (outbox) => {
+    const lives = join(outbox, 'two')
+    lives.place.save(createInput('kept', 1))
+    const leaves = join(outbox, 'two')
+    leaves.place.save(createInput('left', 2))
+    await leaves.place.leave()
+    const heir = join(outbox, 'two')
+    heir.place.save(createInput('own', 3))
+    await Promise.race([heir.until(1), lives.until(1)])
+    expectIds({ left: [...heir.left, ...lives.left] }, ['left'])
+    await heir.place.leave()
+    await lives.place.leave()
+  },
   'what is adopted and not sent is left once more': async (outbox) => {
     for (const _ of [1, 2, 3]) {
       const copy = join(outbox, 'again')

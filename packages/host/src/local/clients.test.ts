@@ -131,20 +131,38 @@ test('a client that lets go takes its tools with it', async () => {
   expect(offered).toEqual([['look', 'scan'], ['look']])
 })
 
+const listScans = (length: number) =>
+  Array.from({ length }, (_, index) => {
+    const name = `scan${index}`
+    return { name, description: name, inputSchema: { type: 'object' } } as const
+  })
+
 test('a client whose tools are refused is not attached: calls go to the one that is there', async () => {
   const run = world()
   const session = await run.open()
   const there = await run.time.until(frontOf(session).client({ client: 'tablet' }))
-  const tools = Array.from({ length: 129 }, (_, index) => {
-    const name = `scan${index}`
-    return { name, description: name, inputSchema: { type: 'object' } } as const
-  })
-  await expect(run.time.until(frontOf(session).client({ client: 'phone', tools }))).rejects.toMatchObject({
-    name: 'BatonError',
-  })
+  const refused = frontOf(session).client({ client: 'phone', tools: listScans(129) })
+  await expect(run.time.until(refused)).rejects.toMatchObject({ name: 'BatonError' })
   session.send('go').answer.catch(() => {})
   await run.time.settle()
   expect(there.calls().map(({ name }) => name)).toEqual(['look'])
+})
+
+test('an app whose new copy brings tools that are refused keeps its call', async () => {
+  const run = world()
+  const session = await run.open()
+  const phone = await run.time.until(frontOf(session).client({ client: 'phone' }))
+  const turn = session.send('go')
+  await run.time.settle()
+  const [call] = phone.calls()
+  await phone.claim(call?.callId ?? '')
+  const refused = frontOf(session).client({ client: 'phone', tools: listScans(129) })
+  await expect(run.time.until(refused)).rejects.toMatchObject({ name: 'BatonError' })
+  expect(await run.facts('client-detached')).toEqual([])
+  const result = phone.result(call?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'a garden' }] })
+  expect(await run.time.until(result)).not.toHaveProperty('ignored')
+  expect((await run.time.until(turn.answer)).text).toBe('done')
+  expect(resultsTold(run.model).map(({ text }) => text)).toEqual(['a garden'])
 })
 
 test('an app that leaves after the result of a call with a picture has given it, however slow the store is', async () => {

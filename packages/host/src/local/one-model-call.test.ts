@@ -1,13 +1,19 @@
 // One model call at a time, from the model's view: a call is running until its promise settles, not until its signal
 // aborts. Every way to give up a call is played with a model that is slow to stop.
 import { frontOf } from '@baton/core/internal'
-import type { Model, Session } from '@baton/core'
+import type { Model, Session, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createListener } from '@baton/runtime'
 import { describe, expect, test } from 'vitest'
 import type { HostOptions } from './create-host.ts'
 import type { ManualTime } from './test-world.test-kit.ts'
-import { createManualTime, createTestWorld, noUnhandledRejections } from './test-world.test-kit.ts'
+import {
+  createManualTime,
+  createProcess,
+  createSharedStore,
+  createTestWorld,
+  noUnhandledRejections,
+} from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
@@ -43,6 +49,8 @@ function createWorld(endMs: number, host: Partial<HostOptions> = {}) {
   const { model, running } = createSlowModel(time, endMs)
   return { ...createTestWorld({ steps: [], models: model, time, host }), running, slow: model }
 }
+
+const createOne = (time: ManualTime, store: Store, models: Model) => createProcess(time, store, { steps: [], models })
 
 /** Begins a model call without waiting for its answer. */
 function say(session: Session, text = 'first'): void {
@@ -113,6 +121,26 @@ describe('the next model call waits until the abandoned one has settled', () => 
     expect(running).toMatchObject({ now: 1, calls: 1 })
     await time.pass(1000)
     expect(running).toMatchObject({ now: 1, most: 1, calls: 2 })
+  })
+
+  test('also when the session was let go and another process takes it as soon as it may', async () => {
+    const { time, store } = createSharedStore()
+    const { model, running } = createSlowModel(time, 3000)
+    const [one, two] = [createOne(time, store, model), createOne(time, store, model)]
+    const session = await one.open()
+    say(session)
+    await time.settle()
+    await session.interrupt()
+    await time.settle()
+    await session.close()
+    await time.settle()
+    for (const at of [0, 1000, 2000]) {
+      await expect(two.open(), `after ${at} ms`).rejects.toMatchObject({ code: 'session_held' })
+      await time.pass(1000)
+    }
+    say(await two.open(), 'more')
+    await time.settle()
+    expect(running).toEqual({ now: 1, most: 1, calls: 2 })
   })
 })
 

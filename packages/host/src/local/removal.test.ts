@@ -1,5 +1,5 @@
 // Two hosts over one store: who may remove a session.
-import type { Store } from '@baton/core'
+import type { Session, Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
   act,
@@ -164,3 +164,30 @@ test('a handle of a removed session copies no later session of its name', async 
   await expect(time.until(former.fork())).rejects.toMatchObject({ code: 'session_closed' })
   expect((await listSessions(store)).map(({ session }) => session)).toEqual([SESSION])
 })
+
+test.each([
+  ['closed', async (one: Session) => await one.close()],
+  ['open', async () => {}],
+] as const)(
+  'a host that is stopped while it removes a session that is %s waits for the removal',
+  async (_, prepare) => {
+    const { time, store } = createSharedStore()
+    const gate = Promise.withResolvers<void>()
+    const remove: Store['remove'] = async (...request) => {
+      await gate.promise
+      await store.remove(...request)
+    }
+    const one = createProcess(time, { ...store, remove }, { steps: [] })
+    await prepare(await one.open())
+    const removed = one.host.remove(SESSION)
+    await time.settle()
+    let isStopped = false
+    const stopped = one.host.stop().then(() => (isStopped = true))
+    await time.settle()
+    expect([isStopped, (await listSessions(store)).length]).toEqual([false, 1])
+    gate.resolve()
+    await time.until(stopped)
+    expect(await listSessions(store)).toEqual([])
+    await removed
+  },
+)

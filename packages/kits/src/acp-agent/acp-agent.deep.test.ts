@@ -168,6 +168,28 @@ test('a call that is cancelled while another one starts the program opens no ses
   expect(journal().filter(({ method }) => method === 'session/new')).toHaveLength(1)
 })
 
+test('a call that begins before the cancelled one has stopped keeps its answer and its permission requests', async () => {
+  const { tool } = openOdd('stops-late')
+  const asked: string[] = []
+  const call = (session: string, signal = new AbortController().signal): Promise<unknown> => {
+    const ask = async ({ message }: { readonly message: string }): Promise<never> => {
+      asked.push(message)
+      return { choice: 'Allow' } as never // an answer to its schema
+    }
+    return Promise.resolve(tool.execute?.({ task: 'Go.' }, createToolContext({ session, signal, ask })))
+  }
+  const prompts = (): number => journal().filter(({ method }) => method === 'session/prompt').length
+  const cancel = new AbortController()
+  const first = call('one', cancel.signal)
+  await expect.poll(prompts).toBe(1)
+  cancel.abort(new Error('enough'))
+  const second = call('one')
+  await expect(first).rejects.toThrow('enough')
+  await call('other')
+  expect(await second).toMatchObject({ text: 'I begin.Told: yes.', resumed: true })
+  expect(asked).toEqual(['Odd asks: Delete the notes\n(delete) /work/notes.md'])
+})
+
 test('its sessions get the mode that is named, also after they are loaded', async () => {
   const { ask } = await open(openOdd('works', { mode: 'plan' }))
   await ask()

@@ -46,13 +46,32 @@ const MODES =
         },
       }
 
+function askPermission(sessionId: string): void {
+  const toolCall = {
+    toolCallId: 't1',
+    title: 'Delete the notes',
+    kind: 'delete',
+    locations: [{ path: '/work/notes.md' }],
+  }
+  send({ id: 900, method: 'session/request_permission', params: { sessionId, toolCall, options: OPTIONS } })
+}
+
 function prompt(id: number, sessionId: string): void {
+  if (way === 'stops-late' && prompts === 1) {
+    // The first prompt ends when the second has begun; in a third one's time the second asks for its permission.
+    send({ id: prompting?.id, result: { stopReason: 'cancelled' } })
+  } else if (way === 'stops-late' && prompts === 2) {
+    send({ id, result: { stopReason: 'end_turn' } })
+    askPermission(prompting?.sessionId ?? '')
+    return
+  }
   prompting = { id, sessionId }
   prompts += 1
   const end = (stopReason = 'end_turn'): void => send({ id, result: { stopReason } })
   switch (way) {
     case 'hangs':
     case 'ignores-cancel':
+    case 'stops-late':
       say(sessionId, 'I begin.')
       return
     case 'dies':
@@ -114,20 +133,7 @@ function prompt(id: number, sessionId: string): void {
       })
       return
     case 'asks':
-      send({
-        id: 900,
-        method: 'session/request_permission',
-        params: {
-          sessionId,
-          toolCall: {
-            toolCallId: 't1',
-            title: 'Delete the notes',
-            kind: 'delete',
-            locations: [{ path: '/work/notes.md' }],
-          },
-          options: OPTIONS,
-        },
-      })
+      askPermission(sessionId)
       return
   }
   say(sessionId, 'I look. ')
@@ -150,7 +156,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     send({ id, result: { protocolVersion: way === 'old' ? 0 : 1, agentCapabilities: { loadSession } } })
   } else if (method === 'session/new') {
     sessions += 1
-    const sessionId = way === 'many' ? `session-${process.pid}-${sessions}` : `session-${process.pid}`
+    const sessionId =
+      way === 'many' || way === 'stops-late' ? `session-${process.pid}-${sessions}` : `session-${process.pid}`
     send({ id, result: { sessionId, ...MODES } })
   } else if (method === 'session/load') {
     say(sessionId, 'Told before.')

@@ -44,6 +44,49 @@ test('a client of 2025-11-25 whose connection breaks in mid-call reads the resul
   expect(runs).toBe(1)
 })
 
+test('a client of 2025-11-25 reads a picture of 2 MiB that came while its connection was broken', async () => {
+  const started = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const finished = Promise.withResolvers<void>()
+  const data = Buffer.alloc(1_572_864, 'picture').toString('base64')
+  const draw = tool({
+    name: 'draw',
+    description: 'Draws.',
+    input: z.object({}),
+    execute: async () => {
+      started.resolve()
+      await release.promise
+      return { content: [{ type: 'image', mediaType: 'image/png', source: { type: 'base64', data } }] as const }
+    },
+  })
+  const { timers } = createNodeEnvironment()
+  const start: typeof timers.start = (ms, ...given) => {
+    // A client is idle from the end of its call.
+    if (ms === 1_800_000 && isReleased) finished.resolve()
+    return timers.start(ms, ...given)
+  }
+  let isReleased = false
+  const { handler, connect } = (served = serveTools([draw], { timers: { start } }))
+  const cut = Promise.withResolvers<void>()
+  const client = await connect('2025-11-25', {
+    fetch: async (request) => {
+      const isCall = request.method === 'POST' && (await request.clone().text()).includes('tools/call')
+      if (request.headers.get('last-event-id') !== null) {
+        isReleased = true
+        release.resolve()
+        await finished.promise
+        for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => void setImmediate(resolve))
+      }
+      const response = await handler(request)
+      return isCall && response.body ? new Response(cutAfter(response.body, cut.promise), response) : response
+    },
+  })
+  const call = client.callTool({ name: 'draw', arguments: {} })
+  await started.promise
+  cut.resolve()
+  expect((await call).content).toEqual([{ type: 'image', mimeType: 'image/png', data }])
+})
+
 /** A body that breaks at the given time. */
 function cutAfter(body: ReadableStream<Uint8Array>, time: Promise<void>): ReadableStream<Uint8Array> {
   const reader = body.getReader()

@@ -6,7 +6,9 @@ import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ClientCalls } from './client-calls.ts'
 import { createDirectAgent } from './direct-agent.ts'
+import type { Finish } from './live-call.ts'
 import { readOptions } from './options.ts'
+import { toMcpResult } from './results.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -82,6 +84,38 @@ test('a call that is sent again with its key while it is opening runs once', asy
   expect(two).toBe(one)
   await one.over()
   expect(runs).toBe(1)
+})
+
+test.each([
+  ['stays', () => {}],
+  ['has left', (calls: ClientCalls) => calls.close()],
+])('a call whose client %s is the same one until its picture has been read', async (_, leave) => {
+  const source = { type: 'base64', data: Buffer.from('a picture').toString('base64') } as const
+  const draw = tool({
+    name: 'draw',
+    description: 'Draws.',
+    input: z.object({}),
+    execute: () => ({ content: [{ type: 'image', mediaType: 'image/png', source }] }),
+  })
+  const { createCalls } = createWorld(
+    defineAgent({ name: 'shop', model: createScriptedModel({ steps: [] }), tools: [draw] }),
+  )
+  const calls = createCalls()
+  const reading = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  const read: Finish = async (session, made) => {
+    ended.resolve()
+    await reading.promise
+    return await toMcpResult(made, { media: (handle) => session.media(handle), needsValue: false })
+  }
+  const given = { asks: false, finish: read, key: 'one' }
+  const live = await calls.call('draw', {}, given)
+  leave(calls)
+  await ended.promise
+  expect([await calls.call('draw', {}, given), calls.isBusy]).toEqual([live, true])
+  reading.resolve()
+  expect(await live.over()).toMatchObject({ content: [{ type: 'image', data: source.data }] })
+  expect(calls.isBusy).toBe(false)
 })
 
 test('a found call that is cancelled while it waits ends no other turn of its conversation', async () => {

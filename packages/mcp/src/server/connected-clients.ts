@@ -146,7 +146,7 @@ const EVENTS = 512
 const CHARS = 1024 * 1024
 
 interface Stored {
-  readonly id: string
+  readonly number: number
   readonly stream: string
   readonly message: JSONRPCMessage
   readonly chars: number
@@ -161,30 +161,41 @@ class EventLog implements EventStore {
   #next = 0
 
   storeEvent(stream: string, message: JSONRPCMessage): Promise<string> {
-    const id = `${stream}_${(this.#next += 1)}`
+    const number = (this.#next += 1)
     const chars = JSON.stringify(message).length
-    this.#events.push({ id, stream, message, chars })
+    this.#events.push({ number, stream, message, chars })
     this.#chars += chars
     // The newest event is always kept, whatever its size: it may be the result that the client waits for.
     while (this.#events.length > EVENTS || (this.#chars > CHARS && this.#events.length > 1))
       this.#chars -= this.#events.shift()?.chars ?? 0
-    return Promise.resolve(id)
+    return Promise.resolve(nameEvent(stream, number))
   }
 
   getStreamIdForEventId(id: string): Promise<string | undefined> {
-    return Promise.resolve(this.#events.find((event) => event.id === id)?.stream)
+    return Promise.resolve(this.#find(id)[0]?.stream)
   }
 
-  /** Resolves with an empty string if the event is no longer stored. */
+  /** Resolves with an empty string if nothing of the stream is stored from this event on. */
   async replayEventsAfter(
     lastId: string,
     { send }: { readonly send: (id: string, message: JSONRPCMessage) => Promise<void> },
   ): Promise<string> {
-    const index = this.#events.findIndex(({ id }) => id === lastId)
-    const last = this.#events[index]
-    if (!last) return ''
-    for (const { id, stream, message } of this.#events.slice(index + 1))
-      if (stream === last.stream && Object.keys(message).length > 0) await send(id, message)
-    return last.stream
+    const found = this.#find(lastId)
+    for (const { number, stream, message } of found) {
+      const id = nameEvent(stream, number)
+      if (id !== lastId && Object.keys(message).length > 0) await send(id, message)
+    }
+    return found[0]?.stream ?? ''
   }
+
+  /** The event and what follows it in its stream. A large result may have displaced the event itself. */
+  #find(id: string): readonly Stored[] {
+    const at = id.lastIndexOf('_')
+    const [name, from] = [id.slice(0, at), Number(id.slice(at + 1))]
+    return this.#events.filter(({ stream, number }) => stream === name && number >= from)
+  }
+}
+
+function nameEvent(stream: string, number: number): string {
+  return `${stream}_${number}`
 }

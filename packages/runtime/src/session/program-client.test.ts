@@ -11,6 +11,7 @@ import { openStream } from './stream.test-kit.ts'
 async function attach(
   submit: (input: Input) => Promise<void> = () => Promise.resolve(),
   handlers: ClientHandlers = {},
+  { calls, isClaimed }: { readonly calls?: () => readonly object[]; readonly isClaimed?: () => boolean } = {},
 ) {
   const { stream, state, history, publish, append } = openStream()
   const submitted: Input[] = []
@@ -18,7 +19,7 @@ async function attach(
   const engine = {
     session: 's',
     stream,
-    state,
+    state: () => (calls ? { ...state(), step: { calls: calls() } } : state()),
     history: () => Object.assign(history(), { openCall: () => CALL }),
     world: {
       spec: { limits: { resultChars: 1000 } },
@@ -28,7 +29,7 @@ async function attach(
     submit: async (inputs: readonly Input[]) => {
       submitted.push(...inputs)
       for (const input of inputs) await submit(input)
-      return inputs.map(() => ({ type: 'accepted', pos: 0 }))
+      return inputs.map(() => ({ type: 'accepted', pos: 0, ...(isClaimed?.() && { again: true }) }))
     },
   } as unknown as SessionEngine // only what a client without calls needs
   const principal = { id: 'ann' }
@@ -100,4 +101,31 @@ test('a result counts although its session was opened again and the program has 
   isAttached = false
   see('a garden')
   await expect.poll(() => told).toEqual([true])
+})
+
+test('a program that was too slow runs a call once that it finds in the list of open calls and reads of as well', async () => {
+  const renewed = Promise.withResolvers<void>()
+  let renewals = 0
+  const claims: Input[] = []
+  let handled = 0
+  const look = (): string => {
+    handled += 1
+    return 'a garden'
+  }
+  const offered = { callId: 'c1', state: 'offered', offer: { connection: 'app', number: 1 } }
+  const { publish, stream, append } = await attach(
+    async (input) => {
+      if (input.type === 'call-claimed') claims.push(input)
+      if (input.type === 'client-attached' && (renewals += 1) === 2) await renewed.promise
+    },
+    { look },
+    { calls: () => (handled === 0 ? [offered] : []), isClaimed: () => claims.length > 1 },
+  )
+  for (let index = 0; index <= EVENTS_MAX; index++) publish({ type: 'session-described', title: `${index}` })
+  await expect.poll(() => renewals).toBe(2)
+  stream.publishRecord(append({ type: 'call-offered', callId: 'c1', connection: 'app', offer: 1 }))
+  renewed.resolve()
+  await expect.poll(() => claims.length).toBe(2)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(handled).toBe(1)
 })

@@ -178,6 +178,29 @@ test('all requests of a call to a person are withdrawn when it has ended, and no
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
 })
 
+test('two questions of one call are both shown, and one that is answered elsewhere is withdrawn alone', async () => {
+  const shown: { readonly message: string; readonly signal: AbortSignal }[] = []
+  const people = new AskedPeople({
+    session: {} as FrontSession, // nothing is answered here
+    wire: {
+      ...WIRE,
+      askForm: ({ message }, signal) => {
+        shown.push({ message, signal })
+        return new Promise<never>(() => {})
+      },
+    },
+    log: { info: () => {}, warn: () => {} },
+    allows: () => false,
+  })
+  for (const id of ['q1', 'q2'])
+    people.take({ type: 'question-asked', questionId: id, callId: 'c1', message: id } as unknown as SessionEvent)
+  people.take({ type: 'question-answered', questionId: 'q1', callId: 'c1' } as unknown as SessionEvent)
+  expect(shown.map(({ message, signal }) => [message, signal.aborted])).toEqual([
+    ['q1', true],
+    ['q2', false],
+  ])
+})
+
 test('an ended client tool call that is offered again runs again, and a running one does not start twice', async () => {
   const done: string[] = []
   const lease = {

@@ -260,6 +260,22 @@ test('an app that only connects leaves no record; the first words make the sessi
   console.log(`strangers: ${silent.length} silent connections left ${(await names()).length - 1} sessions`)
 })
 
+test('an app whose session is made by another one while it is looked up follows it', async () => {
+  const lookedUp = Promise.withResolvers<boolean>()
+  let lookups = 0
+  const { url } = await start({ hasSession: () => ((lookups += 1) === 2 ? lookedUp.promise : Promise.resolve(false)) })
+  const one = await join(url)
+  const joining = join(url)
+  await expect.poll(() => lookups).toBe(2)
+  one.send('user.audio.transcript.final', { text: 'Hello' })
+  await one.until(({ type }) => type === 'assistant.speech.final')
+  lookedUp.resolve(false) // as it was when the store was asked
+  const two = await joining
+  one.send('user.audio.transcript.final', { text: 'Again' })
+  const isSpeech = ({ type }: { readonly type: string }): boolean => type === 'assistant.speech.final'
+  await expect.poll(() => two.frames.find(isSpeech)?.payload['text']).toBe('Good morning.')
+})
+
 test('a slow reader is told once in the log, whatever is still written to it', () => {
   const lines: string[] = []
   const log = { info: () => {}, warn: (message: string) => void lines.push(message) }

@@ -9,6 +9,7 @@ function createWorld() {
   let nowMs = 0
   let isNeeded = false
   let failure: Error | undefined
+  let service: Promise<unknown> = Promise.resolve()
   const timers = new Map<object, { readonly atMs: number; readonly fire: () => void }>()
   const updates: (readonly Input[])[] = []
   const leases = new ClientLeases({
@@ -24,7 +25,9 @@ function createWorld() {
     isNeeded: () => isNeeded,
     submit: async (inputs) => {
       updates.push(inputs)
-      if (failure) throw failure
+      const fails = failure
+      await service
+      if (fails) throw fails
       return inputs.map((_, index) => ({ type: 'accepted', pos: 100 * updates.length + index }))
     },
     log: { info: () => {}, warn: () => {} },
@@ -49,7 +52,16 @@ function createWorld() {
   const fail = (cause: Error | undefined): void => {
     failure = cause
   }
-  return { leases, updates, pass, need, fail, timers }
+  /** Updates from now on are answered when this returns. */
+  const hold = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    service = promise
+    return () => {
+      service = Promise.resolve()
+      resolve()
+    }
+  }
+  return { leases, updates, pass, need, fail, hold, timers }
 }
 
 function attach(connection: string, leaseMs?: number): Input {
@@ -137,3 +149,25 @@ test('nothing is renewed after the gateway has released the session', async () =
   expect(updates).toHaveLength(1)
   expect(timers.size).toBe(0)
 })
+
+test.each(['what someone says', 'a turn that needs it'])(
+  'a client that leaves while %s renews it stays detached when the renewal fails',
+  async (way) => {
+    const { leases, updates, pass, need, fail, hold } = createWorld()
+    await leases.submit([attach('gone'), attach('here')])
+    pass(LEASE_MS)
+    const answer = hold()
+    fail(new Error('the service is away'))
+    if (way === 'what someone says') leases.submit([said]).catch(() => {})
+    else need(true)
+    expect(listNames(updates[1])).toContain('gone')
+    fail(undefined)
+    const detached = leases.submit([{ type: 'client-detached', connection: 'gone' }])
+    answer()
+    await detached
+    need(false)
+    pass(LEASE_MS)
+    await leases.submit([said])
+    expect(updates.slice(2).map(listNames)).toEqual([['client-detached'], ['here', 'user-input']])
+  },
+)

@@ -105,3 +105,34 @@ test('an agent that cannot be found is looked up again by the next request', asy
   expect((await places.findWorld(identify('s'))).agent.name).toBe('a')
   await places.close()
 })
+
+test.each([
+  ['agent', { agent: 'b' }],
+  ['owner', { principal: 'bob' }],
+  ['meta', { meta: { tenant: 'b' } }],
+  ['goal', { goal: { limits: { toolRounds: 3 } } }],
+] as const)('a session whose %s has changed gets the agent of today, while its former work ends', async (_, change) => {
+  const asked: unknown[] = []
+  const places = new Places({
+    catalog: {
+      agentOf: ({ agent: name, principal, meta }) => {
+        asked.push([name, principal.id, meta])
+        return defineAgent({ name, model: createScriptedModel({ steps: [] }), limits: { toolRounds: 20 } })
+      },
+    },
+    store: createMemoryStore(),
+    bus: createMemoryBus(),
+    log: { info: () => {}, warn: () => {} },
+    submitter: { submitTo: () => () => Promise.resolve([]) } as unknown as PlacesOptions['submitter'], // no inputs are submitted
+  })
+  onTestFinished(() => places.close())
+  const before = await places.enter(identify('s'))
+  const identity: Identity = { ...identify('s'), ...change }
+  const { world } = await places.enter(identity)
+  expect(world).not.toBe(before.world)
+  expect(asked[1]).toEqual([identity.agent, identity.principal, identity.meta])
+  expect([world.agent.name, world.agent.limits.toolRounds]).toEqual([
+    identity.agent,
+    identity.goal?.limits?.['toolRounds'] ?? 20,
+  ])
+})

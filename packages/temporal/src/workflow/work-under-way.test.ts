@@ -148,3 +148,13 @@ test('a model call that waits for the one before it has stopped as soon as it is
   await expect.poll(() => ended).toEqual([{ key: next, inputs: [{ type: 'model-stopped', attempt: 2, text: '' }] }])
   expect(sdk.activities).toHaveLength(1)
 })
+
+test('an interrupted model call is awaited until its activity has reported the text so far', async () => {
+  const { work, key, ended, interrupt } = createWork(MODEL)
+  interrupt()
+  expect([work.isAwaited(key), work.isEmpty]).toEqual([true, true])
+  const report = { type: 'model-stopped', attempt: 1, text: 'Once upon' } as const
+  sdk.activities[0]?.resolve(report)
+  await expect.poll(() => ended).toEqual([{ key, inputs: [report] }])
+  await expect.poll(() => work.isAwaited(key)).toBe(false)
+})
