@@ -15,7 +15,6 @@ import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
 import type { EventReader } from './reader.ts'
 import { EventQueue } from './reader.ts'
-import { createTurn } from './turn-object.ts'
 
 export interface TurnOptions {
   readonly inputId: string
@@ -39,7 +38,7 @@ export function followTurn(init: TurnOptions): Turn {
     () => events.end(),
     (cause: unknown) => events.end({ cause }),
   )
-  return createTurn(init.inputId, answer, events)
+  return new TurnObject(init.inputId, answer, events)
 }
 
 async function follow(init: TurnOptions, events: TurnEvents): Promise<Answer> {
@@ -68,7 +67,7 @@ export function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' |
   answer.catch(() => {}) // a program that only reads the events gets the error there
   const events = new TurnEvents()
   events.end({ cause })
-  return createTurn(id, answer, events)
+  return new TurnObject(id, answer, events)
 }
 
 interface Seen {
@@ -283,4 +282,72 @@ const END = { done: true, value: undefined } as const
 
 function isProgress(event: SessionEvent, callId: string): boolean {
   return event.type === 'call-progress' && event.callId === callId
+}
+
+/**
+ * The Turn as programs hold it. Names of other libraries' results are refused with Baton's: read silently they would be
+ * undefined. They are getters of the prototype, which cost a turn nothing, and not part of its type.
+ */
+class TurnObject<Answer> {
+  readonly id: string
+  readonly answer: Promise<Answer>
+  readonly [Symbol.asyncIterator]!: () => AsyncIterator<SessionEvent>
+
+  constructor(id: string, answer: Promise<Answer>, events: AsyncIterable<SessionEvent>) {
+    this.id = id
+    this.answer = answer
+    this[Symbol.asyncIterator] = () => events[Symbol.asyncIterator]()
+  }
+
+  get text(): never {
+    throw createMisnamed('text', '(await session.send(…).answer).text')
+  }
+
+  get output(): never {
+    throw createMisnamed('output', '(await session.send(…).answer).output')
+  }
+
+  get object(): never {
+    throw createMisnamed('object', '(await session.send(…, { output: schema }).answer).output')
+  }
+
+  get usage(): never {
+    throw createMisnamed('usage', '(await session.send(…).answer).usage')
+  }
+
+  get sources(): never {
+    throw createMisnamed('sources', '(await session.send(…).answer).sources')
+  }
+
+  get finishReason(): never {
+    throw createMisnamed('finishReason', '(await session.send(…).answer).stop')
+  }
+
+  get toolCalls(): never {
+    throw createMisnamed('toolCalls', 'for await (const event of session.send(…)), with events of type "call"')
+  }
+
+  get toolResults(): never {
+    throw createMisnamed('toolResults', 'for await (const event of session.send(…)), with the result of each "call"')
+  }
+
+  get steps(): never {
+    throw createMisnamed('steps', 'for await (const event of session.send(…)), with events of type "step-finished"')
+  }
+
+  get textStream(): never {
+    throw createMisnamed('textStream', 'for await (const event of session.send(…)), with events of type "text"')
+  }
+
+  get fullStream(): never {
+    throw createMisnamed('fullStream', 'for await (const event of session.send(…))')
+  }
+}
+
+function createMisnamed(name: string, written: string): BatonError {
+  return new BatonError({
+    code: 'invalid_option',
+    message: `a turn has no "${name}": await its answer, or read its events`,
+    hint: `Write ${written}.`,
+  })
 }
