@@ -481,17 +481,27 @@ function refuse(message: string, re?: string): V2Decoded<never> & { readonly ok:
  * lists are checked where they are used. Undefined if there is none.
  */
 export function findFieldIssue(type: RequestType, given: Readonly<Record<string, unknown>>): string | undefined {
-  for (const [name, field] of Object.entries<s.Shape<unknown> | s.OptionalShape<unknown>>(REQUESTS[type].given)) {
+  for (const { name, isOptional, read, takesObjects, takesLists } of GIVEN.get(type) ?? []) {
     const value = given[name]
-    const isOptional = 'optional' in field
-    const shape = isOptional ? field.optional : field
     if (value === undefined && isOptional) continue
     if (value === undefined) return `${name} is missing`
-    if (typeof value === 'object' && value !== null && takes(shape.describe(), Array.isArray(value))) continue
-    const read = decodeWith(name, value, shape.read)
-    if (!read.ok) return read.refusal.message
+    if (typeof value === 'object' && value !== null && (Array.isArray(value) ? takesLists : takesObjects)) continue
+    const decoded = decodeWith(name, value, read)
+    if (!decoded.ok) return decoded.refusal.message
   }
   return undefined
+}
+
+/** The fields of each request, as `findFieldIssue` checks them. */
+const GIVEN = new Map(
+  Object.entries(REQUESTS).map(([type, { given }]) => [type, Object.entries(given).map(prepareField)]),
+)
+
+function prepareField([name, field]: readonly [string, s.Shape<unknown> | s.OptionalShape<unknown>]) {
+  const isOptional = 'optional' in field
+  const { read, describe } = isOptional ? field.optional : field
+  const schema = describe()
+  return { name, isOptional, read, takesObjects: takes(schema, false), takesLists: takes(schema, true) }
 }
 
 /** Names of the fields of each request, in addition to `id` and `type`. */

@@ -12,8 +12,10 @@ export const Played = s.variant('type', {
 })
 export type Played = s.Infer<typeof Played>
 
-/** The answer that a place is in; the newest one if absent. If a newer one has begun, nothing of that was heard. */
-const PLACE = { message: s.optional(s.name) }
+const PLACE = {
+  /** The answer that the place is in; the newest one if absent. If a newer one has begun, nothing of that was heard. */
+  message: s.optional(s.name),
+}
 
 /**
  * How much of an answer the user heard, as a sender reports it. The session counts the characters, and passes on only
