@@ -32,6 +32,9 @@ const WITH_KEY = /^(migrate\/.*|guide\/first\.ts)$/
 /** Imports of large third-party libraries, and servers that npm would fetch: such programs run in the deep tests. */
 const OTHERS = /from '(ai|effect4?|bash-tool|@effect\/|@ai-sdk\/|@exalabs\/|effect4\/)|'npx'/
 
+/** Maximum bytes of a session's client in a page, minified. The source has 21 KiB; packed files may repeat a little. */
+const PAGE_BYTES_MAX = 22 * 1024
+
 const place = mkdtempSync(join(tmpdir(), 'baton-packs-'))
 try {
   await checkPacks(place)
@@ -146,9 +149,6 @@ console.log(code.length)
   writeFileSync(join(consumer, 'bundle.js'), program)
   return Number(run(process.execPath, ['bundle.js'], consumer))
 }
-
-/** Maximum bytes of a session's client in a page, minified. The source has 21 KiB; packed files may repeat a little. */
-const PAGE_BYTES_MAX = 22 * 1024
 
 /** Bundles the client as a page would load it. Returns its bytes. @throws Error if they are more than its own code */
 async function bundlePage(consumer: string): Promise<number> {

@@ -16,7 +16,7 @@ import type { Schema } from './schema.ts'
 import { describeForeignSchema, isStandardSchema, toObjectSchema } from './schema.ts'
 
 /** The inputs of one speaker, distinguished by `type`. */
-export function inputs<const V extends s.Variants>(forms: V): s.Shape<s.InferVariants<'type', V>> {
+export function inputs<const V extends s.Variants>(forms: V): ReturnType<typeof s.variant<'type', V>> {
   const shape = s.variant('type', forms)
   return {
     ...shape,

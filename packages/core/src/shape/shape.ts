@@ -132,15 +132,11 @@ function readFields<const F extends Fields>(of: F, what: string, elsewhere: Else
 }
 
 export type Variants = Readonly<Record<string, Shape<object> | ObjectShape<object>>>
-export type InferVariants<Key extends string, V extends Variants> = {
-  readonly [Tag in keyof V]: Tagged<Key, Tag, Infer<V[Tag]>>
-}[keyof V]
-
 /** An object of one of several forms, distinguished by the word in its field `key`, which is added to forms with fields. */
 export function variant<const Key extends string, const V extends Variants>(
   key: Key,
   variants: V,
-): Shape<InferVariants<Key, V>> {
+): Shape<{ readonly [Tag in keyof V]: Tagged<Key, Tag, Infer<V[Tag]>> }[keyof V]> {
   const forms: ReadonlyMap<unknown, Shape<unknown>> = new Map(
     Object.entries(variants).map(([tag, form]) => [
       tag,
@@ -159,7 +155,7 @@ export function variant<const Key extends string, const V extends Variants>(
         return reader.at(key, undefined, () =>
           reader.refuseForm(`must be ${listWords(tags)}, not ${describeValue(tag)}`),
         )
-      return form.read(reader, value) as InferVariants<Key, V> // the form of this tag
+      return form.read(reader, value) as never // the form of this tag
     },
     check: (value) => {
       const tag = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
