@@ -327,21 +327,18 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
-test.each(NAMES.filter(isGoogle))(
-  '%s: calls that end with the reason of another API are executed',
-  async (name) => {
-    const party = findParty(name)
-    party.mock.prependFixture({
-      match: { userMessage: 'end as you like', hasToolResult: false },
-      response: { toolCalls: [{ name: WIRE_NAME, arguments: JSON.stringify(SKY.input) }] },
-    })
-    party.queue.push({ text: 'It was executed.' })
-    await using opened = await open([party.model])
-    expect((await opened.session.send('end as you like').answer).text).toBe('It was executed.')
-    expect(listFacts(await opened.records(), 'call-started')).toHaveLength(1)
-    counts.turns++
-  },
-)
+test.each(NAMES.filter(isGoogle))('%s: calls that end with the reason of another API are executed', async (name) => {
+  const party = findParty(name)
+  party.mock.prependFixture({
+    match: { userMessage: 'end as you like', hasToolResult: false },
+    response: { toolCalls: [{ name: WIRE_NAME, arguments: JSON.stringify(SKY.input) }] },
+  })
+  party.queue.push({ text: 'It was executed.' })
+  await using opened = await open([party.model])
+  expect((await opened.session.send('end as you like').answer).text).toBe('It was executed.')
+  expect(listFacts(await opened.records(), 'call-started')).toHaveLength(1)
+  counts.turns++
+})
 
 /** Answers of every source before another one takes over. */
 const PAST: readonly Said[] = [
