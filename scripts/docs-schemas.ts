@@ -2,17 +2,25 @@
 // and the schema of a record.
 import { SESSION_EVENT_SCHEMA } from '@baton/core'
 import type { JsonObject, JsonValue } from '@baton/core'
+import type { s } from '@baton/core/internal'
 import {
   AssistantPart,
   MediaSource,
   ModelSettings,
   Provenance,
   ProviderState,
-  s,
   StoredPart,
   Usage,
 } from '@baton/core/internal'
-import { CallProposal, EntryMedia, FACTS, Failure, FORMAT_VERSION, IndexEntry, Settlement } from '@baton/core/machine'
+import {
+  CallProposal,
+  EntryMedia,
+  FACT_SHAPES,
+  Failure,
+  FORMAT_VERSION,
+  IndexEntry,
+  Settlement,
+} from '@baton/core/machine'
 import { CLIENT_FRAME_2_SCHEMA, CLIENT_FRAME_SCHEMA, SERVER_FRAME_2_SCHEMA, SERVER_FRAME_SCHEMA } from '@baton/protocol'
 
 /** Shapes that the schema of records defines once; those inside others come first. */
@@ -44,10 +52,9 @@ function share(schema: JsonValue, except?: string): JsonValue {
 }
 
 function createRecordSchema(): JsonObject {
-  const facts = Object.entries(FACTS).map(([type, of]) => {
-    const shape = 'check' in of && typeof of['check'] === 'function' ? of : s.fields(of as s.Fields) // as FACTS are built
-    return { allOf: [{ properties: { type: { const: type } }, required: ['type'] }, share(shape.describe())] }
-  })
+  const facts = [...FACT_SHAPES].map(([type, shape]) => ({
+    allOf: [{ properties: { type: { const: type } }, required: ['type'] }, share(shape.describe())],
+  }))
   const count = { type: 'integer', minimum: 0 }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -380,9 +380,9 @@ export type QuestionAnswer =
   | Pick<Extract<FactOf<'question-answered'>, { readonly value: unknown }>, 'value'>
   | Pick<Extract<FactOf<'question-answered'>, { readonly declined: unknown }>, 'declined' | 'reason'>
 
-/** Checks of a fact's fields, by its type. */
-export const FACT_CHECKS: ReadonlyMap<string, s.Check> = new Map(
-  Object.entries(FACTS).map(([type, of]) => [type, (isShape(of) ? of : s.fields(of)).check]),
+/** The shape of each fact by its type, without the field `type`. */
+export const FACT_SHAPES: ReadonlyMap<string, s.Shape<object>> = new Map(
+  Object.entries(FACTS).map(([type, of]) => [type, isShape(of) ? of : s.fields(of)]),
 )
 
 function isShape(of: s.Fields | s.Shape<object>): of is s.Shape<object> {

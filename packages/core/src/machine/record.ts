@@ -2,7 +2,7 @@
 import { BatonError } from '../errors.ts'
 import * as s from '../shape/shape.ts'
 import type { Fact } from './fact.ts'
-import { createUnknownFactError, FACT_CHECKS, HOST_FACTS } from './fact.ts'
+import { createUnknownFactError, FACT_SHAPES, HOST_FACTS } from './fact.ts'
 import type { History, HistorySnapshot } from './history.ts'
 import { createHistory } from './history.ts'
 import type { InputType } from './input.ts'
@@ -128,9 +128,9 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
   refuse(RecordHead.check(value))
   const { facts } = value as SessionRecord // of this form, apart from the facts' content
   for (const [index, fact] of facts.entries()) {
-    const check = FACT_CHECKS.get(fact.type)
-    if (!check) throw createUnknownFactError(fact, where)
-    const issue = check(fact)
+    const shape = FACT_SHAPES.get(fact.type)
+    if (!shape) throw createUnknownFactError(fact, where)
+    const issue = shape.check(fact)
     refuse(issue && `facts[${index}] (${fact.type})${issue}`)
   }
 }

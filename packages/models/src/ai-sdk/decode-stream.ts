@@ -88,8 +88,8 @@ export function createAiSdkDecoder(init: AiSdkDecoderOptions): AiSdkDecoder {
 }
 
 /**
- * The part in the words of specification v4. Providers of other people pass on those of older ones, or leave fields
- * out; a part that is none is ignored.
+ * The part in the words of specification v4. Community providers pass on those of older versions, or leave fields out.
+ * Returns undefined for anything that is not a part.
  */
 function readPart(given: StreamPart): StreamPart | undefined {
   const part: unknown = given

@@ -298,51 +298,28 @@ class TurnObject<Answer> {
     this.answer = answer
     this[Symbol.asyncIterator] = () => events[Symbol.asyncIterator]()
   }
-
-  get text(): never {
-    throw createMisnamed('text', '(await session.send(…).answer).text')
-  }
-
-  get output(): never {
-    throw createMisnamed('output', '(await session.send(…).answer).output')
-  }
-
-  get object(): never {
-    throw createMisnamed('object', '(await session.send(…, { output: schema }).answer).output')
-  }
-
-  get usage(): never {
-    throw createMisnamed('usage', '(await session.send(…).answer).usage')
-  }
-
-  get sources(): never {
-    throw createMisnamed('sources', '(await session.send(…).answer).sources')
-  }
-
-  get finishReason(): never {
-    throw createMisnamed('finishReason', '(await session.send(…).answer).stop')
-  }
-
-  get toolCalls(): never {
-    throw createMisnamed('toolCalls', 'for await (const event of session.send(…)), with events of type "call"')
-  }
-
-  get toolResults(): never {
-    throw createMisnamed('toolResults', 'for await (const event of session.send(…)), with the result of each "call"')
-  }
-
-  get steps(): never {
-    throw createMisnamed('steps', 'for await (const event of session.send(…)), with events of type "step-finished"')
-  }
-
-  get textStream(): never {
-    throw createMisnamed('textStream', 'for await (const event of session.send(…)), with events of type "text"')
-  }
-
-  get fullStream(): never {
-    throw createMisnamed('fullStream', 'for await (const event of session.send(…))')
-  }
 }
+
+/** Names of other libraries' results, and what to write instead. */
+const MISNAMED: Readonly<Record<string, string>> = {
+  text: '(await session.send(…).answer).text',
+  output: '(await session.send(…).answer).output',
+  object: '(await session.send(…, { output: schema }).answer).output',
+  usage: '(await session.send(…).answer).usage',
+  sources: '(await session.send(…).answer).sources',
+  finishReason: '(await session.send(…).answer).stop',
+  toolCalls: 'for await (const event of session.send(…)), with events of type "call"',
+  toolResults: 'for await (const event of session.send(…)), with the result of each "call"',
+  steps: 'for await (const event of session.send(…)), with events of type "step-finished"',
+  textStream: 'for await (const event of session.send(…)), with events of type "text"',
+  fullStream: 'for await (const event of session.send(…))',
+}
+for (const [name, written] of Object.entries(MISNAMED))
+  Object.defineProperty(TurnObject.prototype, name, {
+    get: () => {
+      throw createMisnamed(name, written)
+    },
+  })
 
 function createMisnamed(name: string, written: string): BatonError {
   return new BatonError({
