@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { DEEP_MS, POLL_MS } from './scripts/test-waits.ts'
+import { DEEP_MS, FAST_MS, POLL_MS, PROCESS_MS, PROPERTY_MS } from './scripts/test-waits.ts'
 
 // Those of Node, which knows no `module`.
 const conditions = ['@baton/source', 'node', 'default']
@@ -65,9 +65,9 @@ export default defineConfig(({ mode }) => {
       maxWorkers: 3,
       globalSetup: ['scripts/tell-depth.ts'],
       projects: [
-        suite('fast', places('.test.ts'), 120_000, longer),
-        suite('property', places('.property.test.ts'), 600_000),
-        suite('process', processes, 300_000),
+        suite('fast', places('.test.ts'), FAST_MS, longer),
+        suite('property', places('.property.test.ts'), PROPERTY_MS),
+        suite('process', processes, PROCESS_MS),
         ...(depth === 'deep'
           ? [suite('deep', places('.deep.test.ts'), DEEP_MS, ALONE), last(suite('alone', ALONE, DEEP_MS))]
           : []),

@@ -5,15 +5,18 @@ import type { SourceFile } from './source-files.ts'
 import { isTest, walkNodes } from './source-files.ts'
 
 /** Default timeout of `expect.poll` in milliseconds; a shorter timeout is not allowed. */
-export const POLL_MS = 15_000
+export const POLL_MS = 60_000
 
 /** Time for a program that a test starts, in milliseconds; a shorter one is not allowed. */
 export const PROGRAM_MS = 180_000
 
 /**
- * Timeout of deep tests in milliseconds: it ends a hang. A shorter one of a single test is not allowed, since a slow
- * machine reaches it.
+ * Timeouts of tests in milliseconds, by suite: they end a hang. A shorter timeout of a single test is not allowed, since
+ * a slow machine reaches it.
  */
+export const FAST_MS = 300_000
+export const PROCESS_MS = 600_000
+export const PROPERTY_MS = 600_000
 export const DEEP_MS = 900_000
 
 export interface TestWait {
@@ -27,7 +30,7 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
   const isInVitest = !file.path.endsWith('.test-kit.ts') || file.imports.some(({ module }) => module === 'vitest')
   const found: TestWait[] = []
   const add = (node: Node, message: string): void => void found.push({ line: file.lineOf(node.start), message })
-  const isDeep = file.path.endsWith('.deep.test.ts')
+  const leastMs = timeoutOf(file.path)
   const mayPause = /\.(?:(?:process|deep)\.test|test-kit)\.ts$/.test(file.path)
   walkNodes(file.program, (node, around) => {
     if (node.type !== 'CallExpression') return
@@ -42,11 +45,10 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
       add(node, `a program that has under ${PROGRAM_MS} ms asserts on time`)
     if (!mayPause && name === 'setTimeout' && isInPromise(around)) add(node, 'a pause in a test: inject time, or poll')
     if (
-      isDeep &&
-      /^(?:test|describe|beforeAll|beforeEach|afterAll|afterEach)\b/.test(name) &&
-      node.arguments.some((one) => isUnder(one, file))
+      /^(?:test|it|describe|beforeAll|beforeEach|afterAll|afterEach)\b/.test(name) &&
+      node.arguments.some((one) => isUnder(one, file, leastMs))
     )
-      add(node, `a timeout under ${DEEP_MS} ms asserts on time`)
+      add(node, `a timeout under ${leastMs} ms asserts on time`)
     if (isInVitest && name === 'process.on' && !isRemoved(node.arguments[0], file))
       add(node, 'a listener that is never removed')
   })
@@ -56,11 +58,18 @@ export function findTestWaits(file: SourceFile): readonly TestWait[] {
   return found
 }
 
-/** Whether it is a timeout, or options with one, under that of deep tests. */
-function isUnder({ type, start, end }: Node, file: SourceFile): boolean {
+/** Timeout of the suite that runs a file. */
+function timeoutOf(path: string): number {
+  if (path.endsWith('.deep.test.ts')) return DEEP_MS
+  if (path.endsWith('.property.test.ts')) return PROPERTY_MS
+  return path.endsWith('.process.test.ts') ? PROCESS_MS : FAST_MS
+}
+
+/** Whether a node is a timeout under `leastMs`, or options with one. */
+function isUnder({ type, start, end }: Node, file: SourceFile, leastMs: number): boolean {
   const text = file.text.slice(start, end)
   const ms = type === 'ObjectExpression' ? /^\{ *timeout: ([\d_]+)/.exec(text)?.[1] : /^[\d_]+$/.exec(text)?.[0]
-  return ms !== undefined && Number(ms.replaceAll('_', '')) < DEEP_MS
+  return ms !== undefined && Number(ms.replaceAll('_', '')) < leastMs
 }
 
 function isShort(options: Node | undefined, file: SourceFile, leastMs: number): boolean {

@@ -102,14 +102,21 @@ describe('waits of tests', () => {
     expect(waits(text)).toEqual([])
   })
 
-  test('a deep test has no shorter timeout than its project', () => {
-    const short = ["test('a', { timeout: 60_000 }, f)", "test('a', f, 300_000)", 'beforeAll(start, 60_000)']
-    const path = 'packages/x/src/some.deep.test.ts'
-    for (const text of short) {
-      expect(waits(text, path).map((found) => found.split(' ')[0])).toEqual(['test-wait'])
-      expect(waits(text)).toEqual([])
+  test.each([
+    ['deep', 900_000],
+    ['property', 600_000],
+    ['process', 600_000],
+    ['', 300_000],
+  ])('a test of the suite "%s" has no shorter timeout than its suite', (suite, ms) => {
+    const path = `packages/x/src/some.${suite && `${suite}.`}test.ts`
+    for (const write of [
+      (time: number) => `test('a', { timeout: ${time} }, f)`,
+      (time: number) => `test('a', f, ${time})`,
+      (time: number) => `beforeAll(start, ${time})`,
+    ]) {
+      expect(waits(write(ms - 1), path).map((found) => found.split(' ')[0])).toEqual(['test-wait'])
+      expect(waits(write(ms), path)).toEqual([])
     }
-    expect(waits("test('a', { timeout: 1_200_000 }, f)", path)).toEqual([])
   })
 
   test('a test of processes may sleep, and what is no test is not asked', () => {

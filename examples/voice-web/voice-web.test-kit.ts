@@ -104,7 +104,7 @@ export async function inject(page: Page): Promise<void> {
 export async function playWords(page: Page, count: number): Promise<void> {
   const play = async (): Promise<number> =>
     (await page.evaluate(`(bench.step(${count} - bench.said.length > 0 ? 1 : 0), bench.said.length)`)) as number // a count
-  await expect.poll(play, { timeout: 20_000, interval: 10 }).toBe(count)
+  await expect.poll(play, { interval: 10 }).toBe(count)
 }
 
 export async function hear(page: Page, text: string, isFinal: boolean): Promise<void> {

@@ -16,7 +16,7 @@ export interface PageWorld {
 }
 
 export async function launch(executablePath: string): Promise<Browser> {
-  return await chromium.launch({ executablePath, args: [...CHROMIUM_ARGUMENTS], timeout: 30_000 })
+  return await chromium.launch({ executablePath, args: [...CHROMIUM_ARGUMENTS], timeout: 180_000 })
 }
 
 /** A separate site, so that it has a separate database. */
@@ -30,7 +30,7 @@ export async function createPageWorld(browser: Browser, files: Readonly<Record<s
   })
   const address = `http://127.0.0.1:${await listen(server)}/`
   const context = await browser.newContext()
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(60_000)
   const complaints: string[] = []
   const openPage = async (query = ''): Promise<Page> => {
     const page = await context.newPage()
@@ -65,7 +65,7 @@ export async function untilOutboxHas(page: Page, entries: number): Promise<void>
       database.close()
       return keys.length
     })()`)
-  await expect.poll(count, { timeout: 30_000 }).toBe(entries)
+  await expect.poll(count).toBe(entries)
 }
 
 export interface Wire {

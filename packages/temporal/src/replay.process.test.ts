@@ -30,12 +30,12 @@ function readTimes(value: Json, field = ''): Json {
   return seconds === undefined ? value : { seconds: Number(seconds), nanos: Number(fraction.padEnd(9, '0')) }
 }
 
-describe('old histories', { timeout: 60_000 }, () => {
+describe('old histories', () => {
   let workflowBundle: WorkflowBundleWithSourceMap
   beforeAll(async () => {
     sendTemporalLogs({ info: () => {}, warn: () => {} })
     workflowBundle = await bundleWorkflows()
-  }, 60_000)
+  })
 
   test('there are some of each situation', () => {
     expect(files.length).toBeGreaterThanOrEqual(5)

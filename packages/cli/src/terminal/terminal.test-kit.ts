@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const BATON = fileURLToPath(new URL('../../bin/baton.mjs', import.meta.url))
 /** Milliseconds to wait for expected output. */
-const SHOWN_MS = 60_000
+const SHOWN_MS = 180_000
 
 /** Checks for tmux and prints what is skipped without it. @throws Error if nothing may be skipped */
 export function findTmux(what: string): boolean {

@@ -81,7 +81,7 @@ test.each([
   onTestFinished(() => client.close())
   client.on('error', (error) => void errors.push(error))
   await expect
-    .poll(() => errors.map(({ message }) => message).join('\n'), { timeout: 20_000 })
+    .poll(() => errors.map(({ message }) => message).join('\n'))
     .toContain(`functions by name; ${name} is not`)
 })
 
@@ -140,7 +140,7 @@ test('a server that says hello twice is left, and asked once for each connection
   const client = open({ url: `ws://127.0.0.1:${port}/ws`, session: 's' })
   const { error } = await until(client, (snapshot) => snapshot.error !== undefined)
   expect(error).toMatchObject({ code: 'internal', message: expect.stringContaining('a second hello') })
-  await expect.poll(() => connections, { timeout: 20_000 }).toBeGreaterThan(2)
+  await expect.poll(() => connections).toBeGreaterThan(2)
   expect(asked).toBeLessThanOrEqual(connections)
 })
 

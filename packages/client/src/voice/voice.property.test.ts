@@ -38,7 +38,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-test('what the voice says of it is what was played, whatever happens', { timeout: 240_000 }, async () => {
+test('what the voice says of it is what was played, whatever happens', async () => {
   const counts = { words: 0, interrupts: 0, errors: 0 }
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { minLength: 5, maxLength: 60 }), async (steps) => {

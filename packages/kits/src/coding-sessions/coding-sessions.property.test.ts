@@ -142,4 +142,4 @@ test('any line gives an answer of the promised shape, and what follows it is sti
   } finally {
     rmSync(place, { recursive: true, force: true })
   }
-}, 300_000)
+})

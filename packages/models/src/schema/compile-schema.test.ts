@@ -240,15 +240,11 @@ test.each([
   ['a chain of references', chain(30_000)],
   ['many anchors', anchors(20_000)],
   ['a long allOf', { type: 'object', allOf: Array.from({ length: 30_000 }, (_, index) => ({ title: `t${index}` })) }],
-] satisfies (readonly [string, JsonObject])[])(
-  '%s is compiled in a bounded number of steps',
-  (_, schema) => {
-    for (const name of Object.keys(DIALECTS) as DialectName[])
-      // the keys of that record
-      expect(JSON.stringify(compileSchema(schema, name)).length).toBeLessThan(4_000_000)
-  },
-  30_000,
-)
+] satisfies (readonly [string, JsonObject])[])('%s is compiled in a bounded number of steps', (_, schema) => {
+  for (const name of Object.keys(DIALECTS) as DialectName[])
+    // the keys of that record
+    expect(JSON.stringify(compileSchema(schema, name)).length).toBeLessThan(4_000_000)
+})
 
 test('a grammar of node-llama-cpp chooses between a list and null, because it knows no type of both', () => {
   const list = { type: 'array', items: { type: 'string' } } as const

@@ -34,7 +34,6 @@ test.each(['\n', '```\n', '```json\n', ' ', '``` ', 'x', '```ts\n', '`'])(
     const check = await reader?.check(`\`\`\`${unit.repeat(1_000_000 / unit.length)}`)
     expect(check?.issue).toContain('not JSON')
   },
-  20_000,
 )
 
 test('fences within the texts of a value are parts of it', async () => {

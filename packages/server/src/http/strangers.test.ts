@@ -116,11 +116,11 @@ test('all responses that stream are counted, from the moment they are asked for'
       return response
     })
     // Each has been counted by now, or will be when it gets its session.
-    await expect.poll(() => seen.asked + refused, { timeout: 20_000 }).toBe(10)
+    await expect.poll(() => seen.asked + refused).toBe(10)
     sessions.open()
     const answered = await Promise.all(responses)
     await Promise.all(answered.map(async (one) => await one.body?.cancel()))
-    await expect.poll(() => seen.opened - seen.closed, { timeout: 20_000 }).toBe(0)
+    await expect.poll(() => seen.opened - seen.closed).toBe(0)
     return answered.filter(({ status }) => status === 200).length
   }
   const readEvents = (): Promise<Response> => fetch('/api/sessions/s1/events')
@@ -152,11 +152,11 @@ test('a client that leaves before the answer begins leaves nothing open', async 
   const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close')) // as documented by Node
   const socket = connect(port, '127.0.0.1')
   socket.write('GET /api/sessions/s1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  await expect.poll(() => seen.asked, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => seen.asked).toBe(1)
   socket.destroy()
   await left
   sessions.open()
-  await expect.poll(() => [seen.opened, seen.closed], { timeout: 20_000 }).toEqual([1, 1])
+  await expect.poll(() => [seen.opened, seen.closed]).toEqual([1, 1])
 })
 
 async function listen(handler: (request: Request) => Promise<Response>) {

@@ -14,7 +14,7 @@ const ajv = new Ajv2020({ allErrors: false, strict: false })
 const isServerFrame = ajv.compile(SERVER_FRAME_2_SCHEMA)
 
 /** Milliseconds until a waiting test fails. */
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 
 /** Runs everything that is ready, for this many turns of the event loop. */
 export async function turnLoop(times: number): Promise<void> {

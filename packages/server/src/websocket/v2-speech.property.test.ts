@@ -136,7 +136,7 @@ class Voice {
   }
 }
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 
 async function play(script: Script, { frames: cuts, away, restarts, only }: Cuts): Promise<Voice> {
   const gate = new Gate()

@@ -10,7 +10,7 @@ import type { createMemorySocket } from './memory-socket.ts'
 import { openMemoryConnections, turnLoop } from './v2-memory-app.test-kit.ts'
 
 export const APP_MODEL = 'device/tiny'
-const DEADLINE_MS = 15_000
+const DEADLINE_MS = 180_000
 
 export async function until<Found>(find: () => Found | undefined, what: string): Promise<Found> {
   const untilMs = Date.now() + DEADLINE_MS

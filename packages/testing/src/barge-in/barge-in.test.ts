@@ -8,6 +8,6 @@ import { checkCells } from './check-cells.test-kit.ts'
 const KINDS = [createMemoryKind(), createWorkflowKind('workflow')]
 const CASES = KINDS.flatMap((kind) => ([1, 2] as const).map((version) => [kind.name, version, kind] as const))
 
-test.each(CASES)('%s, version %i', { timeout: 120_000 }, async (_, version, kind) => {
+test.each(CASES)('%s, version %i', async (_, version, kind) => {
   console.log(await checkCells(kind, version))
 })

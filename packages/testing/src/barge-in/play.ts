@@ -56,7 +56,7 @@ export async function playCell(kind: HostKind, version: Version, cell: Cell): Pr
 
 /** A world's service may need real time for work that takes no virtual time. */
 async function until({ time }: ContractWorld, isSo: () => boolean): Promise<void> {
-  const lastMs = Date.now() + 60_000
+  const lastMs = Date.now() + 180_000
   while (!isSo()) {
     if (Date.now() > lastMs) throw new Error('the condition was not met within a minute')
     await time.pass(0)

@@ -71,20 +71,16 @@ function withoutProvider(fact: Fact): unknown {
   return JSON.parse(kept)
 }
 
-test(
-  'the canonical log of a conversation is the same on every provider, natively and by prompt',
-  { timeout: 60_000 },
-  async () => {
-    const logs = new Map<string, readonly unknown[]>()
-    for (const { name, model, queue, refusals } of parties.all) {
-      queue.push(...NATIVE)
-      logs.set(name, await createLog(model))
-      queue.push(...PROMPTED)
-      logs.set(`${name}, prompted`, await createLog(withPromptedTools(model, { format: 'hermes' })))
-      expect({ name, refusals: refusals() }).toEqual({ name, refusals: [] })
-    }
-    const [first, ...others] = [...logs]
-    for (const [name, log] of others) expect({ name, log }).toEqual({ name, log: first?.[1] })
-    console.log(`loop: ${logs.size} runs of one conversation, ${first?.[1].length} facts each, all the same`)
-  },
-)
+test('the canonical log of a conversation is the same on every provider, natively and by prompt', async () => {
+  const logs = new Map<string, readonly unknown[]>()
+  for (const { name, model, queue, refusals } of parties.all) {
+    queue.push(...NATIVE)
+    logs.set(name, await createLog(model))
+    queue.push(...PROMPTED)
+    logs.set(`${name}, prompted`, await createLog(withPromptedTools(model, { format: 'hermes' })))
+    expect({ name, refusals: refusals() }).toEqual({ name, refusals: [] })
+  }
+  const [first, ...others] = [...logs]
+  for (const [name, log] of others) expect({ name, log }).toEqual({ name, log: first?.[1] })
+  console.log(`loop: ${logs.size} runs of one conversation, ${first?.[1].length} facts each, all the same`)
+})

@@ -213,7 +213,7 @@ async function play(
   }
 }
 
-test.each(KINDS)('$name', { timeout: 120_000 }, async (kind) => {
+test.each(KINDS)('$name', async (kind) => {
   let switches = 0
   for (let seed = 1; seed <= SCHEDULES; seed += 1) {
     const played = await play(kind, seed)

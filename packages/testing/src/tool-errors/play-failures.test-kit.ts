@@ -12,7 +12,7 @@ export function playFailures(kind: ToolKind): void {
   for (const failure of FAILURE_NAMES) {
     const why = kind.leftOut[failure]
     const name = [kind.name, failure, ...(why === undefined ? [] : [why])].join(': ')
-    test.skipIf(why !== undefined)(name, { timeout: 60_000 }, () => play(kind, failure))
+    test.skipIf(why !== undefined)(name, () => play(kind, failure))
   }
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 /** Milliseconds until a reading process counts as blocked. */
-const HELD_MS = 60_000
+const HELD_MS = 180_000
 
 test.skipIf(process.platform === 'win32')('a pipe in the place of the list holds nobody up', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-processes-'))
