@@ -9,7 +9,6 @@ import * as s from '../shape/shape.ts'
 import { describeValue } from '../shape/value-reader.ts'
 import type { Agent } from './agent.ts'
 import type { Client } from './client-handlers.ts'
-import type { ClientConnection, ConnectionOptions } from './client-connection.ts'
 import type { Session } from './session-api.ts'
 import type { SessionAction, TranscriptEntry } from './decode-control.ts'
 
@@ -28,8 +27,7 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
   /**
    * Submits a command, or a report of a client attached through this handle. Inputs reserved to the host (results of
    * server tools, answers of models, timers) are refused with `illegal_input`, and a report for another client with
-   * `unauthorized`. Does not reject for an input that is not allowed: the refusal is the result. For tests and tools
-   * that inspect the log; fronts use `connect`.
+   * `unauthorized`. Does not reject for an input that is not allowed: the refusal is the result.
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /**
@@ -46,8 +44,6 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
   onClientsGone(callback: () => void): () => void
   /** Withdraws an input, or ends the turn that has read it; of an input that was answered, nothing. */
   takeBack(inputId: string): Promise<void>
-  /** Connects an app, for a front that passes on its messages. */
-  connect(init: ConnectionOptions): ClientConnection
   /** An unsettled call, with what the client needs to run it. */
   openCall(callId: string): OpenCall | undefined
   /** The newest turn, and the position from which it can be read. */
@@ -60,7 +56,7 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
  * @throws BatonError `invalid_option` for another object, such as a copy of a session
  */
 export function frontOf<A extends Agent>(session: Session<A>): FrontSession<A> {
-  if ('connect' in session) return session as FrontSession<A> // hosts create sessions by createSession of the runtime
+  if ('submit' in session) return session as FrontSession<A> // hosts create sessions by createSession of the runtime
   throw new BatonError({ code: 'invalid_option', message: 'frontOf needs a session of a host, not a copy of one' })
 }
 

@@ -6,7 +6,15 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import type { TestWorldOptions } from './test-world.test-kit.ts'
-import { act, listCalls, createTestWorld, noUnhandledRejections, ownStore, resultsTold } from './test-world.test-kit.ts'
+import {
+  act,
+  connectApp,
+  listCalls,
+  createTestWorld,
+  noUnhandledRejections,
+  ownStore,
+  resultsTold,
+} from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
@@ -102,7 +110,7 @@ test('an app that leaves two results has delivered both, although the first was 
   const slow = (name: string) => ({ ...clientTool(name), output })
   const run = world({ tools: [slow('one'), slow('two')], steps: [listCalls('one', 'two'), { text: 'done' }] })
   const session = await run.open()
-  const app = frontOf(session).connect({ connection: 'app' })
+  const app = connectApp(session, { connection: 'app' })
   await app.attach()
   const turn = session.send('go')
   await run.time.settle()
@@ -175,7 +183,7 @@ test('an app that leaves after the result of a call with a picture has given it,
   const store = { ...disk, blobs: { ...disk.blobs, put } }
   const run = world({ store, tools: [{ ...clientTool('look'), effect: 'once' }] })
   const session = await run.open()
-  const app = frontOf(session).connect({ connection: 'app' })
+  const app = connectApp(session, { connection: 'app' })
   await run.time.until(app.attach())
   const turn = session.send('go')
   await run.time.settle()
@@ -302,7 +310,7 @@ test('a program that was too slow for the pieces of an answer still runs the cal
 test('no other handle reports the outcome of an offer to an app', async () => {
   const run = world()
   const session = await run.open()
-  const app = frontOf(session).connect({ connection: 'app', sequential: true, claims: true })
+  const app = connectApp(session, { connection: 'app', sequential: true, claims: true })
   await app.attach()
   session.send('go').answer.catch(() => {})
   await run.time.settle()
@@ -319,7 +327,7 @@ test('no other handle reports the outcome of an offer to an app', async () => {
 test('an input arrives with all its other fields', async () => {
   const run = world({ steps: () => ({ text: 'done' }) })
   const session = await run.open()
-  const app = frontOf(session).connect({ connection: 'app', asks: true })
+  const app = connectApp(session, { connection: 'app', asks: true })
   await app.attach()
   const settings = { temperature: 0.5 }
   await run.time.until(app.say('said', [{ type: 'text', text: 'go' }], { settings, delivery: 'steer', asks: false }))
@@ -333,7 +341,7 @@ test('arguments changed by a person are checked against the tool from the client
   const call = { name: 'scan', arguments: { room: 'hall' } }
   const run = world({ tools: [], approvalPolicy: () => 'ask', steps: [{ calls: [call] }, { text: 'done' }] })
   const session = await run.open()
-  await frontOf(session).connect({ connection: 'app', asks: true, claims: true }).attach()
+  await connectApp(session, { connection: 'app', asks: true, claims: true }).attach()
   const brought = { name: 'scan', description: 'Scans', inputSchema } as const
   const phone = await run.time.until(frontOf(session).client({ client: 'phone', tools: [brought] }))
   session.send('go').answer.catch(() => {})

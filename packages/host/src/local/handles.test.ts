@@ -16,6 +16,7 @@ import {
   ownStore,
   resultsTold,
   textsTold,
+  connectApp,
 } from './test-world.test-kit.ts'
 
 noUnhandledRejections()
@@ -108,9 +109,7 @@ test('a picture that a front has passed on can be withdrawn while it is being st
   const { open, time, keepAll } = createSlowWorld()
   const session = await open()
   await frontOf(session).control('pause') // so that it waits
-  const said = frontOf(session)
-    .connect({ connection: 'app' })
-    .say('said', [picture('AAAA')])
+  const said = connectApp(session, { connection: 'app' }).say('said', [picture('AAAA')])
   const withdrawn = session.withdraw('said')
   await time.settle()
   keepAll()
@@ -292,7 +291,7 @@ test('a tool that waits for an answer hears that its session has left this proce
   })
   const world = createTestWorld({ tools: [ask], steps: [listCalls('act'), { text: 'done' }] })
   const session = await world.open()
-  await frontOf(session).connect({ connection: 'app', asks: true, claims: true }).attach()
+  await connectApp(session, { connection: 'app', asks: true, claims: true }).attach()
   session.send('go').answer.catch(() => {})
   await world.time.settle()
   expect(await session.questions()).toHaveLength(1)

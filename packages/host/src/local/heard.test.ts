@@ -4,6 +4,7 @@ import { defineAgent } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
+import { connectApp } from './test-world.test-kit.ts'
 import { createHost } from './create-host.ts'
 
 /** Starts an answer and waits until its first sentence has been streamed. */
@@ -21,7 +22,7 @@ test('a voice report never delays the interrupt, whenever it arrives', async () 
   const words = { type: 'words', words: 2 } as const
   for (let ticks = 0; ticks < 60; ticks += 1) {
     const { host, session } = await speak([{ text: 'One two three. Four.', hangs: 'until-aborted' }])
-    const voice = frontOf(session).connect({ connection: 'voice' })
+    const voice = connectApp(session, { connection: 'voice' })
     await voice.display(1, 1)
     const interrupted = session.interrupt({ heard: words })
     for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()

@@ -2,9 +2,10 @@
 // that a person changed are judged as those of the model.
 import { createScriptedModel } from '@baton/core/testing'
 import type { CopiedText, JsonObject } from '@baton/core/internal'
-import { defineAgent, frontOf, tool } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
+import { connectApp } from './test-world.test-kit.ts'
 import { createHost } from './create-host.ts'
 
 test.each([
@@ -72,7 +73,7 @@ test('arguments that a person changes are searched for what the model had read, 
   })
   const host = createHost({ agent })
   const session = await host.session('s')
-  await frontOf(session).connect({ connection: 'app', asks: true }).attach()
+  await connectApp(session, { connection: 'app', asks: true }).attach()
   const turn = session.send('Read the pages, and answer')
   await expect.poll(async () => (await session.approvals()).length).toBe(1)
   const [request] = await session.approvals()

@@ -12,6 +12,7 @@ import {
   LEASE_MS,
   listCalls,
   noUnhandledRejections,
+  connectApp,
 } from './test-world.test-kit.ts'
 
 noUnhandledRejections()
@@ -40,7 +41,7 @@ function createGated(more: Parameters<typeof act>[1] = {}) {
 }
 
 function connect(session: Session) {
-  return frontOf(session).connect({ connection: 'app', claims: true, asks: true })
+  return connectApp(session, { connection: 'app', claims: true, asks: true })
 }
 
 const MOMENTS: Readonly<Record<string, () => Moment>> = {

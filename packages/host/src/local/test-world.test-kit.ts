@@ -4,7 +4,7 @@ import { defineAgent } from '@baton/core/internal'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelOptions } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
-import { act, listCalls, collect, never, resultsTold, textsTold } from '@baton/testing/situation-parts'
+import { act, collect, connectApp, listCalls, never, resultsTold, textsTold } from '@baton/testing/situation-parts'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -112,7 +112,7 @@ export interface TestWorld {
   facts<Type extends FactType>(type: Type): Promise<readonly FactOf<Type>[]>
 }
 
-export { act, listCalls, collect, never, resultsTold, textsTold }
+export { act, collect, connectApp, listCalls, never, resultsTold, textsTold }
 
 export const SESSION = 'tested'
 

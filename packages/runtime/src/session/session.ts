@@ -4,9 +4,7 @@ import { endWithSignal, interruptSession, takeBack } from './interrupt-session.t
 import type {
   Accepted,
   Client,
-  ClientConnection,
   ClientHandlers,
-  ConnectionOptions,
   Decision,
   EventsOptions,
   EventStream,
@@ -299,10 +297,6 @@ class SessionHandle implements FrontSession {
     return leave
   }
 
-  connect(init: ConnectionOptions): ClientConnection {
-    return openConnection(this.submit, this.#init.principal, init)
-  }
-
   async approvals(): Promise<readonly PendingApproval[]> {
     return listApprovals(this.#init.engine)
   }
@@ -414,22 +408,4 @@ const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session
 
 function isRemembered(engine: SessionEngine, inputId: string): boolean {
   return engine.state().recentInputs.some((recent) => recent.inputId === inputId)
-}
-
-type Submit = (input: UserCommand | ClientReport) => Promise<Accepted | Refused>
-
-/** A connected app, as its front represents it: each method submits one input to the session. */
-function openConnection(submit: Submit, principal: Principal, init: ConnectionOptions): ClientConnection {
-  const { connection, sequential = false, claims = false, reportsPlayback = false, asks = false } = init
-  const can = { sequential, claims, reportsPlayback, asks }
-  return {
-    attach: () => submit({ type: 'client-attached', connection, principal: principal.id, ...can }),
-    detach: () => submit({ type: 'client-detached', connection }),
-    say: (inputId, parts, options) => submit({ type: 'user-input', inputId, parts, asks, ...options }),
-    interrupt: (reason, heard) => submit({ type: 'interrupt', reason, heard }),
-    result: (callId, outcome) => submit({ type: 'tool-result', callId, connection, outcome }),
-    reached: (callId, offer) => submit({ type: 'call-reached', callId, offer }),
-    missed: (callId, offer) => submit({ type: 'offer-failed', callId, offer }),
-    display: (turn, chars) => submit({ type: 'display-written', turn, ...(chars !== undefined && { chars }) }),
-  }
 }

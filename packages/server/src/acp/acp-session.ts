@@ -260,8 +260,7 @@ export class AcpSession {
     const { activity } = await session.info()
     if (isCancelled()) throw createCancelled()
     const delivery = activity === 'idle' ? 'queue' : 'steer'
-    const connection = session.connect({ connection: `acp-${inputId}`, asks: true })
-    const answer = await connection.say(inputId, content, { delivery, asks: true })
+    const answer = await session.submit({ type: 'user-input', inputId, parts: content, delivery, asks: true })
     if (answer.type === 'refused') throw new BatonError(answer)
     // The interrupt of this cancel preceded the input, for example while its images were being stored.
     if (isCancelled()) await session.takeBack(inputId)

@@ -49,7 +49,7 @@ export function createWorld(limits: { readonly sessions?: number; readonly promp
       questions: async () => [],
       events,
       interrupt: () => interrupted,
-      connect: () => ({ say: () => said() }),
+      submit: () => said(),
       messages: async () => ({ messages: [{ id: 't1', role: 'assistant' }] }),
       rewind: () => rewound(),
       takeBack: async (input: string) => void done.push(`take back ${input}`),

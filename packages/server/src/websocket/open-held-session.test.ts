@@ -12,7 +12,7 @@ async function open(owners: readonly string[], { goneAfter = Infinity, isReached
   const asked: string[] = []
   let tries = 0
   let links = 0
-  const session = { id: 's', connect: () => {} } as unknown as Session // the parts in use
+  const session = { id: 's', submit: () => {} } as unknown as Session // the parts in use
   const opened = await openHeldSession(
     {
       host: {

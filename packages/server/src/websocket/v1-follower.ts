@@ -1,16 +1,6 @@
 // A connection following its session: session events are projected and written, and facts about the writing that the
 // machine needs (a call that could not be written, an answer being spoken) are submitted.
-import type {
-  Accepted,
-  ClientConnection,
-  ConnectionOptions,
-  EventStream,
-  Logger,
-  Refused,
-  FrontSession,
-  SessionEvent,
-  JsonObject,
-} from '@baton/core/internal'
+import type { EventStream, Logger, Refused, FrontSession, SessionEvent, JsonObject } from '@baton/core/internal'
 import { isBatonError, readMonotonicMs } from '@baton/core/internal'
 import type { ClientReport, Phase } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
@@ -48,13 +38,12 @@ export async function followSession(
   // reconnecting app has not seen all of it. It recognizes known frames by their ids.
   const last = session.lastTurn()
   const events = session.events({ from: last ? { pos: last.pos, since: last.pos } : 'now', delivery: true })
-  const connection = session.connect(describeApp(init))
-  const attached = await connection.attach()
+  const attached = await session.submit(describeApp(init))
   if (attached.type === 'refused') {
     events.leave()
     return { refused: attached }
   }
-  const state = createFollowerState(init, { session, connection, writer }, attached.pos)
+  const state = createFollowerState(init, { session, writer }, attached.pos)
   onStarted()
   readEvents(state, events).catch((cause: unknown) => {
     init.log.warn('a connection lost its session', { session: session.id, cause: describeThrown(cause) })
@@ -65,13 +54,11 @@ export async function followSession(
 
 export class SessionFollower {
   readonly session: FrontSession
-  readonly connection: ClientConnection
   readonly #state: FollowerState
   readonly #events: EventStream
 
   constructor(state: FollowerState, events: EventStream) {
     this.session = state.session
-    this.connection = state.connection
     this.#state = state
     this.#events = events
   }
@@ -105,7 +92,7 @@ export class SessionFollower {
     const state = this.#state
     state.left = true
     state.timer?.stop()
-    await tell(state, 'client-detached', state.connection.detach())
+    await tell(state, { type: 'client-detached', connection: state.init.connection })
     this.#events.leave()
     await this.session.close()
   }
@@ -115,14 +102,14 @@ export class SessionFollower {
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
 /** Apps of version 1 act on what they read; they cannot report what was heard or what a person decided. */
-function describeApp({ connection }: AppConnectionOptions): ConnectionOptions {
-  return { connection, sequential: true }
+function describeApp({ connection, principal }: AppConnectionOptions): ClientReport {
+  const can = { sequential: true, claims: false, reportsPlayback: false, asks: false }
+  return { type: 'client-attached', connection, principal: principal.id, ...can }
 }
 
 interface FollowerState {
   readonly init: AppConnectionOptions
   readonly session: FrontSession
-  readonly connection: ClientConnection
   readonly writer: V1Writer
   /** Records before this were sent to earlier connections. */
   readonly livePos: number
@@ -141,14 +128,13 @@ interface FollowerState {
 
 function createFollowerState(
   init: AppConnectionOptions,
-  { session, connection, writer }: Pick<FollowerState, 'session' | 'connection' | 'writer'>,
+  { session, writer }: Pick<FollowerState, 'session' | 'writer'>,
   livePos: number,
 ): FollowerState {
   const { limits } = init
   return {
     init,
     session,
-    connection,
     writer,
     livePos,
     projection: new V1Projection({
@@ -196,7 +182,7 @@ function takeEvent(state: FollowerState, event: SessionEvent): void {
   // The end of a turn that earlier connections saw is not sent again.
   if (event.type === 'turn-finished' && !isLive) state.inTurn = false
   // This client is still connected, so it attaches again.
-  if (event.type === 'clients-gone' && isLive) void tell(state, 'client-attached', state.connection.attach())
+  if (event.type === 'clients-gone' && isLive) void tell(state, describeApp(state.init))
 }
 
 function perform(state: FollowerState, outputs: readonly V1Output[]): void {
@@ -287,7 +273,7 @@ function writeCall(state: FollowerState, { id, callId, offer }: Extract<V1Output
   state.tools.set(callId, call.name)
   const written = writer.write(id, { type: 'tool.call', payload }, session.id)
   if (written) void tellReached(state, calls.add(callId, offer))
-  else void tell(state, 'offer-failed', state.connection.missed(callId, offer))
+  else void tell(state, { type: 'offer-failed', callId, offer })
 }
 
 /** The machine must know before the app's voice begins, to determine what an interrupt cut off. */
@@ -295,7 +281,7 @@ function askToSpeak(state: FollowerState, turn: number): void {
   const refuse = (): void => {
     if (!state.left) perform(state, state.projection.handleRefusal(turn, readMonotonicMs(state.init.clock)))
   }
-  state.connection.display(turn).then(
+  state.session.submit({ type: 'display-written', turn }).then(
     (answer) => {
       if (answer.type === 'refused') refuse()
     },
@@ -307,28 +293,24 @@ function askToSpeak(state: FollowerState, turn: number): void {
 }
 
 async function tellReached(state: FollowerState, offers: readonly ModelOffer[]): Promise<void> {
-  for (const { callId, offer } of offers) await tell(state, 'call-reached', state.connection.reached(callId, offer))
+  for (const { callId, offer } of offers) await tell(state, { type: 'call-reached', callId, offer })
 }
 
 /** Never fails: a closed session need not be informed. */
-async function tell(
-  state: FollowerState,
-  what: ClientReport['type'],
-  told: Promise<Accepted | Refused>,
-): Promise<void> {
+async function tell(state: FollowerState, report: ClientReport): Promise<void> {
   try {
-    const answer = await told
+    const answer = await state.session.submit(report)
     if (answer.type === 'refused')
       state.init.log.warn('a report to the session was refused', {
         session: state.session.id,
-        input: what,
+        input: report.type,
         code: answer.code,
       })
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'session_closed') return
     state.init.log.warn('a report to the session was lost', {
       session: state.session.id,
-      input: what,
+      input: report.type,
       cause: describeThrown(cause),
     })
   }

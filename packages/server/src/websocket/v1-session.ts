@@ -1,5 +1,5 @@
 // One connection of a version 1 app: processes the app's frames in order, and follows its session.
-import type { Accepted, ClientConnection, JsonObject, Refused } from '@baton/core/internal'
+import type { Accepted, FrontSession, JsonObject, Refused } from '@baton/core/internal'
 import type { Outcome } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
@@ -224,14 +224,14 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
   if (!follower) return
   switch (frame.type) {
     case 'user.audio.transcript.final':
-      await takeTranscript(state, follower.connection, frame)
+      await takeTranscript(state, follower.session, frame)
       break
     case 'tool.result':
       await takeResult(state, follower, frame)
       break
     case 'audio.output.interrupted': {
       const { reason } = frame.payload
-      await tell(state, follower.connection.interrupt(reason, { type: 'display' }))
+      await tell(state, follower.session.submit({ type: 'interrupt', reason, heard: { type: 'display' } }))
       break
     }
     default:
@@ -241,7 +241,7 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
 
 async function takeTranscript(
   state: ConnectionState,
-  connection: ClientConnection,
+  session: FrontSession,
   frame: FrameOf<'user.audio.transcript.final'>,
 ): Promise<void> {
   const problem = findTranscriptProblem(state, frame)
@@ -252,7 +252,7 @@ async function takeTranscript(
   const { text } = frame.payload
   // Apps of version 1 cannot show an approval: a call that needs one is denied at once.
   const parts = [{ type: 'text', text }] as const
-  await tell(state, connection.say(frame.id, parts))
+  await tell(state, session.submit({ type: 'user-input', inputId: frame.id, parts, asks: false }))
 }
 
 /** Logs every result, whatever its outcome; results of display calls end here. */
@@ -274,7 +274,8 @@ async function takeResult(
   follower.trackResult(callId)
   const outcome = decodeResult(frame, init.limits.resultBytes)
   // Submitted together, so that the result and the call the app has reached are one commit.
-  await Promise.all([tell(state, follower.connection.result(callId, outcome)), follower.noteAnswer(callId)])
+  const report = { type: 'tool-result', callId, connection: init.connection, outcome } as const
+  await Promise.all([tell(state, follower.session.submit(report)), follower.noteAnswer(callId)])
 }
 
 function decodeResult({ payload }: FrameOf<'tool.result'>, resultBytes: number): Outcome {

@@ -76,7 +76,7 @@ function createWorld() {
       await act(`attach ${init.client}${init.onlyResults === true ? ' for results' : ''}`)
       return createLease(init)
     },
-    connect: () => ({ say: () => act('say').then(() => ({ type: 'accepted' })) }),
+    submit: () => act('say').then(() => ({ type: 'accepted' })),
   } as unknown as Session // the parts in use
   const createModel = (id: string) =>
     ({

@@ -161,7 +161,7 @@ async function notePlayed(state: V2State, { message, chars }: Given<'speech.play
       message: `message is not the id of an answer of this session: "${String(message).slice(0, 100)}"`,
       hint: 'Send the `message` of the sentence that was played.',
     })
-  return insist(await session.connect({ connection: state.init.connection }).display(turn, chars))
+  return insist(await session.submit({ type: 'display-written', turn, chars }))
 }
 
 /** @throws BatonError `server_draining`, `quota_exceeded` */
@@ -187,8 +187,7 @@ async function sendInput(state: V2State, given: Given<'input.send'>): Promise<ob
   const { session } = await beginTurn(state)
   const parts = decodeUserInput(content)
   if (!parts.ok) throw new BatonError(parts.refusal)
-  const speaker = session.connect({ connection: state.init.connection, asks, reportsPlayback: true })
-  return insist(await speaker.say(input, parts.value, options))
+  return insist(await session.submit({ type: 'user-input', inputId: input, parts: parts.value, asks, ...options }))
 }
 
 /** @throws BatonError `invalid_option` */

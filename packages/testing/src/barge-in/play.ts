@@ -58,7 +58,7 @@ export async function playCell(kind: HostKind, version: Version, cell: Cell): Pr
 async function until({ time }: ContractWorld, isSo: () => boolean): Promise<void> {
   const lastMs = Date.now() + 180_000
   while (!isSo()) {
-    if (Date.now() > lastMs) throw new Error('the condition was not met within a minute')
+    if (Date.now() > lastMs) throw new Error('the condition was not met within three minutes')
     await time.pass(0)
   }
 }

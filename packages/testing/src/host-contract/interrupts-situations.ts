@@ -5,7 +5,7 @@ import type { Played } from '@baton/core/machine'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'
 import type { ContractWorldOptions } from './host-kind.ts'
-import { act, listCalls, createClientTool, never, resultsTold, textsTold } from './situation-parts.ts'
+import { act, connectApp, listCalls, createClientTool, never, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -274,7 +274,7 @@ export const INTERRUPT_SITUATIONS: Situations = {
     async ({ createWorld }, [, reports, told]) => {
       const world = await createWorld({ steps: [SPEAKS, AFTER] })
       const session = await world.open()
-      const voice = session.connect({ connection: 'voice' })
+      const voice = connectApp(session, { connection: 'voice' })
       const turn = session.send('go')
       await world.time.pass(250)
       for (const chars of reports) expect((await voice.display(1, chars)).type).toBe('accepted')
@@ -289,7 +289,7 @@ export const INTERRUPT_SITUATIONS: Situations = {
     const session = await world.open()
     session.send('go').answer.catch(() => {})
     await world.time.pass(250)
-    await session.connect({ connection: 'voice' }).display(1, 4)
+    await connectApp(session, { connection: 'voice' }).display(1, 4)
     await session.notify({ name: 'door', delivery: 'interrupt' })
     await world.time.pass(2000)
     expect(textsTold(world.model, 'assistant')).toEqual(['One '])

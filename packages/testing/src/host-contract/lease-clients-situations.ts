@@ -3,7 +3,7 @@ import type { FrontSession } from '@baton/core/internal'
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
 import type { ContractWorld } from './host-kind.ts'
-import { CALL, listCalls, resultsTold } from './situation-parts.ts'
+import { CALL, connectApp, listCalls, resultsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -29,7 +29,7 @@ export const STRANGERS: readonly (readonly [string, (session: FrontSession) => P
   [
     'an app of version 1',
     async (session) => {
-      const app = session.connect({ connection: 'app', sequential: true })
+      const app = connectApp(session, { connection: 'app', sequential: true })
       await app.attach()
       await app.result(CALL, forged)
     },

@@ -1,6 +1,7 @@
 // Building blocks of situations: tools, steps of the scripted model, and what each party observed.
-import type { SessionEvent, Tool, ToolContext } from '@baton/core/internal'
-import { tool } from '@baton/core/internal'
+import type { Accepted, ContentPart, Refused, Session, SessionEvent, Tool, ToolContext } from '@baton/core/internal'
+import { frontOf, tool } from '@baton/core/internal'
+import type { Outcome, UserCommand } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
 
 /** A tool named `act` that accepts any object as arguments. */
@@ -65,3 +66,38 @@ export function never(): Promise<never> {
 
 /** Id of the first call of the first turn: worlds count their ids, and a host takes one for itself. */
 export const CALL = 'call_id2_1_0'
+
+type Submitted = Promise<Accepted | Refused>
+
+/** An app of an anonymous user, whose front submits each of its messages as an input; it can do nothing by default. */
+export function connectApp(
+  session: Session,
+  {
+    connection,
+    ...can
+  }: {
+    readonly connection: string
+    /** It runs its calls one after another. */
+    readonly sequential?: boolean
+    readonly claims?: boolean
+    readonly asks?: boolean
+  },
+) {
+  const { submit } = frontOf(session)
+  const abilities = { sequential: false, claims: false, asks: false, reportsPlayback: false, ...can }
+  const { asks } = abilities
+  return {
+    attach: (): Submitted => submit({ type: 'client-attached', connection, principal: 'anonymous', ...abilities }),
+    detach: (): Submitted => submit({ type: 'client-detached', connection }),
+    say: (
+      inputId: string,
+      parts: readonly ContentPart[],
+      options: Partial<Extract<UserCommand, { type: 'user-input' }>> = {},
+    ): Submitted => submit({ type: 'user-input', inputId, parts, asks, ...options }),
+    result: (callId: string, outcome: Outcome): Submitted =>
+      submit({ type: 'tool-result', callId, connection, outcome }),
+    reached: (callId: string, offer: number): Submitted => submit({ type: 'call-reached', callId, offer }),
+    display: (turn: number, chars?: number): Submitted =>
+      submit({ type: 'display-written', turn, ...(chars !== undefined && { chars }) }),
+  }
+}
