@@ -75,6 +75,7 @@ export * from './agent/decode-report.ts'
 export { decodeUserInput } from './agent/decode-content.ts'
 export { readDataAddress, sniffImageType } from './agent/media-type.ts'
 export { checkFields, checkKinds, findMisspelt, findNearName } from './shape/known-fields.ts'
+export type { FieldKind } from './shape/known-fields.ts'
 export { decodeWith, describeValue } from './shape/value-reader.ts'
 export {
   checkName,

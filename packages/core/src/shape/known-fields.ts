@@ -33,9 +33,23 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
   })
 }
 
-/** Values that a field accepts: one of some words, or a kind of value. */
+/** Values that a field accepts: one of some words, a number of a unit, or a kind of value. */
 export type FieldKind =
-  readonly string[] | 'text' | 'true or false' | 'a function' | 'true, false or a function' | 'an array' | 'an object'
+  | readonly string[]
+  | {
+      readonly unit: string
+      readonly least: number
+      /** Without it, `Infinity` is accepted too. */ readonly most?: number
+    }
+  | 'text'
+  | 'text or an object'
+  | 'true or false'
+  | 'a function'
+  | 'true, false or a function'
+  | 'an array'
+  | 'an array of secrets'
+  | 'an object'
+  | 'an object of secrets'
 
 /**
  * @throws BatonError with the code for a field of the wrong kind: a misspelt `untrusted` would be trusted. Absent
@@ -52,15 +66,25 @@ export function checkKinds(
   for (const [name, kind] of Object.entries(kinds)) {
     const given: unknown = Reflect.get(value, name)
     if (given === undefined || kind === undefined || isOfKind(given, kind)) continue
-    const right = typeof kind === 'string' ? kind : kind.map((word) => `"${word}"`).join(', ')
-    throw new BatonError({ code, message: `${what}: ${name} must be ${right}, not ${describeValue(given)}` })
+    throw new BatonError({
+      code,
+      message: `${what}: ${name} must be ${describeKind(kind)}, not ${describeGiven(kind, given)}`,
+    })
   }
+}
+
+/** Names a text without quoting it where secrets belong. */
+function describeGiven(kind: FieldKind, given: unknown): string {
+  const isSecret = kind === 'an array of secrets' || kind === 'an object of secrets'
+  return isSecret && typeof given === 'string' ? 'text' : describeValue(given)
 }
 
 function isOfKind(given: unknown, kind: FieldKind): boolean {
   switch (kind) {
     case 'text':
       return typeof given === 'string'
+    case 'text or an object':
+      return typeof given === 'string' || (typeof given === 'object' && given !== null)
     case 'true or false':
       return typeof given === 'boolean'
     case 'a function':
@@ -68,12 +92,22 @@ function isOfKind(given: unknown, kind: FieldKind): boolean {
     case 'true, false or a function':
       return typeof given === 'boolean' || typeof given === 'function'
     case 'an array':
+    case 'an array of secrets':
       return Array.isArray(given)
     case 'an object':
+    case 'an object of secrets':
       return typeof given === 'object' && given !== null
     default:
+      if ('unit' in kind) return typeof given === 'number' && given >= kind.least && given <= (kind.most ?? Infinity)
       return typeof given === 'string' && kind.includes(given)
   }
+}
+
+function describeKind(kind: FieldKind): string {
+  if (typeof kind === 'string') return kind
+  if (!('unit' in kind)) return kind.map((word) => `"${word}"`).join(', ')
+  const { unit, least, most } = kind
+  return `a number of ${unit} ${most === undefined ? `from ${least} on` : `from ${least} to ${most}`}`
 }
 
 /** The field that an unknown name means, or a sentence of `elsewhere`; undefined if unclear. */

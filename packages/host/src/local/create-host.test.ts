@@ -83,8 +83,25 @@ test('an environment that is an instance of a class makes the ids of sessions an
   await host.stop()
 })
 
-test.each([-1, 60_001, Number.NaN])('a host refuses interruptMs %s', (interruptMs) => {
-  expect(() => createHost({ environment, interruptMs })).toThrow(/interruptMs must be 0 to 60000/)
+test.each<[string, unknown, string]>([
+  ['interruptMs', -1, 'a number of milliseconds from 0 to 60000, not -1'],
+  ['interruptMs', 60_001, 'a number of milliseconds from 0 to 60000, not 60001'],
+  ['abortMs', Number.NaN, 'a number of milliseconds from 0 to 60000, not NaN'],
+  ['lingerMs', '5 min', 'a number of milliseconds from 0 to 3600000, not "5 min"'],
+  // As 0 it would remove every session.
+  ['retentionMs', null, 'a number of milliseconds from 0 on, not null'],
+  ['retentionMs', '30d', 'a number of milliseconds from 0 on, not "30d"'],
+  ['snapshotRecords', 0, 'a number of records from 1 on, not 0'],
+  ['defaultModel', 4, 'text or an object, not 4'],
+  ['environment', 5, 'an object, not 5'],
+  ['variables', 'KEY=1', 'an object of secrets, not text'],
+  ['secrets', 'hunter2', 'an array of secrets, not text'],
+  ['address', 8080, 'text, not 8080'],
+  ['log', 'info', 'an object, not "info"'],
+  ['observers', null, 'an array, not null'],
+])('a host refuses %s %j', (name, value, issue) => {
+  const refusal = { code: 'invalid_option', message: `createHost: ${name} must be ${issue}` }
+  expect(() => createHost({ environment, [name]: value })).toThrow(expect.objectContaining(refusal))
 })
 
 test.each<[string, object, string, string]>([

@@ -1,6 +1,7 @@
 // The local host: runs sessions as actors in this process, over a store.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type {
+  FieldKind,
   Agent,
   NeededServices,
   BlobStore,
@@ -12,7 +13,7 @@ import type {
   Store,
   Usage,
 } from '@baton/core/internal'
-import { checkFields, BatonError, describeValue } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import {
   createCatalog,
@@ -236,7 +237,7 @@ function checkOptions(options: HostOptions): void {
   checkFields(options, { what: 'createHost', code: 'invalid_option', ...HOST_FIELDS })
   const { store, agents }: { readonly [name in keyof HostOptions]?: unknown } = options // untyped callers
   for (const [name, hint] of Object.entries(FUNCTIONS)) checkFunction(name, Reflect.get(options, name), hint)
-  checkLinger(options.lingerMs)
+  checkKinds(options, { what: 'createHost', code: 'invalid_option', kinds: HOST_KINDS })
   if (agents !== undefined && !Array.isArray(agents))
     throw new BatonError({
       code: 'invalid_option',
@@ -267,14 +268,6 @@ function checkFunction(name: string, value: unknown, hint: string): void {
 
 const LINGER_MS = 60_000
 const LINGER_MS_MAX = 3_600_000
-
-function checkLinger(ms: unknown): void {
-  if (ms === undefined || (typeof ms === 'number' && ms >= 0 && ms <= LINGER_MS_MAX)) return
-  throw new BatonError({
-    code: 'invalid_option',
-    message: `lingerMs must be a number of milliseconds from 0 to ${LINGER_MS_MAX}, not ${describeValue(ms)}`,
-  })
-}
 
 interface RemovalOptions {
   readonly store: LimitedStore
@@ -333,28 +326,31 @@ function guardLog(log: Logger): Logger {
   return { info: guard('info'), warn: guard('warn') }
 }
 
+/** Each option's kind, where nothing else checks it. */
+const HOST_KINDS: Readonly<Record<keyof HostOptions, FieldKind | undefined>> = {
+  agent: undefined,
+  agents: undefined,
+  agentOf: undefined,
+  environment: 'an object',
+  modelOf: undefined,
+  variables: 'an object of secrets',
+  defaultModel: 'text or an object',
+  priceOf: undefined,
+  store: undefined,
+  address: 'text',
+  services: undefined,
+  secrets: 'an array of secrets',
+  interruptMs: { unit: 'milliseconds', least: 0, most: 60_000 },
+  abortMs: { unit: 'milliseconds', least: 0, most: 60_000 },
+  retentionMs: { unit: 'milliseconds', least: 0 },
+  lingerMs: { unit: 'milliseconds', least: 0, most: LINGER_MS_MAX },
+  snapshotRecords: { unit: 'records', least: 1 },
+  log: 'an object',
+  observers: 'an array',
+}
+
 const HOST_FIELDS = {
-  fields: new Set([
-    'agent',
-    'agents',
-    'agentOf',
-    'environment',
-    'modelOf',
-    'variables',
-    'defaultModel',
-    'priceOf',
-    'store',
-    'address',
-    'services',
-    'secrets',
-    'interruptMs',
-    'abortMs',
-    'retentionMs',
-    'lingerMs',
-    'snapshotRecords',
-    'log',
-    'observers',
-  ]),
+  fields: new Set(Object.keys(HOST_KINDS)),
   elsewhere: {
     storage: 'store',
     idleMs: 'lingerMs',
