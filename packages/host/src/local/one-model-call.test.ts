@@ -163,7 +163,9 @@ describe('a model call that does not settle', () => {
   })
 
   test('with a wrong option is refused', () => {
-    expect(() => createWorld(0, { abortMs: -1 })).toThrow(/abortMs must be a number of milliseconds from 0 to 60000, not -1/)
+    expect(() => createWorld(0, { abortMs: -1 })).toThrow(
+      /abortMs must be a number of milliseconds from 0 to 60000, not -1/,
+    )
   })
 })
 
