@@ -114,7 +114,7 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['serving', '| 1048576 (1 MiB) |', 'server/src/websocket/limits', 'socketBytes', MIB],
   ['protocol', '100 inputs, or 256 KiB of text', 'core/src/machine/spec', 'queueInputs', 100],
   ['protocol', '100 inputs, or 256 KiB of text', 'core/src/machine/spec', 'queueChars', 256 * KIB],
-  ['serving', '`addressFramesPerMinute` | 300 |', 'server/src/websocket/limits', 'sessionFramesPerMinute', 300],
+  ['serving', '| `sessionFramesPerMinute` | 300 |', 'server/src/websocket/limits', 'sessionFramesPerMinute', 300],
   [
     'serving',
     '| `sessionTranscriptsPerMinute` | 30 |',
