@@ -370,9 +370,16 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   {
     name: 'a page whose decision came second is refused',
     file: 'packages/server/src/http/take-given.ts',
-    from: '    if (await isOpen()) throw cause\n    return false\n',
+    from: '    if (isInvented || (await isOpen())) throw cause\n    return false\n',
     to: '    throw cause\n',
     test: { file: 'packages/server/src/http/two-requests.test.ts', name: 'twice at once' },
+  },
+  {
+    name: 'a decision on an invented request is passed over',
+    file: 'packages/server/src/http/take-given.ts',
+    from: 'if (!isInvented && !(await isOpen())) return true',
+    to: 'if (!(await isOpen())) return true',
+    test: { file: 'packages/server/src/http/chat-decisions.test.ts', name: 'did not make' },
   },
   {
     name: 'two choices at once overwrite each other',

@@ -264,7 +264,7 @@ async function takeUnsent(session: FrontSession, given: readonly Given[], { newI
   if (own.length === 0 || !session.lastTurn()) return
   const { calls, reader } = await readTurn(session)
   reader.leave()
-  for (const one of own) await takeGiven(session, one, calls, newId)
+  for (const one of own) await takeGiven(session, one, { calls, requested: new Set(), newId })
 }
 
 async function askAgain(
@@ -311,9 +311,10 @@ async function goOn(session: FrontSession, { known, given }: Of<'continue'>, wor
     throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer to continue' })
   const { past, calls, reader, livePos } = await readTurn(session)
   const endedOtherwise = new Set<string>()
+  const requested = new Set(past.flatMap((event) => (event.type === 'approval-requested' ? [event.approvalId] : [])))
   try {
     for (const one of given) {
-      const isTaken = await takeGiven(session, one, calls, world.newId)
+      const isTaken = await takeGiven(session, one, { calls, requested, newId: world.newId })
       if (one.type !== 'decision' && (!isTaken || hasEndedOtherwise(one, calls))) endedOtherwise.add(one.callId)
     }
   } catch (cause) {

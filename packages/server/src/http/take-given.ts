@@ -34,17 +34,28 @@ function isLate({ type }: Given, { result }: CallView): boolean {
 
 const WITHOUT_RESULT: ReadonlySet<string> = new Set(['unknown', 'timed-out', 'cancelled'])
 
+/** Calls and requests of the session's newest turn. */
+export interface GivenTo {
+  readonly calls: ReadonlyMap<string, CallView>
+  /** Approvals that the turn has requested. */
+  readonly requested: ReadonlySet<string>
+  readonly newId: () => string
+}
+
 /**
  * Applies a result or decision. Skips results of settled calls that are not late, and of calls that another client is
  * known to run. False if another request was faster.
+ * @throws BatonError `approval_refused` for a decision on a request that the session did not make
  */
 export async function takeGiven(
   session: FrontSession,
   given: Given,
-  calls: ReadonlyMap<string, CallView>,
-  newId: () => string,
+  { calls, requested, newId }: GivenTo,
 ): Promise<boolean> {
-  if (given.type === 'decision') return await decide(session, given)
+  if (given.type === 'decision') {
+    const isInvented = !requested.has(given.approvalId) && calls.get(given.callId)?.status === 'awaiting-approval'
+    return await decide(session, given, isInvented)
+  }
   if (given.isElsewhere) return true
   const call = calls.get(given.callId)
   if (!call || call.runs !== 'client' || !isOfPages(call)) return true
@@ -69,15 +80,20 @@ export async function takeGiven(
   }
 }
 
-async function decide(session: FrontSession, { approvalId, isApproved, reason }: DecisionGiven): Promise<boolean> {
+/** `isInvented`: the session is asked even if the request is not open, for its refusal. */
+async function decide(
+  session: FrontSession,
+  { approvalId, isApproved, reason }: DecisionGiven,
+  isInvented: boolean,
+): Promise<boolean> {
   const isOpen = async () => (await session.approvals()).some((one) => one.approvalId === approvalId)
-  if (!(await isOpen())) return true
+  if (!isInvented && !(await isOpen())) return true
   const decision = isApproved ? 'approve' : 'deny'
   try {
     await session.decide({ approvalId, decision, ...(reason !== undefined && { reason }) })
     return true
   } catch (cause) {
-    if (await isOpen()) throw cause
+    if (isInvented || (await isOpen())) throw cause
     return false
   }
 }

@@ -26,10 +26,16 @@ export interface KnownAnswer {
   readonly calls: ReadonlyMap<string, string>
   /** Calls that another client runs. */
   readonly elsewhere: ReadonlySet<string>
-  /** The page's decisions by call; they may be too late. */
-  readonly decisions: ReadonlyMap<string, boolean>
+  /** The newest request for approval that the page knows, by call. */
+  readonly approvals: ReadonlyMap<string, KnownApproval>
   /** Calls that ended differently from the page's view, because another page was faster. */
   readonly endedOtherwise?: ReadonlySet<string>
+}
+
+/** `isApproved`: the page's decision, which may be too late. */
+export interface KnownApproval {
+  readonly id: string
+  readonly isApproved?: boolean
 }
 
 type Block = 'text' | 'reasoning'
@@ -45,8 +51,8 @@ export class UiAnswer {
   readonly #calls = new Map<string, CallView>()
   /** Calls whose input was sent, and whether the page was to run them. */
   readonly #told = new Map<string, boolean>()
-  /** Calls whose approval was requested: their denial is shown as such. */
-  readonly #asked = new Set<string>()
+  /** Newest request for approval by call. The denial of such a call is shown as one. */
+  readonly #asked = new Map<string, string>()
   /** User messages that wait until the model reads them. */
   readonly #waiting = new Map<string, SessionEventOf<'message-added'>['message']>()
   #ended = false
@@ -93,7 +99,8 @@ export class UiAnswer {
 
   #isOfPage({ callId, status }: CallView): boolean {
     // The page's own decision is on its way.
-    const isDecided = this.#init.known?.calls.get(callId) === 'approval-responded'
+    const decided = this.#init.known?.approvals.get(callId)
+    const isDecided = decided?.isApproved !== undefined && decided.id === this.#asked.get(callId)
     return (status === 'awaiting-approval' && !isDecided) || this.#told.get(callId) === true
   }
 
@@ -157,13 +164,14 @@ export class UiAnswer {
       case 'approval-requested': {
         const { approvalId, call, expiresAtMs } = event
         this.#takeCall(call)
-        this.#asked.add(call.callId)
+        this.#asked.set(call.callId, approvalId)
         const known = this.#init.known
         const state = known?.calls.get(call.callId)
+        const isKnown = state?.startsWith('approval-') === true && known?.approvals.get(call.callId)?.id === approvalId
         // A page that has all its results would submit them repeatedly: the approval does not count as open there while
         // another client is said to run the call.
         if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
-        else if (state?.startsWith('approval-') || UI_FINAL_STATES.has(state ?? '')) break
+        else if (isKnown || UI_FINAL_STATES.has(state ?? '')) break
         const { title, asked } = call
         const reason = asked && { asked: asked as unknown as JsonObject } // plain data
         const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason }
@@ -179,7 +187,9 @@ export class UiAnswer {
         const { approvalId, callId, decision, reason } = event
         const known = this.#init.known
         const approved = decision !== 'deny'
-        const isKnown = UI_FINAL_STATES.has(known?.calls.get(callId) ?? '') || known?.decisions.get(callId) === approved
+        const own = known?.approvals.get(callId)
+        const isSaid = own?.id === approvalId && own.isApproved === approved
+        const isKnown = isSaid || UI_FINAL_STATES.has(known?.calls.get(callId) ?? '')
         const why = reason !== undefined && { reason }
         if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved, ...why })
         break

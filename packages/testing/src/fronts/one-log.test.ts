@@ -10,7 +10,6 @@ import { openSession } from '@baton/client'
 import type { LocalHost } from '@baton/host'
 import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool } from '@baton/host'
 import { serveAcpOverStdio } from '@baton/server/acp'
-import { CLIENT_TOOLS, EDITED_INPUT } from '@baton/server/internal'
 import { createHandler } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
@@ -130,7 +129,7 @@ const editor: Front = async (host, agent) => {
     })
     .onRequest(methods.client.session.requestPermission, () => ({
       outcome: { outcome: 'selected', optionId: 'allow' },
-      _meta: { [EDITED_INPUT]: { to: 'ann' } },
+      _meta: { 'baton/input': { to: 'ann' } },
     }))
     .onRequest(
       '_baton/call_tool',
@@ -139,7 +138,7 @@ const editor: Front = async (host, agent) => {
     )
   const stream = ndJsonStream(Writable.toWeb(input), Readable.toWeb(output) as ReadableStream<Uint8Array>)
   await app.connectWith(stream, async (connection) => {
-    const clientCapabilities = { _meta: { [CLIENT_TOOLS]: true } }
+    const clientCapabilities = { _meta: { 'baton/clientTools': true } }
     await connection.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities })
     const { sessionId } = await connection.request(methods.agent.session.new, { cwd: '/work', mcpServers: [] })
     const say = (text: string) =>
