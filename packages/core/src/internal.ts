@@ -16,6 +16,8 @@ export { countJoints, JOINTS_MAX, outlineSchema } from './schema/checkable-schem
 export { createLinearPattern, findUnbounded } from './schema/linear-pattern.ts'
 export type { FromJsonSchema } from './agent/json-schema-type.ts'
 export * from './agent/tool.ts'
+export * from './agent/delegate.ts'
+export { CHILD_PREFIX } from './agent/reserved-name.ts'
 export * from './agent/tool-source.ts'
 export * from './agent/agent.ts'
 export { createSpec } from './agent/create-spec.ts'

@@ -6,7 +6,10 @@ import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
 
 /** Dependencies shared by all sessions of a host. */
-type SharedOptions = Omit<LocalSessionOptions, 'session' | 'agent' | 'principal' | 'meta' | 'mustExist' | 'aborted'>
+type SharedOptions = Omit<
+  LocalSessionOptions,
+  'session' | 'agent' | 'principal' | 'meta' | 'mustExist' | 'aborted' | 'child' | 'openChildren'
+>
 
 export interface LocalEngineOptions extends SharedOptions {
   /** Milliseconds to wait for an aborted model call to end. */
@@ -26,7 +29,8 @@ export interface LocalEngine extends Engine {
 /** @throws BatonError `invalid_option` */
 export function createLocalEngine({ abortMs, ...init }: LocalEngineOptions, openSessions: OpenSessions): LocalEngine {
   const { environment, leases, log } = init
-  const shared = { ...init, aborted: new AbortedCalls({ timers: environment.timers, log, abortMs }) }
+  const openChildren = openSessions.children
+  const shared = { ...init, openChildren, aborted: new AbortedCalls({ timers: environment.timers, log, abortMs }) }
   const open: LocalEngine['open'] = async (session, { agent, principal, meta = {}, mustExist = false }) => {
     // A principal that does not own the session must be refused before anything changes.
     const owns = (local: LocalSession): boolean => local.state().principal === principal.id

@@ -18,6 +18,8 @@ export interface PerformerOptions {
   readonly feed: Pick<SessionStream, 'publishLive'>
   /** Rejects when the session has died; its successor starts from the log. */
   readonly submit: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
+  /** The sessions of delegated calls. */
+  readonly children: { start(callId: string): void; leave(callId: string): void }
   /** Called when work rejects, which must never happen; the session then restarts from its log. */
   readonly fail: (cause: unknown) => void
 }
@@ -75,6 +77,12 @@ export class Performer {
         break
       case 'abort-tool':
         this.#abortTool(`${effect.callId}:${effect.attempt}`)
+        break
+      case 'run-child':
+        this.#init.children.start(effect.callId)
+        break
+      case 'leave-child':
+        this.#init.children.leave(effect.callId)
         break
       case 'set-timer':
         this.#setTimer(effect)

@@ -1,5 +1,5 @@
 // One session's log in memory: the folded state, the history with its bodies, and how both are read from a store.
-import type { Store, Timers } from '@baton/core/internal'
+import type { Store, Timers, Under } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState, isUsableSnapshot } from '@baton/core/machine'
@@ -21,6 +21,8 @@ export interface LogAccess {
   /** The store itself: each append attempt has its own deadline. */
   readonly disk: Pick<Store, 'append'>
   readonly leases: SessionLeases
+  /** For a child: its root. */
+  readonly under?: Under | undefined
   readonly timers: Timers
   /** Waits before an append is retried. */
   readonly pause: (tries: number) => Promise<void>
@@ -41,9 +43,9 @@ const READ_MS = 120_000
  * Makes this host the session's only writer.
  * @throws BatonError `session_held`, `store_failed`
  */
-export async function acquireLog({ leases, session }: LogAccess): Promise<OwnedLog> {
+export async function acquireLog({ leases, session, under }: LogAccess): Promise<OwnedLog> {
   try {
-    return await leases.acquire(session)
+    return await (under ? leases.acquireChild(session, under) : leases.acquire(session))
   } catch (cause) {
     throw asStoreError(session, cause)
   }

@@ -62,7 +62,7 @@ export async function createApproval(
   const state = engine.state()
   const call = findApproval(state, approvalId)
   const history = engine.history()
-  if (call?.answer) return decision === 'approve' ? { ...given, answer: readAnswer(history, call.answer) } : given
+  if (call?.answer) return decision === 'approve' ? { ...given, answer: readWaitingAnswer(history, call.answer) } : given
   if (decided.decision !== 'edit') return given
   const text = JSON.stringify(decided.input)
   // All that the session still has: at least what the model had read when it made the call.
@@ -81,7 +81,7 @@ export async function createApproval(
 }
 
 /** The answer that waits for approval: the newest step's text for a value, else the texts of all steps. */
-function readAnswer(history: Pick<History, 'turnTexts'>, { as }: NonNullable<Call['answer']>): string {
+export function readWaitingAnswer(history: Pick<History, 'turnTexts'>, { as }: NonNullable<Call['answer']>): string {
   const texts = history.turnTexts().map(({ text }) => text)
   return as === 'value' ? (texts.at(-1) ?? '') : texts.join(TEXT_SEPARATOR)
 }

@@ -13,7 +13,7 @@ import type {
   Tool,
   ToolDeclaration,
 } from '@baton/core/internal'
-import { BatonError, describeValue } from '@baton/core/internal'
+import { BatonError, describeValue, runsWhere } from '@baton/core/internal'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { findClientToolRefusal } from './permitted.ts'
 import { within } from '../deadline.ts'
@@ -186,7 +186,7 @@ function describeForPolicy(
     tool: {
       name,
       effect,
-      runs: tool?.execute ? 'server' : 'client',
+      runs: tool ? runsWhere(tool) : 'client',
       // A client's tool comes from outside.
       trust: tool ? (tool.trust ?? 'trusted') : 'untrusted',
       ...(tool?.kind && { kind: tool.kind }),

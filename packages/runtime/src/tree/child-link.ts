@@ -1,0 +1,318 @@
+// The link between a session and the child of one of its calls, both in this process: it reads each log and tells the other one
+// what concerns it. It keeps nothing: each session's own log says how far it has read the other's.
+import type { ContentPart, Logger, Timers } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
+import type { Child, ChildEnd, ChildReport, Input, ParentItem, SessionRecord } from '@baton/core/machine'
+import { findApproval, findChild, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
+import { describeThrown } from '../describe-thrown.ts'
+import type { SessionEngine } from '../engine.ts'
+import { readWaitingAnswer } from '../session/approvals.ts'
+import { nameMediaBlob } from '../work/media.ts'
+import { shortenText } from '../work/tool-result.ts'
+
+/** The open session of a delegated call. */
+export interface LinkedChild extends SessionEngine {
+  isClosed(): boolean
+  close(): Promise<void>
+}
+
+export interface ChildLinkOptions {
+  readonly callId: string
+  readonly parent: SessionEngine
+  /**
+   * Opens the child's session, or makes it if its parent has read nothing of it and it need not end.
+   * @throws BatonError `unknown_session` if there is none and it may not be made, `tool_gone` while the calling agent lacks
+   * the tool, `store_conflict` if another owner has the root, or what an opening throws
+   */
+  readonly open: (child: Child) => Promise<LinkedChild>
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+/** Milliseconds that a report may wait if it has only counts. */
+const HOLD_MS = 1000
+/** First wait after a failure, doubled up to the longest one. */
+const RETRY_MS = 200
+const RETRY_MS_MAX = 30_000
+
+/** Errors by which a child that has not begun fails; others may pass. */
+const IS_MISTAKE: ReadonlySet<string> = new Set([
+  'invalid_agent',
+  'invalid_tool',
+  'unknown_model',
+  'model_not_configured',
+  'not_permitted',
+])
+/** Errors of a log that no further try can read. */
+const IS_LOST: ReadonlySet<string> = new Set(['log_damaged', 'log_version_unknown'])
+
+type Lost = Omit<Extract<Input, { readonly type: 'child-lost' }>, 'type' | 'callId'>
+
+const NOTHING: ChildReport = {
+  spent: NOTHING_SPENT,
+  acted: false,
+  waits: false,
+  untrusted: [],
+  did: { calls: [] },
+  requests: [],
+  closed: [],
+  ended: [],
+}
+
+export class ChildLink {
+  readonly #init: ChildLinkOptions
+  readonly #left = Promise.withResolvers<void>()
+  #isLeft = false
+  #child: LinkedChild | undefined
+  /** Set while a report that only counts waits for more. */
+  #hold: Promise<void> | undefined
+  #isDue = false
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(init: ChildLinkOptions) {
+    this.#init = init
+  }
+
+  /** The child, while it is open. */
+  get child(): LinkedChild | undefined {
+    return this.#child
+  }
+
+  /** Called once. */
+  start(): void {
+    this.#running = this.#run().catch((cause: unknown) => {
+      const { log, parent, callId } = this.#init
+      log.warn('a delegated call cannot be followed', { session: parent.session, callId, cause: describeThrown(cause) })
+    })
+  }
+
+  /** Closes the child; its work goes on when it is opened again. Never rejects. */
+  async leave(): Promise<void> {
+    this.#isLeft = true
+    this.#left.resolve()
+    await this.#child?.close()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    for (let tries = 0; !this.#isLeft; tries += 1) {
+      const entry = this.#entry
+      if (!entry) return
+      const child = await this.#open(entry, tries)
+      if (!child) continue
+      this.#child = child
+      try {
+        const lost = findContradiction(child, entry, this.#init.parent)
+        if (lost) await this.#submit({ type: 'child-lost', callId: entry.callId, ...lost })
+        else await this.#pump(child)
+      } finally {
+        await child.close()
+        this.#child = undefined
+      }
+      if (this.#entry?.pos !== entry.pos) tries = 0
+    }
+  }
+
+  get #entry(): Child | undefined {
+    return findChild(this.#init.parent.state(), this.#init.callId)
+  }
+
+  async #open(entry: Child, tries: number): Promise<LinkedChild | undefined> {
+    const { open, parent, log, callId } = this.#init
+    const moved = parent.stream.changed()
+    try {
+      const child = await open(entry)
+      if (!this.#isLeft) return child
+      await child.close()
+    } catch (cause) {
+      const code = isBatonError(cause) ? cause.code : 'internal'
+      const input = this.#describeFailure(entry, code, describeThrown(cause))
+      if (input) await this.#submit(input)
+      else {
+        // Another owner of the root continues the child.
+        if (code === 'store_conflict') this.#isLeft = true
+        else
+          log.warn('the session of a delegated call could not be opened', {
+            session: parent.session,
+            callId,
+            cause: describeThrown(cause),
+          })
+        const waitMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(tries, 16))
+        await (code === 'tool_gone' ? Promise.race([moved, this.#left.promise]) : this.#pause(waitMs))
+      }
+    }
+    return undefined
+  }
+
+  /** What a failed opening says about the call; undefined if it is tried again. */
+  #describeFailure({ callId, pos, birth, phase }: Child, code: BatonError['code'], message: string): Input | undefined {
+    const isNew = pos < 0
+    const end = (ended: ChildEnd): Input => ({
+      type: 'child-reported',
+      callId,
+      birth,
+      from: pos,
+      to: pos,
+      report: { ...NOTHING, end: ended },
+    })
+    if (code === 'unknown_session')
+      return isNew && phase === 'ending'
+        ? end({ stop: 'never', text: '' })
+        : { type: 'child-lost', callId, code: 'child_lost', message: 'its log is gone' }
+    if (IS_LOST.has(code)) return { type: 'child-lost', callId, code, message }
+    return isNew && IS_MISTAKE.has(code) ? end({ stop: 'failed', text: '', error: { code, message } }) : undefined
+  }
+
+  #endHold(): void {
+    this.#isDue = true
+    this.#hold = undefined
+  }
+
+  /** Passes both logs on until the child is closed here, or nothing is owed to it any more. */
+  async #pump(child: LinkedChild): Promise<void> {
+    const { parent } = this.#init
+    while (!this.#isLeft && !child.isClosed()) {
+      // Taken before the look, so that nothing that follows it is missed.
+      const moved = Promise.race([child.stream.changed(), parent.stream.changed(), this.#left.promise])
+      const entry = this.#entry
+      if (!entry) return
+      try {
+        if (await this.#tell(child, entry)) continue
+        const sent = await this.#report(child)
+        if (sent === 'sent') continue
+        if (sent === 'held') this.#hold ??= this.#pause(HOLD_MS).then(() => this.#endHold())
+        await (this.#hold ? Promise.race([moved, this.#hold]) : moved)
+      } catch (cause) {
+        // One of the two has died: it is opened again, or this link ends with it.
+        this.#init.log.warn('a delegated call is being followed again', {
+          session: parent.session,
+          cause: describeThrown(cause),
+        })
+        await this.#pause(RETRY_MS)
+      }
+    }
+  }
+
+  /** Tells the child what its parent's log says. Returns whether there was anything. */
+  async #tell(child: LinkedChild, { callId, told, began }: Child): Promise<boolean> {
+    const { parent } = this.#init
+    const from = child.state().parent?.pos ?? -1
+    if (told <= from) return false
+    let to = from
+    const items: ParentItem[] = []
+    for await (const record of parent.stream.records(Math.max(from + 1, began))) {
+      items.push(...itemsFor([record], callId))
+      to = record.pos
+    }
+    const complete = await Promise.all(items.map((item) => this.#complete(child, item)))
+    await child.submit([{ type: 'parent-told', birth: parent.state().birth, from, to, items: complete }])
+    return true
+  }
+
+  /** Adds what the child has or needs itself: the text of an approved answer, and the bytes of a client's pictures. */
+  async #complete(child: LinkedChild, item: ParentItem): Promise<ParentItem> {
+    if (item.type === 'call-settled') {
+      if (item.settlement.type === 'ok') await this.#copyMedia(child, item.settlement.content)
+      return item
+    }
+    const answer = item.type === 'approval-decided' ? findApproval(child.state(), item.id)?.answer : undefined
+    if (item.type !== 'approval-decided' || !answer || item.decision !== 'approve') return item
+    return { ...item, answer: readWaitingAnswer(child.history(), answer) }
+  }
+
+  async #copyMedia(child: LinkedChild, content: readonly ContentPart[] | readonly object[]): Promise<void> {
+    const { session, world } = this.#init.parent
+    for (const part of content as readonly {
+      readonly source?: { readonly type: string; readonly handle?: string }
+    }[]) {
+      const { source } = part
+      if (source?.type !== 'blob' || source.handle === undefined) continue
+      const name = nameMediaBlob(source.handle)
+      const bytes = await world.blobs.get(session, name)
+      if (bytes !== undefined) await child.world.blobs.put(child.session, name, bytes)
+    }
+  }
+
+  /** Tells the parent what the child's log says. */
+  async #report(child: LinkedChild): Promise<'sent' | 'held' | 'nothing'> {
+    const { callId } = this.#init
+    const from = this.#entry?.pos ?? -1
+    const records = await readAll(child, from)
+    const entry = this.#entry
+    if (records.length === 0 || entry?.pos !== from) return 'nothing'
+    const { spec, agent } = child.world
+    const said = report(records, {
+      state: child.state(),
+      history: child.history(),
+      spec,
+      hasOutput: agent.output !== undefined,
+    })
+    if (!said) return 'nothing'
+    if (!isUrgent(said.report, entry) && !this.#isDue) return 'held'
+    this.#isDue = false
+    const told = said.report.end ? await this.#shorten(said.report, said.report.end) : said.report
+    const birth = child.state().birth
+    await this.#submit({ type: 'child-reported', callId, birth, from, to: said.to, report: told })
+    return 'sent'
+  }
+
+  /** A long answer is kept whole by the parent, whose model reads on by its handle. */
+  async #shorten(told: ChildReport, end: ChildEnd): Promise<ChildReport> {
+    const { parent, callId } = this.#init
+    const text = await shortenText(end.text, `${callId}_0`, { context: parent.world, session: parent.session, callId })
+    return text === end.text ? told : { ...told, end: { ...end, text } }
+  }
+
+  async #submit(input: Input): Promise<void> {
+    const [answer] = await this.#init.parent.submit([input])
+    if (answer?.type !== 'refused') return
+    throw new BatonError({ code: answer.code, message: answer.message })
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const stop = this.#init.timers.start(ms, resolve)
+    return Promise.race([promise, this.#left.promise]).finally(stop)
+  }
+}
+
+/** Why the two logs cannot belong together; undefined if they may. */
+function findContradiction(child: LinkedChild, entry: Child, parent: SessionEngine): Lost | undefined {
+  const { parent: place, birth, pos } = child.state()
+  const { session } = parent
+  const own = parent.state()
+  const say = (message: string): Lost => ({ code: 'child_lost', message })
+  if (place?.session !== session || place.birth !== own.birth || place.callId !== entry.callId)
+    return say('the session of its name does not belong to this call')
+  if (entry.birth !== '' && entry.birth !== birth) return say('its log was replaced by another one')
+  if (pos < entry.pos) return say(`its log ends at record ${pos}, and record ${entry.pos} was read before`)
+  if (place.pos > own.pos)
+    return say(`it was told of record ${place.pos}, and the log of session ${session} ends at ${own.pos}`)
+  return undefined
+}
+
+/** The records after a position, up to the newest one that the child has folded; none if they cannot be read yet. */
+async function readAll(child: LinkedChild, from: number): Promise<readonly SessionRecord[]> {
+  const records: SessionRecord[] = []
+  for (let next = from + 1; next <= child.state().pos;) {
+    const before = next
+    for await (const record of child.stream.records(next)) {
+      records.push(record)
+      next = record.pos + 1
+    }
+    if (next === before) return []
+  }
+  return records
+}
+
+/** Whether a report says more than counts. */
+function isUrgent({ requests, closed, ended, end, acted, waits, untrusted }: ChildReport, entry: Child): boolean {
+  return (
+    entry.phase === 'opening' ||
+    end !== undefined ||
+    requests.length + closed.length + ended.length > 0 ||
+    acted !== entry.acted ||
+    waits !== entry.waits ||
+    untrusted.length > entry.untrusted.length
+  )
+}
