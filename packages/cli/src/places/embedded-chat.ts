@@ -1,5 +1,5 @@
 // A chat whose turns run in this process, over a store.
-import { frontOf, readText } from '@baton/core/internal'
+import { frontOf, readText, runsWhere } from '@baton/core/internal'
 import type { Agent, EventCursor, FrontSession, Session, SessionEvent, Store, Turn } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'

@@ -25,6 +25,7 @@ import { readConversation } from './conversation.ts'
 import type { Streaks } from './repeats.ts'
 import { denyRepeat } from './repeats.ts'
 import { collectTexts, findComposed, findCopies } from './copied-text.ts'
+import { describeDelegation } from './delegated-call.ts'
 import type { WorkContext } from './work.ts'
 
 export interface CheckedCall {
@@ -68,7 +69,7 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
     const checked = context.validator.validate({ input }, call.arguments)
     const asksNobody = typeof tool?.approval !== 'function' && !context.agent.approvalPolicy
     const saysNothing = !tool?.describe && !tool?.kind && !tool?.waiting && tool?.title === undefined
-    if ('then' in checked || !asksNobody || !saysNothing) {
+    if ('then' in checked || !asksNobody || !saysNothing || tool?.delegation) {
       const judged = judge(context, { call, tool, brought, argumentsHash }, checked)
       return limit(context.timers, judged).catch((cause: unknown) => failCheck(context, call, argumentsHash, cause))
     }
@@ -99,7 +100,13 @@ async function judge(
   if (tool?.execute) context.validated.keep(call.name, call.arguments, checked.value)
   const about = tool && describeCall(tool, checked.value, context.log)
   // Bounded, so it is plain data.
-  const found: CallCheck = { argumentsHash, ...(about && { about: about as unknown as JsonObject }) }
+  const delegate =
+    tool?.delegation && describeDelegation(tool.delegation, { input: checked.value, told: call.told, untrusted: call.untrusted })
+  const found: CallCheck = {
+    argumentsHash,
+    ...(about && { about: about as unknown as JsonObject }),
+    ...(delegate && { delegate }),
+  }
   const policyCall = context.agent.approvalPolicy && describeForPolicy(context, { judged, about }, checked.value)
   const verdict = policyCall && readVerdict(await context.agent.approvalPolicy?.(policyCall))
   if (verdict === 'allow') return found
