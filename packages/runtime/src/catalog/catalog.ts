@@ -253,6 +253,8 @@ class SharedCatalog implements Catalog {
     const known = isShared ? this.#known.get(agent) : undefined
     if (known) return known
     const tools = listed ?? [...agent.tools, this.#readResult]
+    const delegating = this.#init.runsChildren ? undefined : tools.find(({ delegation }) => delegation)
+    if (delegating) throw createDelegateError(agent, delegating)
     const all = permitted?.tools(tools, this.#readResult) ?? tools
     const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
     const { interruptMs } = this.#init
@@ -275,6 +277,14 @@ class SharedCatalog implements Catalog {
 function hasManyTools(tools: readonly Tool[], { window }: Spec): boolean {
   for (const { defer } of tools) if (defer) return true
   return tools.length > 30 || window.overheadTokens > (window.contextTokens ?? Infinity) / 5
+}
+
+function createDelegateError({ name }: Agent, tool: Tool): BatonError {
+  return new BatonError({
+    code: 'invalid_agent',
+    message: `agent "${name}": another agent does the calls of "${tool.name}", and this kind of host runs no sessions for them`,
+    hint: 'Run the agent on createHost, or write a tool whose execute asks the other agent.',
+  })
 }
 
 type ModelOf = (model: string | Model) => Model
