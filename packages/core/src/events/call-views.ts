@@ -160,7 +160,7 @@ function createView(message: MessageId, step: number, proposal: CallProposal, te
     name,
     ...(about && readAbout(about)),
     input: readInput(text),
-    runs,
+    runs: runs === 'client' ? runs : 'server',
     effect,
     ...(provenance && { provenance }),
     status: 'proposed',

@@ -324,7 +324,7 @@ function createView(
     ...(known?.about && readAbout(known.about)),
     input: readInput(known?.arguments ?? '{}'),
     ...(editedChars > 0 && { inputEdited: true }),
-    runs,
+    runs: runs === 'client' ? runs : 'server',
     effect,
     ...(provenance && { provenance }),
     status: STATUSES[state],

@@ -4,8 +4,15 @@ import type { SessionRecord } from './record.ts'
 import type { State, Turn } from './state.ts'
 import { inputAccepted, noteQueued } from './queue.ts'
 import { applyCallFact } from './calls.ts'
+import type { ChildFact } from './children.ts'
+import { applyChildFact, noteRewound, noteTold } from './children.ts'
 import { applyClientFact } from './clients.ts'
+import type { ParentFact } from './parent.ts'
+import { applyParentFact, countFact } from './parent.ts'
+import type { RelayedFact } from './relayed.ts'
+import { applyRelayedFact } from './relayed.ts'
 import { applyHistoryFact } from './window.ts'
+import type { TurnFact } from './turn.ts'
 import { applyTurnFact } from './turn.ts'
 
 /** Folds one record. The caller has checked that it follows the state (see `followRecord`). */
@@ -20,6 +27,11 @@ export function beginRecord(state: State, pos: number, nowMs: number, epoch: num
 
 /** Folds one fact. */
 export function apply(state: State, fact: Fact): State {
+  const next = applyFact(state, fact)
+  return next.parent === null ? next : countFact(state, next, fact)
+}
+
+function applyFact(state: State, fact: Fact): State {
   switch (fact.type) {
     case 'session-opened':
       return opened(state, fact)
@@ -37,9 +49,9 @@ export function apply(state: State, fact: Fact): State {
     case 'plan-set':
       return state
     case 'session-paused':
-      return { ...state, phase: 'paused', attempt: null, retry: null, interrupting: null }
+      return { ...noteTold(state), phase: 'paused', attempt: null, retry: null, interrupting: null }
     case 'session-continued':
-      return { ...state, phase: state.turn === null ? 'idle' : state.step === null ? 'modelling' : 'calling' }
+      return { ...noteTold(state), phase: state.turn === null ? 'idle' : state.step === null ? 'modelling' : 'calling' }
     case 'session-stopped':
       return { ...state, phase: 'stopped' }
     case 'session-started':
@@ -82,8 +94,31 @@ export function apply(state: State, fact: Fact): State {
     case 'summary-failed':
     case 'answer-cut':
     case 'inputs-left-out':
-    case 'history-rewound':
       return applyHistoryFact(state, fact)
+    case 'history-rewound':
+      return noteRewound(applyHistoryFact(state, fact), fact.exchange)
+    default:
+      return applyTreeFact(state, fact)
+  }
+}
+
+type TreeFact = ChildFact | RelayedFact | ParentFact
+
+function applyTreeFact(state: State, fact: TreeFact | TurnFact): State {
+  switch (fact.type) {
+    case 'child-begun':
+    case 'child-reported':
+    case 'child-ending':
+    case 'child-lost':
+    case 'child-closed':
+    case 'decision-ignored':
+      return applyChildFact(state, fact)
+    case 'request-relayed':
+    case 'request-withdrawn':
+      return applyRelayedFact(state, fact)
+    case 'child-opened':
+    case 'parent-told':
+      return applyParentFact(state, fact)
     default:
       return applyTurnFact(state, fact)
   }

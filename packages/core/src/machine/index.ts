@@ -17,10 +17,14 @@ export type { StoredMedia } from './size.ts'
 export * from './record.ts'
 export * from './spec.ts'
 export * from './values.ts'
+export * from './tree-values.ts'
+export * from './lanes.ts'
+export { PARENT, restsAsChild } from './parent.ts'
 export type {
   Call,
   CallClock,
   CallState,
+  Child,
   Client,
   ClientToolList,
   ClosedCall,
@@ -30,9 +34,12 @@ export type {
   FinishedTurn,
   Offer,
   OpenStep,
+  Parent,
   Phase,
   Question,
   QueuedInput,
+  Relayed,
+  RelayedCall,
   RememberedDecision,
   RunningAttempt,
   State,
@@ -46,8 +53,10 @@ export {
   findApproval,
   findCall,
   findCallIndex,
+  findChild,
   findDetached,
   findQuestion,
+  findRelayed,
   initialState,
   mayHaveRun,
   openCalls,

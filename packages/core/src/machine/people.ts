@@ -3,7 +3,8 @@ import { settle } from './calls.ts'
 import type { Draft } from './draft.ts'
 import type { Call, State } from './state.ts'
 import { emit } from './draft.ts'
-import { canAsk, findApproval, findCall, findQuestion, openCalls } from './state.ts'
+import { canAsk, findApproval, findCall, findQuestion, findRelayed, openCalls } from './state.ts'
+import { answerRelayed, checkRelayedAnswer, checkRelayedApproval, decideRelayed, expireRelayed } from './relayed.ts'
 import type { FactOf } from './fact.ts'
 import type { InputOf } from './input.ts'
 import type { Refusal } from '../errors.ts'
@@ -16,6 +17,8 @@ import { RULES } from './spec.ts'
 /** `check` has verified that the input answers the open request with this id, in time, by its principal. */
 export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
   const call = findApproval(draft.state, input.approvalId)
+  const below = call ? undefined : findRelayed(draft.state, input.approvalId)
+  if (below) decideRelayed(draft, below, input)
   if (!call) return
   if (call.answer) {
     decideAnswer(draft, call, input)
@@ -34,20 +37,24 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
     ...(remember && denied === undefined && { remember }),
     ...(decision === 'edit' && edited && { edited: recordEdit(edited, denied === undefined) }),
   })
-  if (denied !== undefined) deny(draft, call, denied)
-  else if (decision === 'deny')
-    // A program may have decided: the reason says for whom.
-    deny(draft, call, reason ? `the call was denied: ${reason}` : 'a person denied the call')
+  if (denied !== undefined) settleDenied(draft, call, denied)
+  else if (decision === 'deny') deny(draft, call, reason)
+}
+
+/** A program may have decided: the reason says for whom. */
+export function deny(draft: Draft, call: Call, reason: string | undefined): void {
+  settleDenied(draft, call, reason ? `the call was denied: ${reason}` : 'a person denied the call')
 }
 
 type EditedFact = NonNullable<FactOf<'approval-decided'>['edited']>
 type Edited = NonNullable<InputOf<'approval'>['edited']>
 
 function recordEdit({ arguments: text, check }: Edited, approved: boolean): EditedFact {
-  return { arguments: text, argumentsHash: check.argumentsHash, ...(approved && { approved: true }) }
+  const { argumentsHash, delegate } = check
+  return { arguments: text, argumentsHash, ...(approved && { approved: true }), ...(delegate && { delegate }) }
 }
 
-function deny(draft: Draft, call: Call, message: string): void {
+function settleDenied(draft: Draft, call: Call, message: string): void {
   settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
 }
 
@@ -68,6 +75,8 @@ export function askQuestion(draft: Draft, input: InputOf<'question-asked'>): voi
 export function answerQuestion(draft: Draft, input: InputOf<'question-answer'>): void {
   const { questionId } = input
   const found = findQuestion(draft.state, questionId)
+  const below = found ? undefined : findRelayed(draft.state, questionId)
+  if (below) answerRelayed(draft, below, input)
   if (!found) return
   const { callId } = found.call
   const { n } = found.question
@@ -81,6 +90,7 @@ export function answerQuestion(draft: Draft, input: InputOf<'question-answer'>):
 
 export function expireQuestion(draft: Draft, questionId: string, generation: number): void {
   const found = findQuestion(draft.state, questionId)
+  if (!found) expireRelayed(draft, findRelayed(draft.state, questionId), generation)
   if (found?.question.deadline?.generation !== generation) return
   const { callId } = found.call
   emit(draft, { type: 'question-answered', callId, questionId, n: found.question.n, declined: 'expired' })
@@ -106,6 +116,8 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
   const { approvalId, principal } = input
   const refuse = (why: string): Refusal => ({ code: 'approval_refused', message: `${approvalId}: ${why}` })
   const call = findApproval(state, approvalId)
+  const below = call ? undefined : findRelayed(state, approvalId)
+  if (below) return checkRelayedApproval(state, below, input)
   const { by } = call?.answer ?? {}
   if (by && !by.includes(principal)) return refuse(`"${principal}" may not decide it; ${by.join(', ')} may`)
   if (!by && isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
@@ -120,7 +132,7 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
 }
 
 /** A refused edit leaves the request open: nothing is lost. */
-function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undefined {
+export function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undefined {
   const refuse = (code: ErrorCode, why: string): Refusal => ({ code, message: `${approvalId}: ${why}` })
   if (!edited) return refuse('approval_refused', 'the edited arguments are missing')
   const parsed = parseJson(edited.arguments)
@@ -131,7 +143,7 @@ function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undef
 }
 
 /** Sessions without a principal do not check the speaker. */
-function isStranger(state: State, principal: string): boolean {
+export function isStranger(state: State, principal: string): boolean {
   return state.principal !== '' && principal !== state.principal
 }
 
@@ -157,6 +169,8 @@ export function checkAnswer(state: State, input: InputOf<'question-answer'>): Re
   const refuse = (why: string): Refusal => ({ code: 'question_refused', message: `${questionId}: ${why}` })
   if (isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
   const found = findQuestion(state, questionId)
+  const below = found ? undefined : findRelayed(state, questionId)
+  if (below) return checkRelayedAnswer(below, input, state.nowMs)
   if (!found) return refuse('no such question is open: it was answered or withdrawn, or was never asked')
   if (found.question.deadline && state.nowMs > found.question.deadline.atMs) return refuse('the question has expired')
   const chars = 'value' in input ? jsonChars(input.value) : (input.reason?.length ?? 0)

@@ -14,6 +14,7 @@ import type {
 } from '../machine/index.ts'
 import { applyRecord, checkRecord, effectKey, outstanding, requestTokens } from '../machine/index.ts'
 import { measureMedia } from '../machine/size.ts'
+import { answerKey, withdrawnKey } from './effect-keys.ts'
 import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
 
@@ -122,6 +123,7 @@ function checkStrangers({ record }: Observation): void {
 }
 
 function checkFact(ledger: Ledger, observation: Observation, fact: Fact): void {
+  if (isOfOther(observation, fact)) return
   switch (fact.type) {
     case 'turn-started':
       ledger.begun.clear()
@@ -154,6 +156,14 @@ function checkFact(ledger: Ledger, observation: Observation, fact: Fact): void {
     default:
       checkCallFact(ledger, observation, fact)
   }
+}
+
+/** Calls of sessions below have their ledger there. */
+function isOfOther({ before, after }: Observation, fact: Fact): boolean {
+  if ('via' in fact && fact.via !== undefined) return true
+  if (!('callId' in fact) || fact.callId === undefined) return false
+  const { callId } = fact
+  return [...before.relayed, ...after.relayed].some((one) => one.callId === callId)
 }
 
 function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fact: Fact): void {
@@ -302,57 +312,6 @@ function checkOutstanding(ledger: Ledger, { input, after, before }: Observation,
   if (owed !== said) fail('outstanding', `given minus answered: [${owed}], outstanding: [${said}]`)
   const models = [...ledger.owed].filter((key) => key.startsWith('call-model:') || key.startsWith('summarise:'))
   if (models.length > 1) fail('3 one model call', `${models.join(' and ')} run at once`)
-}
-
-function answerKey(input: Input, before: State): string | null {
-  switch (input.type) {
-    case 'model-finished':
-    case 'model-failed':
-      return `call-model:${input.attempt}`
-    case 'summary-finished':
-    case 'summary-failed':
-      return `summarise:${input.attempt}`
-    case 'work-lost': {
-      const { work } = input
-      if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
-      return `${before.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
-    }
-    case 'tool-finished':
-      return `run-tool:${input.callId}:${input.attempt}`
-    case 'timer-fired':
-      return `set-timer:${input.timer}:${input.generation}`
-    case 'approval':
-      return `ask-approval:${input.approvalId}`
-    case 'question-answer':
-      return `ask-question:${input.questionId}`
-    case 'tool-result': {
-      const offer = before.step?.calls.find((call) => call.callId === input.callId)?.offer
-      return offer?.connection === input.connection ? `offer-call:${input.callId}:${offer.number}` : null
-    }
-    default:
-      return null
-  }
-}
-
-function withdrawnKey(effect: Effect): string | undefined {
-  switch (effect.type) {
-    case 'abort-model':
-      return `call-model:${effect.attempt}`
-    case 'abort-summary':
-      return `summarise:${effect.attempt}`
-    case 'abort-tool':
-      return `run-tool:${effect.callId}:${effect.attempt}`
-    case 'withdraw-offer':
-      return `offer-call:${effect.callId}:${effect.offer}`
-    case 'withdraw-approval':
-      return `ask-approval:${effect.approvalId}`
-    case 'withdraw-question':
-      return `ask-question:${effect.questionId}`
-    case 'clear-timer':
-      return `set-timer:${effect.timer}:${effect.generation}`
-    default:
-      return undefined
-  }
 }
 
 /** Every state that waits for anything but people must have something due. */
