@@ -1,7 +1,7 @@
 // A store that lives as long as its process, for tests, scripts and `--store memory:`. It keeps JSON text like the
 // stores on disk, so returned values are never shared and values that JSON cannot hold are refused.
 import type { OwnedLogStore, StoredSession } from '@baton/core/internal'
-import { BatonError, checkFields, checkName } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, checkName } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import type { LeaseOptions } from './lease-book.ts'
@@ -21,6 +21,7 @@ const FIELDS = new Set(['leaseMs', 'clock'])
 /** @throws BatonError `invalid_option` */
 export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
   checkFields(options, { what: 'createMemoryStore', code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what: 'createMemoryStore', code: 'invalid_option', kinds: { clock: 'an object' } })
   const logs = new Logs()
   const leases = new LeaseBook(options)
   const list: OwnedLogStore['list'] = (given) => listSessions(logs, leases, given?.after)

@@ -1,6 +1,6 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
 import type { OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
-import { BatonError, checkFields, checkName, importPeer } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, checkName, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkText } from '../legal-text.ts'
@@ -46,6 +46,7 @@ const ROWS = 256
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<OwnedLogStore> {
   checkFields(options, { what: 'openPostgresStore', code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what: 'openPostgresStore', code: 'invalid_option', kinds: { readOnly: 'true or false' } })
   const { schema = 'baton', leaseMs = LEASE_MS, connections: count = 5, readOnly = false } = options
   checkOptions(schema, leaseMs, count)
   const connections = await createConnections({ url, schema, connections: count, readOnly })

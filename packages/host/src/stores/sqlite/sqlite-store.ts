@@ -1,7 +1,7 @@
 // A store in one SQLite file: durable, for one process. All writes go through one queue; a worker thread reads.
 import { resolve } from 'node:path'
 import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core/internal'
-import { BatonError, checkFields, checkName } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, checkName } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import type { LeaseOptions } from '../lease-book.ts'
@@ -48,7 +48,15 @@ export interface SqliteStore extends OwnedLogStore, AsyncDisposable {}
 /** Records, or listed sessions, per request to the worker. */
 const ROWS = 256
 const LOG_BYTES = 33_554_432
-const FIELDS = new Set(['readOnly', 'maxBytes', 'logBytes', 'onWarning', 'leaseMs', 'clock'])
+const KINDS = {
+  readOnly: 'true or false',
+  maxBytes: undefined,
+  logBytes: undefined,
+  onWarning: 'a function',
+  leaseMs: undefined,
+  clock: 'an object',
+} as const
+const FIELDS = new Set(Object.keys(KINDS))
 
 /**
  * Opens or creates the file. Its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`) are created next to it; all
@@ -60,6 +68,7 @@ const FIELDS = new Set(['readOnly', 'maxBytes', 'logBytes', 'onWarning', 'leaseM
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
   checkFields(options, { what: 'openSqliteStore', code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what: 'openSqliteStore', code: 'invalid_option', kinds: KINDS })
   const { store } = await openSqliteFile(path, options)
   return store
 }
