@@ -444,7 +444,13 @@ function createUserMessage(
   const marked = bodies.flatMap((body) => (body.type === 'user' ? (body.untrusted ?? []) : []))
   const untrusted = [...new Set([...told.flatMap((note) => note.untrusted ?? []), ...marked])]
   const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
-  return { role: 'user', parts, ...(untrusted.length > 0 && { untrusted }) }
+  const known = bodies.findLast((body) => body.type === 'user' && body.known !== undefined)
+  return {
+    role: 'user',
+    parts,
+    ...(untrusted.length > 0 && { untrusted }),
+    ...(known?.type === 'user' && known.known && { known: known.known }),
+  }
 }
 
 function moveResults(content: HistoryContent, { calls, sizes: [first] }: FactOf<'results-moved'>): void {

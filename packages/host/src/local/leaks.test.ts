@@ -89,6 +89,7 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
       reports.push(...inputs)
       return inputs.map(() => ({ type: 'accepted', pos: 0 }))
     },
+    children: { start: () => {}, leave: () => {} },
     fail: (cause) => {
       throw cause
     },

@@ -97,9 +97,6 @@ export class Performer {
       case 'withdraw-approval':
       case 'ask-question':
       case 'withdraw-question':
-      // The link of a child is held beside its parent's work.
-      case 'run-child':
-      case 'leave-child':
         break
       default:
         effect satisfies never

@@ -30,7 +30,7 @@ export function describeDelegation(rules: DelegateRules, { input, told, untruste
       code: 'invalid_tool',
       message: `the task has ${text.length} characters; agent "${agent.name}" takes ${agent.limits.inputChars}`,
     })
-  const known = findKnown(text, told())
+  const known = untrusted.length > 0 ? findKnown(text, told()) : []
   const { tokens, costMicros, rounds, calls, sessions } = rules.limits
   const limits = {
     ...(tokens !== undefined && { tokens }),
@@ -43,7 +43,7 @@ export function describeDelegation(rules: DelegateRules, { input, told, untruste
     agent: agent.name,
     task: [{ type: 'text', text }],
     ...(untrusted.length > 0 && { untrusted }),
-    ...(known.length > 0 && { known }),
+    ...(untrusted.length > 0 && { known }),
     acts: mayAct(agent, DEPTH_MAX),
     ...(Object.keys(limits).length > 0 && { limits }),
   }
