@@ -52,6 +52,8 @@ export interface SessionEngine extends SessionReplica {
    * rejects.
    */
   abortedCalls?(): Promise<void> | undefined
+  /** The open session of a delegated call; undefined while it is being opened. Absent where there are none. */
+  child?(callId: string): SessionEngine | undefined
 }
 
 /** Implemented by hosts that can copy a session's log. */

@@ -7,10 +7,16 @@ import { expect, test } from 'vitest'
 const empty = { type: 'object', properties: {} } as const
 
 test('an agent asks another one, and reads its answer', async () => {
-  const researcher = defineAgent({ name: 'researcher', model: createScriptedModel({ steps: [{ text: 'Oslo has 717,710 people.' }] }) })
+  const researcher = defineAgent({
+    name: 'researcher',
+    model: createScriptedModel({ steps: [{ text: 'Oslo has 717,710 people.' }] }),
+  })
   const research = delegate({ agent: researcher, description: 'Finds facts' })
   const model = createScriptedModel({
-    steps: [{ calls: [{ name: 'researcher', arguments: { task: 'How many people live in Oslo?' } }] }, { text: 'Many.' }],
+    steps: [
+      { calls: [{ name: 'researcher', arguments: { task: 'How many people live in Oslo?' } }] },
+      { text: 'Many.' },
+    ],
   })
   await using host = createHost({ agent: defineAgent({ name: 'writer', model, tools: [research] }) })
   const session = await host.session('article')
@@ -23,14 +29,26 @@ test('an agent asks another one, and reads its answer', async () => {
 
 test('a call inside a child that needs an approval is decided at the caller’s session', async () => {
   let ran = 0
-  const pay = tool({ name: 'pay', description: 'pay', input: empty, effect: 'once', approval: true, execute: () => `paid ${(ran += 1)}` })
-  const clerkModel = createScriptedModel({ steps: [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'It is paid.' }] })
+  const pay = tool({
+    name: 'pay',
+    description: 'pay',
+    input: empty,
+    effect: 'once',
+    approval: true,
+    execute: () => `paid ${(ran += 1)}`,
+  })
+  const clerkModel = createScriptedModel({
+    steps: [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'It is paid.' }],
+  })
   const clerk = defineAgent({ name: 'clerk', model: clerkModel, tools: [pay] })
   const model = createScriptedModel({
     steps: [{ calls: [{ name: 'clerk', arguments: { task: 'Pay the bill.' } }] }, { text: 'Done.' }],
   })
   const store = createMemoryStore()
-  await using host = createHost({ store, agent: defineAgent({ name: 'boss', model, tools: [delegate({ agent: clerk, description: 'Pays' })] }) })
+  await using host = createHost({
+    store,
+    agent: defineAgent({ name: 'boss', model, tools: [delegate({ agent: clerk, description: 'Pays' })] }),
+  })
   const session = await host.session('office')
   const turn = session.send('Pay it.')
   for await (const event of turn) {

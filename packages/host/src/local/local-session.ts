@@ -185,6 +185,10 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return this.#world.adopt(agent, () => this.state())
   }
 
+  child(callId: string): LocalSession | undefined {
+    return this.#links.find(callId) as LocalSession | undefined // opened by this class
+  }
+
   abortedCalls(): Promise<void> | undefined {
     return this.#init.aborted.settled(this.session)
   }
