@@ -57,6 +57,14 @@ export interface History {
   entries(): readonly HistoryEntry[]
   openCall(callId: string): OpenCall | undefined
   /** The answer to the nth question of an open call; undefined while it is open or not asked. */
+  /** A call of a session below that came here for a client. */
+  #relayedCall(id: string): OpenCall | undefined {
+    const asking = this.#content.relayed.get(id)?.asking
+    if (asking?.type !== 'call') return undefined
+    const { callId, name, about } = asking
+    return { callId, name, arguments: asking.arguments, settled: false, ...(about && { about }) }
+  }
+
   answerTo(callId: string, n: number): QuestionAnswer | undefined
   openQuestions(): readonly OpenQuestion[]
   /** Requests of sessions below that are not closed there, oldest first. */
@@ -142,7 +150,7 @@ class FoldedHistory implements History {
 
   openCall(callId: string): OpenCall | undefined {
     const { open } = this.#content
-    if (!open) return undefined
+    if (!open) return this.#relayedCall(callId)
     if (this.#openCalls?.of !== open.parts) {
       const about = new Map(open.described.map((call) => [call.callId, call.about]))
       const calls = open.parts.filter((part) => part.type === 'call')
@@ -150,7 +158,7 @@ class FoldedHistory implements History {
       this.#openCalls = { of: open.parts, byId }
     }
     const call = this.#openCalls.byId.get(callId)
-    if (!call) return undefined
+    if (!call) return this.#relayedCall(callId)
     const { part, about } = call
     const settled = open.settlements.has(callId)
     const given = open.edited.get(callId) ?? part.arguments

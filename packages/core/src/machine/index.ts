@@ -53,6 +53,7 @@ export {
   findApproval,
   findCall,
   findCallIndex,
+  offeredCalls,
   findChild,
   findDetached,
   findQuestion,

@@ -96,7 +96,7 @@ export async function createApproval(
     return decision === 'approve' ? { ...given, answer: readWaitingAnswer(history, call.answer) } : given
   if (decided.decision !== 'edit') return given
   const below = findRelayed(state, approvalId)
-  const place = below ? findBelow(engine, below) : { engine, callId: call?.callId ?? '', name: call?.name ?? '' }
+  const place = below ? findAsking(engine, below) : { engine, callId: call?.callId ?? '', name: call?.name ?? '' }
   return { ...given, edited: await checkEdited(place, principal, JSON.stringify(decided.input)) }
 }
 
@@ -108,7 +108,7 @@ interface EditedCall {
 }
 
 /** @throws BatonError `approval_refused` while the session that asks is being opened */
-function findBelow(root: SessionEngine, { id, callId, asked }: Relayed): EditedCall {
+function findAsking(root: SessionEngine, { id, callId, asked, agents }: Relayed): EditedCall {
   const path =
     root
       .history()

@@ -2,6 +2,7 @@
 import type { Client, ClientHandlers, Principal } from '@baton/core/internal'
 import { parseJson } from '@baton/core/internal'
 import type { OpenCall, Outcome } from '@baton/core/machine'
+import { offeredCalls } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { submitAlone } from '../engine.ts'
@@ -72,7 +73,7 @@ async function serve(state: ClientState): Promise<void> {
     state.reader = openEvents(engine, READING)
     // It may have missed that the session was reopened.
     await comeBack(state)
-    for (const { callId, state: phase, offer } of engine.state().step?.calls ?? [])
+    for (const { callId, state: phase, offer } of offeredCalls(engine.state()))
       if (phase === 'offered' && offer?.connection === connection) answer(state, callId, offer.number)
   }
 }

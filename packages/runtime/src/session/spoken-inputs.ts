@@ -3,7 +3,7 @@
 import type { Decoded, JsonObject, Principal, Refusal, Refused } from '@baton/core/internal'
 import { BatonError, decodeClientReport, decodeUserCommand, isBatonError } from '@baton/core/internal'
 import type { ClientReport, InputType, UserCommand } from '@baton/core/machine'
-import { CLIENT_REPORTS } from '@baton/core/machine'
+import { CLIENT_REPORTS, findCall } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
 import { findSchemaRefusal } from '../work/output.ts'
@@ -48,8 +48,7 @@ export class SpokenInputs {
 
   /** The client that holds the call, for a report that does not name its connection. */
   #findHolder(report: ClientReport): string | undefined {
-    const calls = this.#engine.state().step?.calls
-    return 'callId' in report ? calls?.find(({ callId }) => callId === report.callId)?.offer?.connection : undefined
+    return 'callId' in report ? findCall(this.#engine.state(), report.callId)?.offer?.connection : undefined
   }
 
   #refuseStranger(principal: string): { readonly ok: false; readonly refusal: Refusal } | undefined {

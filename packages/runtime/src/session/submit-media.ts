@@ -6,7 +6,7 @@ import type { Input, InputOf, Outcome } from '@baton/core/machine'
 import { check, findLargeMedia, isMedia } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
-import { submitAlone } from '../engine.ts'
+import { findBelow, submitAlone } from '../engine.ts'
 import { checkClientResult } from '../work/client-result.ts'
 import { holdsBytes, storeMedia } from '../work/media.ts'
 
@@ -33,8 +33,13 @@ export async function submitMedia(engine: SessionEngine, input: Input): Promise<
 export function checkResult(engine: SessionEngine, result: ToolResult): ToolResult | Promise<ToolResult> {
   const call = engine.history().openCall(result.callId)
   if (!call || call.settled) return result
-  const checked = checkClientResult(engine.world, call.name, result.outcome)
+  const checked = checkClientResult(findWorld(engine, result.callId), call.name, result.outcome)
   return 'then' in checked ? checked.then((outcome) => ({ ...result, outcome })) : { ...result, outcome: checked }
+}
+
+/** The world with the tool of a call: a session below has its own. */
+function findWorld(engine: SessionEngine, callId: string): SessionEngine['world'] {
+  return (findBelow(engine, callId) ?? engine).world
 }
 
 /** Reads the result of a program's own tool. @throws BatonError `invalid_event` */
