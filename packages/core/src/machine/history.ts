@@ -57,14 +57,6 @@ export interface History {
   entries(): readonly HistoryEntry[]
   openCall(callId: string): OpenCall | undefined
   /** The answer to the nth question of an open call; undefined while it is open or not asked. */
-  /** A call of a session below that came here for a client. */
-  #relayedCall(id: string): OpenCall | undefined {
-    const asking = this.#content.relayed.get(id)?.asking
-    if (asking?.type !== 'call') return undefined
-    const { callId, name, about } = asking
-    return { callId, name, arguments: asking.arguments, settled: false, ...(about && { about }) }
-  }
-
   answerTo(callId: string, n: number): QuestionAnswer | undefined
   openQuestions(): readonly OpenQuestion[]
   /** Requests of sessions below that are not closed there, oldest first. */
@@ -163,6 +155,14 @@ class FoldedHistory implements History {
     const settled = open.settlements.has(callId)
     const given = open.edited.get(callId) ?? part.arguments
     return { callId, name: part.name, arguments: given, settled, ...(about && { about }) }
+  }
+
+  /** A call of a session below that came here for a client. */
+  #relayedCall(id: string): OpenCall | undefined {
+    const asking = this.#content.relayed.get(id)?.asking
+    if (asking?.type !== 'call') return undefined
+    const { callId, name, about } = asking
+    return { callId, name, arguments: asking.arguments, settled: false, ...(about && { about }) }
   }
 
   answerTo(callId: string, n: number): QuestionAnswer | undefined {

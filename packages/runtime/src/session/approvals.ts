@@ -6,6 +6,7 @@ import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core/interna
 import type { Call, History, Input, Relayed } from '@baton/core/machine'
 import { findApproval, findRelayed, listClientTools, TEXT_SEPARATOR } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { findBelow } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
 import { createPrincipalError } from './principal-error.ts'
@@ -109,17 +110,11 @@ interface EditedCall {
 
 /** @throws BatonError `approval_refused` while the session that asks is being opened */
 function findAsking(root: SessionEngine, { id, callId, asked, agents }: Relayed): EditedCall {
-  const path =
-    root
-      .history()
-      .relayed()
-      .find((one) => one.id === id)?.path ?? []
-  const engine = path.reduce<SessionEngine | undefined>((above, step) => above?.child?.(step.callId), root)
+  const engine = findBelow(root, id)
   if (engine) return { engine, callId, name: asked?.name ?? '' }
-  const agent = path.at(-1)?.agent ?? ''
   throw new BatonError({
     code: 'approval_refused',
-    message: `${id}: the session of agent "${agent}" is being opened, so the changed arguments cannot be checked`,
+    message: `${id}: the session of agent "${agents.at(-1)}" is being opened, so the changed arguments cannot be checked`,
     hint: 'Decide again in a moment; the request is still open.',
   })
 }
