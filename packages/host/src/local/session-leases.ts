@@ -113,7 +113,12 @@ export class SessionLeases {
     const acquiring = disk.acquire(session, owner, address)
     try {
       const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
-      return await within(timers, limit, acquiring)
+      const outcome = await within(timers, limit, acquiring)
+      if (outcome.type !== 'not-the-root') return outcome
+      throw new BatonError({
+        code: 'internal',
+        message: `the store asks for a root to acquire session ${session} under`,
+      })
     } catch (cause) {
       this.#doubt(session)
       acquiring.then(

@@ -26,7 +26,7 @@ export function killingAt<Killing extends Pick<Store, 'append' | 'put'>>(store: 
     ...store,
     append: (session, epoch, afterPos, records) =>
       around(session, records, () => store.append(session, epoch, afterPos, records)),
-    put: (session, records) => around(session, records, () => store.put(session, records)),
+    put: (session, records, under) => around(session, records, () => store.put(session, records, under)),
   }
 }
 

@@ -41,7 +41,7 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
   }
   return {
     leaseMs: disk.leaseMs,
-    acquire: (session, owner, address) => around('store.acquire', () => disk.acquire(session, owner, address)),
+    acquire: (...given) => around('store.acquire', () => disk.acquire(...given)),
     append: (session, epoch, afterPos, records) =>
       around('store.append', async () => {
         const fails = random.chance(faults.failing)
@@ -63,13 +63,14 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
     rest: (session, epoch) => around('store.rest', async () => await disk.rest?.(session, epoch)),
     resume: (resting) => around('store.resume', async () => (await disk.resume?.(resting)) ?? false),
     requestHandover: (session, owner) => disk.requestHandover(session, owner),
-    put: (session, records) => disk.put(session, records),
-    list: () => disk.list(),
+    put: (...given) => disk.put(...given),
+    list: (options) => disk.list(options),
+    children: (...given) => disk.children(...given),
     listRecoverable: async function* () {
       await process.point('store.listRecoverable')
       yield* disk.listRecoverable()
     },
-    restore: (session, records) => disk.restore(session, records),
+    restore: (...given) => disk.restore(...given),
     remove: (session, owner) => disk.remove(session, owner),
     snapshots: {
       put: (session, snapshot) =>
