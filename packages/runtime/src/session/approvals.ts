@@ -52,9 +52,12 @@ export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>):
 }
 
 /** Requests of sessions below that wait for a person here. */
-function listOpen({ state, history }: Pick<SessionEngine, 'state' | 'history'>) {
-  const waiting = new Set(state().relayed.flatMap(({ id, isDecided }) => (isDecided ? [] : id)))
-  return history()
+function listOpen(engine: Pick<SessionEngine, 'state' | 'history'>) {
+  const { relayed } = engine.state()
+  if (relayed.length === 0) return []
+  const waiting = new Set(relayed.flatMap(({ id, isDecided }) => (isDecided ? [] : id)))
+  return engine
+    .history()
     .relayed()
     .flatMap(({ expiresAtMs, ...one }) =>
       expiresAtMs !== undefined && waiting.has(one.id) ? [{ ...one, expiresAtMs }] : [],
