@@ -1,0 +1,188 @@
+// Trees of sessions whose process dies at any write: a call that another agent does settles once, its tools run once, and what
+// a person decided counts.
+import type { Agent, Session, Store } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import { delegate } from '@baton/core/internal'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import { createHost } from './create-host.ts'
+import type { ManualTime } from './test-world.test-kit.ts'
+import { createManualTime, never, noUnhandledRejections } from './test-world.test-kit.ts'
+
+noUnhandledRejections()
+
+const empty = { type: 'object', properties: {} } as const
+
+interface World {
+  readonly disk: ReturnType<typeof createMemoryStore>
+  readonly time: ManualTime
+  /** Starts of the tool `pay` in the world. */
+  readonly paid: string[]
+}
+
+interface Death {
+  /** Number of the append at which the process dies. */
+  readonly at: number
+  readonly when: 'before' | 'after'
+}
+
+/** A store whose process dies at one of its writes: nothing that it asks is answered from then on. */
+function createDyingStore(disk: Store, { at, when }: Death): { readonly store: Store; readonly isDead: () => boolean } {
+  let appends = 0
+  let isDead = false
+  const guard =
+    <Given extends readonly unknown[], Value>(act: (...given: Given) => Promise<Value>) =>
+    async (...given: Given): Promise<Value> =>
+      isDead ? await never() : await act(...given)
+  const append: Store['append'] = guard(async (...given) => {
+    appends += 1
+    if (appends !== at) return await disk.append(...given)
+    if (when === 'after') await disk.append(...given)
+    isDead = true
+    return await never()
+  })
+  const store: Store = {
+    ...disk,
+    append,
+    acquire: guard(disk.acquire.bind(disk)),
+    release: guard(disk.release.bind(disk)),
+    renew: guard(disk.renew.bind(disk)),
+    blobs: { ...disk.blobs, put: guard(disk.blobs.put.bind(disk.blobs)) },
+  }
+  return { store, isDead: () => isDead }
+}
+
+/** boss → clerk → payer, whose tool needs an approval and acts once. */
+function createAgents({ paid }: World, levels: number) {
+  const pay = tool({
+    name: 'pay',
+    description: 'pay',
+    input: empty,
+    effect: 'once',
+    approval: true,
+    execute: (_, { idempotencyKey }) => {
+      paid.push(idempotencyKey)
+      return 'paid'
+    },
+  })
+  const payer = defineAgent({
+    name: 'payer',
+    model: createScriptedModel({ steps: answering([{ name: 'pay', arguments: {} }], 'It is paid.') }),
+    tools: [pay],
+  })
+  let agent: Agent = payer
+  for (let level = 2; level < levels; level += 1) agent = caller(`clerk${level}`, agent)
+  return caller('boss', agent)
+}
+
+function caller(name: string, below: Agent) {
+  const calls = [{ name: below.name, arguments: { task: `Pay the bill for ${name}.` } }]
+  return defineAgent({
+    name,
+    model: createScriptedModel({ steps: answering(calls, `${name} is done.`) }),
+    tools: [delegate({ agent: below, description: 'Pays' })],
+  })
+}
+
+/** A model that calls its tool, and answers with its result. It keeps nothing, as after a restart. */
+function answering(calls: readonly { readonly name: string; readonly arguments: object }[], text: string) {
+  return ({
+    messages,
+  }: {
+    readonly messages: readonly { readonly role: string; readonly parts: readonly object[] }[]
+  }) => {
+    const last = messages.at(-1)
+    return last?.role === 'tool' ? { text: `${text} ${JSON.stringify(last.parts)}` } : { calls }
+  }
+}
+
+/** Approves what waits until the turn has ended. */
+async function approveAll(session: Session, isOver: () => boolean, time: ManualTime): Promise<void> {
+  while (!isOver()) {
+    for (const { approvalId } of await session.approvals())
+      await session.decide({ approvalId, decision: 'approve' }).catch(() => {})
+    await time.settle()
+  }
+}
+
+async function run(world: World, levels: number, death: Death | undefined): Promise<{ readonly died: boolean }> {
+  const { disk, time } = world
+  const dying = death && createDyingStore(disk, death)
+  const open = (store: Store) =>
+    createHost({ environment: time.environment, store, agent: createAgents(world, levels), lingerMs: 0 })
+  const first = open(dying?.store ?? disk)
+  const isOver = { first: false, second: false }
+  const begun = await Promise.race([
+    (async () => {
+      const session = await first.session('s')
+      const answer = session.send('Pay it.', { inputId: 'm1' }).answer
+      const deciding = approveAll(session, () => isOver.first || dying?.isDead() === true, time)
+      await answer
+      isOver.first = true
+      await deciding
+      return 'whole' as const
+    })().catch(() => 'dead' as const),
+    (async () => {
+      while (dying?.isDead() !== true) {
+        if (isOver.first) return 'whole' as const
+        await time.settle()
+      }
+      await time.settle()
+      return 'dead' as const
+    })(),
+  ])
+  if (begun === 'whole') {
+    await first.stop()
+    return { died: false }
+  }
+  disk.expireLeases()
+  const second = open(disk)
+  const session = await second.session('s')
+  const turn = session.send('Pay it.', { inputId: 'm1' })
+  const deciding = approveAll(session, () => isOver.second, time)
+  await time.until(turn.answer)
+  isOver.second = true
+  await deciding
+  await second.stop()
+  return { died: true }
+}
+
+/** Facts of each log of the tree, in its order. */
+async function readTree(disk: Store): Promise<readonly (readonly string[])[]> {
+  const names = ['s']
+  for await (const { session } of disk.children('s')) names.push(session)
+  return await Promise.all(
+    names.map(async (name) => {
+      const facts: string[] = []
+      for await (const record of disk.read(name, 0)) facts.push(...record.facts.map(({ type }) => type))
+      return facts
+    }),
+  )
+}
+
+const count = (facts: readonly string[] | undefined, type: string): number =>
+  facts?.filter((one) => one === type).length ?? 0
+
+test.each([2, 3])('%d levels: a process dies before and after each of its writes', async (levels) => {
+  let deaths = 0
+  for (const when of ['before', 'after'] as const)
+    for (let at = 1; ; at += 1) {
+      const world: World = { disk: createMemoryStore(), time: createManualTime(), paid: [] }
+      const { died } = await run(world, levels, { at, when })
+      const where = `death ${when} append ${at}`
+      const [root, ...below] = await readTree(world.disk)
+      expect(world.paid.length, where).toBeLessThanOrEqual(1)
+      expect(below.length, where).toBe(levels - 1)
+      expect(count(root, 'turn-finished'), where).toBe(1)
+      expect([count(root, 'child-begun'), count(root, 'child-closed')], where).toEqual([1, 1])
+      for (const facts of below)
+        expect([count(facts, 'child-opened'), count(facts, 'turn-finished')], where).toEqual([1, 1])
+      if (!died) {
+        expect(world.paid).toHaveLength(1)
+        break
+      }
+      deaths += 1
+    }
+  expect(deaths).toBeGreaterThan(10)
+})
