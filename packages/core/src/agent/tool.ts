@@ -334,7 +334,10 @@ function wrong(name: string, why: string): BatonError {
 }
 
 /** Who runs the calls of a tool: the host, a connected client, or a child session. */
-export function runsWhere({ execute, delegation }: Pick<Tool, 'execute' | 'delegation'>): 'server' | 'client' | 'child' {
+export function runsWhere({
+  execute,
+  delegation,
+}: Pick<Tool, 'execute' | 'delegation'>): 'server' | 'client' | 'child' {
   if (delegation) return 'child'
   return execute ? 'server' : 'client'
 }

@@ -1,8 +1,7 @@
 // Trees of sessions whose process dies at any write: a call that another agent does settles once, its tools run once, and what
 // a person decided counts.
 import type { Agent, Session, Store } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
-import { delegate } from '@baton/core/internal'
+import { defineAgent, delegate, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
