@@ -131,7 +131,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a removal does not wait for what is still being written',
     file: `${LOCAL}/store-in-time.ts`,
-    from: "await within(timers, limit('running writes of the session'), writes.ended(session))",
+    from: 'await ended(session)',
     to: 'void writes.ended(session)',
     test: { file: `${LOCAL}/late-writes.test.ts` },
   },

@@ -1,6 +1,6 @@
 // Stores for session logs. A `LogStore` keeps them; an `OwnedLogStore` also decides which host may write to which. A
-// session may have children, which belong to it, their root: they are written under it and removed with it. One contract
-// suite (core/testing) runs over every implementation.
+// session may be the root of children, which are written under it and removed with it. One contract suite (core/testing)
+// runs over every implementation.
 import type { ErrorCode } from '../errors.ts'
 import type { SessionRecord, Snapshot } from '../machine/record.ts'
 
@@ -8,7 +8,7 @@ export interface LogStore {
   /**
    * Writes records at their positions, all or none, durably; for a log that is written elsewhere and copied here. A record
    * that already exists is fine. The first record of a log has position 0; the next owner's epoch exceeds those of its records.
-   * A child is put under its root, which needs a log: so a late copy does not bring back a part of a removed tree.
+   * A child needs a root that has a log, so a late copy cannot restore part of a removed tree.
    * @throws BatonError `store_conflict` (a position has another record; a position would be skipped; a host holds the
    * session, or its root, and alone may append; the root has no log), `illegal_input` (a child without its root, or under
    * another one), `log_damaged` (a record is invalid), `log_version_unknown`, `store_failed`
@@ -25,22 +25,23 @@ export interface LogStore {
    */
   list(options?: ListOptions): AsyncIterable<StoredSession>
   /**
-   * The children of a root, at every depth of its tree and also without a record, in the order of `list`; read in pages.
-   * They have its holder, and never count as owned. None for a child, which is no root.
+   * The children of a root at every depth of its tree, with or without records, in the order of `list`; read in pages. Each
+   * has the holder of the root, and is never owned. A child has no children here: name its root.
    * @throws BatonError `store_failed`
    */
   children(root: string, options?: ListOptions): AsyncIterable<StoredSession>
   /**
    * Stores a whole log as read from a store; the next owner's epoch exceeds those of its records. The session then counts
-   * as recoverable: it may have outstanding work. The children of a tree come first, each under its root, and its root
-   * last, so that nobody recovers half a tree; `remove` of the root takes back what came so far.
+   * as recoverable: it may have outstanding work. To restore a tree, restore its children under the root, then the root,
+   * which makes the tree recoverable; if that fails midway, `remove` of the root removes the restored children.
    * @throws BatonError `session_exists` (it has records, or the root of a child has), `illegal_input` (a child without its
    * root, or under another one), `log_damaged` (a record is invalid), `log_version_unknown`, `store_failed`
    */
   restore(session: string, records: readonly SessionRecord[], under?: ChildOf): Promise<void>
   /**
-   * Removes a session and everything that belongs to it, all children included, in one act; afterwards, appends of
-   * their former owners are refused. `owner` removes it: a session held by another owner stays. A child goes with its root.
+   * Removes a session and everything that belongs to it, with all its children, in one transaction; afterwards, appends
+   * of their former owners are refused. `owner` removes it: a session held by another owner stays. A child is removed with
+   * its root.
    * @throws BatonError `session_held`, `illegal_input` (a child; the message names its root), `store_failed`
    */
   remove(session: string, owner?: string): Promise<void>
@@ -66,13 +67,13 @@ export interface OwnedLogStore extends LogStore {
    * Makes `owner` the session's only writer unless another owner holds it; afterwards, every earlier epoch is refused.
    * The same owner gets a new epoch. `address` tells others how to reach the owner.
    *
-   * With `under`, the session is a child: it is made if it is new, and taken from whoever wrote to it, in the act that finds
-   * `rootEpoch` to be the newest epoch of the root. The answer is `not-the-root` if it is not, or if the root was removed;
-   * nothing is changed then. So an owner that lost the root acquires none of its children, and one that acquired a child
-   * keeps appending until the next owner of the root acquires that child too. Children have no lease: the root's keeps
-   * other owners from all of them. For `rest`, `resume`, `release`, `renew` and `requestHandover` they do not exist; see there.
-   * @throws BatonError `illegal_input` (a child without its root, or under another one; a session with records of its own
-   * under a root; the message says which), `store_failed`
+   * With `under`, the session is a child: it is created if it is new, and taken from its former owner, in the transaction
+   * that compares `rootEpoch` with the newest epoch of the root. If they differ, or the root was removed, the answer is
+   * `not-the-root` and nothing changes. An owner that lost the root therefore acquires none of its children; it may append
+   * to a child that it acquired earlier until the next owner of the root acquires that child. Children have no lease: the
+   * lease of the root covers all of them.
+   * @throws BatonError `illegal_input` (a child without its root, or under another one; a session that has records and is
+   * no child, under a root; the message says which), `store_failed`
    */
   acquire(session: string, owner: string, address?: string, under?: Under): Promise<Acquired | HeldByOther | NotTheRoot>
   /**
@@ -82,14 +83,14 @@ export interface OwnedLogStore extends LogStore {
    */
   append(session: string, epoch: number, afterPos: number, records: readonly SessionRecord[]): Promise<number>
   /**
-   * Extends every lease of the owner, including expired leases if no other owner has acquired the session. The lease of a
-   * root is that of its children. @throws BatonError `store_failed`
+   * Extends every lease of the owner, including expired leases if no other owner has acquired the session. Renewing a
+   * root is enough for its children. @throws BatonError `store_failed`
    */
   renew(owner: string): Promise<Renewal>
   /**
    * Ends an ownership. `nothing` left (the default) means no outstanding work: a starting host can skip the session.
-   * With `work` left, it can be recovered at once. Does nothing for another epoch, or for a child: it has no lease, and is
-   * recovered with its root.
+   * With `work` left, it can be recovered at once. Does nothing for another epoch, or for a child: it is recovered
+   * with its root.
    */
   release(session: string, epoch: number, left?: LeftBehind): Promise<void>
   /**
@@ -109,7 +110,7 @@ export interface OwnedLogStore extends LogStore {
    * nothing for a child: ask for its root.
    */
   requestHandover(session: string, owner: string): Promise<void>
-  /** Sessions of `list`, hence no children, without a holder that were not released with nothing left. */
+  /** Sessions of `list`, so no children, without a holder that were not released with nothing left. */
   listRecoverable(): AsyncIterable<StoredSession>
 }
 
@@ -117,14 +118,14 @@ export interface ListOptions {
   readonly after?: string
 }
 
-/** Names the root of a child: the session that is removed, listed and recovered for the whole tree. */
+/** The root of a child. It is listed, recovered and removed for its whole tree. */
 export interface ChildOf {
   readonly root: string
 }
 
-/** The root of a child, as owned by whoever acquires the child. */
+/** The root of a child, and the proof that the caller owns it. */
 export interface Under extends ChildOf {
-  /** Epoch with which the root was acquired. */
+  /** Epoch that the caller got when it acquired the root. */
   readonly rootEpoch: number
 }
 
@@ -147,8 +148,8 @@ export interface Acquired {
 }
 
 /**
- * An answer instead of an error: a takeover of the root is expected, and the asker then ends its work on the whole tree.
- * It may not try again with the same epoch.
+ * The caller does not own the root: another owner acquired it, or it was removed. An answer and not an error, because
+ * takeovers are normal. The caller stops its work on the whole tree; trying again with the same epoch cannot succeed.
  */
 export interface NotTheRoot {
   readonly type: 'not-the-root'

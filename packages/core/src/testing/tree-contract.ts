@@ -1,4 +1,4 @@
-// Contract cases for the children of a session: who may write to them, where they are listed, and what a removal takes.
+// Contract cases for the children of a session: their owners, their lists, and their removal with the root.
 import type { Acquired, Store, StoredSession, Under } from '../agent/store.ts'
 import { initialState } from '../machine/state.ts'
 import type { StoreAct } from './store-claims.ts'

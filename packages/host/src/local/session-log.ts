@@ -41,7 +41,7 @@ const READ_MS = 120_000
 
 /**
  * Makes this host the session's only writer.
- * @throws BatonError `session_held`, `store_failed`
+ * @throws BatonError `session_held`, `illegal_input` (a child of another session), `store_failed`
  */
 export async function acquireLog({ leases, session, under }: LogAccess): Promise<OwnedLog> {
   try {
@@ -217,7 +217,7 @@ function notHeld(session: string): BatonError {
 /** Wraps anything a store throws in an error with one of these codes. */
 function asStoreError(session: string, cause: unknown): BatonError {
   const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
-  if (isBatonError(cause) && known === 'session_held') return cause
+  if (isBatonError(cause) && (known === 'session_held' || known === 'illegal_input')) return cause
   return new BatonError({
     code: known ?? 'store_failed',
     message: `session ${session}: ${describeThrown(cause)}`,
@@ -227,6 +227,7 @@ function asStoreError(session: string, cause: unknown): BatonError {
 
 const STORE_CODES = [
   'session_held',
+  'illegal_input',
   'store_conflict',
   'store_locked',
   'store_gone',

@@ -1,5 +1,5 @@
-// Checks of what every store is given for a child: the names, and that a session is used as what it is, a child under its
-// root or a session of its own.
+// Checks that every store shares: names, that a child is used under its root, and that an independent session is not used
+// as a child.
 import type { ChildOf } from '@baton/core/internal'
 import { BatonError, checkName } from '@baton/core/internal'
 
@@ -9,21 +9,21 @@ export function checkNames(session: string, under: ChildOf | undefined): void {
   if (under) checkName('a root’s id', under.root)
 }
 
-/** The row of a session, as far as it says whether it is a child. */
+/** Fields of a session's row that decide whether it may be a child. */
 export interface KnownRow {
-  /** `undefined` or `null` for a session of its own. */
+  /** `undefined` or `null` for an independent session. */
   readonly root?: string | null | undefined
   /** Position of its last record; -1 if it has none. */
   readonly pos: number
 }
 
-/** Checks that the session may be used as no child. @throws BatonError `illegal_input` */
+/** Checks that the session is not a child. @throws BatonError `illegal_input` */
 export function checkOwn(session: string, row: Pick<KnownRow, 'root'> | undefined): void {
   if (typeof row?.root === 'string') throw createChildError(session, row.root)
 }
 
 /**
- * Checks that the session may be a child of this root: it is one, or has no record yet.
+ * Checks that the session is a child of this root, or has no records yet.
  * @throws BatonError `illegal_input`
  */
 export function checkChild(session: string, root: string, row: KnownRow | undefined): void {
@@ -45,8 +45,8 @@ export function checkChild(session: string, root: string, row: KnownRow | undefi
 function createChildError(session: string, root: string): BatonError {
   return new BatonError({
     code: 'illegal_input',
-    message: `session ${session} belongs to session ${root}, and is written and removed with it alone`,
-    hint: `Use session ${root} in its place.`,
+    message: `session ${session} is a child of session ${root}, and is only written and removed through it`,
+    hint: `Use session ${root}, which lists what its children ask and answer.`,
     data: { root },
   })
 }

@@ -201,7 +201,7 @@ class Logs {
     return (this.#logs.get(session)?.records.length ?? 0) > 0
   }
 
-  /** Checks that the session may be a child of this root, or none if there is no root. @throws BatonError `illegal_input` */
+  /** Checks that the session may be written under this root, or without one. @throws BatonError `illegal_input` */
   check(session: string, root: string | undefined): void {
     const log = this.#logs.get(session)
     if (root === undefined) checkOwn(session, log)
@@ -243,7 +243,7 @@ class Logs {
 
 interface Listing {
   readonly after: string | undefined
-  /** The root of the children to list; sessions of their own otherwise. */
+  /** Lists the children of this root. Without it, lists independent sessions. */
   readonly root?: string
 }
 

@@ -129,15 +129,18 @@ const MIGRATIONS: readonly string[] = [
   END $$;
 
   -- Gives a child a new epoch. No row: its root is gone, or has another epoch. A row without an epoch: it is no child of
-  -- this root. The rows are locked in the order in which appends lock theirs.
+  -- this root. The rows are locked in the order in which appends lock theirs, and the root is shared with its other
+  -- children, which are acquired at the same time.
   CREATE FUNCTION %s.acquire_under(p_id text, p_root text, p_root_epoch bigint)
     RETURNS TABLE (of_root text, pos bigint, epoch bigint, until_ms bigint) LANGUAGE plpgsql AS $$
   DECLARE
     r %s.sessions;
     s %s.sessions;
   BEGIN
-    PERFORM FROM %s.sessions AS known WHERE known.id IN (p_id, p_root) ORDER BY known.id FOR UPDATE;
-    SELECT * INTO r FROM %s.sessions AS known WHERE known.id = p_root;
+    IF p_id COLLATE "C" < p_root COLLATE "C" THEN
+      PERFORM FROM %s.sessions AS known WHERE known.id = p_id FOR UPDATE;
+    END IF;
+    SELECT * INTO r FROM %s.sessions AS known WHERE known.id = p_root FOR SHARE;
     IF r.epoch IS DISTINCT FROM p_root_epoch OR r.root IS NOT NULL THEN RETURN; END IF;
     INSERT INTO %s.sessions AS known (id, root) VALUES (p_id, p_root) ON CONFLICT (id) DO UPDATE SET id = known.id
       RETURNING * INTO s;

@@ -147,7 +147,7 @@ function openLogs(connections: PostgresConnections): Logs {
         checkOwn(session, own)
         const holder = own && (await findHolder(query, schema, own.key))
         if (holder && holder.owner !== owner) throw createHeldError(session, holder)
-        // Also what was acquired while the rows were waited for.
+        // Includes children that were acquired while this waited for the locks.
         await query(`DELETE FROM ${schema}.sessions WHERE id = $1 OR root = $1`, [session])
       })
     },
@@ -157,7 +157,7 @@ function openLogs(connections: PostgresConnections): Logs {
 interface Listing {
   readonly where: string
   readonly after?: string | undefined
-  /** The root of the children to list; sessions of their own otherwise. */
+  /** Lists the children of this root. Without it, lists independent sessions. */
   readonly root?: string
 }
 
@@ -221,7 +221,7 @@ interface LockedRow extends KnownRow {
 
 /**
  * Returns the session's row, locked until the transaction ends. Creates it if missing.
- * @throws BatonError `illegal_input` for a child without its root, or a session of its own under one
+ * @throws BatonError `illegal_input` for a child without its root, or an independent session under one
  */
 async function lockSession(query: Query, { schema, session, under }: Place): Promise<LockedRow> {
   const root = under?.root ?? null
@@ -237,7 +237,7 @@ async function lockSession(query: Query, { schema, session, under }: Place): Pro
   return row
 }
 
-/** Returns the row of a root, which then is not removed until the transaction ends. */
+/** Returns the row of a root, and keeps it from removal until the transaction ends. */
 async function keepRoot(query: Query, schema: string, root: string): Promise<LockedRow | undefined> {
   const [row] = await query<{ key: string; pos: string; root: string | null }>(
     `SELECT key, pos, root FROM ${schema}.sessions WHERE id = $1 AND root IS NULL FOR KEY SHARE`,

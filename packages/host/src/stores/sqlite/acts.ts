@@ -43,7 +43,7 @@ export type Act =
   /** A write without data, which checks whether the file is writable. */
   | { readonly type: 'probe'; readonly session: '' }
 
-/** `undefined`: the root is gone, or has another epoch. */
+/** `undefined` if the root was removed, or has another epoch. */
 export type AcquiredUnder = { readonly epoch: number; readonly pos: number } | undefined
 
 /** The name of an existing session, which refuses the restore: itself, or its root. */
@@ -57,6 +57,9 @@ export type ActValue =
 export type ActOutcome =
   { readonly type: 'done'; readonly value: ActValue } | { readonly type: 'failed'; readonly failure: StoreFailure }
 
+/** A removal may delete any number of rows, so it counts as too large for the caller's thread (see commit-pace.ts). */
+const REMOVAL_CHARS = 100_000
+
 /** Approximate size of an act's texts, in UTF-16 units. */
 export function measureAct(act: Act): number {
   switch (act.type) {
@@ -67,6 +70,8 @@ export function measureAct(act: Act): number {
     case 'put-snapshot':
     case 'put-blob':
       return act.body.length
+    case 'remove':
+      return REMOVAL_CHARS
     default:
       return 0
   }

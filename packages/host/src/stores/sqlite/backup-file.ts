@@ -25,7 +25,7 @@ import { checkFiles, createLinkError, findRealPath } from './store-file.ts'
 
 /**
  * Copies the store as of one moment, in this thread, while a server may keep using it. The copy of a store in an older
- * format has this one. Returns a report on the copy: damage in the store is in the copy too.
+ * format is migrated. Returns a report on the copy: damage in the store is in the copy too.
  * @throws BatonError `invalid_option` when `target` exists, `store_failed`, `log_damaged`
  */
 export function backUpStoreFile(path: string, target: string): StoreReport {
@@ -208,7 +208,7 @@ function copyFile(source: string, target: string): { readonly copy: string; read
   }
 }
 
-/** Brings a copy of a store in an older format to this one, so that it can be checked. */
+/** Migrates a copy of a store in an older format, so that it can be checked. */
 function upgrade(copy: string): void {
   const db = new DatabaseSync(copy)
   try {

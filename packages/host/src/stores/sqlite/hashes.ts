@@ -37,11 +37,11 @@ export interface SessionRow {
   readonly head: string | null
   /** Hash of the row itself. */
   readonly sum: string
-  /** The root of a child; null for a session of its own. */
+  /** The root of a child; null for an independent session. */
   readonly root: string | null
 }
 
-/** A session of its own has the hash that it had in format 2, which knew no roots. */
+/** Format 2 had no roots; rows without one keep their hash. */
 export function hashRow({ key, id, epoch, owner, pos, last_ms, blobs, head, root }: Omit<SessionRow, 'sum'>): string {
   const fields = [key, id, epoch, owner, pos, last_ms, blobs, head, ...(root === null ? [] : [root])]
   return digest(`session ${JSON.stringify(fields)}`)

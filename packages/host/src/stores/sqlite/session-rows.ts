@@ -130,7 +130,7 @@ function createRows(rows: Statements) {
       save({ ...row, root })
       return { ...row, root }
     },
-    /** Whether it is a session of its own with records. @throws BatonError `log_damaged` */
+    /** Whether it is an independent session with records. @throws BatonError `log_damaged` */
     hasLog: (session: string): boolean => {
       const row = findSound(session)
       return row !== undefined && row.root === null && row.pos >= 0
