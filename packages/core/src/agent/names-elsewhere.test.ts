@@ -183,6 +183,6 @@ test('sources in the place of tools, the servers themselves, and an agent among 
   expect(define({ tools: [servers] })).toContain('Write sources: servers.sources beside tools')
   expect(define({ sources: servers })).toContain('Write sources: servers.sources')
   expect(define({ sources: [servers] })).toContain('Write sources: servers.sources')
-  expect(define({ tools: [defineAgent({ name: 'writer' })] })).toContain('context.openSession')
+  expect(define({ tools: [defineAgent({ name: 'writer' })] })).toContain('delegate(')
   expect(define({ tools: [defineAgent({ name: 'writer' })] })).toContain('tools[0] is the agent "writer"')
 })

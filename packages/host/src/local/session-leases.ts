@@ -91,7 +91,7 @@ export class SessionLeases {
 
   /**
    * Acquires a child under its root. It has no lease of its own, and needs no renewal.
-   * @throws BatonError `store_conflict` if another owner has the root, `store_failed`, or whatever else the store throws
+   * @throws BatonError `session_held` if another owner has the root, `store_failed`, or whatever else the store throws
    */
   async acquireChild(session: string, under: Under): Promise<OwnedLog> {
     const { disk, owner, timers } = this.#init
@@ -99,7 +99,7 @@ export class SessionLeases {
     const outcome = await within(timers, limit, disk.acquire(session, owner, undefined, under))
     if (outcome.type === 'acquired') return { epoch: outcome.epoch, pos: outcome.pos, isHeld: true }
     const message = `session ${session} cannot be opened: another host has its root, session ${under.root}`
-    throw new BatonError({ code: 'store_conflict', message })
+    throw new BatonError({ code: 'session_held', message })
   }
 
   /**

@@ -22,7 +22,7 @@ export interface ChildLinkOptions {
   /**
    * Opens the child's session, or makes it if its parent has read nothing of it and it need not end.
    * @throws BatonError `unknown_session` if there is none and it may not be made, `tool_gone` while the calling agent lacks
-   * the tool, `store_conflict` if another owner has the root, or what an opening throws
+   * the tool, `session_held` if another owner has the root, or what an opening throws
    */
   readonly open: (child: Child) => Promise<LinkedChild>
   readonly timers: Timers
@@ -130,7 +130,7 @@ export class ChildLink {
       if (input) await this.#submit(input)
       else {
         // Another owner of the root continues the child.
-        if (code === 'store_conflict') this.#isLeft = true
+        if (code === 'session_held') this.#isLeft = true
         else
           log.warn('the session of a delegated call could not be opened', {
             session: parent.session,
