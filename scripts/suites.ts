@@ -53,6 +53,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     seconds: 36,
     needs: ['postgres'],
   },
+  { name: 'handshake of a tree', files: ['packages/testing/src/tree/*'], tier: 'nightly', seconds: 150, needs: [] },
   { name: 'client and kills', files: ['packages/client/src/kill-moments.*'], tier: 'nightly', seconds: 51, needs: [] },
   {
     name: 'commands',

@@ -2,7 +2,7 @@
 // parent, `itemsFor` what a parent's log says to one of its children. Each reader keeps in its own log how far it has read.
 import type { JsonValue } from '../json.ts'
 import { parseJson } from '../json.ts'
-import type { Fact, FactOf } from './fact.ts'
+import type { Fact, FactOf, TurnOutcome } from './fact.ts'
 import type { History } from './history.ts'
 import { restsAsChild } from './parent.ts'
 import type { SessionRecord } from './record.ts'
@@ -60,14 +60,14 @@ export function report(records: readonly SessionRecord[], child: ReportedChild):
       requests: [...requests.values()],
       closed: [...closed].filter((id) => !ended.has(id)),
       ended: [...ended],
-      ...(restsAsChild(child.state) && { end: readEnd(read, child.hasOutput === true) }),
+      ...(restsAsChild(child.state) && { end: readEnd(read, child) }),
     },
   }
 }
 
-/** A turn that has ended is reported with the end of everything that it left: then its answer is the child's. */
+/** An answer is reported with the end of everything that its turn left: the state has no text. */
 function withoutUnsettled(records: readonly SessionRecord[], state: State): readonly SessionRecord[] {
-  if (state.turn !== null || restsAsChild(state)) return records
+  if (state.parent?.finished?.outcome !== 'answered' || restsAsChild(state)) return records
   const last = records.findLastIndex(({ facts }) => facts.some(({ type }) => type === 'turn-finished'))
   return last < 0 ? records : records.slice(0, last)
 }
@@ -169,21 +169,20 @@ function readClosed(fact: Fact): string | undefined {
   }
 }
 
-function readEnd(records: readonly SessionRecord[], hasOutput: boolean): ChildEnd {
-  const facts = records.flatMap((record) => record.facts)
-  const finished = facts.findLast((fact) => fact.type === 'turn-finished')
+function readEnd(records: readonly SessionRecord[], { state, hasOutput }: ReportedChild): ChildEnd {
+  const { finished } = state.parent ?? {}
   if (!finished) return { stop: 'cancelled', text: '' }
-  const { text, outcome, error } = finished
+  const { outcome, error } = finished
+  if (outcome !== 'answered') return { stop: STOPS[outcome], text: '', ...(error && { error }) }
+  const facts = records.flatMap((record) => record.facts)
+  const text = facts.findLast((fact) => fact.type === 'turn-finished')?.text ?? ''
   const step = facts.findLast((fact) => fact.type === 'step-finished')
-  const isCut = outcome === 'answered' && step?.finish === 'max-tokens'
-  const stop = isCut ? 'max-tokens' : STOPS[outcome]
-  const parsed = hasOutput && outcome === 'answered' ? parseJson(text) : undefined
+  const parsed = hasOutput ? parseJson(text) : undefined
   const value: { readonly value?: JsonValue } = parsed?.ok ? { value: parsed.value } : {}
-  return { stop, text, ...value, ...(error && { error: { code: error.code, message: error.message } }) }
+  return { stop: step?.finish === 'max-tokens' ? 'max-tokens' : 'end', text, ...value }
 }
 
-const STOPS: Readonly<Record<FactOf<'turn-finished'>['outcome'], ChildStop>> = {
-  answered: 'end',
+const STOPS: Readonly<Record<Exclude<TurnOutcome, 'answered'>, ChildStop>> = {
   tool: 'tool',
   silent: 'silent',
   interrupted: 'cancelled',

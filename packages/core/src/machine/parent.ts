@@ -183,7 +183,7 @@ export type ParentFact = FactOf<'child-opened' | 'parent-told'>
 export function applyParentFact(state: State, fact: ParentFact): State {
   if (fact.type === 'child-opened') {
     const { session, birth, callId, root, depth, tools } = fact
-    const place = { session, birth, callId, root, depth, tools, pos: -1, grant: null, end: null }
+    const place = { session, birth, callId, root, depth, tools, pos: -1, grant: null, end: null, finished: null }
     const nothing = { spent: NOTHING_SPENT, acted: false, did: { calls: [] }, untrusted: [] }
     return { ...state, parent: { ...place, ...nothing } }
   }
@@ -210,6 +210,12 @@ function readTotals(before: State, parent: Parent, fact: Fact): Partial<Parent> 
         spent: addSpent(parent.spent, spent),
         ...(untrusted.length > 0 && { untrusted: join(parent, untrusted) }),
       }
+    }
+    case 'turn-started':
+      return { finished: null }
+    case 'turn-finished': {
+      const { outcome, error } = fact
+      return { finished: { outcome, ...(error && { error: { code: error.code, message: error.message } }) } }
     }
     case 'model-used':
     case 'summary-finished':

@@ -73,10 +73,13 @@ function leaveCall(draft: Draft, one: Relayed, { state, mayHaveActed }: Call): v
   } else if ((state === 'ready' || state === 'offered') && !mayHaveActed) withdraw(draft, one, 'nobody')
 }
 
-/** A level between ends these: nobody new may run them. */
+/** A level between has ended these: nobody new may run them. One that never came this far is with nobody. */
 export function leaveEnded(draft: Draft, callId: string, ended: readonly string[]): void {
-  for (const one of draft.state.relayed)
-    if (one.via === callId && one.call && !one.isDecided && ended.includes(one.id)) leaveCall(draft, one, one.call)
+  for (const id of ended) {
+    const one = findRelayed(draft.state, id)
+    if (!one) emit(draft, { type: 'request-withdrawn', callId, id, reason: 'nobody' })
+    else if (one.call && !one.isDecided) leaveCall(draft, one, one.call)
+  }
 }
 
 /** The child is gone, with everything that it asked. */

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts'
 import type { Provenance, Usage } from '../messages.ts'
 import type { ModelSettings } from '../model-settings.ts'
-import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
+import type { CallProposal, ClockMode, FactOf, SettlementType, TurnOutcome } from './fact.ts'
 import type { Deeds, Grant, Spent } from './tree-values.ts'
 import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played } from './values.ts'
 
@@ -250,6 +250,8 @@ export interface State {
   readonly relayed: readonly Relayed[]
 }
 
+type TurnError = Pick<NonNullable<FactOf<'turn-finished'>['error']>, 'code' | 'message'>
+
 /** A child's side: the session that delegated to this one. */
 export interface Parent {
   readonly session: string
@@ -266,6 +268,8 @@ export interface Parent {
   readonly grant: Grant | null
   /** Why this session has to end; null while it may go on. */
   readonly end: string | null
+  /** How its newest turn ended; null while one runs. The text of an answer is in the log. */
+  readonly finished: { readonly outcome: TurnOutcome; readonly error?: TurnError } | null
   /** Totals of this session and everything below it. */
   readonly spent: Spent
   readonly acted: boolean

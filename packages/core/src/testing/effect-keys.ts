@@ -1,6 +1,7 @@
 // Keys of effects, by the input that answers one and by the effect that withdraws one. They are written down apart from the
 // machine's own, which they check.
 import type { Effect, Input, State } from '../machine/index.ts'
+import { findCall } from '../machine/index.ts'
 
 export function answerKey(input: Input, before: State): string | null {
   switch (input.type) {
@@ -24,7 +25,7 @@ export function answerKey(input: Input, before: State): string | null {
     case 'question-answer':
       return `ask-question:${input.questionId}`
     case 'tool-result': {
-      const offer = before.step?.calls.find((call) => call.callId === input.callId)?.offer
+      const offer = findCall(before, input.callId)?.offer
       return offer?.connection === input.connection ? `offer-call:${input.callId}:${offer.number}` : null
     }
     default:
