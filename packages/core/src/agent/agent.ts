@@ -302,7 +302,7 @@ const LEAST: Readonly<Record<string, number>> = {
   // The first try counts.
   attempts: 1,
   outputAttempts: 1,
-  // A session without a child slot could never delegate.
+  // With 0, no call could begin.
   treeSessions: 1,
   children: 1,
   // The running one counts.

@@ -136,8 +136,8 @@ export interface DelegatingTool<Name extends string, Input, Output> extends Tool
 }
 
 /**
- * Defines a tool whose calls are done by another agent, each in a session of its own. The child's requests for
- * approval, questions and client tools reach the people and clients of the calling session; its answer is the result.
+ * Defines a tool whose calls another agent does, each in a child session. What the child asks reaches the people and
+ * clients of the calling session; its answer is the result.
  *
  * ```ts
  * const research = delegate({ agent: researcher, description: 'Finds facts on the web' })
@@ -177,7 +177,7 @@ export function delegate(init: DelegateOptions): DelegatingTool<string, unknown,
     name,
     input: input ?? TASK,
     timeoutMs,
-    // Each call of the child has its own class; the delegating call itself is started once and goes on after a crash.
+    // Calls of the child have classes of their tools. The delegating call continues after a crash.
     effect: 'once',
     onInterrupt: 'cancel',
     ...(trust && { trust }),

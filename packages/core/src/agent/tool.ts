@@ -333,7 +333,7 @@ function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${why}` })
 }
 
-/** Who runs the calls of a tool: the host, a connected client, or a child session. */
+/** Says who runs a tool: the host, a connected client, or another agent in a child session. */
 export function runsWhere({
   execute,
   delegation,

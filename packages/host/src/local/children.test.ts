@@ -26,7 +26,7 @@ interface Death {
   readonly when: 'before' | 'after'
 }
 
-/** A store whose process dies at one of its writes: nothing that it asks is answered from then on. */
+/** A store whose process dies at one of its writes: the store answers nothing after that. */
 function createDyingStore(disk: Store, { at, when }: Death): { readonly store: Store; readonly isDead: () => boolean } {
   let appends = 0
   let isDead = false
@@ -185,3 +185,64 @@ test.each([2, 3])('%d levels: a process dies before and after each of its writes
     }
   expect(deaths).toBeGreaterThan(10)
 })
+
+/** Fails this many appends and acquisitions of the sessions that match, from the opening of the first child on. */
+function createFailingStore(disk: Store, left: { count: number }, isHit: (session: string) => boolean): Store {
+  let isArmed = false
+  const fail = (session: string): void => {
+    isArmed ||= session !== 's'
+    if (!isArmed || !isHit(session) || left.count === 0) return
+    left.count -= 1
+    throw new Error('the disk is full')
+  }
+  return {
+    ...disk,
+    append: async (session, ...given) => {
+      fail(session)
+      return await disk.append(session, ...given)
+    },
+    acquire: async (session, ...given) => {
+      fail(session)
+      return await disk.acquire(session, ...given)
+    },
+  }
+}
+
+test.each([
+  ['of the child', (session: string) => session !== 's', 20],
+  ['of its caller', (session: string) => session === 's', 4],
+  ['of both', () => true, 6],
+])(
+  'a store that fails for a while with the log %s: the call is followed again, and nothing happens twice',
+  async (_, isHit, times) => {
+    const world: World = { disk: createMemoryStore(), time: createManualTime(), paid: [] }
+    const left = { count: 0 }
+    const store = createFailingStore(world.disk, left, isHit)
+    const host = createHost({ environment: world.time.environment, store, agent: createAgents(world, 2) })
+    const session = await host.session('s')
+    const isOver = { now: false }
+    const turn = session.send('Pay it.', { inputId: 'm1' })
+    turn.answer.catch(() => {})
+    const passing = (async () => {
+      while (!isOver.now) {
+        for (const { approvalId } of await session.approvals().catch(() => []))
+          await session.decide({ approvalId, decision: 'approve' }).catch(() => {})
+        await world.time.pass(500)
+      }
+    })()
+    await expect.poll(async () => (await listEnds(world.disk)).length, { interval: 1 }).toBe(1)
+    isOver.now = true
+    await passing
+    await host.stop()
+    const [root, ...below] = await readTree(world.disk)
+    expect(world.paid).toHaveLength(1)
+    expect(below).toHaveLength(1)
+    expect([count(root, 'child-begun'), count(root, 'child-closed'), count(root, 'turn-finished')]).toEqual([1, 1, 1])
+  },
+)
+
+/** Ends of the root's turn. */
+async function listEnds(disk: Store): Promise<readonly string[]> {
+  const [root = []] = await readTree(disk)
+  return root.filter((type) => type === 'turn-finished')
+}

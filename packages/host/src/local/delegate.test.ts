@@ -1,5 +1,5 @@
-// Calls that are done by another agent, in a session of its own: what the caller's model reads, what people and clients are
-// asked at the caller's session, and which rules of the caller hold below.
+// Calls that another agent does in a child session: results that the caller's model reads, requests at the caller's session,
+// and rules of the caller that hold below.
 import type { Agent, AgentOptions, Session, ToolContext } from '@baton/core'
 import type { Timers } from '@baton/core/internal'
 import { BatonError, createTaintPolicy, defineAgent, delegate, tool } from '@baton/core'
@@ -55,7 +55,7 @@ function createPair(
   return { host: made, time, store, boss: above.model, helper: below.model, open: () => made.session('s') }
 }
 
-/** What the caller's model read as the result of its call. */
+/** Contents of the results that the model read last. */
 function toldTo(model: ScriptedModel): unknown {
   const last = model.requests.at(-1)?.messages.at(-1)
   return last?.role === 'tool' ? last.parts.map(({ content }) => content) : last
@@ -63,7 +63,7 @@ function toldTo(model: ScriptedModel): unknown {
 
 const textOf = (model: ScriptedModel): string => JSON.stringify(toldTo(model))
 
-/** Lets everything happen that waits for nobody. */
+/** Turns the event loop until only people and timers are waited for. */
 async function settle({ settle: turn }: { readonly settle: () => Promise<void> }): Promise<void> {
   for (let left = 20; left > 0; left -= 1) await turn()
 }

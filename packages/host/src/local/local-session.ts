@@ -71,7 +71,7 @@ export interface LocalSessionOptions {
   readonly directory: Pick<Directory, 'isWatched' | 'noteChange'>
 }
 
-/** Where a child is, and the root whose epoch lets it be written. */
+/** Place of a child, and the root whose epoch allows writing it. */
 export interface OpenedChild {
   readonly place: ChildPlace
   readonly under: Under

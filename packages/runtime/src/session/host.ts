@@ -123,7 +123,7 @@ function createIdError(given: unknown): BatonError {
   })
 }
 
-/** A child has one client, its caller; whoever opened it beside that could prepare or change what the caller reads. */
+/** Refuses a child: the caller is its only client, and reads its answer. */
 function createChildError(id: string): BatonError {
   return new BatonError({
     code: 'illegal_input',

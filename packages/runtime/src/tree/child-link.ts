@@ -172,7 +172,7 @@ export class ChildLink {
   async #pump(child: LinkedChild): Promise<void> {
     const { parent } = this.#init
     while (!this.#isLeft && !child.isClosed()) {
-      // Taken before the look, so that nothing that follows it is missed.
+      // Created ahead of the look: it resolves with whatever follows.
       const moved = Promise.race([child.stream.changed(), parent.stream.changed(), this.#left.promise])
       const entry = this.#entry
       if (!entry) return
