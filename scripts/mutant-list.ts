@@ -319,7 +319,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a sentence without words counts as heard before it was played',
-    file: 'packages/runtime/src/session/count-heard.ts',
+    file: 'packages/runtime/src/session/interrupt-session.ts',
     from: 'if (count > 0 && count >= wordEnds.length)',
     to: 'if (count >= wordEnds.length)',
     test: { file: `${LOCAL}/heard.test.ts` },

@@ -13,7 +13,6 @@ import { sampleLog } from '../shared/sampled-log.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { BegunRequests } from '../shared/begun-requests.ts'
-import type { Peers } from './pass-on.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
 
 export interface HttpLimits extends QuotaLimits {
@@ -116,6 +115,14 @@ export function createParts(host: HostWithSessions, options: HandlerOptions): Ha
   const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
   const more = { repeated, quotas, begun: new BegunRequests(), peers: peers && createPeers(peers, world) }
   return { host, world, basePath, allow, cancelWaiting, isDraining, limits: all, ...more }
+}
+
+/** A front's knowledge of the other servers. */
+interface Peers {
+  readonly options: PeerOptions
+  readonly warnings: PeerWarnings
+  /** Logs requests that are passed on; bursts are sampled. */
+  readonly noteInfo: ServerWorld['log']['info']
 }
 
 function createPeers(options: PeerOptions, { log, clock }: ServerWorld): Peers {

@@ -1,6 +1,6 @@
 // Passes a request on to the peer that holds its session, at most once, over its own connection, and streams the peer's
 // answer as fast as it is read. This server has already counted the request. Only answers of a Baton server are accepted.
-import type { NoLink, PeerOptions } from '../shared/peer-identity.ts'
+import type { NoLink } from '../shared/peer-identity.ts'
 import {
   BAD_ADDRESS,
   createPeerHeaders,
@@ -9,24 +9,14 @@ import {
   CONNECT_MS,
   describeRefusal,
 } from '../shared/peer-identity.ts'
-import type { PeerWarnings } from '../shared/peer-warnings.ts'
 import type { Asker } from './chat-quotas.ts'
 import type { HandlerParts } from './handler-parts.ts'
-import type { ServerWorld } from '../shared/server-world.ts'
 import type { JsonValue, Principal, Timers } from '@baton/core/internal'
 import { BatonError, isBatonError, parseJson } from '@baton/core/internal'
 import { within } from '@baton/runtime'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-
-/** A front's knowledge of the other servers. */
-export interface Peers {
-  readonly options: PeerOptions
-  readonly warnings: PeerWarnings
-  /** Logs requests that are passed on; bursts are sampled. */
-  readonly noteInfo: ServerWorld['log']['info']
-}
 
 export interface PassedRequest {
   readonly method: string
