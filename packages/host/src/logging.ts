@@ -34,7 +34,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   const log =
     (label: LogLevel): Logger['info'] =>
     (message, data = {}) => {
-      // The whole line again: a secret may stand in pieces that were redacted apart.
+      // The whole line again: a secret may be split over pieces that were redacted separately.
       const safe = redact(toLine(label, message, { data, hide: (text) => redact(text, secrets) }), escaped)
       write(readable?.(safe) ?? safe)
     }

@@ -95,7 +95,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#init = init
     this.stream = new SessionStream({
       session,
-      world: () => this.world,
+      world: () => this.#world.current,
       readLog: (fromPos) => store.read(session, fromPos),
       state: () => this.state(),
       history: () => this.history(),
@@ -296,7 +296,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (directory.isWatched && (!this.#listed || isListedOtherwise(this.#listed, state)))
       void directory.noteChange(this.session)
     this.#listed = state
-    if (this.#performer?.questions.isWaiting) this.#performer.questions.notice()
+    if (this.#performer?.questions?.isWaiting) this.#performer.questions.notice()
   }
 
   onDeath(cause: BatonError): void {
@@ -385,22 +385,9 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#untold = undefined
     if (this.#observed) for (const record of untold) this.#init.observer?.onRecord?.(record, this.#observed)
     try {
-      actor.start(() => {
-        const { timers } = this.#init.environment
-        const { history, clock } = actor
-        const submit: Actor['submit'] = (inputs) => actor.submit(inputs)
-        const { aborted } = this.#init
-        const init = {
-          environment: { clock, timers },
-          session: this,
-          aborted,
-          history,
-          feed: this,
-          submit,
-          fail: actor.fail,
-        }
-        return (this.#performer = new Performer(init))
-      })
+      const { aborted, environment } = this.#init
+      const init = { timers: environment.timers, session: this, aborted, actor }
+      actor.start(() => (this.#performer = new Performer(init)))
       this.stream.notice()
     } catch (cause) {
       this.#performer?.close()

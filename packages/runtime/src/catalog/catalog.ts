@@ -237,10 +237,11 @@ class SharedCatalog implements Catalog {
   #createModelOf(candidates: readonly (string | Model)[], find: ((id: string) => Model) | undefined): ModelOf {
     const last = candidates.at(-1)
     const lastId = last && toId(last)
+    const own = new Map<string, Model>()
+    for (const model of candidates) if (typeof model !== 'string' && !own.has(model.id)) own.set(model.id, model)
     return (id) => {
       if (typeof id !== 'string') return id
-      const own = candidates.find((model): model is Model => typeof model !== 'string' && model.id === id)
-      const model = own ?? find?.(id)
+      const model = own.get(id) ?? find?.(id)
       if (!model) throw createUnknownModelError(id, find !== undefined)
       // The last candidate is never skipped: one model must be called.
       return model.id === lastId ? model : this.#breakers.guard(model)

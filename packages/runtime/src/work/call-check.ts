@@ -6,7 +6,7 @@ import type {
   AskedCall,
   AskedFor,
   JsonObject,
-  ModelPart,
+  ModelCallPart,
   PolicyVerdict,
   StoredMessage,
   Timers,
@@ -258,11 +258,9 @@ export function fitToolName(name: string, tools: readonly Pick<ToolDeclaration, 
 const SPELLINGS: readonly RegExp[] = [/[-_]/g, /[-_./: ]/g]
 
 /** The log and the history have the tool's own name; the log records the repair. */
-export function withToolName(part: ModelPart, tools: readonly ToolDeclaration[]): ModelPart {
-  const name = part.type === 'call' ? fitToolName(part.name, tools) : undefined
-  return part.type === 'call' && name !== undefined
-    ? { ...part, name, repairs: [...(part.repairs ?? []), 'tool-name'] }
-    : part
+export function withToolName(call: ModelCallPart, tools: readonly ToolDeclaration[]): ModelCallPart {
+  const name = fitToolName(call.name, tools)
+  return name === undefined ? call : { ...call, name, repairs: [...(call.repairs ?? []), 'tool-name'] }
 }
 
 const TITLE_CHARS = 200

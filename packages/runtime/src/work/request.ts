@@ -166,10 +166,13 @@ function declareTools(
   clientTools: readonly ClientToolSpec[],
   messages: readonly Message[],
 ): readonly ToolDeclaration[] {
-  const own = tools.filter(({ name }) => name !== READ_RESULT || hasShortened(messages))
+  const own = tools
+    .filter(({ name }) => name !== READ_RESULT || hasShortened(messages))
+    .map(({ name, description, inputSchema, effect }) => ({ name, description, inputSchema, effect }))
+  if (clientTools.length === 0) return own
   const names = new Set(own.map((tool) => tool.name))
   return [
-    ...own.map(({ name, description, inputSchema, effect }) => ({ name, description, inputSchema, effect })),
+    ...own,
     ...clientTools
       .filter((tool) => !names.has(tool.name))
       .map(({ name, description, inputSchema, effect }) => ({

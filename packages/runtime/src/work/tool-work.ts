@@ -110,7 +110,7 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
         ? context.runTool(job, execute, ...given)
         : execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
-    else refuseDetails(value)
+    else if (typeof value !== 'string') refuseDetails(value)
     if (io.isClosed()) return undefined
     // The usual case. Other results are bounded, and their images and files stored.
     const isShort = typeof value === 'string' && value.length <= INLINE_CHARS
