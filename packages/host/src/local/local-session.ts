@@ -22,7 +22,7 @@ import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
 import type { ObservedSession, SessionObserver } from '../observer.ts'
 import type { SessionLeases } from './session-leases.ts'
-import { SnapshotTaker } from './snapshot-taker.ts'
+import { SnapshotTaker } from './session-log.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { createLateError, STORE_ACT_MS } from './store-in-time.ts'
 
