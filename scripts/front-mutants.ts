@@ -13,7 +13,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   {
     name: 'a message ends what runs beside the call that waits',
     file: 'packages/server/src/http/chat.ts',
-    from: "world.cancelWaiting && (await session.info()).activity === 'waiting'",
+    from: "world.cancelWaiting && activity === 'waiting'",
     to: 'world.cancelWaiting',
     test: { file: 'packages/server/src/http/chat-two-requests.test.ts' },
   },
@@ -152,10 +152,10 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a long answer of a peer counts as one event',
-    file: 'packages/server/src/http/passed-answer.ts',
+    file: 'packages/server/src/http/pass-on.ts',
     from: '    this.restChars = 0\n',
     to: '',
-    test: { file: 'packages/server/src/http/passed-answer.test.ts' },
+    test: { file: 'packages/server/src/http/pass-on.test.ts' },
   },
   {
     name: "a link that was left takes the next session's requests",

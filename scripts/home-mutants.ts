@@ -158,14 +158,14 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'the progress of a tool that runs early is lost',
     file: `${LOCAL}/performer.ts`,
-    from: 'early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(this.#init.fail)',
+    from: 'early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(actor.fail)',
     to: 'notes.pop()',
     test: { file: `${LOCAL}/early-runs.test.ts` },
   },
   {
     name: 'the progress of a tool that runs early comes before its call',
     file: `${LOCAL}/performer.ts`,
-    from: 'early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(this.#init.fail)',
+    from: 'early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(actor.fail)',
     to: 'this.#tellNotes(notes.splice(0), cancellation.signal)',
     test: { file: `${LOCAL}/early-runs.test.ts` },
   },
@@ -249,7 +249,7 @@ export const HOME_MUTANTS: readonly Mutant[] = [
   {
     name: 'a tool that asks is left waiting by a host that stops',
     file: `${LOCAL}/performer.ts`,
-    from: '    this.questions.close()\n',
+    from: '    this.questions?.close()\n',
     to: '',
     test: { file: `${LOCAL}/performing.test.ts` },
   },

@@ -25,7 +25,7 @@ const TIMER =
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a snapshot has a newer history than state',
-    file: `${LOCAL}/snapshot-taker.ts`,
+    file: `${LOCAL}/session-log.ts`,
     from: 'this.#storing = this.#store(takeSnapshot(state, history), this.#storing)',
     to: 'const earlier = this.#storing\n    this.#storing = Promise.resolve(earlier).then(() => this.#store(takeSnapshot(state, history), undefined))',
     test: { seeds: 60 },
@@ -116,14 +116,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'retention believes any clock',
-    file: `${LOCAL}/trusted-clock.ts`,
+    file: `${LOCAL}/retention.ts`,
     from: 'const isBelieved = aheadMs <= patienceMs || heldMs >= patienceMs',
     to: 'const isBelieved = aheadMs <= Infinity || heldMs >= patienceMs',
     test: { file: `${LOCAL}/time.test.ts` },
   },
   {
     name: 'retention never believes a clock that stays ahead',
-    file: `${LOCAL}/trusted-clock.ts`,
+    file: `${LOCAL}/retention.ts`,
     from: 'const isBelieved = aheadMs <= patienceMs || heldMs >= patienceMs',
     to: 'const isBelieved = aheadMs <= patienceMs',
     test: { file: `${LOCAL}/time.test.ts` },
@@ -319,7 +319,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a sentence without words counts as heard before it was played',
-    file: 'packages/runtime/src/session/count-heard.ts',
+    file: 'packages/runtime/src/session/interrupt-session.ts',
     from: 'if (count > 0 && count >= wordEnds.length)',
     to: 'if (count >= wordEnds.length)',
     test: { file: `${LOCAL}/heard.test.ts` },

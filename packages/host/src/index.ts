@@ -4,7 +4,8 @@ export * from '@baton/core'
 // Run an agent.
 export { createOfflineModel } from '@baton/models/offline'
 export { createHost } from './local/create-host.ts'
-export type { HostOptions, LocalHost } from './local/create-host.ts'
+export type { LocalHost } from './local/create-host.ts'
+export type { HostOptions } from './local/host-options.ts'
 export type { Recovery } from './local/recover.ts'
 export { createNodeEnvironment } from './environment.ts'
 

@@ -1,7 +1,6 @@
 // The seam between the shared runtime and each host: how inputs reach a session's single writer, and how its decisions
 // are read. The local host uses an actor in this process; others use a remote actor or a workflow.
 import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
 import type { Input } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
 import type { SessionReplica, SessionStream } from './session/stream.ts'
@@ -74,23 +73,3 @@ export interface CopyingEngine extends SessionEngine {
    */
   copyTo(session: string): Promise<void>
 }
-
-/**
- * Submits a single input.
- * @throws BatonError as `submit` does
- */
-export async function submitAlone(engine: Pick<SessionEngine, 'submit'>, input: Input): Promise<Accepted | Refused> {
-  const [answer = NO_ANSWER] = await engine.submit([input])
-  return answer
-}
-
-/** Returns an acceptance. @throws BatonError with the code of a refusal */
-export function insist<Answer extends object>(answer: Answer | Refused): Answer {
-  if ('type' in answer && answer.type === 'refused') {
-    const { code, message } = answer as Refused // checked by its type
-    throw new BatonError({ code, message })
-  }
-  return answer as Answer // the remaining case
-}
-
-export const NO_ANSWER: Refused = { type: 'refused', code: 'internal', message: 'the engine did not answer' }

@@ -55,15 +55,15 @@ export function decodeModelAnswer(
   try {
     if (typeof answer !== 'object' || answer === null)
       return refuse('it', `must be an object, not ${describeValue(answer)}`)
-    const parts = own(answer, 'parts')
+    const { parts, finish, model, usage: counts, requestId } = own(answer)
     if (!Array.isArray(parts)) return refuse('parts', `must be an array, not ${describeValue(parts)}`)
-    const count = Number(own(parts, 'length'))
+    const count = Number(itemOf(parts, 'length'))
     if (!(count <= ANSWER_LIMITS.parts))
       return refuse('parts', `has ${count} items; at most ${ANSWER_LIMITS.parts} are allowed`, 'model_answer_too_large')
     const copies: ModelPart[] = []
     let chars = 0
     for (let index = 0; index < count; index++) {
-      const part = readPart(own(parts, index), `parts[${index}]`, refuse)
+      const part = readPart(itemOf(parts, index), `parts[${index}]`, refuse)
       copies.push(part)
       if (part.type === 'text' || part.type === 'reasoning') chars += part.text.length
       else if (part.type === 'call') chars += part.name.length + part.arguments.length
@@ -72,21 +72,18 @@ export function decodeModelAnswer(
       if (chars > answerChars)
         return refuse('it', `has more than ${answerChars} characters (limits.answerChars)`, 'model_answer_too_large')
     }
-    const finish = own(answer, 'finish')
     if (typeof finish !== 'string' || !FINISHES.has(finish))
       return refuse('finish', `must be ${s.listWords(FinishReason.words)}, not ${describeValue(finish)}`)
-    const model = own(answer, 'model')
     if (typeof model !== 'string') return refuse('model', `must be text, not ${describeValue(model)}`)
-    const counts = own(answer, 'usage')
     if (typeof counts !== 'object' || counts === null)
       return refuse('usage', `must be an object, not ${describeValue(counts)}`)
     const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+    const given = own(counts)
     for (const name of USAGE_COUNTS) {
-      const value = own(counts, name)
+      const value = given[name]
       // JSON writes NaN as null, and beyond the safe integers sums would be wrong.
       if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) usage[name] = value
     }
-    const requestId = own(answer, 'requestId')
     const value: ModelAnswer = {
       parts: copies,
       finish: finish as FinishReason, // checked above
@@ -107,25 +104,18 @@ const MODEL_CHARS = 256
 
 function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
   if (typeof part !== 'object' || part === null) return refuse(where, `must be an object, not ${describeValue(part)}`)
-  const type = own(part, 'type')
-  const given = own(part, 'state')
+  const { type, state: given, text, name, arguments: json, unreadable, repairs: done } = own(part)
   const state = given === undefined ? undefined : readState(given, `${where}.state`, refuse)
   switch (type) {
     case 'text':
-    case 'reasoning': {
-      const text = own(part, 'text')
+    case 'reasoning':
       if (typeof text !== 'string') return refuse(`${where}.text`, `must be text, not ${describeValue(text)}`)
       return { type, text: wellFormed(text), ...(state && { state }) }
-    }
     case 'call': {
-      const name = own(part, 'name')
       if (typeof name !== 'string') return refuse(`${where}.name`, `must be text, not ${describeValue(name)}`)
-      const json = own(part, 'arguments')
       if (typeof json !== 'string') return refuse(`${where}.arguments`, `must be JSON text, not ${describeValue(json)}`)
-      const unreadable = own(part, 'unreadable')
       if (unreadable !== undefined && typeof unreadable !== 'string')
         return refuse(`${where}.unreadable`, `must be text, not ${describeValue(unreadable)}`)
-      const done = own(part, 'repairs')
       const repairs = done === undefined ? undefined : readRepairs(done, `${where}.repairs`, refuse)
       return {
         type,
@@ -152,8 +142,8 @@ const REPAIRS_MAX = 16
 function readRepairs(given: unknown, where: string, refuse: Refuse): readonly string[] {
   if (!Array.isArray(given)) return refuse(where, `must be an array, not ${describeValue(given)}`)
   const words: string[] = []
-  for (let index = 0; index < Math.min(REPAIRS_MAX, Number(own(given, 'length'))); index++) {
-    const word = own(given, index)
+  for (let index = 0; index < Math.min(REPAIRS_MAX, Number(itemOf(given, 'length'))); index++) {
+    const word = itemOf(given, index)
     if (typeof word !== 'string') return refuse(`${where}[${index}]`, `must be text, not ${describeValue(word)}`)
     words.push(wellFormed(word.slice(0, 64)))
   }
@@ -165,8 +155,9 @@ const SOURCE_CHARS = { id: 256, url: 2048, title: 512, mediaType: 256, quote: 40
 
 /** People may click it, so only `http` and `https` addresses are kept. */
 function readSource(part: object, where: string, refuse: Refuse): SourcePart {
+  const fields = own(part)
   const readText = (name: keyof typeof SOURCE_CHARS): string | undefined => {
-    const text = own(part, name)
+    const text = fields[name]
     if (text === undefined) return undefined
     if (typeof text === 'string') return wellFormed(text.slice(0, SOURCE_CHARS[name] + (name === 'url' ? 1 : 0)))
     return refuse(`${where}.${name}`, `must be text, not ${describeValue(text)}`)
@@ -188,10 +179,10 @@ function readSource(part: object, where: string, refuse: Refuse): SourcePart {
 function readState(state: unknown, where: string, refuse: Refuse): ProviderState {
   if (typeof state !== 'object' || state === null)
     return refuse(where, `must be an object, not ${describeValue(state)}`)
-  const [provider, model] = [own(state, 'provider'), own(state, 'model')]
+  const { provider, model, data: given } = own(state)
   if (typeof provider !== 'string') return refuse(`${where}.provider`, `must be text, not ${describeValue(provider)}`)
   if (typeof model !== 'string') return refuse(`${where}.model`, `must be text, not ${describeValue(model)}`)
-  const data = decodeWith(`${where}.data`, own(state, 'data'), readData)
+  const data = decodeWith(`${where}.data`, given, readData)
   if (!data.ok) return refuse('its state is not JSON:', data.refusal.message)
   return { provider, model, data: data.value }
 }
@@ -214,7 +205,15 @@ const readData: Read<JsonValue> = (reader, value) => {
   return copy
 }
 
-/** An own data field; undefined for getters and inherited fields. */
-function own(value: object, name: string | number): unknown {
-  return Object.getOwnPropertyDescriptor(value, name)?.value
+/** The own data fields of an object; those of getters are undefined. */
+function own(value: object): Readonly<Record<string, unknown>> {
+  const found = Object.getOwnPropertyDescriptors(value)
+  const fields: Record<string, unknown> = Object.create(null)
+  for (const name in found) fields[name] = found[name]?.value
+  return fields
+}
+
+/** One of many items, without reading the others. */
+function itemOf(list: readonly unknown[], key: number | 'length'): unknown {
+  return Object.getOwnPropertyDescriptor(list, key)?.value
 }

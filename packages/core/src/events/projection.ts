@@ -190,10 +190,6 @@ export class SessionProjection {
   }
 
   #takeFact(fact: Fact, record: ProjectedRecord): void {
-    if (isCallFact(fact)) {
-      this.#takeCallFact(fact, record.nowMs)
-      return
-    }
     switch (fact.type) {
       case 'session-opened':
         this.#birth = fact.birth
@@ -254,11 +250,11 @@ export class SessionProjection {
         this.#finishTurn(fact, record)
         break
       default:
-        this.#takeStepFact(fact)
+        this.#takeStepFact(fact, record.nowMs)
     }
   }
 
-  #takeStepFact(fact: Fact): void {
+  #takeStepFact(fact: Fact, nowMs: number): void {
     switch (fact.type) {
       case 'model-started':
         this.#startStep(fact)
@@ -295,7 +291,8 @@ export class SessionProjection {
         this.#turn?.texts.cut(fact)
         break
       default:
-        break // facts of hosts and clients, and facts that others report better
+        // Facts of hosts and clients, and facts that others report better, are left out.
+        if (isCallFact(fact)) this.#takeCallFact(fact, nowMs)
     }
   }
 
@@ -365,11 +362,12 @@ export class SessionProjection {
   #finishStep(fact: FactOf<'step-finished'>): void {
     const { step, parts, finish } = fact
     const message = this.#messageOf(step)
+    const text = readText(parts)
     const written = this.#written
     this.#written = undefined
     if (written) {
       this.#tellAll(written.write('reasoning', 0, joinReasoning(parts)))
-      this.#tellAll(written.finish(readText(parts)))
+      this.#tellAll(written.finish(text))
     }
     const sources = parts.filter((part): part is SourcePart => part.type === 'source')
     if (sources.length > 0) this.#tell({ type: 'sources', message, step, sources })
@@ -377,7 +375,7 @@ export class SessionProjection {
     if (this.#turn) {
       this.#turn.finish = finish
       this.#turn.account.finishStep(fact)
-      this.#turn.texts.note(step, readText(parts))
+      this.#turn.texts.note(step, text)
     }
     this.#tell(createStepEnd(message, fact, this.#init.contextTokens?.(fact.model)))
   }

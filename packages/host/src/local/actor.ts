@@ -254,8 +254,7 @@ class SessionActor implements Actor {
         if (batch.records.length > 0 && !this.#dead) await appendSurely(this.#init, append)
         // Killed meanwhile: the next owner reads from the log whether the records were stored.
         if (this.#dead) return this.#die(this.#dead, mail)
-        this.#acknowledge(batch, mail)
-        if (batch.records.some(({ input }) => input.type === 'rewind')) await refillHistory(this.#init, this)
+        if (this.#acknowledge(batch, mail)) await refillHistory(this.#init, this)
         this.#perform(batch.effects, batch.state)
         resolve()
       } catch (cause) {
@@ -315,16 +314,20 @@ class SessionActor implements Actor {
     }
   }
 
-  #acknowledge(batch: DecidedBatch, mail: readonly Mail[]): void {
+  /** Returns whether a record is a rewind, which may restore messages that the history has dropped. */
+  #acknowledge(batch: DecidedBatch, mail: readonly Mail[]): boolean {
     const { listener } = this.#init
+    let isRewound = false
     this.state = batch.state
     for (const record of batch.records) {
+      isRewound ||= record.input.type === 'rewind'
       this.history.fold(record)
       listener.onRecord(record, true)
     }
     let next = 0
     for (const { inputs, resolve } of mail) resolve(batch.answers.slice(next, (next += inputs.length)))
     if (batch.records.length > 0) listener.onCommit(this.state, this.history)
+    return isRewound
   }
 
   readonly fail = (cause: unknown): void => this.#die(describeInternal(cause), [])

@@ -1,20 +1,17 @@
 // The local host: runs sessions as actors in this process, over a store.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type {
-  FieldKind,
   Agent,
   NeededServices,
   BlobStore,
   Environment,
   Host,
   Logger,
-  Model,
   SessionDirectory,
-  Store,
-  Usage,
+  Model,
 } from '@baton/core/internal'
-import { BatonError, checkFields, checkKinds, describeValue } from '@baton/core/internal'
-import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
+import { BatonError } from '@baton/core/internal'
+import type { Engine, RunTool, ToolJob, OpenedSession, SessionOpening } from '@baton/runtime'
 import {
   createCatalog,
   createDefaultLog,
@@ -23,92 +20,29 @@ import {
   Directory,
   readOpening,
   SharedTimers,
+  AbortedCalls,
+  hasRunningWork,
+  waitForTurns,
 } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { SessionObserver } from '../observer.ts'
 import { joinObservers } from '../observer.ts'
-import { createLocalEngine } from './local-engine.ts'
-import type { NamedModels } from './named-models.ts'
-import { checkNamedModels, createNamedModels } from './named-models.ts'
+import type { HostOptions } from './host-options.ts'
+import { checkOptions, LINGER_MS } from './host-options.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { Recovery, RecoverOptions } from './recover.ts'
 import { createRecovery } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { SessionLeases } from './session-leases.ts'
-import { foldState } from './session-log.ts'
+import { foldState, SNAPSHOT_RECORDS } from './session-log.ts'
 import { createSessionWarnings } from './session-warnings.ts'
-import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { limitStoreActs } from './store-in-time.ts'
-
-/**
- * Options of `createHost`. `{ agent }` runs it in memory; `{ agent, store: openSqliteStore(path) }` keeps its sessions.
- */
-export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
-  /** The agent of sessions that name none. */
-  readonly agent?: A
-  /** Clock, timers, randomness and network. Defaults to those of the system. */
-  readonly environment?: Environment
-  /**
-   * Turns a model id into a model. By default, ids are those of `baton models`, such as `anthropic/claude-haiku-4-5`,
-   * and keys are read from `variables`. @throws BatonError `unknown_model`, `model_not_configured`
-   */
-  readonly modelOf?: (id: string) => Model
-  /**
-   * Environment variables with keys and addresses for the default `modelOf`, such as `ANTHROPIC_API_KEY`. Defaults to
-   * `process.env`.
-   */
-  readonly variables?: Readonly<Record<string, string | undefined>>
-  /** The model of agents that name none. */
-  readonly defaultModel?: string | Model
-  /**
-   * Returns the cost of a model call in millionths of a US dollar, or `undefined` if unknown. See @baton/models/prices.
-   */
-  readonly priceOf?: (model: string, usage: Usage) => number | undefined
-  /**
-   * Storage for sessions. Defaults to memory. The caller that opened the store closes it, after the host has
-   * stopped.
-   */
-  readonly store?: Store
-  /**
-   * The address where other hosts on the same store can reach this one. They find it in `session_held` and forward
-   * requests for sessions this host owns. With @baton/server, use the `address` of its `peers`, such as
-   * `ws://10.0.0.5:8080`.
-   */
-  readonly address?: string
-  /** Passed to every tool as `context.services`. Its type is what the agent's tools require. */
-  readonly services?: unknown
-  /**
-   * Secrets, such as keys, to hide in error messages of tools and models; each is replaced by `[redacted]`. Defaults to
-   * the keys found in `variables` if `modelOf` is the default too.
-   */
-  readonly secrets?: readonly string[]
-  /** Milliseconds an interrupted model has to report the text it had produced, 0 to 60,000. Default: 1,000. */
-  readonly interruptMs?: number
-  /**
-   * Milliseconds a session's next model call waits for an aborted call to end, 0 to 60,000. After that, the aborted
-   * call is logged as abandoned. Default: 5,000.
-   */
-  readonly abortMs?: number
-  /**
-   * Milliseconds to keep a session after its last record. Sessions are kept indefinitely by default; sessions in use
-   * are always kept, and unfinished work of a dead host for an hour at least, so that it can be recovered.
-   */
-  readonly retentionMs?: number
-  /**
-   * Milliseconds to keep a session in memory after its last handle is closed and it rests, 0 to 3,600,000: the next
-   * message of its chat then reads no log. Other hosts can still take it at once, and the process can end. 0 closes it
-   * at once. At most 1,000 sessions and 64 MiB linger; beyond that the oldest are closed. Default: 60,000.
-   */
-  readonly lingerMs?: number
-  /** Number of records between two snapshots of a busy session. Default: 256. */
-  readonly snapshotRecords?: number
-  /** By default a tool source that lists no tools is a process warning, and all else is silent. */
-  readonly log?: Logger
-  /** Observers of all sessions, such as `traceSessions` and `createMetrics`. */
-  readonly observers?: readonly SessionObserver[]
-}
+import type { LocalSession, LocalSessionOptions } from './local-session.ts'
+import { openLocalSession } from './local-session.ts'
+import { secretsIn, describeToolVerdict } from '@baton/models/internal'
+import type { ModelOfOptions } from '@baton/models/choose-model'
+import { createModelOf } from '@baton/models/choose-model'
 
 /**
  * A host over a store. `await using host = createHost(…)` stops it at the end of the block. Its methods can be used
@@ -145,10 +79,10 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ? guardLog(options.log) : createDefaultLog()
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // runs a tool with the call's own input and context
-  const { snapshotRecords = SNAPSHOT_RECORDS, observers = [], abortMs, lingerMs = LINGER_MS } = options
+  const { snapshotRecords = SNAPSHOT_RECORDS, observers = [], lingerMs = LINGER_MS, retentionMs: keepMs } = options
   const openSessions = new OpenSessions(environment, { lingerMs })
   const blobs = guardBlobs(store.blobs, openSessions)
-  const models = options.modelOf ? undefined : readNamedModels(options, environment, log)
+  const models = options.modelOf ? undefined : createNamedModels(options, environment, log)
   const openSession: Host['session'] = (id, given) => session(id, given)
   const world = { environment, blobs, log, digest, digestMedia, runTool, openSession }
   const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true })
@@ -161,14 +95,15 @@ export function createHost(options: HostOptions = {}): LocalHost {
     log,
     onHandover: (session) => openSessions.handOver(session),
   })
-  const directory = createDirectory({ store, log, openSessions })
+  const directory = createDirectory({ store, log }, openSessions)
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
-  const engine = createLocalEngine(
-    { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, abortMs },
-    openSessions,
-  )
+  const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
+  const { children: openChildren } = openSessions
+  const parts = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted }
+  const shared = { ...parts, openChildren }
+  const engine = createLocalEngine(shared, openSessions)
 
-  const recovery = createRecovery({
+  const { isUnrecovered, ...recovery } = createRecovery({
     store,
     log,
     timers: environment.timers,
@@ -176,8 +111,6 @@ export function createHost(options: HostOptions = {}): LocalHost {
     open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
   })
   const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
-  const { retentionMs: keepMs } = options
-  const { isUnrecovered } = recovery
   const stopRetention =
     keepMs === undefined
       ? () => {}
@@ -198,7 +131,10 @@ export function createHost(options: HostOptions = {}): LocalHost {
     session,
     stop: host.stop,
     recover: recovery.recover,
-    strayCall: () => describeCall(running.getStore()),
+    strayCall: () => {
+      const job = running.getStore()
+      return job && { session: job.session, callId: job.callId, tool: job.name }
+    },
     remove,
     sessions: directory.sessions,
     has: directory.has,
@@ -207,67 +143,42 @@ export function createHost(options: HostOptions = {}): LocalHost {
   }
 }
 
-function describeCall(job: ToolJob | undefined): ReturnType<LocalHost['strayCall']> {
-  return job && { session: job.session, callId: job.callId, tool: job.name }
-}
-
-function createDirectory({
-  store,
-  log,
-  openSessions,
-}: Pick<RemovalOptions, 'store' | 'openSessions'> & { readonly log: Logger }): Directory {
+function createDirectory(init: { readonly store: LimitedStore; readonly log: Logger }, open: OpenSessions): Directory {
   return new Directory({
-    store,
-    log,
-    findOpen: (session) => openSessions.find(session)?.state(),
-    fold: (session) => foldState(store, session),
+    ...init,
+    findOpen: (session) => open.find(session)?.state(),
+    fold: (session) => foldState(init.store, session),
   })
 }
 
-/** @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` */
-function readNamedModels(options: HostOptions, environment: Environment, log: Logger): NamedModels {
-  const { modelOf, secrets } = createNamedModels({ variables: options.variables ?? process.env, environment, log })
-  const agents = [...(options.agents ?? []), ...(options.agent ? [options.agent] : [])]
-  checkNamedModels(modelOf, agents, options.defaultModel)
-  return { modelOf, secrets: options.secrets ?? secrets }
+/**
+ * Models by name, for programs without their own `modelOf`: keys and addresses come from variables under the names that
+ * the providers use. A name that cannot be used is refused here.
+ * @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` when a variable has an invalid value
+ */
+function createNamedModels(options: HostOptions, { transport, clock }: Environment, log: Logger) {
+  const { variables = process.env, agents = [], agent, defaultModel, secrets = secretsIn(variables) } = options
+  let find: ((id: string) => Model) | undefined
+  const onToolVerdict: ModelOfOptions['onToolVerdict'] = (verdict, model) => {
+    const line = describeToolVerdict(model, verdict)
+    if (verdict.type === 'native') log.info(line, { model })
+    else log.warn(line, { model, reason: verdict.reason, format: verdict.format })
+  }
+  // Created for the first name: an invalid variable must not affect a program that names no model.
+  const modelOf = (id: string): Model => (find ??= createModelOf({ variables, transport, clock, onToolVerdict }))(id)
+  checkNamedModels(modelOf, agent ? [...agents, agent] : agents, defaultModel)
+  return { modelOf, secrets }
 }
 
-/** @throws BatonError `invalid_option` for an unknown field, or a store that is not open, such as a file name */
-function checkOptions(options: HostOptions): void {
-  checkFields(options, { what: 'createHost', code: 'invalid_option', ...HOST_FIELDS })
-  const { store, agents }: { readonly [name in keyof HostOptions]?: unknown } = options // untyped callers
-  for (const [name, hint] of Object.entries(FUNCTIONS)) checkFunction(name, Reflect.get(options, name), hint)
-  checkKinds(options, { what: 'createHost', code: 'invalid_option', kinds: HOST_KINDS })
-  if (agents !== undefined && !Array.isArray(agents))
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `agents must be an array of agents, not ${describeValue(agents)}`,
-      hint: 'Write agents: [shop, desk], or agent: shop for a single one.',
-    })
-  if (store === undefined || (typeof store === 'object' && store !== null && 'acquire' in store && 'blobs' in store))
-    return
-  throw new BatonError({
-    code: 'invalid_option',
-    message: `store must be an open store, not ${describeValue(store)}`,
-    hint: 'Open one: const store = await openSqliteStore("chat.db"), then createHost({ agent, store }).',
-  })
+/** Resolves every model that the agents name, fallbacks included. @throws BatonError as `modelOf` does */
+function checkNamedModels(
+  modelOf: (id: string) => Model,
+  agents: readonly Pick<Agent, 'models'>[],
+  defaultModel?: string | Model,
+): void {
+  const named = [...agents.flatMap(({ models }) => models), defaultModel]
+  for (const model of named) if (typeof model === 'string') modelOf(model)
 }
-
-const FUNCTIONS = {
-  priceOf: "Write priceOf: createPriceOf({ 'own/model': { input: 1, output: 5 } }), of @baton/models/prices.",
-  modelOf: 'Write modelOf: (name) => the model of that name, or undefined.',
-  agentOf: 'Write agentOf: ({ principal }) => defineAgent({ … }).',
-}
-
-/** @throws BatonError `invalid_option` */
-function checkFunction(name: string, value: unknown, hint: string): void {
-  if (value === undefined || typeof value === 'function') return
-  const message = `${name} must be a function, not ${describeValue(value)}`
-  throw new BatonError({ code: 'invalid_option', message, hint })
-}
-
-const LINGER_MS = 60_000
-const LINGER_MS_MAX = 3_600_000
 
 interface RemovalOptions {
   readonly store: LimitedStore
@@ -326,44 +237,41 @@ function guardLog(log: Logger): Logger {
   return { info: guard('info'), warn: guard('warn') }
 }
 
-/** Each option's kind, where nothing else checks it. */
-const HOST_KINDS: Readonly<Record<keyof HostOptions, FieldKind | undefined>> = {
-  agent: undefined,
-  agents: undefined,
-  agentOf: undefined,
-  environment: 'an object',
-  modelOf: undefined,
-  variables: 'an object of secrets',
-  defaultModel: 'text or an object',
-  priceOf: undefined,
-  store: undefined,
-  address: 'text',
-  services: undefined,
-  secrets: 'an array of secrets',
-  interruptMs: { unit: 'milliseconds', least: 0, most: 60_000 },
-  abortMs: { unit: 'milliseconds', least: 0, most: 60_000 },
-  retentionMs: { unit: 'milliseconds', least: 0 },
-  lingerMs: { unit: 'milliseconds', least: 0, most: LINGER_MS_MAX },
-  snapshotRecords: { unit: 'records', least: 1 },
-  log: 'an object',
-  observers: 'an array',
+/** Dependencies shared by all sessions of a host. */
+type SharedOptions = Omit<LocalSessionOptions, 'session' | 'agent' | 'principal' | 'meta' | 'mustExist' | 'child'>
+
+interface LocalOpening extends SessionOpening {
+  /** Refuses a session without records instead of creating it: it may have been removed since it was found. */
+  readonly mustExist?: boolean
 }
 
-const HOST_FIELDS = {
-  fields: new Set(Object.keys(HOST_KINDS)),
-  elsewhere: {
-    storage: 'store',
-    idleMs: 'lingerMs',
-    memory: "conversations are kept in store; the agent's window limits how much of them the model reads",
-    voice: 'set profile: voice on the agent; createVoice of @baton/client/voice speaks its answers',
-    logger: 'log',
-    models: 'modelOf',
-    model: 'defaultModel',
-    name: 'it belongs to an agent: createHost({ agent: defineAgent({ … }) })',
-    tools: 'they belong to an agent: createHost({ agent: defineAgent({ … }) })',
-    instructions: 'they belong to an agent: createHost({ agent: defineAgent({ … }) })',
-    system: 'it belongs to an agent: createHost({ agent: defineAgent({ … }) })',
-    context: 'services',
-    telemetry: 'observers',
-  },
-} as const
+/** Opens sessions as actors in this process. It does not check who may open a session. */
+function createLocalEngine(shared: SharedOptions, openSessions: OpenSessions) {
+  const { environment, leases } = shared
+  /** @throws BatonError as `Engine.open` does; `unknown_session` with `mustExist` */
+  const open = async (session: string, opening: LocalOpening): Promise<OpenedSession> => {
+    const { agent, principal, meta = {}, mustExist = false } = opening
+    // A principal that does not own the session must be refused before anything changes.
+    const owns = (local: LocalSession): boolean => local.state().principal === principal.id
+    const { local, leave } = await openSessions.hold(session, {
+      mustExist,
+      open: () => openLocalSession({ ...shared, session, agent, principal, meta, mustExist }),
+      wake: (lingering) => lingering.wake(owns(lingering) ? agent : undefined),
+    })
+    try {
+      if (agent && owns(local)) await local.adopt(agent)
+    } catch (cause) {
+      leave()
+      throw cause
+    }
+    return { engine: local, leave }
+  }
+  const stop: Engine['stop'] = async ({ drainMs }) => {
+    const sessions = await openSessions.all()
+    const isBusy = (local: LocalSession): boolean => !local.isClosed() && hasRunningWork(local.state())
+    await waitForTurns(environment, drainMs, () => sessions.some(isBusy))
+    await openSessions.closeAll()
+    leases.stop()
+  }
+  return { open, stop }
+}

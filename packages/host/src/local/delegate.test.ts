@@ -8,7 +8,7 @@ import type { ScriptedModel, ScriptedModelOptions } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { HostOptions } from './create-host.ts'
+import type { HostOptions } from './host-options.ts'
 import { createHost } from './create-host.ts'
 import { createManualTime, never, noUnhandledRejections } from './test-world.test-kit.ts'
 

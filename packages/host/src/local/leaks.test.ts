@@ -80,18 +80,20 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
     digestMedia: (base64) => base64,
   }
   const performer = new Performer({
-    environment,
-    session: { session: 's', world: context as SessionWorld }, // only what work needs is used here
+    timers: environment.timers,
+    session: { session: 's', world: context as SessionWorld, publishLive: () => {} }, // only what work needs is used here
     aborted: new AbortedCalls(context),
-    history,
-    feed: { publishLive: () => {} },
-    submit: async (inputs) => {
-      reports.push(...inputs)
-      return inputs.map(() => ({ type: 'accepted', pos: 0 }))
-    },
     children: { start: () => {}, leave: () => {} },
-    fail: (cause) => {
-      throw cause
+    actor: {
+      clock: environment.clock,
+      history,
+      submit: async (inputs) => {
+        reports.push(...inputs)
+        return inputs.map(() => ({ type: 'accepted', pos: 0 }))
+      },
+      fail: (cause) => {
+        throw cause
+      },
     },
   })
   /** Resolves once the work has reported, or the event loop has turned. */

@@ -39,7 +39,7 @@ import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
 import type { ObservedSession, SessionObserver } from '../observer.ts'
 import type { SessionLeases } from './session-leases.ts'
-import { SnapshotTaker } from './snapshot-taker.ts'
+import { SnapshotTaker } from './session-log.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { createLateError, STORE_ACT_MS } from './store-in-time.ts'
 
@@ -123,7 +123,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#init = init
     this.stream = new SessionStream({
       session,
-      world: () => this.world,
+      world: () => this.#world.current,
       readLog: (fromPos) => store.read(session, fromPos),
       state: () => this.state(),
       history: () => this.history(),
@@ -336,7 +336,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (directory.isWatched && (!this.#listed || isListedOtherwise(this.#listed, state)))
       void directory.noteChange(this.session)
     this.#listed = state
-    if (this.#performer?.questions.isWaiting) this.#performer.questions.notice()
+    if (this.#performer?.questions?.isWaiting) this.#performer.questions.notice()
   }
 
   onDeath(cause: BatonError): void {
@@ -443,23 +443,9 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#untold = undefined
     if (this.#observed) for (const record of untold) this.#init.observer?.onRecord?.(record, this.#observed)
     try {
-      actor.start(() => {
-        const { timers } = this.#init.environment
-        const { history, clock } = actor
-        const submit: Actor['submit'] = (inputs) => actor.submit(inputs)
-        const { aborted } = this.#init
-        const init = {
-          environment: { clock, timers },
-          session: this,
-          aborted,
-          history,
-          feed: this,
-          submit,
-          children: this.#links,
-          fail: actor.fail,
-        }
-        return (this.#performer = new Performer(init))
-      })
+      const { aborted, environment } = this.#init
+      const init = { timers: environment.timers, session: this, aborted, children: this.#links, actor }
+      actor.start(() => (this.#performer = new Performer(init)))
       this.stream.notice()
     } catch (cause) {
       this.#performer?.close()

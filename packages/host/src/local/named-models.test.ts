@@ -3,7 +3,7 @@ import type { HttpRequest } from '@baton/core/internal'
 import { defineAgent } from '@baton/core/internal'
 import { expect, test } from 'vitest'
 import { createNodeEnvironment } from '../environment.ts'
-import type { HostOptions } from './create-host.ts'
+import type { HostOptions } from './host-options.ts'
 import { createHost } from './create-host.ts'
 
 const KEY = 'sk-of-a-test-0123456789'

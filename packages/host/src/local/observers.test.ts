@@ -6,7 +6,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { ObservedSession, SessionObserver } from '../observer.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { HostOptions } from './create-host.ts'
+import type { HostOptions } from './host-options.ts'
 import { createHost } from './create-host.ts'
 import { createManualTime } from './test-world.test-kit.ts'
 

@@ -5,7 +5,7 @@ import type { Model, Session, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createListener } from '@baton/runtime'
 import { describe, expect, test } from 'vitest'
-import type { HostOptions } from './create-host.ts'
+import type { HostOptions } from './host-options.ts'
 import type { ManualTime } from './test-world.test-kit.ts'
 import {
   createManualTime,

@@ -1,6 +1,6 @@
 // Performs the effects of one session in this process: owns its timers, model calls and running tools. Work answers
 // with an input and never rejects.
-import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core/internal'
+import type { Accepted, Clock, LiveFrame, Refused, Timers } from '@baton/core/internal'
 import { GrowingText } from '@baton/core/internal'
 import type { Effect, History, Input, SessionRecord, State } from '@baton/core/machine'
 import { findNewCall } from '@baton/core/machine'
@@ -8,20 +8,22 @@ import type { AbortedCalls, ModelIo, ModelJob, SessionEngine, SessionStream } fr
 import { createModelJob, createToolIo, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
 
 export interface PerformerOptions {
-  /** Its clock is the session's time. */
-  readonly environment: Pick<Environment, 'clock' | 'timers'>
+  readonly timers: Timers
   /** The session's agent may change. */
-  readonly session: Pick<SessionEngine, 'session' | 'world'>
+  readonly session: Pick<SessionEngine, 'session' | 'world'> & Pick<SessionStream, 'publishLive'>
   /** Shared by all performers of the session. */
   readonly aborted: AbortedCalls
-  readonly history: History
-  readonly feed: Pick<SessionStream, 'publishLive'>
-  /** Rejects when the session has died; its successor starts from the log. */
-  readonly submit: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
   /** The sessions of delegated calls. */
   readonly children: { start(callId: string): void; leave(callId: string): void }
-  /** Called when work rejects, which must never happen; the session then restarts from its log. */
-  readonly fail: (cause: unknown) => void
+  readonly actor: {
+    /** The session's time. */
+    readonly clock: Clock
+    readonly history: History
+    /** Rejects when the session has died; its successor starts from the log. */
+    submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]>
+    /** Called when work rejects, which must never happen; the session then restarts from its log. */
+    fail(cause: unknown): void
+  }
 }
 
 /** A run that begins while the records that begin it are being stored. */
@@ -47,13 +49,13 @@ export class Performer {
   /** Rarely more than one. */
   #models: readonly RunningModel[] = []
   readonly #tools = new Map<string, AbortController>()
-  readonly questions: ToolQuestions
+  /** Created with the first question. */
+  questions: ToolQuestions | undefined
   #newestAttempt = 0
   #isClosed = false
 
   constructor(init: PerformerOptions) {
     this.#init = init
-    this.questions = new ToolQuestions({ history: () => init.history, submit: init.submit })
   }
 
   /** Number of running model calls and tools. */
@@ -106,7 +108,7 @@ export class Performer {
   /** Aborts everything, without reports. */
   close(): void {
     this.#isClosed = true
-    this.questions.close()
+    this.questions?.close()
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
     const running = this.#models
@@ -117,7 +119,7 @@ export class Performer {
 
   #askModel(effect: EffectOf<'call-model' | 'summarise'>, state: State): void {
     const { attempt } = effect
-    const { session, history, submit, aborted } = this.#init
+    const { session, actor, aborted } = this.#init
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
     const run: RunningModel = {
       attempt,
@@ -130,25 +132,25 @@ export class Performer {
     this.#models = [...this.#models, run]
     this.#newestAttempt = attempt
     const { controller } = run
-    const live = this.#stream.bind(this, run)
     const io = {
-      history,
+      history: actor.history,
       signal: controller.signal,
       abort: () => controller.abort(),
       outlive: (running: Promise<void>) => aborted.note(session.session, running),
-      live,
+      live: this.#stream.bind(this, run),
     }
     const job = createModelJob(state, effect)
     const before = aborted.count > 0 ? aborted.settled(session.session) : undefined
     const asking = before ? this.#askAfter(before, job, io) : performModel(session.world, job, io)
     // An aborted attempt has already answered, so its late report would be stale.
-    this.#takeReport(asking, (report) => {
+    const take = (report: Input | undefined): void => {
       settle()
       run.stopTimer?.()
       const isAwaited = this.#models.includes(run)
       this.#models = this.#models.filter((one) => one !== run)
-      if (isAwaited && report) submit([report]).catch(ignoreDeath)
-    })
+      if (isAwaited && report) this.#report(report)
+    }
+    asking.then(take).catch(actor.fail)
   }
 
   /**
@@ -156,19 +158,20 @@ export class Performer {
    * aborted meanwhile.
    */
   async #askAfter(before: Promise<void>, job: ModelJob, io: ModelIo): Promise<Input | undefined> {
-    const { session, environment } = this.#init
+    const { session, actor } = this.#init
     const { effect } = job
     const limitMs = effect.type === 'call-model' ? effect.firstWordMs : undefined
-    const beganMs = limitMs === undefined ? 0 : environment.clock.nowMs()
+    const beganMs = limitMs === undefined ? 0 : actor.clock.nowMs()
     await before
     if (io.signal.aborted) return undefined
     if (limitMs === undefined || effect.type !== 'call-model') return await performModel(session.world, job, io)
-    const firstWordMs = Math.max(0, limitMs - (environment.clock.nowMs() - beganMs))
+    const firstWordMs = Math.max(0, limitMs - (actor.clock.nowMs() - beganMs))
     return await performModel(session.world, { ...job, effect: { ...effect, firstWordMs } }, io)
   }
 
   #runTool(effect: EffectOf<'run-tool'>, state: State, early: EarlyStart | undefined): void {
-    const { session, history, submit, feed } = this.#init
+    const { session, actor } = this.#init
+    const { history } = actor
     const call = early ? findNewCall(early.records, effect.callId) : history.openCall(effect.callId)
     if (!call) return
     const job = createToolJob(state, call, effect)
@@ -179,42 +182,47 @@ export class Performer {
     const io = createToolIo(job, {
       history,
       cancellation,
-      questions: this.questions,
+      questions: { ask: (...given) => this.#openQuestions().ask(...given) },
       live: (frame) => {
         if (!this.#tools.has(key)) return
-        if (!early) return feed.publishLive(frame)
+        if (!early) return session.publishLive(frame)
         early.isUrgent = true
         if (notes.push(frame) > NOTES_MAX) notes.shift()
         if (notes.length > 1) return
-        early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(this.#init.fail)
+        early.stored.then(() => this.#tellNotes(notes.splice(0), cancellation.signal)).catch(actor.fail)
       },
       isClosed: () => this.#isClosed,
       report: (report) => this.#report(report),
     })
     // Reported even when late: the machine decides, and logs it.
-    this.#takeReport(performTool(session.world, job, io), (report) => {
+    const take = (report: Input | undefined): void => {
       this.#tools.delete(key)
-      if (report) submit([report]).catch(ignoreDeath)
-    })
+      if (report) this.#report(report)
+    }
+    performTool(session.world, job, io).then(take).catch(actor.fail)
+  }
+
+  #openQuestions(): ToolQuestions {
+    const { actor } = this.#init
+    return (this.questions ??= new ToolQuestions({
+      history: () => actor.history,
+      submit: (inputs) => actor.submit(inputs),
+    }))
   }
 
   /** Drops the notes of an aborted run. */
   #tellNotes(notes: readonly LiveFrame[], { aborted }: AbortSignal): void {
-    if (!aborted) for (const note of notes) this.#init.feed.publishLive(note)
-  }
-
-  #takeReport(work: Promise<Input | undefined>, take: (report: Input | undefined) => void): void {
-    work.then(take).catch(this.#init.fail)
+    if (!aborted) for (const note of notes) this.#init.session.publishLive(note)
   }
 
   /** Sends text to readers at once. Progress is logged in the background now and then. */
   #stream(run: RunningModel, frame: LiveFrame): void {
     if (!this.#models.includes(run)) return
-    this.#init.feed.publishLive(frame)
+    this.#init.session.publishLive(frame)
     if (frame.type !== 'text-delta') return
     run.text.add(frame.text)
     if (run.text.length - run.loggedChars >= PROGRESS_CHARS) this.#logProgress(run)
-    run.stopTimer ??= this.#init.environment.timers.start(PROGRESS_MS, () => {
+    run.stopTimer ??= this.#init.timers.start(PROGRESS_MS, () => {
       run.stopTimer = undefined
       this.#logProgress(run)
     })
@@ -255,7 +263,8 @@ export class Performer {
 
   #setTimer(effect: EffectOf<'set-timer'>): void {
     const { timer, generation, atMs } = effect
-    const { clock, timers } = this.#init.environment
+    const { timers, actor } = this.#init
+    const { clock } = actor
     const key = `${timer}:${generation}`
     const cancel = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
       this.#timers.delete(key)
@@ -273,11 +282,9 @@ export class Performer {
 
   /** A dead session accepts no reports; its successor starts its work again. */
   #report(report: Input): void {
-    this.#init.submit([report]).catch(ignoreDeath)
+    this.#init.actor.submit([report]).catch(() => {})
   }
 }
-
-function ignoreDeath(): void {}
 
 interface RunningModel {
   readonly attempt: number

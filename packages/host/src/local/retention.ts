@@ -1,11 +1,9 @@
 // Removes sessions that have not been used for a while.
-import type { Environment, ErrorCode, Logger } from '@baton/core'
-import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import type { OpenSessions } from './open-sessions.ts'
 import type { LimitedStore } from './store-in-time.ts'
-import type { ClockReading } from './trusted-clock.ts'
-import { TrustedClock } from './trusted-clock.ts'
+import type { Clock, LogStore, Environment, ErrorCode, Logger } from '@baton/core/internal'
+import { parseJson, isJsonObject, readMonotonicMs, isBatonError } from '@baton/core/internal'
 
 export interface RetentionOptions {
   readonly store: LimitedStore
@@ -125,4 +123,73 @@ async function removeUnused(
     }
     throw cause
   }
+}
+
+interface TrustedClockOptions {
+  readonly clock: Clock
+  readonly store: Pick<LogStore, 'heartbeat'>
+  /**
+   * Milliseconds the clock may be ahead of the known time. A clock further ahead is trusted once a host has run with it
+   * for this long.
+   */
+  readonly patienceMs: number
+}
+
+type ClockReading =
+  | { readonly type: 'believed'; readonly nowMs: number }
+  /** `heldMs`: how long a host has run with this clock. */
+  | { readonly type: 'ahead'; readonly nowMs: number; readonly aheadMs: number; readonly heldMs: number }
+
+/** The content of the store's heartbeat. */
+interface Known {
+  /** The wall clock when it was last trusted. */
+  readonly wallMs: number
+  readonly heldMs: number
+}
+
+class TrustedClock {
+  readonly #init: TrustedClockOptions
+  /** When this process started using the clock: records made since then may carry a wrong time themselves. */
+  readonly #startMs: number
+  #known: Known | undefined
+  #readAtMs = 0
+
+  constructor(init: TrustedClockOptions) {
+    this.#init = init
+    this.#startMs = init.clock.nowMs()
+  }
+
+  /**
+   * Reads the clock. `findNewestMs` returns the time of the newest record before a given time; it is called once.
+   * @throws BatonError `store_failed`
+   */
+  async read(findNewestMs: (beforeMs: number) => Promise<number>): Promise<ClockReading> {
+    const { clock, store, patienceMs } = this.#init
+    const atMs = readMonotonicMs(clock)
+    const nowMs = clock.nowMs()
+    const isFirst = this.#known === undefined
+    const passedMs = isFirst ? 0 : atMs - this.#readAtMs
+    const known = this.#known ?? (await this.#recall(findNewestMs))
+    const expectedMs = known.wallMs + passedMs
+    const aheadMs = known.wallMs === 0 ? 0 : nowMs - expectedMs
+    const heldMs = aheadMs > patienceMs ? known.heldMs + passedMs : 0
+    const isBelieved = aheadMs <= patienceMs || heldMs >= patienceMs
+    this.#readAtMs = atMs
+    this.#known = isBelieved ? { wallMs: nowMs, heldMs: 0 } : { wallMs: expectedMs, heldMs }
+    await store.heartbeat?.write(JSON.stringify(this.#known))
+    return isBelieved ? { type: 'believed', nowMs } : { type: 'ahead', nowMs, aheadMs, heldMs }
+  }
+
+  async #recall(findNewestMs: (beforeMs: number) => Promise<number>): Promise<Known> {
+    const noted = readKnown(await this.#init.store.heartbeat?.read())
+    return { wallMs: Math.max(noted.wallMs, await findNewestMs(this.#startMs)), heldMs: noted.heldMs }
+  }
+}
+
+/** Parses a heartbeat. A missing or unreadable one yields zeros. */
+function readKnown(text = ''): Known {
+  const parsed = parseJson(text)
+  const { wallMs, heldMs } = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  const isKnown = typeof wallMs === 'number' && typeof heldMs === 'number' && wallMs >= 0 && heldMs >= 0
+  return isKnown ? { wallMs, heldMs } : { wallMs: 0, heldMs: 0 }
 }

@@ -1,8 +1,15 @@
-// One session's log in memory: the folded state, the history with its bodies, and how both are read from a store.
-import type { Store, Timers, Under } from '@baton/core/internal'
+// One session's log in memory: the folded state, the history with its bodies and its snapshots, and how they are read.
+import type { Logger, Store, Timers, Under } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
-import type { History, SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, createHistory, followRecord, initialState, isUsableSnapshot } from '@baton/core/machine'
+import type { History, SessionRecord, State, Snapshot } from '@baton/core/machine'
+import {
+  applyRecord,
+  createHistory,
+  followRecord,
+  initialState,
+  isUsableSnapshot,
+  takeSnapshot,
+} from '@baton/core/machine'
 import { describeThrown, hasWholeHistory, within } from '@baton/runtime'
 import type { OwnedLog, SessionLeases } from './session-leases.ts'
 import type { LimitedStore } from './store-in-time.ts'
@@ -234,3 +241,71 @@ const STORE_CODES = [
   'log_damaged',
   'log_version_unknown',
 ] as const
+
+interface SnapshotTakerOptions {
+  readonly store: LimitedStore
+  readonly session: string
+  readonly log: Logger
+  /** Records between two snapshots of a busy session. */
+  readonly snapshotRecords: number
+}
+
+export const SNAPSHOT_RECORDS = 256
+/** A session at rest is worth a snapshot after this fraction of a busy session's records. */
+const REST_PART = 8
+
+export class SnapshotTaker {
+  /** Position of the first commit that makes a busy session worth a snapshot. */
+  dueAtPos: number
+  readonly #init: SnapshotTakerOptions
+  #lastPos = -1
+  /** The newest write; it ends after all earlier ones. */
+  #storing: Promise<void> | undefined
+
+  constructor(init: SnapshotTakerOptions) {
+    this.#init = init
+    this.dueAtPos = init.snapshotRecords - 1
+  }
+
+  /** Notes that a snapshot up to this position exists. */
+  startAfter(pos: number): void {
+    this.#noteTaken(Math.max(this.#lastPos, pos))
+  }
+
+  /** Takes a last snapshot if it is worth it, when a session comes to rest. Resolves when every snapshot is stored. */
+  finish(state: State, history: History): Promise<void> {
+    if (this.isWorth(state.pos)) this.take(state, history)
+    return this.settled()
+  }
+
+  /** Whether a session that rests at this position is worth a snapshot. */
+  isWorth(pos: number): boolean {
+    return pos - this.#lastPos >= Math.ceil(this.#init.snapshotRecords / REST_PART)
+  }
+
+  /** Resolves when every snapshot is stored. */
+  async settled(): Promise<void> {
+    await this.#storing
+  }
+
+  take(state: State, history: History): void {
+    this.#noteTaken(state.pos)
+    this.#storing = this.#store(takeSnapshot(state, history), this.#storing)
+  }
+
+  #noteTaken(pos: number): void {
+    this.#lastPos = pos
+    this.dueAtPos = pos + this.#init.snapshotRecords
+  }
+
+  /** Stores a snapshot. A lost one does no harm: the log has everything. */
+  async #store(snapshot: Snapshot, earlier: Promise<void> | undefined): Promise<void> {
+    const { store, session, log } = this.#init
+    try {
+      await earlier
+      await store.snapshots.put(session, snapshot)
+    } catch (cause) {
+      log.warn('a snapshot could not be stored', { session, cause: describeThrown(cause) })
+    }
+  }
+}

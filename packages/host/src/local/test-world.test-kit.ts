@@ -8,7 +8,8 @@ import { act, collect, connectApp, listCalls, never, resultsTold, textsTold } fr
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { HostOptions, LocalHost } from './create-host.ts'
+import type { LocalHost } from './create-host.ts'
+import type { HostOptions } from './host-options.ts'
 import { createHost } from './create-host.ts'
 
 interface Timer {

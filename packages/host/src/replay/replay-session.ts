@@ -18,10 +18,8 @@ import { createNodeEnvironment } from '../environment.ts'
 import { createHost } from '../local/create-host.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { importSession } from '../stores/transfer.ts'
-import type { ReplayDifference } from './compare-outlines.ts'
-import { compareTurns } from './compare-outlines.ts'
-import type { OutlinedCall, OutlinedTurn, SessionOutline } from './session-outline.ts'
-import { outlineSession, readInputs } from './session-outline.ts'
+import type { ReplayDifference, OutlinedCall, OutlinedTurn, SessionOutline } from './session-outline.ts'
+import { compareTurns, outlineSession, readInputs } from './session-outline.ts'
 
 export interface ReplaySessionOptions {
   readonly agent: Agent

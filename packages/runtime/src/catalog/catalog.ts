@@ -1,6 +1,15 @@
 // The catalog: chooses each session's agent, resolves the models it calls, and prices them. It is consulted whenever a
 // session opens, including at recovery.
-import { findAgent, indexAgents } from './catalog-options.ts'
+import {
+  findAgent,
+  indexAgents,
+  checkAgent,
+  checkInterrupt,
+  checkNamed,
+  checkPriced,
+  createUnknownModelError,
+  createBypassError,
+} from './catalog-options.ts'
 import type { CatalogOptions, SessionIdentity, SessionParts } from './catalog-options.ts'
 import type { Agent, JsonObject, Logger, Model, Tool, Timers } from '@baton/core/internal'
 import { BatonError, createSpec } from '@baton/core/internal'
@@ -9,21 +18,13 @@ import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
 import { createArgumentValidator, hasPlainSchema, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
-import { RequestMessages } from '../work/request-messages.ts'
+import { RequestMessages } from '../work/request.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
 import type { ToolSearch } from '../work/tool-search.ts'
 import { createToolSearch } from '../work/tool-search.ts'
 import type { WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
-import {
-  checkAgent,
-  checkInterrupt,
-  checkNamed,
-  checkPriced,
-  createUnknownModelError,
-  createBypassError,
-} from './catalog-refusals.ts'
 import { Permitted } from '../work/permitted.ts'
 import { SourceTools } from './source-tools.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -236,10 +237,11 @@ class SharedCatalog implements Catalog {
   #createModelOf(candidates: readonly (string | Model)[], find: ((id: string) => Model) | undefined): ModelOf {
     const last = candidates.at(-1)
     const lastId = last && toId(last)
+    const own = new Map<string, Model>()
+    for (const model of candidates) if (typeof model !== 'string' && !own.has(model.id)) own.set(model.id, model)
     return (id) => {
       if (typeof id !== 'string') return id
-      const own = candidates.find((model): model is Model => typeof model !== 'string' && model.id === id)
-      const model = own ?? find?.(id)
+      const model = own.get(id) ?? find?.(id)
       if (!model) throw createUnknownModelError(id, find !== undefined)
       // The last candidate is never skipped: one model must be called.
       return model.id === lastId ? model : this.#breakers.guard(model)

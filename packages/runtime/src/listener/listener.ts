@@ -22,7 +22,7 @@ import {
   isBatonError,
   frontOf,
 } from '@baton/core/internal'
-import { checkAgent } from '../catalog/catalog-refusals.ts'
+import { checkAgent } from '../catalog/catalog-options.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { StepText } from '../session/step-texts.ts'
 import { StepTexts } from '../session/step-texts.ts'

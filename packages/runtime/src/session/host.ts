@@ -10,13 +10,13 @@ import {
   describeValue,
 } from '@baton/core/internal'
 import type { Catalog } from '../catalog/catalog.ts'
-import { checkAgent } from '../catalog/catalog-refusals.ts'
+import { checkAgent } from '../catalog/catalog-options.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
-import { insist } from '../engine.ts'
 import { findMessage } from './find-message.ts'
 import { createPrincipalError } from './principal-error.ts'
 import { rewindSession } from './rewind.ts'
 import { createSession } from './session.ts'
+import { insist } from './submit.ts'
 
 export interface HostOverOptions {
   readonly engine: Engine

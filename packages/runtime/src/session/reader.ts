@@ -79,7 +79,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   /** Set until the reader can take the stream's events. */
   #own: OwnReading | undefined
   /** Takes events when they happen, instead of the queue. */
-  #sink: ((event: SessionEvent) => void) | undefined
+  #drain: Drain | undefined
   /** Whether the stream passes on new records; otherwise the log is read. */
   #hasJoined = false
   #log: AsyncIterator<SessionRecord, undefined> | undefined
@@ -139,28 +139,17 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
    * @throws what `take` throws, and errors of the store
    */
   async drain(take: (event: SessionEvent) => boolean): Promise<void> {
-    let isDone = false
-    let failure: { readonly cause: unknown } | undefined
-    const sink = (event: SessionEvent): void => {
-      if (isDone) return
-      try {
-        isDone = take(event)
-      } catch (cause) {
-        failure = { cause }
-        isDone = true
-      }
-      if (isDone) this.#queue.wake()
-    }
-    this.#sink = sink
+    const drain: Drain = { take, isDone: false, failure: undefined }
+    this.#drain = drain
     try {
-      for (const event of this.#queue.takeAll()) sink(event)
-      while (!isDone && !this.#ended && !this.#queue.isEnded)
+      this.#pushAll(this.#queue.takeAll())
+      while (!drain.isDone && !this.#ended && !this.#queue.isEnded)
         if (!this.#own || this.#hasJoined) await this.#queue.changed()
         else if (!(await this.#readLog(this.#own))) await this.#opened()
     } finally {
       this.leave()
     }
-    if (failure) throw failure.cause
+    if (drain.failure) throw drain.failure.cause
   }
 
   next(): Promise<IteratorResult<SessionEvent, undefined>> {
@@ -212,7 +201,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       this.#queue.end()
       return
     }
-    if (this.#sink) this.#taken = this.#reached
+    if (this.#drain) this.#taken = this.#reached
     this.#dropUnread()
     this.#own = readFrom(this.#stream, this.#taken)
     this.#tellLive()
@@ -330,8 +319,19 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
   }
 
   #pushAll(events: readonly SessionEvent[]): void {
-    if (this.#sink) for (const event of events) this.#sink(event)
+    if (this.#drain) this.#passOn(this.#drain, events)
     else if (this.#queue.push(events) > this.#eventsMax || this.#liveChars > this.#textMax) this.#overflow()
+  }
+
+  /** Never throws: the session passes its events on while it commits. */
+  #passOn(drain: Drain, events: readonly SessionEvent[]): void {
+    try {
+      for (const event of events) if ((drain.isDone ||= drain.take(event))) break
+    } catch (cause) {
+      drain.failure = { cause }
+      drain.isDone = true
+    }
+    if (drain.isDone) this.#queue.wake()
   }
 
   /** Past events do not overflow: they are taken one record at a time. */
@@ -354,6 +354,12 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     this.#isLive = true
     this.#pushAll([{ type: 'live', cursor: this.#reached }])
   }
+}
+
+interface Drain {
+  readonly take: (event: SessionEvent) => boolean
+  isDone: boolean
+  failure: { readonly cause: unknown } | undefined
 }
 
 /** A reading through a private projection. */

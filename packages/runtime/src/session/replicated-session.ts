@@ -1,11 +1,10 @@
 // A session whose single writer is elsewhere: inputs go out; records and live frames come in, in any order.
-import type { Accepted, LiveFrame, Refused } from '@baton/core/internal'
-import type { BatonError } from '@baton/core/internal'
-import type { History, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
+import type { Accepted, LiveFrame, Refused, BatonError, StoredMessage } from '@baton/core/internal'
+import type { History, HostReport, Input, SessionRecord, State, IndexEntry } from '@baton/core/machine'
+import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { OpenWorld } from '../catalog/open-world.ts'
-import type { SessionEngine } from '../engine.ts'
-import { FoldedReplica } from './folded-replica.ts'
+import type { SessionEngine, SessionReplica } from '../engine.ts'
 import { ToolQuestions } from '../work/tool-questions.ts'
 import { SessionStream } from './stream.ts'
 
@@ -101,4 +100,68 @@ export class ReplicatedSession implements SessionEngine {
     if (last?.type === 'accepted') await this.#replica.reached(last.pos)
     return answers
   }
+}
+
+export class FoldedReplica implements SessionReplica {
+  readonly #history = createHistory()
+  #state: State
+  #waiting: { readonly pos: number; readonly resolve: () => void; readonly reject: (cause: BatonError) => void }[] = []
+  #ended: BatonError | undefined
+
+  constructor(session: string) {
+    this.#state = initialState(session)
+  }
+
+  state(): State {
+    return this.#state
+  }
+
+  history(): History {
+    return this.#history
+  }
+
+  /**
+   * Returns false for a record that was already folded.
+   * @throws BatonError `log_damaged` for a gap, `log_version_unknown`
+   */
+  fold(record: SessionRecord): boolean {
+    if (record.pos <= this.#state.pos) return false
+    followRecord(this.#state, record)
+    this.#state = applyRecord(this.#state, record)
+    this.#history.fold(record)
+    if (this.#waiting.length > 0) this.#wake()
+    return true
+  }
+
+  /** Resolves when the record at this position is folded. @throws BatonError the cause, if the replica ends earlier */
+  async reached(pos: number): Promise<void> {
+    if (this.#state.pos >= pos) return
+    if (this.#ended) throw this.#ended
+    await new Promise<void>((resolve, reject) => void this.#waiting.push({ pos, resolve, reject }))
+  }
+
+  /** Ends the replica: no further records will arrive. */
+  end(cause: BatonError): void {
+    this.#ended ??= cause
+    for (const { reject } of this.#waiting) reject(this.#ended)
+    this.#waiting = []
+  }
+
+  #wake(): void {
+    const { pos } = this.#state
+    for (const one of this.#waiting) if (one.pos <= pos) one.resolve()
+    this.#waiting = this.#waiting.filter((one) => one.pos > pos)
+  }
+}
+
+/** Returns false, too, for a message that is asked again after its text was freed: its new entry is empty. */
+export function hasWholeHistory(history: Pick<History, 'has' | 'entries'>, index: readonly IndexEntry[]): boolean {
+  return (
+    history.has(index) && history.entries().every(({ role, messages }) => role !== 'user' || messages.some(hasContent))
+  )
+}
+
+/** Every input has some; a note replaces content that a provider refused. */
+function hasContent({ parts }: StoredMessage): boolean {
+  return parts.some((part) => part.type !== 'text' || part.text !== '')
 }

@@ -3,8 +3,7 @@ import type { DecodedRewind, Refused, Rewound } from '@baton/core/internal'
 import type { InputOf } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { createUnknownError, findMessage } from './find-message.ts'
-import { submitMedia, bringsBytes } from './submit-media.ts'
-import { submitAlone } from '../engine.ts'
+import { submit } from './submit.ts'
 
 type Rewind = DecodedRewind & { readonly inputId: string }
 
@@ -46,7 +45,7 @@ async function submitRewind(engine: SessionEngine, rewind: Rewind): Promise<Rewo
     ...((again || replace) && output && { output }),
     ...(!isInWindow && found.index && { index: found.index }),
   }
-  const outcome = await (bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input))
+  const outcome = await submit(engine, input)
   // Another rewind has removed the message since it was found.
   if (outcome.type === 'refused' && outcome.code === 'unknown_exchange') throw createUnknownError(message)
   if (outcome.type === 'refused') return outcome

@@ -15,8 +15,7 @@ import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/
 import { findCall, offeredCalls } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
-import { insist } from '../engine.ts'
-import { readResult, submitResult } from './submit-media.ts'
+import { checkResult, insist, readResult, submit } from './submit.ts'
 
 export interface SessionClientParts {
   readonly engine: SessionEngine
@@ -123,7 +122,7 @@ export class SessionClient implements LeaseClient {
 
   async #submitResult(given: ReturnType<typeof readResult>): Promise<TakenResult> {
     const { engine } = this.#parts
-    const accepted = insist(await submitResult(engine, given))
+    const accepted = insist(await submit(engine, await checkResult(engine, given)))
     const ignored = await findIgnored(engine, accepted.pos, given.callId)
     return ignored === undefined ? accepted : { ...accepted, ignored }
   }

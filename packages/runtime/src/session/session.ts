@@ -1,15 +1,17 @@
 // A session as programs and fronts hold it: the Session API over an engine of any host. Inputs are decoded here, so the
 // machine gets plain, well-formed data.
-import { endWithSignal, interruptSession, takeBack } from './interrupt-session.ts'
+import { endWithSignal, interruptSession, takeBack, countInput, isPlaced } from './interrupt-session.ts'
 import type {
   Accepted,
   Client,
   ClientHandlers,
   Decision,
+  Decoded,
   EventsOptions,
   EventStream,
   FrontSession,
   Interrupted,
+  JsonObject,
   LeaseClient,
   LeaseClientOptions,
   MessagesPage,
@@ -51,26 +53,26 @@ import {
   decodeTranscript,
   decodeTurnOptions,
   decodeUrgent,
+  decodeUserCommand,
   decodeUserInput,
+  isBatonError,
 } from '@baton/core/internal'
-import type { ClientReport, Input, OpenCall, UserCommand } from '@baton/core/machine'
+import type { ClientReport, Input, InputType, OpenCall, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
-import { createOutputReader } from '../work/output.ts'
+import { createOutputReader, findSchemaRefusal } from '../work/output.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import { createApproval, findAnswerIssues, listApprovals, readDecider, listQuestions } from './approvals.ts'
-import { createClosedError, SessionClients } from './clients.ts'
+import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
-import { demand, findRefusal, SpokenInputs } from './spoken-inputs.ts'
-import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
-import type { PlacedInput } from './count-heard.ts'
-import { countInput, isPlaced } from './count-heard.ts'
+import type { PlacedInput } from './interrupt-session.ts'
 import { openEvents } from './reader.ts'
 import { readDetails, readMedia } from './reading.ts'
 import { readMessages } from './message-page.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
+import { insist, NO_ANSWER, submit, bringsBytes } from './submit.ts'
 
 export interface SessionHandleOptions {
   readonly engine: SessionEngine
@@ -89,8 +91,8 @@ export function createSession(init: SessionHandleOptions): FrontSession {
 class SessionHandle implements FrontSession {
   readonly id: string
   readonly #init: SessionHandleOptions
-  readonly #clients: SessionClients
-  readonly #spoken: SpokenInputs
+  /** Created with the first client: most handles attach none. */
+  #clients: SessionClients | undefined
   /** Readers that have not ended. */
   readonly #readers = new Set<{ leave(): void }>()
   /** Never rejects. Set while images or files of an input are being stored. */
@@ -103,8 +105,6 @@ class SessionHandle implements FrontSession {
   constructor(init: SessionHandleOptions) {
     this.id = init.engine.session
     this.#init = init
-    this.#clients = new SessionClients(init)
-    this.#spoken = new SpokenInputs(init.principal, init.engine)
   }
 
   get phase(): FrontSession['phase'] {
@@ -198,19 +198,29 @@ class SessionHandle implements FrontSession {
   }
 
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused> {
-    const spoken = this.#spoken.decode(input)
+    if (isReport(input)) return this.#report(input)
+    const spoken = decodeUserCommand(input)
     if (!spoken.ok) return Promise.resolve({ type: 'refused', ...spoken.refusal })
     const { value } = spoken
+    const { engine, principal } = this.#init
+    const stranger = 'principal' in value ? refuseStranger(principal, value.principal) : undefined
+    if (stranger && !stranger.ok) return Promise.resolve({ type: 'refused', ...stranger.refusal })
     const asks = value.type === 'user-input' || value.type === 'set-model'
-    const refused = asks ? findRefusal(this.#init.engine, value) : undefined
+    const refused = asks ? findRefusal(engine, value) : undefined
     if (refused) return Promise.resolve(refused)
-    if (isReport(value)) return this.#closed ? Promise.resolve(CLOSED) : this.#clients.report(value)
     if (value.type === 'set-model' || value.type === 'set-settings') return this.#afterStored(() => this.#submit(value))
     if (!('inputId' in value)) return this.#submit(value)
     const isDirect = !this.#storing && !bringsBytes(value) && !('heard' in value)
     const accepted = isDirect ? this.#submit(value) : this.#submitInOrder(value)
     this.#said = Promise.allSettled([accepted])
     return accepted
+  }
+
+  #report(input: unknown): Promise<Accepted | Refused> {
+    const clients = (this.#clients ??= new SessionClients(this.#init))
+    const report = clients.decode(input)
+    if (!report.ok) return Promise.resolve({ type: 'refused', ...report.refusal })
+    return this.#closed ? Promise.resolve(CLOSED) : clients.report(report.value)
   }
 
   async hear(entry: TranscriptEntry): Promise<Accepted> {
@@ -270,8 +280,9 @@ class SessionHandle implements FrontSession {
     return insist(outcomes.at(-1) ?? NO_ANSWER)
   }
 
-  attach(handlers?: ClientHandlers): Promise<Client> {
-    return this.#clients.attach(handlers)
+  async attach(handlers?: ClientHandlers): Promise<Client> {
+    if (this.#closed) throw createClosedError()
+    return await (this.#clients ??= new SessionClients(this.#init)).attach(handlers)
   }
 
   async client(init: LeaseClientOptions): Promise<LeaseClient> {
@@ -338,7 +349,7 @@ class SessionHandle implements FrontSession {
   async #close(): Promise<void> {
     this.#closed = true
     for (const reader of this.#readers) reader.leave()
-    await this.#clients.detachAll()
+    await this.#clients?.detachAll()
     this.#init.onClose()
   }
 
@@ -351,7 +362,7 @@ class SessionHandle implements FrontSession {
     if (this.#closed) return Promise.resolve(CLOSED)
     const { engine } = this.#init
     if ('heard' in input && isPlaced(input)) return this.#count(input)
-    return bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input)
+    return submit(engine, input)
   }
 
   /** Submits after this handle's inputs whose images and files are still being stored, so that inputs keep their order. */
@@ -396,10 +407,6 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
   })
 }
 
-function isReport(input: UserCommand | ClientReport): input is ClientReport {
-  return CLIENT_REPORTS.has(input.type)
-}
-
 const toBatch = (answer: Accepted | Refused): readonly (Accepted | Refused)[] => [answer]
 
 const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // the result for no options
@@ -408,4 +415,42 @@ const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session
 
 function isRemembered(engine: SessionEngine, inputId: string): boolean {
   return engine.state().recentInputs.some((recent) => recent.inputId === inputId)
+}
+
+/** Reads only an own data property: getters and proxy traps are not called here, and the decoder refuses them. */
+function isReport(input: unknown): boolean {
+  if (typeof input !== 'object' || input === null) return false
+  try {
+    const type: unknown = Object.getOwnPropertyDescriptor(input, 'type')?.value
+    return CLIENT_REPORTS.has(type as InputType) // any other value is in no set
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Catches bad options early. An unknown model would only fail when called, and another model would answer; an unusable
+ * schema would only fail at the answer.
+ */
+function findRefusal(
+  { world }: SessionEngine,
+  { model, output }: { readonly model?: string | undefined; readonly output?: JsonObject | undefined },
+): Refused | undefined {
+  const refused = output && findSchemaRefusal(output)
+  if (refused) return refused
+  if (model === undefined) return undefined
+  try {
+    world.modelOf(model)
+    return undefined
+  } catch (cause) {
+    const why = isBatonError(cause) ? cause : new BatonError({ code: 'unknown_model', message: describeThrown(cause) })
+    const known = world.models.includes(model) ? '' : `; the models of this agent are ${world.models.join(', ')}`
+    return { type: 'refused', code: why.code, message: `${why.message}${known}` }
+  }
+}
+
+/** @throws BatonError naming the field */
+function demand<T>(given: Decoded<T>): T {
+  if (given.ok) return given.value
+  throw new BatonError(given.refusal)
 }

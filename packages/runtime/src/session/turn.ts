@@ -11,10 +11,10 @@ import type {
 } from '@baton/core/internal'
 import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core/internal'
 import type { TurnOutcome } from '@baton/core/machine'
-import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
 import type { EventReader } from './reader.ts'
 import { EventQueue } from './reader.ts'
+import { NO_ANSWER } from './submit.ts'
 
 export interface TurnOptions {
   readonly inputId: string

@@ -1,4 +1,4 @@
-// Incoming images and files: their bytes go into the session's blobs, and records hold handles. request-messages.ts is the
+// Incoming images and files: their bytes go into the session's blobs, and records hold handles. `RequestMessages` is the
 // way back.
 import type { BlobStore, StoredPart, Timers } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'

@@ -288,7 +288,7 @@ async function finishStep(
   const decoded = decodeModelAnswer(answer, context.agent.limits)
   if (!decoded.ok) throw new BatonError(decoded.refusal)
   const { finish, model, requestId } = decoded.value
-  const parts = decoded.value.parts.map((part) => withToolName(part, request.tools))
+  const parts = decoded.value.parts.map((part) => (part.type === 'call' ? withToolName(part, request.tools) : part))
   const { session, principal, birth, clientTools } = job
   const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? nameUntrusted(work, parts) : []

@@ -1,7 +1,7 @@
 // Messages that `prepareStep` may give to one request: each result follows its call, and each call has its result.
 import type { Message } from '@baton/core'
 import { expect, test } from 'vitest'
-import { findWrongMessage } from './step-messages.ts'
+import { findWrongMessage } from './step-plan.ts'
 
 const user: Message = { role: 'user', parts: [{ type: 'text', text: 'go' }] }
 const calls = (...ids: readonly string[]): Message => ({

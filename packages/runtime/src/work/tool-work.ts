@@ -11,6 +11,7 @@ import type {
   SessionOptions,
   Tool,
   ToolContext,
+  PlanEntry,
 } from '@baton/core/internal'
 import {
   BatonError,
@@ -28,12 +29,10 @@ import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from './tool-questions.ts'
 import { generate } from './generate.ts'
 import { guardSignal } from './guard-signal.ts'
-import { readConversation } from './conversation.ts'
+import { readConversation } from './request.ts'
 import type { RunTool, ToolJob } from './jobs.ts'
 import { describeToolFailure, INLINE_CHARS, refuseDetails, stringifyResult, toOutcome } from './tool-result.ts'
-import { ToolPlans } from './tool-plans.ts'
 import { runWithRetry } from './tool-retry.ts'
-import { ToolSessions } from './tool-sessions.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
 /** Maximum UTF-16 units of an error's message in the host's log. */
@@ -111,7 +110,7 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
         ? context.runTool(job, execute, ...given)
         : execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
-    else refuseDetails(value)
+    else if (typeof value !== 'string') refuseDetails(value)
     if (io.isClosed()) return undefined
     // The usual case. Other results are bounded, and their images and files stored.
     const isShort = typeof value === 'string' && value.length <= INLINE_CHARS
@@ -247,4 +246,138 @@ function copyNote(note: JsonValue): JsonValue | undefined {
   } catch {
     return undefined
   }
+}
+
+class ToolSessions {
+  readonly #context: Pick<WorkContext, 'openSession' | 'log'>
+  readonly #job: Pick<ToolJob, 'session' | 'principal' | 'callId'>
+  readonly #isOver: () => boolean
+  readonly #opened = new Set<Session>()
+
+  /** `isOver`: whether the run has ended. */
+  constructor(
+    context: Pick<WorkContext, 'openSession' | 'log'>,
+    job: Pick<ToolJob, 'session' | 'principal' | 'callId'>,
+    isOver: () => boolean,
+  ) {
+    this.#context = context
+    this.#job = job
+    this.#isOver = isOver
+  }
+
+  /** @throws BatonError `illegal_input`, `cancelled`, and as `host.session` does */
+  async open(id: string | undefined, options: SessionOptions | undefined): Promise<Session> {
+    const { session, principal } = this.#job
+    const { openSession } = this.#context
+    if (this.#isOver()) throw this.#createOverError()
+    if (!openSession)
+      throw new BatonError({ code: 'illegal_input', message: 'this kind of host opens no sessions for its tools' })
+    if (id === session)
+      throw new BatonError({
+        code: 'illegal_input',
+        message: 'a tool cannot open the session that it runs in: its turn would wait for itself',
+        hint: 'Open a session with another id, such as openSession(`helper-${idempotencyKey}`).',
+      })
+    const opened = await openSession(id, { ...options, principal: options?.principal ?? { id: principal } })
+    if (this.#isOver()) {
+      this.#close(opened)
+      throw this.#createOverError()
+    }
+    this.#opened.add(opened)
+    return opened
+  }
+
+  /** Call at the end of the run. Running turns continue. */
+  end(): void {
+    for (const opened of this.#opened) this.#close(opened)
+  }
+
+  #close(opened: Session): void {
+    opened.close().catch((cause: unknown) => {
+      const { callId } = this.#job
+      this.#context.log.warn('a session of a tool was not closed', { callId, cause: describeThrown(cause) })
+    })
+  }
+
+  #createOverError(): BatonError {
+    return new BatonError({ code: 'cancelled', message: `call ${this.#job.callId} has ended, so it opens no session` })
+  }
+}
+
+/** Maximum UTF-16 units of a plan as JSON. */
+const PLAN_CHARS = 262_144
+/** Milliseconds between two recorded plans of one run. */
+const PAUSE_MS = 250
+const STATUSES: ReadonlySet<unknown> = new Set<PlanEntry['status']>(['pending', 'in_progress', 'completed'])
+const PRIORITIES: ReadonlySet<unknown> = new Set<PlanEntry['priority']>([undefined, 'high', 'medium', 'low'])
+
+export class ToolPlans {
+  readonly #context: WorkContext
+  readonly #job: ToolJob
+  readonly #io: ToolIo
+  /** The last recorded plan as JSON. */
+  #told = ''
+  #waiting: { readonly entries: readonly PlanEntry[]; readonly text: string } | undefined
+  #stopPause: (() => void) | undefined
+
+  constructor(context: WorkContext, job: ToolJob, io: ToolIo) {
+    this.#context = context
+    this.#job = job
+    this.#io = io
+  }
+
+  /** Logs an invalid plan; people still see the last valid one. */
+  set(given: readonly PlanEntry[]): void {
+    const { callId } = this.#job
+    const plan = copyPlan(given)
+    if (typeof plan === 'string') this.#context.log.warn('a plan is not shown', { callId, cause: plan })
+    else this.#waiting = plan
+    if (!this.#stopPause) this.#tell()
+  }
+
+  /** Call at the end of the run: records the last plan. */
+  end(): void {
+    this.#stopPause?.()
+    this.#stopPause = undefined
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting && waiting.text !== this.#told) this.#io.plan(waiting.entries)
+  }
+
+  #tell(): void {
+    this.#stopPause = undefined
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (!waiting || waiting.text === this.#told) return
+    this.#told = waiting.text
+    this.#io.plan(waiting.entries)
+    this.#stopPause = this.#context.timers.start(PAUSE_MS, () => this.#tell())
+  }
+}
+
+/** A copy with its JSON, or what is wrong with it. The plan comes from foreign code. */
+function copyPlan(given: unknown): { readonly entries: readonly PlanEntry[]; readonly text: string } | string {
+  let text: string
+  try {
+    text = stringifyResult(given)
+  } catch {
+    return 'it is not JSON'
+  }
+  if (text.length > PLAN_CHARS) return `it has ${text.length} characters; the limit is ${PLAN_CHARS}`
+  const parsed = parseJson(text)
+  if (!parsed.ok || !Array.isArray(parsed.value)) return 'it is not an array of entries'
+  const wrong = parsed.value.findIndex((entry) => !isEntry(entry))
+  if (wrong >= 0)
+    return `entry ${wrong} must be { content, status: "pending", "in_progress" or "completed", priority?: "high", "medium" or "low" }`
+  const entries = (parsed.value as unknown as readonly PlanEntry[]).map(({ content, status, priority }) => ({
+    content,
+    status,
+    ...(priority && { priority }),
+  }))
+  return { entries, text: JSON.stringify(entries) }
+}
+
+function isEntry(entry: unknown): boolean {
+  const { content, status, priority } = (entry ?? {}) as Partial<Record<keyof PlanEntry, unknown>>
+  return typeof content === 'string' && STATUSES.has(status) && PRIORITIES.has(priority)
 }

@@ -9,9 +9,11 @@ import type {
   JsonValue,
   LiveFrame,
   Logger,
+  Message,
   Model,
   PlanEntry,
   Question,
+  StoredMessage,
   Timers,
   Tool,
   Usage,
@@ -20,7 +22,6 @@ import type { History, HostReport } from '@baton/core/machine'
 import type { ArgumentValidator, ValidatedArguments } from './arguments.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
-import type { RequestMessages } from './request-messages.ts'
 import type { ToolSearch } from './tool-search.ts'
 
 /** The context shared by all jobs of a session. */
@@ -42,7 +43,10 @@ export interface WorkContext {
   readonly secrets?: readonly string[] | undefined
   readonly validator: ArgumentValidator
   readonly validated: ValidatedArguments
-  readonly requestMessages: RequestMessages
+  /** Gives messages the bytes of their images and files. @throws BatonError `store_failed` */
+  readonly requestMessages: {
+    load(session: string, messages: readonly StoredMessage[], context: WorkContext): Promise<readonly Message[]>
+  }
   /** Reads answers of an agent with an output schema. */
   readonly output: OutputReader | undefined
   readonly blobs: BlobStore

@@ -10,12 +10,12 @@ import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeCh
 import type { ChatRequest } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
 import type { Asker } from './chat-quotas.ts'
-import type { HandlerParts, HandledHost, HandlerOptions } from './handler-parts.ts'
+import type { HandlerParts, HandlerOptions } from './handler-parts.ts'
 import { describeError } from './http-errors.ts'
-import { passOn } from './pass-on.ts'
-import { readPassedChunks } from './passed-answer.ts'
+import { passOn, readPassedChunks } from './pass-on.ts'
 import { createInvalid } from './ui-messages.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 
 /** One page on the WebSocket of `createChatSocket`. A front that closes idle connections asks `isBusy` first. */
@@ -297,7 +297,7 @@ function leave(running: Running): void {
  * slash, a limit that is not a whole number of at least 1, and peers with an invalid address or secret
  */
 export function createChatSocket(
-  host: HandledHost,
+  host: HostWithSessions,
   options: Omit<HandlerOptions, 'authenticate' | 'origins' | 'hosts'> = {},
 ): (socket: Socket, principal: Principal, address?: string) => ChatConnection {
   demandHost(host, 'createChatSocket(host, options)')

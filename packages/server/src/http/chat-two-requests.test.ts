@@ -104,12 +104,12 @@ test.each([
   expect(said).toEqual(status === 200 ? ['m1', 'm2', 'm4'] : ['m1', 'm2'])
 })
 
-test.each([1, 2])('a message that comes again at look %i of its first request is answered in both', async (at) => {
+test('a message that comes again while its first request looks at the session is answered in both', async () => {
   const model = createScriptedModel({ steps: [{ text: 'Only once.' }] })
   const { post, host } = start(defineAgent({ name: 'a', model }))
   const session = await host.session('d9', { principal: { id: 'anonymous' } })
   const open = host.session.bind(host)
-  let looks = 0
+  let hasLooked = false
   const again = Promise.withResolvers<string>()
   host.session = async (...given) => {
     host.session = open
@@ -118,8 +118,9 @@ test.each([1, 2])('a message that comes again at look %i of its first request is
     return Object.assign(first, {
       info: async () => {
         const found = await info()
-        looks += 1
-        if (looks === at) again.resolve(await (await post('d9', user('m1', 'one'))).text())
+        if (hasLooked) return found
+        hasLooked = true
+        again.resolve(await (await post('d9', user('m1', 'one'))).text())
         return found
       },
     })

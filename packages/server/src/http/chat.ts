@@ -148,13 +148,13 @@ async function send(
 ): Promise<OpenedChat> {
   await takeUnsent(session, wish.given, world)
   await sendEarlier(session, wish)
-  const waitsFor = await findWaiting(session)
-  const ends = waitsFor.length > 0 && world.cancelWaiting && (await session.info()).activity === 'waiting'
-  const waiting = waitsFor.length > 0 && !ends && ({ type: 'data-waiting', data: waitsFor, transient: true } as const)
   // Opened before the position is read, so that no event of a concurrent request is missed.
   const reader = session.events({ from: 'now' })
   try {
-    const { head } = await session.info() // the position of the next record
+    const { head, activity } = await session.info() // the position of the next record
+    const waitsFor = activity === 'waiting' || activity === 'running' ? await findWaiting(session) : []
+    const ends = waitsFor.length > 0 && world.cancelWaiting && activity === 'waiting'
+    const waiting = waitsFor.length > 0 && !ends && ({ type: 'data-waiting', data: waitsFor, transient: true } as const)
     const said = { type: 'user-input', inputId: wish.id, parts: wish.parts, settings } as const
     const delivery = ends && ({ delivery: 'interrupt', heard: { type: 'all' } } as const)
     const taken = await session.submit({ ...said, ...delivery, ...(model !== undefined && { model }) })
@@ -192,8 +192,6 @@ async function findUnknown(session: FrontSession, said: readonly Said[]): Promis
 
 /** Open calls that wait for a person or a client, and open questions. */
 async function findWaiting(session: FrontSession): Promise<ChatData['waiting']> {
-  const { activity } = await session.info()
-  if (activity !== 'waiting' && activity !== 'running') return []
   const { past, calls, reader } = await readTurn(session)
   reader.leave()
   const answered = new Set(past.flatMap((event) => (event.type === 'question-answered' ? [event.questionId] : [])))

@@ -1,29 +1,19 @@
 // The options of chat fronts, and the state shared by all requests to one front.
-import type { FrontSession, Host, Principal, SessionDirectory } from '@baton/core/internal'
+import type { FrontSession, Principal } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { AllowedOrigins, Incoming } from './requests.ts'
 import type { Asker, QuotaLimits } from './chat-quotas.ts'
 import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { Identity, PeerOptions } from '../shared/peer-identity.ts'
-import {
-  NO_PEER_STATUS,
-  UNREADABLE_STATUS,
-  checkPeers,
-  readIdentity,
-  readPeer,
-  waitForIdentity,
-} from '../shared/peer-identity.ts'
+import { checkPeers } from '../shared/peer-identity.ts'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { PeerWarnings } from '../shared/peer-warnings.ts'
 import { sampleLog } from '../shared/sampled-log.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { BegunRequests } from '../shared/begun-requests.ts'
-import type { Peers } from './pass-on.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
-import { isBatonError } from '@baton/core'
-import { describeThrown } from '@baton/runtime'
-import { answerError, answerRefusal } from './http-errors.ts'
 
 export interface HttpLimits extends QuotaLimits {
   /** Bytes of a request's body, which may include pictures. Default: 32 MiB. */
@@ -80,11 +70,9 @@ export interface HandlerOptions extends Partial<ServerWorld> {
   readonly peers?: PeerOptions
 }
 
-/** A host that can list its sessions has more routes. */
-export type HandledHost = Host & Partial<SessionDirectory>
-
 export interface HandlerParts {
-  readonly host: HandledHost
+  /** One that can list its sessions has more routes. */
+  readonly host: HostWithSessions
   readonly world: ServerWorld
   readonly limits: HttpLimits
   readonly basePath: string
@@ -112,7 +100,7 @@ export const HANDLER_OPTIONS = {
 }
 
 /** @throws BatonError `invalid_option` */
-export function createParts(host: HandledHost, options: HandlerOptions): HandlerParts {
+export function createParts(host: HostWithSessions, options: HandlerOptions): HandlerParts {
   const { basePath = '/api', allow = {}, limits = {}, isDraining = () => false, cancelWaiting = false, peers } = options
   for (const [name, value] of Object.entries(limits))
     if (!Number.isSafeInteger(value) || value < 1)
@@ -127,6 +115,14 @@ export function createParts(host: HandledHost, options: HandlerOptions): Handler
   const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
   const more = { repeated, quotas, begun: new BegunRequests(), peers: peers && createPeers(peers, world) }
   return { host, world, basePath, allow, cancelWaiting, isDraining, limits: all, ...more }
+}
+
+/** A front's knowledge of the other servers. */
+interface Peers {
+  readonly options: PeerOptions
+  readonly warnings: PeerWarnings
+  /** Logs requests that are passed on; bursts are sampled. */
+  readonly noteInfo: ServerWorld['log']['info']
 }
 
 function createPeers(options: PeerOptions, { log, clock }: ServerWorld): Peers {
@@ -151,67 +147,4 @@ export interface Call extends Incoming {
   /** When the client's identity expires; see `Identity`. */
   readonly expiresAtMs: number | undefined
   readonly open: (id: string) => Promise<FrontSession>
-}
-
-export interface Found extends Identity {
-  /** The network address, if known. */
-  readonly address: string | undefined
-  /** Whether a peer passed the request on. It has authenticated the client and counted the request. */
-  readonly isFromPeer: boolean
-}
-
-/**
- * Returns the client of a request that claims to come from a peer, or the refusal. `address`: the request's network
- * address. @throws BatonError `rate_limited`
- */
-export function findPeer({ peers, quotas }: HandlerParts, request: Request, address = ''): Found | Response {
-  const read = (name: string): string | null => request.headers.get(name)
-  const peer = peers && readPeer(read, peers.options)
-  if (peer === 'unreadable') {
-    peers?.warnings.noteUnreadable(address)
-    const message = 'the header x-baton-client does not identify the client'
-    return answerRefusal(UNREADABLE_STATUS, 'unauthorized', message)
-  }
-  if (peer) {
-    const { principal, client, expiresAtMs } = peer
-    const about = { principal, address: client === '' ? undefined : client, isFromPeer: true }
-    return { ...about, ...(expiresAtMs !== undefined && { expiresAtMs }) }
-  }
-  // A guess at the secret counts like any anonymous request.
-  quotas.takeRequest({ principal: undefined, address: address === '' ? undefined : address })
-  peers?.warnings.noteStranger(address)
-  // As an ordinary client it could get in under the wrong name if no token is needed.
-  return answerRefusal(
-    NO_PEER_STATUS,
-    'unauthorized',
-    'the caller is not a peer: servers that share a store need the same secret',
-  )
-}
-
-/** Returns the client, or the refusal. */
-export async function identify(
-  { world }: HandlerParts,
-  request: Request,
-  authenticate: HandlerOptions['authenticate'],
-): Promise<Identity | Response> {
-  try {
-    const found = authenticate
-      ? await waitForIdentity(world.timers, (async () => await authenticate(request))())
-      : ANONYMOUS
-    return found ? readIdentity(found) : answerUnauthorized(NOBODY)
-  } catch (cause) {
-    if (isBatonError(cause) && cause.code === 'keys_unavailable') return answerError(cause, world.log)
-    world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
-    return answerUnauthorized(isBatonError(cause) && cause.code === 'unauthorized' ? cause.message : NOBODY)
-  }
-}
-
-const NOBODY = 'authentication failed'
-const ANONYMOUS: Principal = { id: 'anonymous' }
-
-/** RFC 9110, 11.6.1: a 401 names a scheme. */
-function answerUnauthorized(message: string): Response {
-  const response = answerRefusal(401, 'unauthorized', message)
-  response.headers.set('www-authenticate', 'Bearer')
-  return response
 }

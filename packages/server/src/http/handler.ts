@@ -1,11 +1,21 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any
 // server that supports these: Node (`createNodeListener`), Hono, Next, Bun, Deno.
-import type { Call, Found, HandledHost, HandlerOptions, HandlerParts } from './handler-parts.ts'
-import { HANDLER_OPTIONS, createParts, findPeer, identify } from './handler-parts.ts'
-import type { JsonObject, FrontSession } from '@baton/core/internal'
-import { checkName, frontOf } from '@baton/core/internal'
+import type { Call, HandlerOptions, HandlerParts } from './handler-parts.ts'
+import { HANDLER_OPTIONS, createParts } from './handler-parts.ts'
+import type { JsonObject, FrontSession, Principal } from '@baton/core/internal'
+import { checkName, frontOf, isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
-import { ANSWER_MARK, claimsToBePeer } from '../shared/peer-identity.ts'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { Identity } from '../shared/peer-identity.ts'
+import {
+  ANSWER_MARK,
+  NO_PEER_STATUS,
+  UNREADABLE_STATUS,
+  claimsToBePeer,
+  readIdentity,
+  readPeer,
+  waitForIdentity,
+} from '../shared/peer-identity.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
@@ -34,7 +44,7 @@ const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
  * is not a whole number of at least 1, and peers with an invalid address or secret
  */
 export function createHandler(
-  host: HandledHost,
+  host: HostWithSessions,
   options: HandlerOptions = {},
 ): (request: Request, source?: RequestSource | object) => Promise<Response> {
   demandHost(host, 'createHandler(host, options)')
@@ -62,7 +72,8 @@ async function answerPeer(parts: HandlerParts, request: Request, address: string
   try {
     const peer = findPeer(parts, request, address)
     if (peer instanceof Response) return peer
-    const response = await answer(parts, request, peer)
+    const path = findPath(parts, request)
+    const response = path === undefined ? answerNothing(parts) : await answer(parts, request, peer, path)
     response.headers.set(ANSWER_MARK, '1')
     return response
   } catch (cause) {
@@ -76,12 +87,13 @@ async function answerClient(
   { address, authenticate }: Pick<Asker, 'address'> & { readonly authenticate: HandlerOptions['authenticate'] },
 ): Promise<Response> {
   try {
-    if (findPath(parts, request) === undefined) return answerNothing(parts)
+    const path = findPath(parts, request)
+    if (path === undefined) return answerNothing(parts)
     parts.quotas.takeRequest({ principal: undefined, address })
     const found = await identify(parts, request, authenticate)
     if (found instanceof Response) return await asAsked(parts, request, found)
     parts.quotas.takeRequest({ principal: found.principal.id, address: undefined })
-    return await answer(parts, request, { ...found, address, isFromPeer: false })
+    return await answer(parts, request, { ...found, address, isFromPeer: false }, path)
   } catch (cause) {
     return await asAsked(parts, request, answerError(cause, parts.world.log))
   }
@@ -93,18 +105,11 @@ function findPath({ basePath }: HandlerParts, { url }: Request): string | undefi
   return pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length + 1) : undefined
 }
 
-async function answer(parts: HandlerParts, request: Request, found: Found): Promise<Response> {
-  const path = findPath(parts, request)
-  if (path === undefined) return answerNothing(parts)
+async function answer(parts: HandlerParts, request: Request, found: Found, path: string): Promise<Response> {
   const call = createCall(parts, request, found)
   const names = path.split('/').map(decodePath)
-  const run = async (): Promise<Response> => {
-    try {
-      return await route(parts, call, names)
-    } catch (cause) {
-      return await answerElsewhere(parts, call, cause)
-    }
-  }
+  const run = (): Promise<Response> =>
+    route(parts, call, names).catch((cause: unknown) => answerElsewhere(parts, call, cause))
   // A chat message is answered only once because of its id, and its answer streams.
   const isChat = names.length === 1 && names[0] === 'chat'
   return isChat ? await run() : await parts.repeated.answer(call, call.principal.id, run)
@@ -139,13 +144,14 @@ async function answerElsewhere(parts: HandlerParts, call: Call, cause: unknown):
     signal,
     ...(method !== 'GET' && { readBody }),
   }
+  let refused = cause
   try {
     const answered = await passOn(parts, passed, cause)
     if (answered) return answered
-  } catch (refused) {
-    return await asAsked(parts, request, answerError(refused, parts.world.log))
+  } catch (other) {
+    refused = other
   }
-  return await asAsked(parts, request, answerError(cause, parts.world.log))
+  return await asAsked(parts, request, answerError(refused, parts.world.log))
 }
 
 /** Headers that the peer needs; the client's identity is added separately. */
@@ -184,21 +190,19 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
         ? new Response(null, { status: 204 })
         : answerRefusal(404, 'unknown_session', 'there is no such session', NO_SESSION_HINT)
   }
-  if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? answerNothing(parts)
+  if (area === 'sessions') return await answerSessions(parts, call, path)
   if (id === undefined) return await answerChat(parts, call)
-  if (act === 'stream') return await answerResume(parts, call, id)
-  return act === undefined ? answerNothing(parts) : await answerAct(parts, call, { id, act })
+  const run = ACTS.get(act ?? '')
+  return run ? await answerAct(parts, call, { id, act, run }) : await answerResume(parts, call, id)
 }
 
 /** Methods of an address; none if it does not exist. */
 function listMethods([area, id, part, name, ...rest]: readonly string[]): readonly string[] {
   if (rest.length > 0 || (name !== undefined) !== (area === 'sessions' && part === 'media')) return []
-  if (area === 'sessions' && id === undefined) return ['GET']
-  if (area === 'sessions') return SESSION_METHODS.get(part ?? '') ?? []
+  if (area === 'sessions') return id === undefined ? ['GET'] : (SESSION_METHODS.get(part ?? '') ?? [])
   if (area !== 'chat') return []
-  if (id === undefined) return ['POST']
   if (part === 'stream') return ['GET']
-  return part !== undefined && Object.hasOwn(ACTS, part) ? ['POST'] : []
+  return id === undefined || ACTS.has(part ?? '') ? ['POST'] : []
 }
 
 /** Formats a refusal for its caller: plain text at the addresses used by `useChat`, otherwise JSON. */
@@ -296,14 +300,13 @@ function answerStream(
   })
 }
 
-interface ChatAct {
-  readonly id: string
-  readonly act: string
-}
+type Act = (session: FrontSession, body: JsonObject, parts: HandlerParts) => Promise<unknown>
 
-async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct): Promise<Response> {
-  const run = Object.hasOwn(ACTS, act) ? ACTS[act] : undefined
-  if (!run) return answerNothing(parts)
+async function answerAct(
+  parts: HandlerParts,
+  call: Call,
+  { id, act, run }: { readonly id: string; readonly act: string | undefined; readonly run: Act },
+): Promise<Response> {
   // A page that is closing sends this without a body.
   const body = act === 'stop' ? {} : await readObjectBody(call)
   const session = await call.open(id)
@@ -316,14 +319,78 @@ async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct):
 }
 
 /** The session validates the fields. */
-const ACTS: Readonly<
-  Record<string, (session: FrontSession, body: JsonObject, parts: HandlerParts) => Promise<unknown>>
-> = {
-  stop: async (session, _body, { begun }) => {
-    const goOn = begun.cancel(session.id)
-    const { turn } = await session.interrupt({ reason: 'stop' })
-    if (turn !== undefined) goOn()
-  },
-  answers: (session, body) => session.answer(body as Parameters<FrontSession['answer']>[0]),
-  approvals: (session, body) => session.decide(body as unknown as Parameters<FrontSession['decide']>[0]),
+const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
+  [
+    'stop',
+    async (session, _body, { begun }) => {
+      const goOn = begun.cancel(session.id)
+      const { turn } = await session.interrupt({ reason: 'stop' })
+      if (turn !== undefined) goOn()
+    },
+  ],
+  ['answers', (session, body) => session.answer(body as Parameters<FrontSession['answer']>[0])],
+  ['approvals', (session, body) => session.decide(body as unknown as Parameters<FrontSession['decide']>[0])],
+])
+
+interface Found extends Identity {
+  /** The network address, if known. */
+  readonly address: string | undefined
+  /** Whether a peer passed the request on. It has authenticated the client and counted the request. */
+  readonly isFromPeer: boolean
+}
+
+/**
+ * Returns the client of a request that claims to come from a peer, or the refusal. `address`: the request's network
+ * address. @throws BatonError `rate_limited`
+ */
+function findPeer({ peers, quotas }: HandlerParts, request: Request, address = ''): Found | Response {
+  const read = (name: string): string | null => request.headers.get(name)
+  const peer = peers && readPeer(read, peers.options)
+  if (peer === 'unreadable') {
+    peers?.warnings.noteUnreadable(address)
+    const message = 'the header x-baton-client does not identify the client'
+    return answerRefusal(UNREADABLE_STATUS, 'unauthorized', message)
+  }
+  if (peer) {
+    const { principal, client, expiresAtMs } = peer
+    const about = { principal, address: client === '' ? undefined : client, isFromPeer: true }
+    return { ...about, ...(expiresAtMs !== undefined && { expiresAtMs }) }
+  }
+  // A guess at the secret counts like any anonymous request.
+  quotas.takeRequest({ principal: undefined, address: address === '' ? undefined : address })
+  peers?.warnings.noteStranger(address)
+  // As an ordinary client it could get in under the wrong name if no token is needed.
+  return answerRefusal(
+    NO_PEER_STATUS,
+    'unauthorized',
+    'the caller is not a peer: servers that share a store need the same secret',
+  )
+}
+
+/** Returns the client, or the refusal. */
+async function identify(
+  { world }: HandlerParts,
+  request: Request,
+  authenticate: HandlerOptions['authenticate'],
+): Promise<Identity | Response> {
+  try {
+    const found = authenticate
+      ? await waitForIdentity(world.timers, (async () => await authenticate(request))())
+      : ANONYMOUS
+    return found ? readIdentity(found) : answerUnauthorized(NOBODY)
+  } catch (cause) {
+    if (isBatonError(cause) && cause.code === 'keys_unavailable') return answerError(cause, world.log)
+    world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
+    return answerUnauthorized(isBatonError(cause) && cause.code === 'unauthorized' ? cause.message : NOBODY)
+  }
+}
+
+const NOBODY = 'authentication failed'
+const ANONYMOUS: Principal = { id: 'anonymous' }
+
+/** RFC 9110, 11.6.1: a 401 names a scheme. */
+function answerUnauthorized(message: string): Response {
+  const response = answerRefusal(401, 'unauthorized', message)
+  response.headers.set('www-authenticate', 'Bearer')
+  return response
 }

@@ -12,22 +12,20 @@ import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
 import { readNumber, readObjectBody } from './requests.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
 
-/** Returns `undefined` for an unknown route. */
+/** Answers a request whose method is one of `SESSION_METHODS`, or GET for the list. */
 export async function answerSessions(
   parts: HandlerParts,
   call: Call,
-  [, id, part, name, ...rest]: readonly string[],
-): Promise<Response | undefined> {
+  [, id, part = '', name = '']: readonly string[],
+): Promise<Response> {
   const { method } = call.request
-  if (rest.length > 0) return undefined
-  if (id === undefined) return method === 'GET' ? await listSessions(parts, call) : undefined
-  if (part === undefined && method === 'DELETE') return await removeSession(parts, call, id)
-  const route = ROUTES[`${method} ${part ?? ''}`]
-  if (!route || (name !== undefined) !== (part === 'media')) return undefined
+  if (id === undefined) return await listSessions(parts, call)
+  const route = ROUTES.get(part)?.[method]
+  if (!route) return await removeSession(parts, call, id)
   const session = await call.open(id)
   let streams = false
   try {
-    const response = await route({ parts, call, session, name: name ?? '' })
+    const response = await route({ parts, call, session, name })
     streams = response.headers.get('content-type') === 'text/event-stream'
     return response
   } finally {
@@ -43,25 +41,20 @@ interface Routing {
   readonly name: string
 }
 
-const ROUTES: Readonly<Record<string, (routing: Routing) => Promise<Response>>> = {
-  'GET ': async ({ session }) => answerJson(200, asJson(await session.info())),
-  'PATCH ': changeSession,
-  'GET messages': showMessages,
-  'GET events': showEvents,
-  'GET media': showMedia,
-  'GET export': exportSession,
-  'POST fork': forkSession,
-}
+/** Routes of an open session, by the part of the address after its id, and by method. */
+const ROUTES: ReadonlyMap<string, Readonly<Record<string, (routing: Routing) => Promise<Response>>>> = new Map([
+  ['', { GET: async ({ session }: Routing) => answerJson(200, asJson(await session.info())), PATCH: changeSession }],
+  ['messages', { GET: showMessages }],
+  ['events', { GET: showEvents }],
+  ['media', { GET: showMedia }],
+  ['export', { GET: exportSession }],
+  ['fork', { POST: forkSession }],
+])
 
 /** Methods by the part of the address after the session's id. */
-export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['', ['GET', 'PATCH', 'DELETE']],
-  ['messages', ['GET']],
-  ['events', ['GET']],
-  ['media', ['GET']],
-  ['export', ['GET']],
-  ['fork', ['POST']],
-])
+export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map(
+  [...ROUTES].map(([part, routes]) => [part, [...Object.keys(routes), ...(part === '' ? ['DELETE'] : [])]]),
+)
 
 async function listSessions({ host }: HandlerParts, { url, principal }: Call): Promise<Response> {
   if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host cannot list sessions')

@@ -1,7 +1,7 @@
 // Plans of one tool run: the newest counts, few become records, and the last one always does.
 import type { PlanEntry, Timers } from '@baton/core/internal'
 import { expect, test } from 'vitest'
-import { ToolPlans } from './tool-plans.ts'
+import { ToolPlans } from './tool-work.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
 const plan = (content: string): readonly PlanEntry[] => [{ content, status: 'pending' }]

@@ -1,7 +1,7 @@
 // Reading a peer's answer to a chat, however the network splits it.
 import type { JsonValue } from '@baton/core'
 import { expect, test } from 'vitest'
-import { readPassedChunks } from './passed-answer.ts'
+import { readPassedChunks } from './pass-on.ts'
 
 function createBody(bytes: Uint8Array, pieceBytes: number): ReadableStream<Uint8Array> {
   let at = 0

@@ -2,7 +2,7 @@
 import type { ToolMessage } from '@baton/core/internal'
 import { RULES } from '@baton/core/machine'
 import { expect, test } from 'vitest'
-import { showMoved } from './request-messages.ts'
+import { showMoved } from './request.ts'
 
 const timers = { start: () => () => {} }
 

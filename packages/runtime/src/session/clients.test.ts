@@ -4,7 +4,7 @@ import type { ClientHandlers } from '@baton/core/internal'
 import type { Input, OpenCall } from '@baton/core/machine'
 import { expect, test, vi } from 'vitest'
 import type { SessionEngine } from '../engine.ts'
-import { attachProgramClient } from './program-client.ts'
+import { attachProgramClient } from './clients.ts'
 import { EVENTS_MAX } from './reader.ts'
 import { openStream } from './stream.test-kit.ts'
 
