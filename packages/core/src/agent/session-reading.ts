@@ -9,6 +9,7 @@ import type {
   SessionEvent,
 } from '../events/session-event.ts'
 import type { JsonObject } from '../json.ts'
+import type { PathStep } from '../machine/tree-values.ts'
 import type { Delivery, PlanEntry } from '../machine/values.ts'
 import type { AskedFor, Principal } from './policy.ts'
 import type { CallDescription, ToolKind } from './tool-options.ts'
@@ -49,6 +50,8 @@ export interface PendingApproval extends CallDescription {
   readonly asked?: AskedFor
   /** Session time at which the call is denied. */
   readonly expiresAtMs: number
+  /** For a call of an agent below: the delegated calls down to it, and the agents that they call. */
+  readonly path?: readonly PathStep[]
 }
 
 /** A question of a running tool. */
@@ -60,6 +63,8 @@ export interface PendingQuestion {
   readonly schema: JsonObject
   /** Session time at which it counts as declined. */
   readonly expiresAtMs: number
+  /** See `PendingApproval.path`. */
+  readonly path?: readonly PathStep[]
 }
 
 /** The state of a session, from `session.info()`: one look, without its messages. */

@@ -1,9 +1,9 @@
 // Approvals and questions as people see them, and decisions as the machine takes them. Edited input and answers are
 // validated here, where their schemas are known.
-import type { PendingApproval, PendingQuestion, Principal } from '@baton/core/internal'
+import type { JsonObject, PendingApproval, PendingQuestion, Principal } from '@baton/core/internal'
 import { checkName, isJsonObject, parseJson, readAbout } from '@baton/core/internal'
 import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core/internal'
-import type { Call, History, Input } from '@baton/core/machine'
+import type { Call, History, Input, RelayedRequest } from '@baton/core/machine'
 import { findApproval, listClientTools, TEXT_SEPARATOR } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -11,29 +11,60 @@ import { checkCall } from '../work/call-check.ts'
 import { createPrincipalError } from './principal-error.ts'
 
 /** Open questions of tools. */
-export function listQuestions(engine: Pick<SessionEngine, 'history'>): readonly PendingQuestion[] {
-  return engine
-    .history()
-    .openQuestions()
-    .map(({ callId, questionId, message, schema, expiresAtMs }) => ({
-      callId,
-      questionId,
-      message,
-      schema,
-      expiresAtMs,
-    }))
+export function listQuestions(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingQuestion[] {
+  const history = engine.history()
+  const own = history.openQuestions().map(({ callId, questionId, message, schema, expiresAtMs }) => ({
+    callId,
+    questionId,
+    message,
+    schema,
+    expiresAtMs,
+  }))
+  const below = listRelayed(engine).flatMap(({ id: questionId, asking, path, expiresAtMs }) => {
+    if (asking.type !== 'question') return []
+    const { callId, message, schema } = asking
+    return [{ callId, questionId, message, schema, expiresAtMs, path }]
+  })
+  return [...own, ...below]
 }
+
+/** Requests of sessions below that wait here. */
+function listRelayed(engine: Pick<SessionEngine, 'state' | 'history'>): readonly WaitingRequest[] {
+  const { relayed } = engine.state()
+  if (relayed.length === 0) return []
+  const shown = engine.history().relayed()
+  return shown.flatMap((request) => {
+    const deadline = relayed.find(({ id }) => id === request.id)?.deadline
+    return deadline ? [{ ...request, expiresAtMs: deadline.atMs }] : []
+  })
+}
+
+type WaitingRequest = RelayedRequest & { readonly expiresAtMs: number }
 
 export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingApproval[] {
   const history = engine.history()
-  return (engine.state().step?.calls ?? []).flatMap(({ callId, name, state, approval }): readonly PendingApproval[] => {
+  const below = listRelayed(engine).flatMap(
+    ({ id: approvalId, asking, path, expiresAtMs }): readonly PendingApproval[] => {
+      if (asking.type !== 'approval') return []
+      const { callId, name, about } = asking
+      const input = readObject(asking.arguments)
+      return [{ ...(about && readAbout(about)), approvalId, callId, name, input, expiresAtMs, path }]
+    },
+  )
+  const calls = engine.state().step?.calls ?? []
+  const own = calls.flatMap(({ callId, name, state, approval }): readonly PendingApproval[] => {
     if (state !== 'awaiting-approval' || !approval) return []
     const call = history.openCall(callId)
-    const parsed = parseJson(call?.arguments ?? '{}')
-    const input = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+    const input = readObject(call?.arguments ?? '{}')
     const { id: approvalId, deadline } = approval
     return [{ ...(call?.about && readAbout(call.about)), approvalId, callId, name, input, expiresAtMs: deadline.atMs }]
   })
+  return [...own, ...below]
+}
+
+function readObject(text: string): JsonObject {
+  const parsed = parseJson(text)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
 /** The person on whose behalf a program decides. @throws BatonError `invalid_option` */
@@ -92,10 +123,7 @@ export async function findAnswerIssues(
   answer: DecodedQuestionAnswer,
 ): Promise<string | undefined> {
   if (!('value' in answer)) return undefined
-  const question = engine
-    .history()
-    .openQuestions()
-    .find(({ questionId }) => questionId === answer.questionId)
+  const question = listQuestions(engine).find(({ questionId }) => questionId === answer.questionId)
   if (!question) return undefined
   const { questionId, schema } = question
   try {
