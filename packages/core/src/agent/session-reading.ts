@@ -9,8 +9,8 @@ import type {
   SessionEvent,
 } from '../events/session-event.ts'
 import type { JsonObject } from '../json.ts'
-import type { Delivery, PlanEntry } from '../machine/values.ts'
 import type { PathStep } from '../machine/tree-values.ts'
+import type { Delivery, PlanEntry } from '../machine/values.ts'
 import type { AskedFor, Principal } from './policy.ts'
 import type { CallDescription, ToolKind } from './tool-options.ts'
 
@@ -50,7 +50,7 @@ export interface PendingApproval extends CallDescription {
   readonly asked?: AskedFor
   /** Session time at which the call is denied. */
   readonly expiresAtMs: number
-  /** Present if an agent below asks: the delegated calls that lead to it, this session's own first. */
+  /** For a call of an agent below: the delegated calls down to it, and the agents that they call. */
   readonly path?: readonly PathStep[]
 }
 
@@ -63,7 +63,7 @@ export interface PendingQuestion {
   readonly schema: JsonObject
   /** Session time at which it counts as declined. */
   readonly expiresAtMs: number
-  /** As of `PendingApproval`. */
+  /** See `PendingApproval.path`. */
   readonly path?: readonly PathStep[]
 }
 

@@ -3,7 +3,9 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/render.ts'
 import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
-import type { CallResult, CallView, MessageId } from './session-event.ts'
+import type { RelayedRequest } from '../machine/relayed.ts'
+import type { Child } from '../machine/state.ts'
+import type { CallResult, CallView, ChildView, MessageId } from './session-event.ts'
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */
@@ -88,6 +90,27 @@ export class CallViews {
     return told
   }
 
+  /** Changes the view of a delegated call. */
+  noteChild(fact: ChildFact): void {
+    const call = this.find(fact.callId)
+    if (call) this.#set({ ...call, child: changeChild(call.child, fact) })
+  }
+
+  /** Adds the view of a call below that waits for a person or a client; undefined for a question, which has none. */
+  relay(request: RelayedRequest): CallView | undefined {
+    const above = this.find(request.via)
+    const view = above && viewRelayed(above, request)
+    if (view) this.#set(view)
+    return view
+  }
+
+  /** Ends the view of a request that is over. */
+  withdraw(callId: string, reason: FactOf<'request-withdrawn'>['reason']): void {
+    const call = this.find(callId)
+    if (!call?.path || call.status === 'settled') return
+    this.#set({ ...withoutDeadline(call), status: 'settled', result: readWithdrawal(call, reason) })
+  }
+
   /** Whether calls are open, and all of them wait for a person or a client. */
   waitForOthers(): boolean {
     let open = 0
@@ -96,7 +119,8 @@ export class CallViews {
       if (call.status === 'settled') continue
       open += 1
       const asks = (notes.get(call.callId)?.questions.size ?? 0) > 0
-      if (call.status !== 'awaiting-approval' && call.runs === 'server' && !asks) return false
+      const below = call.child?.status === 'waiting'
+      if (call.status !== 'awaiting-approval' && call.runs === 'server' && !asks && !below) return false
     }
     return open > 0
   }
@@ -181,7 +205,11 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       notes.deniedByPerson = fact.decision === 'deny'
       const { edited } = fact
       const input = edited ? ({ input: readInput(edited.arguments), inputEdited: true } as const) : {}
-      return { ...withoutDeadline(call), ...input, status: 'proposed' }
+      const next = { ...withoutDeadline(call), ...input }
+      if (!call.path) return { ...next, status: 'proposed' }
+      if (fact.decision !== 'deny') return { ...next, status: 'running' }
+      const message = fact.reason === undefined ? 'a person denied the call' : `the call was denied: ${fact.reason}`
+      return { ...next, status: 'settled', result: { type: 'denied', code: 'call_denied', message, byPerson: true } }
     }
     case 'question-asked':
       notes.questions.add(fact.questionId)
@@ -216,11 +244,83 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       return {
         ...withoutDeadline(call),
         status: 'settled',
-        result: readCallResult(fact.settlement, notes.deniedByPerson),
+        result: withDetail(readCallResult(fact.settlement, notes.deniedByPerson), fact.detail),
+        ...(fact.provenance && { provenance: fact.provenance }),
       }
     default:
       return fact satisfies never
   }
+}
+
+/** Words about what the session below did follow the message. */
+function withDetail(result: CallResult, detail: string | undefined): CallResult {
+  if (detail === undefined || result.type === 'ok') return result
+  return { ...result, message: `${result.message} ${detail}` }
+}
+
+export type ChildFact = FactOf<'child-begun' | 'child-reported' | 'child-ending' | 'child-lost' | 'child-closed'>
+
+function changeChild(child: ChildView | undefined, fact: ChildFact): ChildView {
+  const known: ChildView = child ?? { agent: '', depth: 1, status: 'opening' }
+  switch (fact.type) {
+    case 'child-begun':
+      return { agent: fact.agent, depth: fact.depth, status: 'opening' }
+    case 'child-reported':
+      if (known.status === 'ending') return { ...known, spent: fact.spent }
+      return { ...known, status: fact.waits ? 'waiting' : 'running', spent: fact.spent }
+    case 'child-ending':
+      return { ...known, status: 'ending' }
+    case 'child-closed':
+      return { ...known, status: 'ended', spent: fact.spent }
+    case 'child-lost':
+      return { ...known, status: 'lost' }
+    default:
+      return fact satisfies never
+  }
+}
+
+export function viewChild({ agent, phase, waits, spent, pos }: Child, depth: number): ChildView {
+  const status = phase === 'running' && waits ? 'waiting' : phase
+  return { agent, depth, status, ...(pos >= 0 && { spent }) }
+}
+
+/** A request that was decided, and that the session below has not closed yet. */
+export function viewDecided(view: CallView): CallView {
+  return { ...withoutDeadline(view), status: 'running' }
+}
+
+/** A call below is shown at the message and step of the session's own call. */
+export function viewRelayed(
+  { message, step }: Pick<CallView, 'message' | 'step'>,
+  { asking, path, expiresAtMs }: RelayedRequest,
+): CallView | undefined {
+  if (asking.type === 'question') return undefined
+  const { callId, name, about, effect } = asking
+  const isCall = asking.type === 'call'
+  return {
+    callId,
+    message,
+    step,
+    name,
+    ...(about && readAbout(about)),
+    input: readInput(asking.arguments),
+    runs: isCall ? 'client' : 'server',
+    effect,
+    ...(isCall && asking.provenance && { provenance: asking.provenance }),
+    status: isCall ? 'proposed' : 'awaiting-approval',
+    ...(expiresAtMs !== undefined && { deadlineMs: expiresAtMs }),
+    path,
+  }
+}
+
+function readWithdrawal({ status }: CallView, reason: FactOf<'request-withdrawn'>['reason']): CallResult {
+  if (reason === 'expired')
+    return { type: 'denied', code: 'approval_expired', message: 'the call was not approved in time' }
+  if (status === 'running') {
+    const message = 'its outcome is known to the agent that called it'
+    return { type: 'unknown', code: 'tool_result_unknown', message }
+  }
+  return { type: 'cancelled', code: 'cancelled', message: 'the agent that asked goes on without it' }
 }
 
 function withoutDeadline(call: CallView): CallView {

@@ -13,9 +13,11 @@ import type {
   UserMessageView,
 } from './session-event.ts'
 import type { History } from '../machine/history.ts'
+import type { RelayedRequest } from '../machine/relayed.ts'
 import type { Call, CallState, State } from '../machine/state.ts'
+import { findChild, findRelayed } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
-import { readAbout, readInput } from './call-views.ts'
+import { readAbout, readInput, viewChild, viewDecided, viewRelayed } from './call-views.ts'
 import type { StepText } from './turn-account.ts'
 
 /** A record, or the part that a reader sees. */
@@ -270,6 +272,8 @@ export interface ProjectionStart {
   readonly texts: readonly StepText[]
   /** Answers of the newest turn, by step. */
   readonly steps: ReadonlyMap<number, MessageId>
+  /** Requests of sessions below that are not closed. */
+  readonly relayed: readonly RelayedRequest[]
 }
 
 export function nameAnswer(turn: number): MessageId {
@@ -288,14 +292,30 @@ export function readStart(state: State, history: History): ProjectionStart {
     since: history.lastTurn()?.pos,
     progress: history.progressText(),
     texts: history.turnTexts(),
-    calls:
-      step?.calls.map((call) => ({
-        view: createView(call, { message, step: step.step }, history),
-        heldMs: call.heldMs,
-        questions: call.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
-      })) ?? [],
+    calls: step ? readCalls(state, { message, step: step.step }, history) : [],
     steps,
+    relayed: history.relayed(),
   }
+}
+
+function readCalls(state: State, place: CallPlace, history: History): readonly KnownCall[] {
+  const own = (state.step?.calls ?? []).map((call): KnownCall => {
+    const view = createView(call, place, history)
+    const child = findChild(state, call.callId)
+    return {
+      view: child ? { ...view, child: viewChild(child, (state.parent?.depth ?? 0) + 1) } : view,
+      heldMs: call.heldMs,
+      questions: call.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
+    }
+  })
+  const below = history.relayed().flatMap((request): readonly KnownCall[] => {
+    const view = viewRelayed(place, request)
+    const one = findRelayed(state, request.id)
+    if (!view || !one) return []
+    const known = one.call ? { ...view, ...readStatus(one.call) } : one.isDecided ? viewDecided(view) : view
+    return [{ view: known, heldMs: null, questions: [] }]
+  })
+  return [...own, ...below]
 }
 
 const STATUSES: Readonly<Record<CallState, CallStatus>> = {
@@ -308,15 +328,14 @@ const STATUSES: Readonly<Record<CallState, CallStatus>> = {
   settled: 'settled',
 }
 
-function createView(
-  call: Call,
-  place: { readonly message: MessageId; readonly step: number },
-  history: History,
-): CallView {
-  const { callId, name, runs, effect, provenance, state, offer, editedChars } = call
+interface CallPlace {
+  readonly message: MessageId
+  readonly step: number
+}
+
+function createView(call: Call, place: CallPlace, history: History): CallView {
+  const { callId, name, runs, effect, provenance, editedChars } = call
   const known = history.openCall(callId)
-  const deadline =
-    state === 'awaiting-approval' ? call.approval?.deadline : (call.deadline ?? call.clock.deadline ?? undefined)
   return {
     callId,
     ...place,
@@ -327,6 +346,15 @@ function createView(
     runs: runs === 'client' ? runs : 'server',
     effect,
     ...(provenance && { provenance }),
+    ...readStatus(call),
+  }
+}
+
+function readStatus(call: Call): Pick<CallView, 'status' | 'holder' | 'deadlineMs' | 'waitsForClient'> {
+  const { state, offer } = call
+  const deadline =
+    state === 'awaiting-approval' ? call.approval?.deadline : (call.deadline ?? call.clock.deadline ?? undefined)
+  return {
     status: STATUSES[state],
     ...((state === 'offered' || state === 'claimed') && offer && { holder: offer.connection }),
     ...(deadline && { deadlineMs: deadline.atMs }),

@@ -4,6 +4,8 @@ import type { LiveFrame } from '../agent/front-session.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { CallFact, Fact, FactOf } from '../machine/fact.ts'
+import type { RelayedRequest } from '../machine/relayed.ts'
+import type { ChildFact } from './call-views.ts'
 import { CallViews, isCallFact } from './call-views.ts'
 import type {
   AnswerView,
@@ -68,6 +70,8 @@ export class SessionProjection {
   /** Answers by step of the newest turn. */
   #steps: Map<number, MessageId> | undefined
   #written: WrittenStep | undefined
+  /** Open requests of sessions below, by id; created with the first one. */
+  #requests: Map<string, RelayedRequest> | undefined
   /** The answer about to begin: emitted after the messages it answers. */
   #begins: AnswerView | undefined
   /** Why the session is at rest, regardless of new input. */
@@ -138,13 +142,14 @@ export class SessionProjection {
     return body && placeEvent(body, this.cursor)
   }
 
-  #startAt({ state, since, calls, steps, progress, texts }: ProjectionStart): void {
+  #startAt({ state, since, calls, steps, progress, texts, relayed }: ProjectionStart): void {
     const { pos, phase, turn, attempt } = state
     this.#pos = pos + 1
     this.#since = since
     this.#rest = phase === 'paused' || phase === 'stopped' ? phase : undefined
     this.#steps = new Map(steps)
     this.#calls.start(calls)
+    if (relayed.length > 0) this.#requests = new Map(relayed.map((request) => [request.id, request]))
     this.#isWhole = !turn
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits?.())
@@ -210,6 +215,15 @@ export class SessionProjection {
       case 'session-continued':
       case 'session-started':
         this.#rest = undefined
+        break
+      case 'child-begun':
+      case 'child-reported':
+      case 'child-ending':
+      case 'child-lost':
+      case 'child-closed':
+      case 'request-relayed':
+      case 'request-withdrawn':
+        this.#takeTreeFact(fact, record.nowMs)
         break
       default:
         this.#takeMessageFact(fact, record)
@@ -302,13 +316,45 @@ export class SessionProjection {
     if (fact.type === 'approval-decided') {
       const { approvalId, callId, decision, principal, reason, remember } = fact
       const how = { ...(reason !== undefined && { reason }), ...(remember && { remember }) }
-      this.#tell({ type: fact.type, approvalId, callId, decision, principal: { id: principal }, ...how })
+      const path = this.#pathOf(approvalId)
+      this.#tell({ type: fact.type, approvalId, callId, decision, principal: { id: principal }, ...how, ...path })
     }
     this.#calls.note(fact, nowMs)
     const call = this.#calls.find(fact.callId)
     if (fact.type === 'approval-requested' && call)
       this.#tell({ type: fact.type, approvalId: fact.approvalId, call, expiresAtMs: fact.expiresAtMs })
-    if (fact.type === 'question-asked' || fact.type === 'question-answered') this.#tell(readQuestion(fact))
+    if (fact.type === 'question-asked' || fact.type === 'question-answered')
+      this.#tell({ ...readQuestion(fact), ...this.#pathOf(fact.questionId) })
+  }
+
+  /** Facts about sessions below. */
+  #takeTreeFact(fact: ChildFact | FactOf<'request-relayed' | 'request-withdrawn'>, nowMs: number): void {
+    if (fact.type === 'request-withdrawn') {
+      const request = this.#requests?.get(fact.id)
+      if (!request) return
+      const { id, reason } = fact
+      const { callId } = request.asking
+      this.#requests?.delete(id)
+      this.#calls.withdraw(callId, reason)
+      this.#tell({ type: fact.type, id, callId, reason, path: request.path })
+    } else if (fact.type === 'request-relayed') {
+      const { id, callId: via, path, asking } = fact
+      const withinMs = asking.type === 'call' ? 0 : asking.withinMs
+      const { expiresAtMs = nowMs + withinMs } = fact
+      const request = { id, via, path, asking, ...(asking.type !== 'call' && { expiresAtMs }) }
+      this.#requests = (this.#requests ?? new Map<string, RelayedRequest>()).set(id, request)
+      const call = this.#calls.relay(request)
+      if (asking.type === 'question') {
+        const { callId, message, schema } = asking
+        this.#tell({ type: 'question-asked', questionId: id, callId, message, schema, expiresAtMs, path })
+      } else if (asking.type === 'approval' && call)
+        this.#tell({ type: 'approval-requested', approvalId: id, call, expiresAtMs })
+    } else this.#calls.noteChild(fact)
+  }
+
+  #pathOf(id: string): { readonly path?: RelayedRequest['path'] } {
+    const path = this.#requests?.get(id)?.path
+    return path ? { path } : {}
   }
 
   #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {

@@ -6,6 +6,7 @@ import { CallDescription, ToolKind, WaitingWords } from '../agent/tool-options.t
 import type { ErrorCode } from '../errors.ts'
 import { AnswerRefuser } from '../machine/fact.ts'
 import type { SupersedeReason } from '../machine/fact.ts'
+import { PathStep, Spent } from '../machine/tree-values.ts'
 import { EffectClass, PlanEntry } from '../machine/values.ts'
 import { Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import type { FinishReason } from '../messages.ts'
@@ -124,6 +125,24 @@ export type CallResult = s.Infer<typeof CallResult>
 export const CallStatus = s.word('proposed', 'awaiting-approval', 'waiting', 'running', 'settled')
 export type CallStatus = s.Infer<typeof CallStatus>
 
+/** The session of its own that runs a call. */
+export const ChildView = s.fields({
+  agent: s.text,
+  /** Levels below the first session. */
+  depth: s.count,
+  /** `waiting`: for people alone. `ending`: it was told to end. `lost`: its log is gone or damaged. */
+  status: s.word('opening', 'running', 'waiting', 'ending', 'ended', 'lost'),
+  /** Tokens, cost, rounds and calls of it and everything below it, as of its last report. */
+  spent: s.optional(s.named('spent', Spent)),
+})
+export interface ChildView extends s.Infer<typeof ChildView> {}
+
+/**
+ * Delegated calls between the session and the one that asks, from the top. Present for requests of sessions below: their
+ * `message` and `step` are those of the first of these calls.
+ */
+const PATH = { path: s.optional(s.list(PathStep)) }
+
 /** A complete call: each event about it has all of it. */
 export const CallView = s.fields({
   callId: s.text,
@@ -156,6 +175,9 @@ export const CallView = s.fields({
   deadlineMs: s.optional(s.ms),
   /** No connected client can run it: it waits for a client until its deadline. */
   waitsForClient: s.optional(s.word(true)),
+  /** Present while a session of its own runs it, and afterwards. */
+  child: s.optional(s.named('child', ChildView)),
+  ...PATH,
   /** Present once it is settled. */
   result: s.optional(s.named('result', CallResult)),
 })
@@ -309,6 +331,7 @@ export const EVENTS = {
     principal: Principal,
     reason: s.optional(s.text),
     remember: s.optional(s.word('tool', 'arguments')),
+    ...PATH,
   },
   /** A running tool asks its user. */
   'question-asked': {
@@ -319,6 +342,7 @@ export const EVENTS = {
     schema: s.object,
     /** Session time at which it counts as declined. */
     expiresAtMs: s.ms,
+    ...PATH,
   },
   /** The question is closed: it has a value, or says why not. If its call ends first, it closes without this event. */
   'question-answered': {
@@ -327,6 +351,16 @@ export const EVENTS = {
     value: s.optional(s.json),
     /** `expired`: not answered in time. `nobody`: no user could be asked. */
     declined: s.optional(s.word('person', 'expired', 'nobody')),
+    ...PATH,
+  },
+  /** A request of a session below is over: nobody can decide, answer or run it any more. */
+  'request-withdrawn': {
+    /** The approval, the question, or the call for a client. */
+    id: s.text,
+    callId: s.text,
+    /** `closed`: the session below needs it no more. `ended`: that session has to end. */
+    reason: s.word('closed', 'ended', 'expired', 'nobody'),
+    ...PATH,
   },
   /**
    * Emitted once when four fifths of a limit are used (unless all of it is), and again when it applies. `used` and `max` are rounds, calls,

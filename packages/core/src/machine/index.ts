@@ -19,6 +19,7 @@ export * from './spec.ts'
 export * from './values.ts'
 export * from './tree-values.ts'
 export * from './lanes.ts'
+export type { RelayedRequest } from './relayed.ts'
 export { PARENT, restsAsChild } from './parent.ts'
 export type {
   Call,

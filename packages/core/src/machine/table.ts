@@ -269,7 +269,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'child-reported': settling('take-report'),
   'child-lost': settling('lose-child'),
   'parent-told': {
-    idle: go('take-told', 'paused', ...PROCEED),
+    idle: go('take-told', 'paused', ...BEGIN),
     modelling: go('take-told', 'interrupting', 'paused', ...BEGIN),
     calling: go('take-told', 'paused', ...PROCEED),
     interrupting: go('take-told', 'interrupting', 'paused', ...BEGIN),
