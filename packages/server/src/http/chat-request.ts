@@ -132,7 +132,8 @@ function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
     if (part['type'] === 'step-start') steps += 1
     const { toolCallId: callId, state } = part
     if (typeof callId !== 'string' || typeof state !== 'string') continue
-    calls.set(callId, state)
+    // A preliminary output is not the call's result.
+    calls.set(callId, part['preliminary'] === true ? 'input-available' : state)
     if (part['providerExecuted'] === true) elsewhere.add(callId)
     const one = readGiven(part, callId, state)
     if (one) given.push(one)

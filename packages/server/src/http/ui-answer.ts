@@ -46,6 +46,8 @@ export class UiAnswer {
   #steps = 0
   #step: number | undefined
   #isStepOpen = false
+  /** Whether requests of agents below have a step in the page. */
+  #isBelow = false
   #block: Block | undefined
   #blocks = 0
   readonly #calls = new Map<string, CallView>()
@@ -53,6 +55,8 @@ export class UiAnswer {
   readonly #told = new Map<string, boolean>()
   /** Newest request for approval by call. The denial of such a call is shown as one. */
   readonly #asked = new Map<string, string>()
+  /** Calls that a person denied. */
+  readonly #denied = new Set<string>()
   /** User messages that wait until the model reads them. */
   readonly #waiting = new Map<string, SessionEventOf<'message-added'>['message']>()
   #ended = false
@@ -75,7 +79,11 @@ export class UiAnswer {
     const hasOwn = open.some(({ callId }) => this.#told.get(callId) === true)
     // A page submits its results after the response has ended, so they must not wait for a call held by another page.
     const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
-    return open.length > 0 && open.every((call) => this.#isOfPage(call) || isElsewhere(call))
+    const ofPage = open.filter((call) => this.#isOfPage(call))
+    // A delegated call waits with what its agent asks of the page.
+    const asking = new Set(ofPage.flatMap(({ path }) => path?.[0]?.callId ?? []))
+    const waits = (call: CallView): boolean => asking.has(call.callId) || isElsewhere(call)
+    return ofPage.length > 0 && open.every((call) => ofPage.includes(call) || waits(call))
   }
 
   /** Calls that the page is to run. */
@@ -192,6 +200,8 @@ export class UiAnswer {
         const isKnown = isSaid || UI_FINAL_STATES.has(known?.calls.get(callId) ?? '')
         const why = reason !== undefined && { reason }
         if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved, ...why })
+        if (approved) this.#denied.delete(callId)
+        else this.#denied.add(callId)
         break
       }
       case 'question-asked': {
@@ -260,6 +270,7 @@ export class UiAnswer {
     if (this.#step === step) return
     this.#closeStep()
     this.#step = step
+    this.#isBelow = false
     this.#steps += 1
     this.#isStepOpen = true
     if (!this.#isKnownStep) this.#tell({ type: 'start-step' })
@@ -300,6 +311,7 @@ export class UiAnswer {
 
   #takeCall(call: CallView): void {
     this.#closeBlock()
+    if (call.path) this.#openBelow()
     const before = this.#calls.get(call.callId)
     this.#calls.set(call.callId, call)
     const known = this.#init.known?.calls.get(call.callId)
@@ -313,8 +325,28 @@ export class UiAnswer {
     const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
     const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
     if (isNew || isEdited) this.#tellInput(call)
+    if (call.child && call.status !== 'settled' && call.child.status !== before?.child?.status)
+      this.#tellChild(call, call.child)
     const isSaid = isFinal && this.#init.known?.endedOtherwise?.has(call.callId) !== true
     if (call.status === 'settled' && before?.status !== 'settled' && !isSaid) this.#tellResult(call)
+  }
+
+  /**
+   * Begins a step of the page for what agents below ask: a page sends its decisions once all calls of its last step have
+   * a result, and the delegated call has none yet.
+   */
+  #openBelow(): void {
+    if (this.#isBelow) return
+    this.#isBelow = true
+    if (!this.#isKnownStep) this.#tell({ type: 'finish-step' })
+    this.#steps += 1
+    if (!this.#isKnownStep) this.#tell({ type: 'start-step' })
+  }
+
+  /** Shows how the other agent fares. */
+  #tellChild({ callId: toolCallId }: CallView, { agent, status }: NonNullable<CallView['child']>): void {
+    if (this.#told.has(toolCallId))
+      this.#tell({ type: 'tool-output-available', toolCallId, output: { agent, status }, preliminary: true })
   }
 
   #isForPage(call: CallView): boolean {
@@ -338,14 +370,24 @@ export class UiAnswer {
     })
   }
 
-  #tellResult({ callId: toolCallId, result }: CallView): void {
+  #tellResult({ callId: toolCallId, result, path, runs }: CallView): void {
     if (!result) return
+    if (path && runs !== 'client') return this.#tellEndBelow(toolCallId, path)
     if (result.type === 'ok') {
       const output = result.value ?? showContent(result.content, this.#init.linkMedia)
       this.#tell({ type: 'tool-output-available', toolCallId, output })
     } else if (result.type === 'denied' && this.#asked.has(toolCallId))
       this.#tell({ type: 'tool-output-denied', toolCallId })
     else this.#tell({ type: 'tool-output-error', toolCallId, errorText: result.message })
+  }
+
+  /** Ends a request of an agent below, which alone reads the result of its call. */
+  #tellEndBelow(toolCallId: string, path: NonNullable<CallView['path']>): void {
+    if (this.#denied.has(toolCallId)) this.#tell({ type: 'tool-output-denied', toolCallId })
+    else {
+      const output = `The agent "${path.at(-1)?.agent ?? ''}" has the result.`
+      this.#tell({ type: 'tool-output-available', toolCallId, output })
+    }
   }
 
   #tellSources({ sources }: SessionEventOf<'sources'>): void {
