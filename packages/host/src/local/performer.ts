@@ -89,7 +89,7 @@ export class Performer {
       case 'withdraw-approval':
       case 'ask-question':
       case 'withdraw-question':
-      // The link of a child is held beside its parent's work.
+      // Sessions of children are opened elsewhere.
       case 'run-child':
       case 'leave-child':
         break
