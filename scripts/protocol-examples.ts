@@ -264,7 +264,7 @@ export const EVENT_EXAMPLES: EventExamples = {
   },
   'request-withdrawn': {
     type: 'request-withdrawn',
-    id: 'approval_call_k3f_1_0_1',
+    requestId: 'approval_call_k3f_1_0_1',
     callId: 'call_k3f_1_0',
     reason: 'ended',
     path: [{ callId, agent: 'buyer' }],

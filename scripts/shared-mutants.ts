@@ -315,8 +315,8 @@ const ROWS: readonly Row[] = [
   [
     'a snapshot changes after it was taken',
     `${MACHINE}/history.ts`,
-    '    left: left && [...left],\n    open: open && {\n      ...open,\n      edited: [...open',
-    '    left,\n    open: open && {\n      ...open,\n      edited: [...open',
+    '    left: left && [...left],\n    relayed: [...relayed.values()],',
+    '    left,\n    relayed: [...relayed.values()],',
     `${MACHINE}/history.test.ts`,
   ],
   [

@@ -154,8 +154,8 @@ export class SessionView {
       }
       case 'request-withdrawn':
         this.#set({
-          approvals: drop(approvals, ({ approvalId }) => approvalId === event.id),
-          questions: drop(questions, ({ questionId }) => questionId === event.id),
+          approvals: drop(approvals, ({ approvalId }) => approvalId === event.requestId),
+          questions: drop(questions, ({ questionId }) => questionId === event.requestId),
         })
         break
       case 'question-answered':

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/render.ts'
 import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
-import type { RelayedRequest } from '../machine/relayed.ts'
+import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { Child } from '../machine/state.ts'
 import type { CallResult, CallView, ChildView, MessageId } from './session-event.ts'
 
@@ -104,7 +104,7 @@ export class CallViews {
     return view
   }
 
-  /** Ends the view of a request that is over. */
+  /** Settles the view of a withdrawn request. */
   withdraw(callId: string, reason: FactOf<'request-withdrawn'>['reason']): void {
     const call = this.find(callId)
     if (!call?.path || call.status === 'settled') return

@@ -13,7 +13,7 @@ import type {
   UserMessageView,
 } from './session-event.ts'
 import type { History } from '../machine/history.ts'
-import type { RelayedRequest } from '../machine/relayed.ts'
+import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { Call, CallState, State } from '../machine/state.ts'
 import { findChild, findRelayed } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'

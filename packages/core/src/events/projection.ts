@@ -4,7 +4,7 @@ import type { LiveFrame } from '../agent/front-session.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { CallFact, Fact, FactOf } from '../machine/fact.ts'
-import type { RelayedRequest } from '../machine/relayed.ts'
+import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { ChildFact } from './call-views.ts'
 import { CallViews, isCallFact } from './call-views.ts'
 import type {
@@ -336,7 +336,7 @@ export class SessionProjection {
       const { callId } = request.asking
       this.#requests?.delete(id)
       this.#calls.withdraw(callId, reason)
-      this.#tell({ type: fact.type, id, callId, reason, path: request.path })
+      this.#tell({ type: fact.type, requestId: id, callId, reason, path: request.path })
     } else if (fact.type === 'request-relayed') {
       const { id, callId: via, path, asking } = fact
       const withinMs = asking.type === 'call' ? 0 : asking.withinMs

@@ -125,21 +125,21 @@ export type CallResult = s.Infer<typeof CallResult>
 export const CallStatus = s.word('proposed', 'awaiting-approval', 'waiting', 'running', 'settled')
 export type CallStatus = s.Infer<typeof CallStatus>
 
-/** The session of its own that runs a call. */
+/** The child session that runs a call. */
 export const ChildView = s.fields({
   agent: s.text,
   /** Levels below the first session. */
   depth: s.count,
-  /** `waiting`: for people alone. `ending`: it was told to end. `lost`: its log is gone or damaged. */
+  /** `waiting`: only people can continue it. `ending`: it has to end. `lost`: its log is missing or damaged. */
   status: s.word('opening', 'running', 'waiting', 'ending', 'ended', 'lost'),
   /** Tokens, cost, rounds and calls of it and everything below it, as of its last report. */
-  spent: s.optional(s.named('spent', Spent)),
+  spent: s.optional(Spent),
 })
 export interface ChildView extends s.Infer<typeof ChildView> {}
 
 /**
- * Delegated calls between the session and the one that asks, from the top. Present for requests of sessions below: their
- * `message` and `step` are those of the first of these calls.
+ * Delegated calls from this session down to the asking session. Present for requests of sessions below: `message` and `step`
+ * name the place of the first of these calls.
  */
 const PATH = { path: s.optional(s.list(PathStep)) }
 
@@ -175,8 +175,8 @@ export const CallView = s.fields({
   deadlineMs: s.optional(s.ms),
   /** No connected client can run it: it waits for a client until its deadline. */
   waitsForClient: s.optional(s.word(true)),
-  /** Present while a session of its own runs it, and afterwards. */
-  child: s.optional(s.named('child', ChildView)),
+  /** Present once a child session runs it. */
+  child: s.optional(ChildView),
   ...PATH,
   /** Present once it is settled. */
   result: s.optional(s.named('result', CallResult)),
@@ -353,12 +353,12 @@ export const EVENTS = {
     declined: s.optional(s.word('person', 'expired', 'nobody')),
     ...PATH,
   },
-  /** A request of a session below is over: nobody can decide, answer or run it any more. */
+  /** A request of a session below was withdrawn: it can no longer be decided, answered or run. */
   'request-withdrawn': {
-    /** The approval, the question, or the call for a client. */
-    id: s.text,
+    /** Id of the approval, the question, or the call for a client. */
+    requestId: s.text,
     callId: s.text,
-    /** `closed`: the session below needs it no more. `ended`: that session has to end. */
+    /** `closed`: by the session below. `ended`: that session has to end. */
     reason: s.word('closed', 'ended', 'expired', 'nobody'),
     ...PATH,
   },

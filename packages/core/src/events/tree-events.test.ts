@@ -1,7 +1,7 @@
 // Events of a session whose calls other sessions run: the state of these, and what they ask, with their path.
 import { expect, test } from 'vitest'
 import { childTool, serverTool, TestSession } from '../testing/test-session.ts'
-import type { ChildReport, ChildRequest } from '../machine/tree-values.ts'
+import type { ChildReport, ChildRequest } from '../machine/lane-values.ts'
 import { readStart } from './event-values.ts'
 import { SessionProjection } from './projection.ts'
 import type { SessionEvent } from './session-event.ts'
@@ -80,7 +80,7 @@ test('a request that is over is withdrawn', () => {
   expect(newest(session)).toContainEqual(
     expect.objectContaining({
       type: 'request-withdrawn',
-      id: APPROVAL.id,
+      requestId: APPROVAL.id,
       callId: PAY.callId,
       reason: 'ended',
       path: PATH,

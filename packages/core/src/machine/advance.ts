@@ -1,7 +1,8 @@
 // Everything that follows from an input without outside help: calls start, steps close, the model is called, the next
 // turn begins.
 import { applyCallEvent, detachCall, mayDetach, setCallClock, startTool } from './calls.ts'
-import { beginChild, countBelow, isInTree, mayBeginChild, treeLimits } from './children.ts'
+import { beginChild } from './children.ts'
+import { countBelow, isInTree, mayBeginChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, QueuedInput, State, Turn } from './state.ts'
 import { emit } from './draft.ts'

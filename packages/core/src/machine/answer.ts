@@ -4,7 +4,7 @@
 import type { AssistantPart, CallPart, FinishReason, SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import { applyCallEventToAll, isOfAgents, settle } from './calls.ts'
-import { countBelow, explainNoChild, isInTree, treeLimits } from './children.ts'
+import { countBelow, explainNoChild, isInTree, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, RunningAttempt, State, Turn } from './state.ts'
 import { emit } from './draft.ts'

@@ -4,7 +4,16 @@ import type { CallFact, ClockMode, Fact, FactOf, IgnoreReason, Settlement } from
 import type { Draft } from './draft.ts'
 import type { Call, Offer, RememberedDecision, State } from './state.ts'
 import { emit } from './draft.ts'
-import { findCall, findCallIndex, findDetached, mayHaveRun, offeredCalls, waitsForAnswer } from './state.ts'
+import {
+  findCall,
+  findCallIndex,
+  findDetached,
+  mayHaveRun,
+  offeredCalls,
+  findChild,
+  findRelayed,
+  waitsForAnswer,
+} from './state.ts'
 import { isAttached } from './effect.ts'
 import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
@@ -13,9 +22,10 @@ import { CALL_TABLE } from './table.ts'
 import type { StoredPart } from '../messages.ts'
 import { countChars, findLargeMedia, heldChars, jsonChars, measureLong, measureMedia, wholeChars } from './size.ts'
 import type { InputOf, Outcome } from './input.ts'
-import { endChild, holdsClock, prolongChild, settleWithout, unawaited, waitsThrough } from './children.ts'
+import { describeUnheard, endChild } from './child-end.ts'
+import { holdsClock, unawaited, waitsThrough } from './child-entries.ts'
 import { findHolder, findTool } from './clients.ts'
-import { applyDecision, applyRelayedEnd, changeRelayedCall } from './relayed.ts'
+import { applyDecision, applyRelayedEnd, changeRelayedCall } from './relayed-entries.ts'
 
 export function callOutcome(call: Call, event: CallEvent): CallOutcome {
   // A user may let a tool finish silently; only the end of its grace stops it then.
@@ -67,6 +77,12 @@ export function applyCallEvent(draft: Draft, call: Call, event: CallEvent): void
     default:
       break
   }
+}
+
+/** The step must close in this record: the call settles without its child, which is told to end. */
+function settleWithout(draft: Draft, call: Call, event: CallEvent): void {
+  endChild(draft, call.callId, event)
+  settle(draft, call, describeUnheard(findChild(draft.state, call.callId), event), true)
 }
 
 /** Whether the call may already have had its effect, including through a client that claimed it and left. */
@@ -441,6 +457,15 @@ export function graceAfterRestart(draft: Draft, call: Call, downMs: number): voi
   })
 }
 
+/** After a restart, a child's call keeps the time that it had left. */
+function prolongChild(draft: Draft, { callId, clock }: Call, downMs: number): void {
+  if (!clock.deadline || downMs <= 0) return
+  const { mode, awayRemainingMs, graces } = clock
+  const deadlineMs = clock.deadline.atMs + downMs
+  const remainingMs = Math.max(0, deadlineMs - draft.state.nowMs)
+  emit(draft, { type: 'call-clock-set', callId, mode, deadlineMs, remainingMs, awayRemainingMs, graces })
+}
+
 type LedgerFact = CallFact | FactOf<'result-ignored' | 'grace-started'>
 
 export function applyCallFact(state: State, fact: LedgerFact): State {
@@ -450,7 +475,7 @@ export function applyCallFact(state: State, fact: LedgerFact): State {
       return { ...state, step: { ...state.step, grace: { atMs: fact.untilMs, generation: state.pos } } }
     }
     case 'approval-decided':
-      if (fact.via !== undefined) return applyDecision(state, fact)
+      if (fact.via !== undefined) return rememberRelayed(applyDecision(state, fact), fact)
       return rememberDecision(
         updateCall(state, fact.callId, (call) => approvalDecided(call, fact)),
         fact,
@@ -553,7 +578,15 @@ function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State
 
 type Decided = Pick<Call, 'name' | 'argumentsHash' | 'asksFor' | 'asksEach'> & Pick<RememberedDecision, 'agents'>
 
-export function rememberDecided(state: State, fact: FactOf<'approval-decided'>, call: Decided): State {
+/** The root remembers decisions about calls below by the agents that make them. */
+function rememberRelayed(state: State, fact: FactOf<'approval-decided'>): State {
+  const one = findRelayed(state, fact.approvalId)
+  return one?.asked && state.parent === null
+    ? rememberDecided(state, fact, { ...one.asked, agents: one.agents })
+    : state
+}
+
+function rememberDecided(state: State, fact: FactOf<'approval-decided'>, call: Decided): State {
   const { name, argumentsHash, asksFor, asksEach } = call
   const of = call.agents && { agents: call.agents }
   // A person who changed the arguments approved their destination, which is unknown.

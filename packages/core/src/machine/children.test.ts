@@ -1,11 +1,12 @@
-// Calls that a session of its own runs, from both sides: they begin, report, ask, end and are closed. The interleavings are
+// Calls that a child session runs, at the parent: they begin, report, ask, end and are closed. The interleavings are
 // played by the small world of the package `testing`.
 import { describe, expect, test } from 'vitest'
 import { childTool, clientTool, serverTool, TestSession } from '../testing/test-session.ts'
 import type { SpecChange } from '../testing/test-session.ts'
 import type { InputOf } from './input.ts'
 import { itemsFor, report } from './lanes.ts'
-import type { ChildEnd, ChildReport, ChildRequest, Delegation } from './tree-values.ts'
+import type { ChildEnd, ChildReport, ChildRequest } from './lane-values.ts'
+import type { Delegation } from './tree-values.ts'
 
 const CALL = 'call_1_0'
 const TASK: Delegation = { agent: 'helper', task: [{ type: 'text', text: 'Find it.' }], acts: true }

@@ -1,73 +1,24 @@
-// A parent's side of a delegated call: its child begins, reports, has to end, and is closed. The entry in `State.children` stands
-// as long as the child's log may say something, even after the call has settled; the host reads and tells while it stands.
-import type { Provenance } from '../messages.ts'
+// A parent's side of a delegated call: its child begins, reports, and is closed. The entry in `State.children` stays as long
+// as the child's log may say something, even after the call has settled; the host reads and tells while it stands.
 import type { Refusal } from '../errors.ts'
+import type { Provenance } from '../messages.ts'
 import { boundOutcome, noteOutcome, settle } from './calls.ts'
+import { closeRelayed, describeUnheard, endChild, isTimeUp, leaveEnded } from './child-end.ts'
+import { AGENT_GONE } from './child-entries.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { FactOf, Settlement } from './fact.ts'
+import type { Settlement } from './fact.ts'
 import type { InputOf } from './input.ts'
-import { closeRelayed, endRelayed, leaveEnded, relay, withdrawClosed } from './relayed.ts'
+import type { ChildEnd, ChildReport } from './lane-values.ts'
+import { relay, withdrawClosed } from './relayed.ts'
 import { wholeChars } from './size.ts'
-import type { Spec } from './spec.ts'
 import { RULES } from './spec.ts'
-import type { Call, Child, State, Turn } from './state.ts'
-import { canAsk, findCall, findChild } from './state.ts'
-import type { CallEvent } from './table.ts'
-import type { ChildEnd, ChildReport, Deeds, Grant, Spent } from './tree-values.ts'
-import { NOTHING_SPENT } from './tree-values.ts'
+import type { Call, Child, State } from './state.ts'
+import { findCall, findChild } from './state.ts'
+import { countBelow, planGrant, treeLimits } from './tree-limits.ts'
+import type { Deeds } from './tree-values.ts'
 
-/** The most that a session and everything below it may use: the least of its agent's limits and of what its parent granted. */
-export function treeLimits({ limits }: Spec, { parent }: State): Required<Grant> {
-  const { depth = Infinity, sessions = Infinity, tokens = Infinity } = parent?.grant ?? {}
-  const { costMicros = Infinity, rounds = Infinity, calls = Infinity } = parent?.grant ?? {}
-  return {
-    depth: Math.min(depth, limits.treeDepth ?? RULES.treeDepth),
-    sessions: Math.min(sessions, limits.treeSessions ?? RULES.treeSessions),
-    tokens: Math.min(tokens, limits.turnTokens),
-    costMicros: Math.min(costMicros, limits.turnCostMicros),
-    rounds: Math.min(rounds, limits.treeRounds ?? RULES.treeRounds),
-    calls: Math.min(calls, limits.treeCalls ?? RULES.treeCalls),
-  }
-}
-
-/** Steps with calls and calls of a turn, with those of its children. */
-export function countBelow({ rounds, calls, below }: Turn): Pick<Spent, 'rounds' | 'calls'> {
-  return { rounds: rounds + (below?.rounds ?? 0), calls: calls + (below?.calls ?? 0) }
-}
-
-/** Whether the limits of a tree bind a turn: it has children, or is a child's. */
-export function isInTree({ parent }: State, turn: Turn): boolean {
-  return parent !== null || turn.below !== undefined
-}
-
-/** Children that the session may still open, counting the shares of the open ones. */
-function freeSessions(spec: Spec, state: State): number {
-  const taken = state.children.reduce((sum, { grant }) => sum + 1 + grant.sessions, 0)
-  return treeLimits(spec, state).sessions - taken
-}
-
-/** Whether another child may begin now; else its call waits until one is closed. */
-export function mayBeginChild(spec: Spec, state: State): boolean {
-  const most = spec.limits.children ?? RULES.children
-  return state.children.length < most && freeSessions(spec, state) >= 1
-}
-
-/** Why no call of a delegating tool can ever begin here. */
-export function explainNoChild({ spec, state }: Draft, name: string): Settlement | undefined {
-  const { depth, sessions } = treeLimits(spec, state)
-  if (depth < 1)
-    return {
-      type: 'error',
-      code: 'delegation_too_deep',
-      message: `"${name}" would begin another agent, and this one is on the last level; do the task without it`,
-    }
-  if (sessions >= 1) return undefined
-  const message = `"${name}" would begin another agent, and none is left for this one; do the task without it`
-  return { type: 'denied', code: 'too_many_children', message }
-}
-
-/** Commits that a child is owed. Calls that wait beside this one get equal shares of what is left. */
+/** Commits that a child is owed. Other waiting calls get equal shares of the rest. */
 export function beginChild(draft: Draft, call: Call): void {
   const { callId, delegate, attempt, timeoutMs } = call
   if (!delegate) return
@@ -88,49 +39,6 @@ export function beginChild(draft: Draft, call: Call): void {
   })
 }
 
-function planGrant(spec: Spec, state: State, call: Call): Grant {
-  const { turn, step } = state
-  const most = treeLimits(spec, state)
-  const used: Spent = turn ? { ...turn, ...countBelow(turn) } : NOTHING_SPENT
-  const own = call.delegate?.limits ?? {}
-  const left = (name: keyof Spent): { readonly [Name in keyof Spent]?: number } => {
-    const least = Math.min(own[name] ?? Infinity, Math.max(0, most[name] - used[name]))
-    return Number.isSafeInteger(least) && least < Number.MAX_SAFE_INTEGER ? { [name]: least } : {}
-  }
-  const depth = most.depth - 1
-  const waiting = step?.calls.filter(({ runs, state: at }) => runs === 'child' && at === 'ready').length ?? 0
-  const slots = (spec.limits.children ?? RULES.children) - state.children.length
-  const share = Math.floor(freeSessions(spec, state) / Math.max(1, Math.min(waiting, slots))) - 1
-  const sessions = depth === 0 ? 0 : Math.max(0, Math.min(own.sessions ?? Infinity, share))
-  return { ...left('tokens'), ...left('costMicros'), ...left('rounds'), ...left('calls'), depth, sessions }
-}
-
-/** The child is told to end; what it asks is withdrawn. Its call settles by what it reports, or at the end of its time. */
-export function endChild(draft: Draft, callId: string, reason: string): void {
-  const child = findChild(draft.state, callId)
-  if (!child || child.phase === 'ending') return
-  const untilMs = draft.state.nowMs + RULES.childEndMs * (child.grant.depth + 1)
-  emit(draft, { type: 'child-ending', callId, reason, untilMs })
-  endRelayed(draft, callId)
-}
-
-/** The step must close in this record: the call settles without its child, which is told to end. */
-export function settleWithout(draft: Draft, call: Call, event: CallEvent): void {
-  endChild(draft, call.callId, event)
-  const child = findChild(draft.state, call.callId)
-  settle(draft, call, describeUnheard(child, event), true)
-}
-
-/** Nothing is called undone that may have been done: the child has not said how it ended. */
-function describeUnheard(child: Child | undefined, reason: string): Settlement {
-  if (!child || child.acts || child.acted) return { type: 'unknown', reason }
-  return isTimeUp(reason) ? { type: 'timed-out', reason } : { type: 'cancelled', reason }
-}
-
-function isTimeUp(reason: string): boolean {
-  return reason === 'deadline' || reason === 'turn-over'
-}
-
 /** An ended child did not report in time. */
 export function passChildDeadline(draft: Draft, callId: string, generation: number): void {
   const child = findChild(draft.state, callId)
@@ -140,9 +48,6 @@ export function passChildDeadline(draft: Draft, callId: string, generation: numb
   if (child.reason !== AGENT_GONE) return
   loseChild(draft, { type: 'child-lost', callId, code: 'tool_gone', message: 'its agent was removed' })
 }
-
-/** The reason of a child whose tool was removed: nothing can open its session. */
-export const AGENT_GONE = 'tool-gone'
 
 /** A repeat, or a report of a child that is closed, has no effect. */
 export function takeReport(draft: Draft, { callId, birth, from, to, report }: InputOf<'child-reported'>): void {
@@ -233,7 +138,7 @@ function describeEnded(draft: Draft, { child, report, end }: Ended): Settlement 
 }
 
 /** Whether the outcome of everything that began is known. */
-function isKnown({ calls, more }: Deeds): boolean {
+export function isKnown({ calls, more }: Deeds): boolean {
   return !more && calls.length > 0 && calls.every(({ settlement }) => settlement === 'ok' || settlement === 'error')
 }
 
@@ -249,7 +154,7 @@ function describeDeeds({ calls, more }: Deeds): string {
 }
 
 /** The call settled before the child said how it ended. */
-function tellLate(draft: Draft, child: Child, { text, error, stop }: ChildEnd): void {
+export function tellLate(draft: Draft, child: Child, { text, error, stop }: ChildEnd): void {
   const { callId, name, untrusted } = child
   const said = error ? `Error: ${error.message}` : text === '' ? `it ended: ${stop}` : text
   const preview = said.slice(0, wholeChars(said, RULES.noteChars))
@@ -285,182 +190,4 @@ export function checkReport(state: State, input: InputOf<'child-reported'>): Ref
   if (from !== child.pos && to > child.pos) return refuse(`its log was read up to ${child.pos}, not ${from}`)
   if (report.end?.stop === 'never' && child.phase !== 'ending') return refuse('it may still begin')
   return undefined
-}
-
-/** Whether a child's call waits for people alone; calls that run at a client count as work. */
-function waitsForOthers({ relayed }: State, { callId, waits }: Child): boolean {
-  if (!waits) return false
-  return !relayed.some(({ via, call }) => via === callId && call && isAtWork(call))
-}
-
-function isAtWork({ state, clock }: Call): boolean {
-  return state !== 'settled' && state !== 'ready' && clock.mode !== 'away'
-}
-
-/** Whether the clock of a child's call stands: it waits for people, or has to end and has a timer for that. */
-export function holdsClock(state: State, callId: string): boolean {
-  const child = findChild(state, callId)
-  return !child || child.phase === 'ending' || waitsForOthers(state, child)
-}
-
-/** Whether a started call waits for people through its child. */
-export function waitsThrough(state: State, callId: string): boolean {
-  const child = findChild(state, callId)
-  return child !== undefined && child.phase !== 'ending' && waitsForOthers(state, child)
-}
-
-/** After a restart, the time of a child's call goes on where it stood. */
-export function prolongChild(draft: Draft, { callId, clock }: Call, downMs: number): void {
-  if (!clock.deadline || downMs <= 0) return
-  const { mode, awayRemainingMs, graces } = clock
-  const deadlineMs = clock.deadline.atMs + downMs
-  const remainingMs = Math.max(0, deadlineMs - draft.state.nowMs)
-  emit(draft, { type: 'call-clock-set', callId, mode, deadlineMs, remainingMs, awayRemainingMs, graces })
-}
-
-/** Children of the exchanges that a rewind removes: no model learns of them. */
-export function endRewound(draft: Draft, exchange: number): void {
-  for (const child of draft.state.children) if (child.exchange >= exchange) endChild(draft, child.callId, 'rewind')
-}
-
-export type ChildFact = FactOf<
-  'child-begun' | 'child-reported' | 'child-ending' | 'child-lost' | 'child-closed' | 'decision-ignored'
->
-
-export function applyChildFact(state: State, fact: ChildFact): State {
-  switch (fact.type) {
-    case 'child-begun':
-      return begun(state, fact)
-    case 'child-reported':
-      return reported(state, fact)
-    case 'child-ending': {
-      const deadline = { atMs: fact.untilMs, generation: state.pos }
-      const call = findCall(state, fact.callId)
-      const isAwaited = call?.state === 'started'
-      return changeChild(state, fact.callId, (child) => ({
-        ...child,
-        phase: 'ending',
-        reason: fact.reason,
-        told: state.pos,
-        deadline: isAwaited || fact.reason === AGENT_GONE ? deadline : null,
-      }))
-    }
-    case 'child-lost':
-    case 'child-closed':
-      return { ...state, children: state.children.filter(({ callId }) => callId !== fact.callId) }
-    case 'decision-ignored':
-      return state
-    default:
-      return fact satisfies never
-  }
-}
-
-function begun(state: State, fact: FactOf<'child-begun'>): State {
-  const { callId, agent, grant, asks, acts } = fact
-  const { turn, step, pos } = state
-  const call = findCall(state, callId)
-  const child: Child = {
-    callId,
-    name: call?.name ?? '',
-    agent,
-    phase: 'opening',
-    began: pos,
-    pos: -1,
-    told: pos,
-    birth: '',
-    turn: turn?.turn ?? 0,
-    exchange: step?.exchange ?? 0,
-    spent: NOTHING_SPENT,
-    acted: false,
-    waits: false,
-    untrusted: [],
-    asks,
-    acts,
-    grant,
-    reason: '',
-    deadline: null,
-    isRewound: false,
-  }
-  // The child has its task from now on.
-  const calls = step?.calls.map((one) => (one.callId === callId ? withoutTask(one) : one))
-  return { ...state, ...(step && calls && { step: { ...step, calls } }), children: [...state.children, child] }
-}
-
-function withoutTask(call: Call): Call {
-  const { delegate: _, ...rest } = call
-  return rest
-}
-
-function reported(state: State, fact: FactOf<'child-reported'>): State {
-  const { callId, to, spent, acted, waits, untrusted } = fact
-  const child = findChild(state, callId)
-  if (!child) return state
-  const next = changeChild(state, callId, (one) => ({
-    ...one,
-    phase: one.phase === 'ending' ? one.phase : 'running',
-    pos: to,
-    birth: fact.birth ?? one.birth,
-    spent,
-    acted,
-    waits,
-    untrusted,
-  }))
-  const { turn } = state
-  if (!turn || turn.turn !== child.turn) return next
-  const more = subtractSpent(spent, child.spent)
-  const below = { rounds: (turn.below?.rounds ?? 0) + more.rounds, calls: (turn.below?.calls ?? 0) + more.calls }
-  const { tokens, costMicros } = addSpent({ ...NOTHING_SPENT, tokens: turn.tokens, costMicros: turn.costMicros }, more)
-  return { ...next, turn: { ...turn, tokens, costMicros, below } }
-}
-
-export function addSpent(one: Spent, other: Spent): Spent {
-  return {
-    tokens: one.tokens + other.tokens,
-    costMicros: one.costMicros + other.costMicros,
-    rounds: one.rounds + other.rounds,
-    calls: one.calls + other.calls,
-  }
-}
-
-export function subtractSpent(one: Spent, other: Spent): Spent {
-  return {
-    tokens: one.tokens - other.tokens,
-    costMicros: one.costMicros - other.costMicros,
-    rounds: one.rounds - other.rounds,
-    calls: one.calls - other.calls,
-  }
-}
-
-export function changeChild(state: State, callId: string, change: (child: Child) => Child): State {
-  const children = state.children.map((child) => (child.callId === callId ? change(child) : child))
-  return { ...state, children }
-}
-
-/** The call has settled: nothing waits for its child any more, unless its agent is gone. */
-export function unawaited(state: State, callId: string): State {
-  if (!state.children.some((child) => child.callId === callId && child.deadline && child.reason !== AGENT_GONE))
-    return state
-  return changeChild(state, callId, (child) => ({ ...child, deadline: null }))
-}
-
-/** Something in this record is for a child, or for all. */
-export function noteTold(state: State, callId?: string): State {
-  if (state.children.length === 0) return state
-  const { pos } = state
-  const children = state.children.map((child) =>
-    callId === undefined || child.callId === callId ? { ...child, told: pos } : child,
-  )
-  return { ...state, children }
-}
-
-/** The model of a removed exchange learns of nothing. */
-export function noteRewound(state: State, exchange: number): State {
-  if (!state.children.some((child) => child.exchange >= exchange)) return state
-  const children = state.children.map((child) => (child.exchange >= exchange ? { ...child, isRewound: true } : child))
-  return { ...state, children }
-}
-
-/** Whether a person or a client can be asked for a child at the root. */
-export function canAskFor(state: State, callId: string): boolean {
-  return findChild(state, callId)?.asks === true || canAsk(state)
 }

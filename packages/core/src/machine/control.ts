@@ -9,7 +9,7 @@ import {
   prolongTurn,
 } from './calls.ts'
 import { passChildDeadline } from './children.ts'
-import { attachParent } from './parent.ts'
+import { attachParent } from './parent-state.ts'
 import { expireRelayed, findRelayedApproval } from './relayed.ts'
 import { bringsTool, hasTool, planDrops } from './clients.ts'
 import type { Draft } from './draft.ts'
@@ -168,7 +168,7 @@ export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
   } else fireNamedTimer(draft, timer, generation)
 }
 
-/** In a child, the calls of its own children have their own time: nobody waits for an answer. */
+/** In a child, calls of its children have their own time, since no input waits for an answer. */
 function endGrace(draft: Draft): void {
   for (const call of draft.state.step?.calls ?? [])
     if (call.runs !== 'child' || draft.state.parent === null) applyCallEvent(draft, call, 'grace-over')

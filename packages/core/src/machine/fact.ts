@@ -403,13 +403,13 @@ export const FACTS = {
     isKnown: s.optional(s.word(true)),
   },
   /**
-   * The request is over without a decision. `closed`: by the child. `ended`: with the child. `expired`, `nobody`: the child is
-   * told so.
+   * The request has no decision. `closed`: the child closed it. `ended`: the child has to end. The child learns of `expired`
+   * and `nobody` (no person or client can be asked).
    */
   'request-withdrawn': { ...CALL, id: s.text, reason: s.word('closed', 'ended', 'expired', 'nobody') },
   /** The child is told to end; after `untilMs` its call does not wait for it. */
   'child-ending': { ...CALL, reason: s.text, untilMs: s.ms },
-  /** The child's log is gone, damaged, or contradicts this one. */
+  /** The child's log is missing or damaged, or contradicts this one. */
   'child-lost': { ...CALL, code: s.textOf<ErrorCode>(), message: s.text },
   'child-closed': { ...CALL, stop: ChildStop, spent: Spent, did: Deeds, untrusted: s.list(s.text) },
   /** The parent's log was read up to `to`. `grant`: with the task. `end`: why the child has to end. */

@@ -18,9 +18,10 @@ export * from './record.ts'
 export * from './spec.ts'
 export * from './values.ts'
 export * from './tree-values.ts'
+export type * from './lane-values.ts'
 export * from './lanes.ts'
-export type { RelayedRequest } from './relayed.ts'
-export { PARENT, restsAsChild } from './parent.ts'
+export type { RelayedRequest } from './relayed-entries.ts'
+export { PARENT, restsAsChild } from './parent-state.ts'
 export type {
   Call,
   CallClock,

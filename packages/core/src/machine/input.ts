@@ -5,7 +5,8 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, StoredPart, Usage } from '../messages.ts'
 import type { ModelPart } from '../agent/model.ts'
 import type { ModelSettings } from '../model-settings.ts'
-import type { ChildReport, Delegation, ParentItem } from './tree-values.ts'
+import type { ChildReport, ParentItem } from './lane-values.ts'
+import type { Delegation } from './tree-values.ts'
 import type { ClientToolSpec, Delivery, Failure, Heard, IndexEntry, PlanEntry } from './values.ts'
 
 /** The result of a tool or a client. */
@@ -269,7 +270,7 @@ export type HostReport =
       readonly to: number
       readonly report: ChildReport
     }
-  /** The log of a child is gone, damaged, or contradicts this one. */
+  /** The log of a child is missing or damaged, or contradicts this one. */
   | { readonly type: 'child-lost'; readonly callId: string; readonly code: ErrorCode; readonly message: string }
   /** The news of the parent's log after `from`, up to `to`; `birth` is the parent's. See `Parent.pos`. */
   | {

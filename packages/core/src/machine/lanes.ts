@@ -4,12 +4,13 @@ import type { JsonValue } from '../json.ts'
 import { parseJson } from '../json.ts'
 import type { Fact, FactOf, TurnOutcome } from './fact.ts'
 import type { History } from './history.ts'
-import { restsAsChild } from './parent.ts'
+import { restsAsChild } from './parent-state.ts'
 import type { SessionRecord } from './record.ts'
 import type { Limits, Spec } from './spec.ts'
 import type { Call, State } from './state.ts'
 import { findApproval, findCall, findQuestion, findRelayed } from './state.ts'
-import type { ChildEnd, ChildReport, ChildRequest, ChildStop, ParentItem } from './tree-values.ts'
+import type { ChildEnd, ChildReport, ChildRequest, ParentItem } from './lane-values.ts'
+import type { ChildStop } from './tree-values.ts'
 
 /** A child as of its last record. */
 export interface ReportedChild {
@@ -72,7 +73,7 @@ function withoutUnsettled(records: readonly SessionRecord[], state: State): read
   return last < 0 ? records : records.slice(0, last)
 }
 
-/** A request that is still open at the end of the log; one that came and went says nothing. */
+/** Reads a request that is still open at the end of the log. */
 function readRequest(fact: Fact, nowMs: number, child: ReportedChild): ChildRequest | undefined {
   switch (fact.type) {
     case 'approval-requested':

@@ -1,4 +1,4 @@
-// A child's side: it is told its task, asks upwards, takes what the root decided, ends, and says what it did.
+// A child's side: it begins its task, asks upwards, follows the decisions of the root, ends, and reports its calls.
 import { describe, expect, test } from 'vitest'
 import { clientTool, serverTool, TestSession } from '../testing/test-session.ts'
 import type { SpecChange } from '../testing/test-session.ts'
@@ -7,9 +7,10 @@ import { createHistory } from './history.ts'
 import type { InputOf } from './input.ts'
 import { report } from './lanes.ts'
 import type { LaneReport } from './lanes.ts'
-import { restsAsChild } from './parent.ts'
+import { restsAsChild } from './parent-state.ts'
 import { initialState } from './state.ts'
-import type { Grant, ParentItem } from './tree-values.ts'
+import type { ParentItem } from './lane-values.ts'
+import type { Grant } from './tree-values.ts'
 
 const TOOLS = [
   serverTool('read', { provenance: { trust: 'untrusted' } }),

@@ -1,27 +1,20 @@
-// A child's side: what its parent's log says to it, and the totals that its parent reads. The parent is its one client: what
-// that says about a request is a decision of the root, and is taken as it is.
+// A child's side: what its parent's log says to it. The parent is its one client: what that says about a request is a decision
+// of the root, and is taken as it is.
 import type { Refusal } from '../errors.ts'
-import { listUntrusted } from '../messages.ts'
 import { decideAnswer, expireAnswer } from './answer.ts'
 import { applyCallEvent, settle } from './calls.ts'
-import { addSpent, subtractSpent } from './children.ts'
+import { withdraw } from './child-end.ts'
 import { continueSession, pause } from './control.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { Fact, FactOf } from './fact.ts'
 import type { InputOf } from './input.ts'
 import { interruptTurn } from './interrupt.ts'
+import type { ParentItem } from './lane-values.ts'
+import { attachParent } from './parent-state.ts'
 import { deny } from './people.ts'
 import { acceptTask } from './queue.ts'
-import { withdraw } from './relayed.ts'
-import { RULES } from './spec.ts'
-import type { Call, Parent, State } from './state.ts'
-import { findApproval, findCall, findChild, findQuestion, findRelayed, mayHaveRun } from './state.ts'
-import type { Deed, ParentItem, Spent } from './tree-values.ts'
-import { NOTHING_SPENT } from './tree-values.ts'
-
-/** Name of a child's client. */
-export const PARENT = 'parent'
+import type { Call, State } from './state.ts'
+import { findApproval, findCall, findQuestion, findRelayed } from './state.ts'
 
 /** A repeat has no effect. */
 export function takeTold(draft: Draft, { from, to, items }: InputOf<'parent-told'>): void {
@@ -77,14 +70,6 @@ function takeItem(draft: Draft, item: ParentItem): void {
   }
 }
 
-/** After a restart too: offers are made to it again. Delivery is the claim, and it has every client tool. */
-export function attachParent(draft: Draft): void {
-  const { clients, principal } = draft.state
-  if (clients.some(({ connection }) => connection === PARENT)) return
-  const can = { sequential: false, claims: false, reportsPlayback: false, asks: true }
-  emit(draft, { type: 'client-attached', connection: PARENT, principal, ...can })
-}
-
 /** The grace of its calls begins at once, since no input follows. */
 function endByParent(draft: Draft, reason: string): void {
   for (const { inputId } of draft.state.queue) emit(draft, { type: 'input-withdrawn', inputId })
@@ -93,7 +78,7 @@ function endByParent(draft: Draft, reason: string): void {
 
 type Item<Type extends ParentItem['type']> = Extract<ParentItem, { readonly type: Type }>
 
-/** The request was closed meanwhile: a limit of this session, or of one between, came first. */
+/** The request was closed meanwhile by a limit of this session, or of a session between. */
 function ignore(draft: Draft, id: string): void {
   emit(draft, { type: 'decision-ignored', id, reason: 'closed' })
 }
@@ -169,107 +154,4 @@ function endApproval(draft: Draft, call: Call, why: 'expired' | 'nobody'): void 
     settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
   }
   if (call.answer) expireAnswer(draft)
-}
-
-/** Whether nothing is left to do: its answer, or its end, is final. */
-export function restsAsChild(state: State): boolean {
-  const { turn, step, queue, children, detached, counters, parent } = state
-  const isQuiet = turn === null && step === null && queue.length === 0 && children.length === 0
-  return isQuiet && detached.length === 0 && (counters.turn > 0 || (parent !== null && parent.end !== null))
-}
-
-export type ParentFact = FactOf<'child-opened' | 'parent-told'>
-
-export function applyParentFact(state: State, fact: ParentFact): State {
-  if (fact.type === 'child-opened') {
-    const { session, birth, callId, root, depth, tools } = fact
-    const place = { session, birth, callId, root, depth, tools, pos: -1, grant: null, end: null, finished: null }
-    const nothing = { spent: NOTHING_SPENT, acted: false, did: { calls: [] }, untrusted: [] }
-    return { ...state, parent: { ...place, ...nothing } }
-  }
-  const { parent } = state
-  if (!parent) return state
-  const { to, grant = parent.grant, end = parent.end } = fact
-  return { ...state, parent: { ...parent, pos: to, grant, end } }
-}
-
-/** Adds a fact to the totals that the parent reads. `before`: the state that the fact was applied to. */
-export function countFact(before: State, after: State, fact: Fact): State {
-  const { parent } = after
-  const said = parent && readTotals(before, parent, fact)
-  return said ? { ...after, parent: { ...parent, ...said } } : after
-}
-
-function readTotals(before: State, parent: Parent, fact: Fact): Partial<Parent> | undefined {
-  switch (fact.type) {
-    case 'step-finished': {
-      const own = fact.calls.filter(({ answer }) => !answer).length
-      const spent = { ...readUsage(fact), rounds: own > 0 ? 1 : 0, calls: own }
-      const untrusted = listUntrusted([{ role: 'assistant', parts: fact.parts }])
-      return {
-        spent: addSpent(parent.spent, spent),
-        ...(untrusted.length > 0 && { untrusted: join(parent, untrusted) }),
-      }
-    }
-    case 'turn-started':
-      return { finished: null }
-    case 'turn-finished': {
-      const { outcome, error } = fact
-      return { finished: { outcome, ...(error && { error: { code: error.code, message: error.message } }) } }
-    }
-    case 'model-used':
-    case 'summary-finished':
-      return { spent: addSpent(parent.spent, readUsage(fact)) }
-    case 'child-reported': {
-      const known = findChild(before, fact.callId)?.spent ?? NOTHING_SPENT
-      const spent = addSpent(parent.spent, subtractSpent(fact.spent, known))
-      return { spent, acted: parent.acted || fact.acted, untrusted: join(parent, fact.untrusted) }
-    }
-    case 'child-closed':
-      return { did: addDeeds(parent, fact.did.calls, fact.did.more) }
-    case 'child-lost':
-      return { acted: parent.acted || findChild(before, fact.callId)?.acts === true }
-    case 'input-accepted':
-      if (fact.body.type !== 'user' || !fact.body.untrusted) return undefined
-      return { untrusted: join(parent, fact.body.untrusted) }
-    case 'note-queued':
-      return fact.untrusted === undefined ? undefined : { untrusted: join(parent, [fact.untrusted]) }
-    case 'call-started': {
-      const call = findCall(before, fact.callId)
-      return call && call.runs !== 'child' && call.effect !== 'pure' ? { acted: true } : undefined
-    }
-    case 'call-settled':
-      return fact.via === undefined ? readSettled(before, parent, fact) : undefined
-    default:
-      return undefined
-  }
-}
-
-function readUsage({ usage }: FactOf<'step-finished' | 'model-used' | 'summary-finished'>): Spent {
-  const { inputTokens = 0, outputTokens = 0, costMicros = 0 } = usage
-  return { ...NOTHING_SPENT, tokens: inputTokens + outputTokens, costMicros }
-}
-
-function readSettled(before: State, parent: Parent, fact: FactOf<'call-settled'>): Partial<Parent> | undefined {
-  const call = findCall(before, fact.callId)
-  if (!call) return undefined
-  const provenance = fact.provenance ?? call.provenance
-  const taint = provenance?.trust === 'untrusted' && { untrusted: join(parent, [call.name]) }
-  const { settlement } = fact
-  const isUnbegun = (settlement.type === 'cancelled' || settlement.type === 'timed-out') && !settlement.begun
-  const hasActed =
-    call.effect !== 'pure' && call.runs !== 'child' && !isUnbegun && (mayHaveRun(call) || call.mayHaveActed)
-  if (!hasActed) return taint || undefined
-  const deed: Deed = { callId: call.callId, name: call.name, settlement: settlement.type }
-  return { ...taint, acted: true, did: addDeeds(parent, [deed]) }
-}
-
-function addDeeds({ did }: Parent, more: readonly Deed[], isMore?: true): Parent['did'] {
-  const calls = [...did.calls, ...more]
-  const isCut = calls.length > RULES.deeds || did.more === true || isMore === true
-  return { calls: calls.slice(0, RULES.deeds), ...(isCut && { more: true as const }) }
-}
-
-function join({ untrusted }: Parent, more: readonly string[]): readonly string[] {
-  return more.every((name) => untrusted.includes(name)) ? untrusted : [...new Set([...untrusted, ...more])]
 }

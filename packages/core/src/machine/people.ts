@@ -4,13 +4,19 @@ import type { Draft } from './draft.ts'
 import type { Call, State } from './state.ts'
 import { emit } from './draft.ts'
 import { canAsk, findApproval, findCall, findQuestion, findRelayed, openCalls } from './state.ts'
-import { answerRelayed, checkRelayedAnswer, checkRelayedApproval, decideRelayed, expireRelayed } from './relayed.ts'
+import {
+  answerRelayed,
+  checkEdit,
+  isStranger,
+  checkRelayedAnswer,
+  checkRelayedApproval,
+  decideRelayed,
+  expireRelayed,
+} from './relayed.ts'
 import type { FactOf } from './fact.ts'
 import type { InputOf } from './input.ts'
 import type { Refusal } from '../errors.ts'
 import { decideAnswer } from './answer.ts'
-import type { ErrorCode } from '../errors.ts'
-import { isJsonObject, parseJson } from '../json.ts'
 import { jsonChars } from './size.ts'
 import { RULES } from './spec.ts'
 
@@ -129,22 +135,6 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
   return input.decision === 'approve' && input.answer === undefined
     ? refuse('the text of the answer is missing')
     : undefined
-}
-
-/** A refused edit leaves the request open: nothing is lost. */
-export function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undefined {
-  const refuse = (code: ErrorCode, why: string): Refusal => ({ code, message: `${approvalId}: ${why}` })
-  if (!edited) return refuse('approval_refused', 'the edited arguments are missing')
-  const parsed = parseJson(edited.arguments)
-  if (!parsed.ok || !isJsonObject(parsed.value))
-    return refuse('invalid_arguments', 'the edited arguments are not a JSON object')
-  if (edited.check.invalid === undefined) return undefined
-  return refuse('invalid_arguments', edited.check.invalid)
-}
-
-/** Sessions without a principal do not check the speaker. */
-export function isStranger(state: State, principal: string): boolean {
-  return state.principal !== '' && principal !== state.principal
 }
 
 /** Request ids contain the call and a number, which distinguishes an old request from an invented one. */

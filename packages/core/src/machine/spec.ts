@@ -5,7 +5,7 @@ import type { EffectClass, InterruptPolicy } from './values.ts'
 export interface ToolSpec {
   readonly name: string
   readonly effect: EffectClass
-  /** `child`: a session of its own runs its calls. */
+  /** `child`: child sessions run its calls. */
   readonly runs: 'server' | 'client' | 'child'
   readonly timeoutMs: number
   /** For a client tool: milliseconds that a call waits while no client can run it; `limits.awayMs` if absent. */
@@ -73,7 +73,7 @@ export interface Limits {
   readonly firstWordMs: number
   /** Levels of children below a session. 2 if absent. */
   readonly treeDepth?: number
-  /** Children of the whole tree that are open at once. 64 if absent. */
+  /** Maximum open children of the whole tree. 64 if absent. */
   readonly treeSessions?: number
   /** Children of one session that run at once; further ones wait. 8 if absent. */
   readonly children?: number

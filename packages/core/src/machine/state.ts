@@ -266,7 +266,7 @@ export interface Parent {
   readonly pos: number
   /** Null until the task came. */
   readonly grant: Grant | null
-  /** Why this session has to end; null while it may go on. */
+  /** Why this session has to end; null if it may continue. */
   readonly end: string | null
   /** How its newest turn ended; null while one runs. The text of an answer is in the log. */
   readonly finished: { readonly outcome: TurnOutcome; readonly error?: TurnError } | null
@@ -297,7 +297,7 @@ export interface Child {
   readonly exchange: number
   readonly spent: Spent
   readonly acted: boolean
-  /** Its turn's clock stands: people alone are waited for. */
+  /** Its turn's clock is stopped, because it waits only for people. */
   readonly waits: boolean
   readonly untrusted: readonly string[]
   /** A sender of the inputs that it was begun for can be asked. */
@@ -305,7 +305,7 @@ export interface Child {
   /** It may act: see `Delegation.acts`. */
   readonly acts: boolean
   readonly grant: Grant
-  /** Why it has to end; empty while it may go on. */
+  /** Why it has to end; empty if it may continue. */
   readonly reason: string
   /** When its call settles without it; null while it runs, and once the call has settled. */
   readonly deadline: Deadline | null

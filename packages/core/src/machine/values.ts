@@ -71,7 +71,7 @@ export type InterruptPolicy = s.Infer<typeof InterruptPolicy>
 export const CALL_TOOL = {
   name: s.text,
   effect: EffectClass,
-  /** `child`: a session of its own runs it. */
+  /** `child`: a child session runs it. */
   runs: s.word('server', 'client', 'child'),
   timeoutMs: s.ms,
   parallel: s.flag,

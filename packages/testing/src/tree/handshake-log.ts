@@ -45,9 +45,9 @@ export interface Log {
   readonly pos: number
   /** Numbers of facts so far, by a name of the check. */
   readonly counts: ReadonlyMap<string, number>
-  /** End of its call, as its model was told. */
+  /** Claim that its model has read about its call. */
   readonly claim: Claim | undefined
-  /** Tokens of its own steps. */
+  /** Tokens of the session's steps. */
   readonly tokens: number
   /** The first rule that it breaks by itself. */
   readonly fault: string | undefined

@@ -1,5 +1,5 @@
 // A small world of one tree: processes that die, or sleep while another one takes the root and wake with what they knew; a
-// person, a client, an interrupt, timers at any moment. Each commit and each act outside is a step of its own. Its link is the
+// person, a client, an interrupt, timers at any moment. Each commit and each act outside is a separate step. Its link is the
 // protocol between two logs, in the fewest words; a fault can be planted in it.
 import type { AwaitedEffect, Input } from '@baton/core/machine'
 import { itemsFor, losesByRestart, outstanding, report } from '@baton/core/machine'
@@ -32,11 +32,11 @@ export interface WorldOptions {
   readonly deaths: number
   readonly takeovers: number
   /**
-   * Models answer in the step that asks them, a session is told of its restart in the step that acquires it, and the timers of
+   * Models answer in the step that asks them, a session restarts in the step that acquires it, and the timers of
    * turns and tools do not fire: these are as in sessions without children.
    */
   readonly isQuick?: boolean
-  /** No process sleeps: another one comes after a death. */
+  /** No process sleeps: another process starts after a death. */
   readonly isAwake?: boolean
   readonly fault?: Fault
 }

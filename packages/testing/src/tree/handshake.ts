@@ -8,7 +8,7 @@ import { Handshake, nameWorld } from './handshake-world.ts'
 export interface Search {
   readonly states: number
   readonly depth: number
-  /** Ends by what the root's model was told, and how often the tool acted. */
+  /** Number of ends by the claim that the root's model has read, and by the acts of the tool. */
   readonly ends: ReadonlyMap<string, number>
   /** The first broken rule, and the steps to it. */
   readonly failure?: { readonly rule: string; readonly story: readonly string[] }
