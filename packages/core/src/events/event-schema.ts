@@ -2,8 +2,7 @@
 import type { JsonObject } from '../json.ts'
 import { SourcePart, StoredPart, Usage } from '../messages.ts'
 import * as s from '../shape/shape.ts'
-import { Spent } from '../machine/tree-values.ts'
-import { CallResult, CallView, ChildView, EventCursor, EventError, EventPlace, EVENTS, MessageView } from './session-event.ts'
+import { CallResult, CallView, EventCursor, EventError, EventPlace, EVENTS, MessageView } from './session-event.ts'
 
 const OF_EVERY_EVENT = {
   cursor: s.named('cursor', EventCursor),
@@ -23,8 +22,6 @@ export const SESSION_EVENT_SCHEMA: JsonObject = {
     message: MessageView.describe(),
     part: StoredPart.describe(),
     call: CallView.describe(),
-    child: ChildView.describe(),
-    spent: Spent.describe(),
     result: CallResult.describe(),
     source: SourcePart.describe(),
     usage: Usage.describe(),
