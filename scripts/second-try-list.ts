@@ -90,6 +90,14 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: `${LOCAL}/recovery.test.ts`, name: 'tried more than once, by one opener' },
   },
   {
+    file: 'packages/runtime/src/tree/child-link.ts',
+    within: '#pump',
+    repeats: 'the reading and telling between a session and the child of its call, after one of the two has died',
+    bound: 'every 200 ms while both sessions are open',
+    same: 'the position up to which each of the two logs has read the other one',
+    test: { file: `${LOCAL}/children.test.ts`, name: 'the call is followed again, and nothing happens twice' },
+  },
+  {
     file: `${LOCAL}/recover.ts`,
     within: 'lookAgain',
     repeats: 'the search for sessions whose owner has died',

@@ -7,24 +7,10 @@ import { checkFields, checkKinds } from '../shape/known-fields.ts'
 import { describeValue } from '../shape/value-reader.ts'
 import type { Agent } from './agent.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
-import type { ToolBase } from './tool.ts'
-import type { Tool } from './tool.ts'
+import type { Tool, ToolBase } from './tool.ts'
+import type { DelegateLimits, DelegateRules } from './tool-options.ts'
 import { makeTool } from './tool.ts'
 import { warnOfSchema } from './schema-warnings.ts'
-
-/** Bounds of a child beyond its agent's own. A child never gets more than its caller has left. */
-export interface DelegateLimits {
-  /** Input and output tokens of the child and all children below it. */
-  readonly tokens?: number
-  /** Millionths of a US dollar, for models with known prices. */
-  readonly costMicros?: number
-  /** Steps with calls. */
-  readonly rounds?: number
-  /** Calls. */
-  readonly calls?: number
-  /** Children below the child that may be open at once. */
-  readonly sessions?: number
-}
 
 /** Options of `delegate`. */
 export interface DelegateOptions<
@@ -58,14 +44,6 @@ export interface DelegateOptions<
   readonly trust?: 'untrusted'
   /** Whether the caller's policies and permissions hold for the child's calls too; both do by default. */
   readonly inherits?: { readonly policies?: boolean; readonly permissions?: boolean }
-}
-
-/** How calls of a delegating tool become children. */
-export interface DelegateRules {
-  readonly agent: () => Agent
-  readonly prompt: (input: unknown) => string
-  readonly limits: DelegateLimits
-  readonly inherits: { readonly policies: boolean; readonly permissions: boolean }
 }
 
 /** Any text of a task, and the longest one. */
@@ -218,4 +196,9 @@ function readAgent(what: string, agent: unknown): Agent {
     code: 'invalid_tool',
     message: `${what}: agent must be an agent made by defineAgent(), or a function that returns one, not ${describeValue(agent)}`,
   })
+}
+
+/** The agent that does the calls of a delegating tool. @throws BatonError `invalid_tool` if its function returns no agent */
+export function findDelegate(rules: DelegateRules): Agent {
+  return rules.agent() as Agent // `delegate` has checked it
 }

@@ -10,15 +10,23 @@ import type { ReturnsJson, ToolContent, ToolResult } from './result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { readObjectSchema } from './schema.ts'
 import { listWarnings, warnOfSchema } from './schema-warnings.ts'
-import type { DelegateRules } from './delegate.ts'
 import type { AskedCall, ToolContext } from './tool-context.ts'
-import type { CallDescription, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
+import type { CallDescription, DelegateRules, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
 import { checkRetry, checkWaiting, ToolKind } from './tool-options.ts'
 import { describeValue } from '../shape/value-reader.ts'
 
 export type { EffectClass, InterruptPolicy, PlanEntry } from '../machine/values.ts'
 export type { AskedCall, Generated, GenerateRequest, Logger, Question, ToolContext } from './tool-context.ts'
-export type { CallDescription, ToolKind, ToolRetry, Trust, WaitingOptions, WaitingWords } from './tool-options.ts'
+export type {
+  CallDescription,
+  DelegateLimits,
+  DelegateRules,
+  ToolKind,
+  ToolRetry,
+  Trust,
+  WaitingOptions,
+  WaitingWords,
+} from './tool-options.ts'
 export type { ToolContent, ToolResult } from './result-type.ts'
 export { WAITING_CHARS_MAX } from './tool-options.ts'
 

@@ -101,18 +101,30 @@ test('an answer with a schema is a value', async () => {
 
 test('a long answer is kept whole, and the caller reads on', async () => {
   const long = `${'word '.repeat(5000)}the end`
-  const { open, boss, time } = createPair({ steps: [{ text: long }] })
+  const read: string[] = []
+  const steps: Steps = ({ messages }) => {
+    const last = messages.at(-1)
+    const text = last?.role === 'tool' ? JSON.stringify(last.parts[0]) : ''
+    if (text !== '') read.push(text)
+    const [, handle, offset] = /handle\\":\\"([^"\\]+)\\",\\"offset\\":(\d+)/.exec(text) ?? []
+    if (handle !== undefined) return calls('result.read', { handle, offset: Number(offset) })
+    return text === '' ? asks('helper') : { text: 'Done.' }
+  }
+  const { open, time } = createPair({ steps: [{ text: long }] }, { steps })
   await time.until((await open()).send('Write.').answer)
-  expect(textOf(boss)).toContain('Read on with result.read')
-  expect(textOf(boss)).not.toContain('the end')
+  expect(read[0]).not.toContain('the end')
+  expect(read.at(-1)).toContain('the end')
 })
 
 test('a failing model of the other agent is an error that the caller reads, with its code', async () => {
   const { open, boss, time } = createPair({
     steps: [{ error: new BatonError({ code: 'model_auth_failed', message: 'no key' }) }],
   })
-  expect((await time.until((await open()).send('Write.').answer)).text).toBe('Done.')
+  const session = await open()
+  expect((await time.until(session.send('Write.').answer)).text).toBe('Done.')
   expect(textOf(boss)).toContain('the agent \\"helper\\" failed')
+  const { messages } = await session.messages()
+  expect(JSON.stringify(messages)).toContain('"code":"model_auth_failed"')
 })
 
 test('an agent whose model is unknown fails the call and not the session', async () => {
@@ -382,6 +394,35 @@ test('tokens of the other agent count for the caller’s turn', async () => {
   const usage = { inputTokens: 600, outputTokens: 600 }
   const { open, time } = createPair({ steps: [{ text: 'x', usage }] }, { more: { limits: { turnTokens: 1000 } } })
   await expect(time.until((await open()).send('Go.').answer)).rejects.toMatchObject({ code: 'turn_tokens_exceeded' })
+})
+
+test('the other agent ends at what its caller has left, at most a step later', async () => {
+  const usage = { inputTokens: 200, outputTokens: 200 }
+  const look = acting('look', () => 'seen', { effect: 'pure' })
+  const { open, time, boss, helper } = createPair(
+    { steps: () => ({ ...calls('look', {}), usage }), tools: [look] },
+    { rules: { limits: { tokens: 1000 } } },
+  )
+  expect((await time.until((await open()).send('Go.').answer)).text).toBe('Done.')
+  expect(helper.requests.length).toBeLessThanOrEqual(4)
+  expect(textOf(boss)).toContain('the agent \\"helper\\" failed')
+})
+
+test('answers of an agent that counts as untrusted taint what follows', async () => {
+  const mail = acting('mail', () => 'sent')
+  const { open, time } = createPair(
+    { steps: [{ text: 'Hello.' }] },
+    {
+      rules: { trust: 'untrusted' },
+      steps: [asks('helper'), calls('mail'), { text: 'Done.' }],
+      tools: [mail],
+      more: { approvalPolicy: createTaintPolicy() },
+    },
+  )
+  const session = await open()
+  session.send('Go.').answer.catch(() => {})
+  await settle(time)
+  expect(await session.approvals()).toMatchObject([{ name: 'mail', asked: { untrusted: ['helper'] } }])
 })
 
 test('no list, no handle and no removal of its own: a child belongs to its caller', async () => {

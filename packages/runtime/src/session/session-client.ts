@@ -10,7 +10,7 @@ import type {
   TakenResult,
   Tool,
 } from '@baton/core/internal'
-import { BatonError, decodeClientReport, findNearName } from '@baton/core/internal'
+import { BatonError, decodeClientReport, findDelegate, findNearName } from '@baton/core/internal'
 import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
 import { findCall, offeredCalls } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
@@ -169,7 +169,7 @@ const TREE_LEVELS = 5
 function listClientTools(tools: readonly Tool[], levels: number): readonly string[] {
   const names = tools.flatMap((tool): readonly string[] => {
     if (!tool.delegation) return tool.execute ? [] : [tool.name]
-    return levels === 0 ? [] : listClientTools(tool.delegation.agent().tools, levels - 1)
+    return levels === 0 ? [] : listClientTools(findDelegate(tool.delegation).tools, levels - 1)
   })
   return [...new Set(names)]
 }

@@ -1,6 +1,6 @@
 // The agent of a child session: that of its delegating tool, under the policies and permissions of all its callers.
 import type { Agent, ApprovalPolicy, DelegateRules, PolicyVerdict, Tool } from '@baton/core/internal'
-import { CHILD_PREFIX } from '@baton/core/internal'
+import { CHILD_PREFIX, findDelegate } from '@baton/core/internal'
 
 /** Name of the session of a delegated call. Whoever opens it gets the same one. */
 export function nameChild(digest: (text: string) => string, parent: string, callId: string): string {
@@ -17,8 +17,9 @@ export interface CallerStep {
  * Returns the agent of a child. `caller` is the agent of the calling session, which has what it inherited itself.
  * @throws BatonError `invalid_tool` if the tool's function returns no agent
  */
-export function createChildAgent(caller: Agent, callId: string, { agent, inherits }: DelegateRules): Agent {
-  const own = agent()
+export function createChildAgent(caller: Agent, callId: string, rules: DelegateRules): Agent {
+  const { inherits } = rules
+  const own = findDelegate(rules)
   const above = inherits.policies ? caller.approvalPolicy : undefined
   const permissions = [...(own.permissions ?? []), ...(inherits.permissions ? (caller.permissions ?? []) : [])]
   return {
@@ -52,7 +53,7 @@ function isDenial(verdict: Verdict): boolean {
   return verdict === 'deny' || (typeof verdict === 'object' && verdict !== null && 'deny' in verdict)
 }
 
-/** Asks for both reasons. One answer covers later calls as far as both would let it. */
+/** Asks for both reasons. One answer covers later calls that both would let it cover. */
 function joinRequests(one: PolicyVerdict, other: PolicyVerdict): PolicyVerdict {
   if (typeof one !== 'object' || !('ask' in one)) return other
   if (typeof other !== 'object' || !('ask' in other)) return one

@@ -35,7 +35,7 @@ const HOLD_MS = 1000
 const RETRY_MS = 200
 const RETRY_MS_MAX = 30_000
 
-/** Errors by which a child that has not begun fails; others may pass. */
+/** Mistakes of the program, which fail a child that has not begun. Other errors may pass. */
 const IS_MISTAKE: ReadonlySet<string> = new Set([
   'invalid_agent',
   'invalid_tool',
@@ -86,7 +86,7 @@ export class ChildLink {
     })
   }
 
-  /** Closes the child; its work goes on when it is opened again. Never rejects. */
+  /** Closes the child; the next opening continues its work. Never rejects. */
   async leave(): Promise<void> {
     this.#isLeft = true
     this.#left.resolve()
@@ -144,7 +144,7 @@ export class ChildLink {
     return undefined
   }
 
-  /** What a failed opening says about the call; undefined if it is tried again. */
+  /** The report of a failed opening; undefined to try again. */
   #describeFailure({ callId, pos, birth, phase }: Child, code: BatonError['code'], message: string): Input | undefined {
     const isNew = pos < 0
     const end = (ended: ChildEnd): Input => ({
@@ -168,7 +168,7 @@ export class ChildLink {
     this.#hold = undefined
   }
 
-  /** Passes both logs on until the child is closed here, or nothing is owed to it any more. */
+  /** Passes both logs on until the child is closed here, or nothing is owed to it. */
   async #pump(child: LinkedChild): Promise<void> {
     const { parent } = this.#init
     while (!this.#isLeft && !child.isClosed()) {
@@ -291,7 +291,7 @@ function findContradiction(child: LinkedChild, entry: Child, parent: SessionEngi
   return undefined
 }
 
-/** The records after a position, up to the newest one that the child has folded; none if they cannot be read yet. */
+/** Records after a position, up to the newest folded one; none if the log cannot be read yet. */
 async function readAll(child: LinkedChild, from: number): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = []
   for (let next = from + 1; next <= child.state().pos;) {

@@ -7,7 +7,7 @@ import type { LinkedChild } from './child-link.ts'
 import { ChildLink } from './child-link.ts'
 import { createChildAgent, findDelegation, nameChild } from './child-agent.ts'
 
-/** Where a child is in its tree. */
+/** Place of a child in its tree. */
 export type ChildPlace = Omit<FactOf<'child-opened'>, 'type'>
 
 export interface ChildOpening {
@@ -62,7 +62,7 @@ export class ChildLinks {
     return this.#links.get(callId)?.child
   }
 
-  /** Closes every child. Their work goes on when they are opened again. Never rejects. */
+  /** Closes every child; the next openings continue their work. Never rejects. */
   async leaveAll(): Promise<void> {
     for (const callId of [...this.#links.keys()]) this.leave(callId)
     await Promise.all(this.#leaving)

@@ -1,13 +1,13 @@
 // Examines a call that another agent will do: the child's message, and what must be known of it before it begins.
 import type { Agent, DelegateRules, StoredMessage } from '@baton/core/internal'
-import { BatonError, describeValue } from '@baton/core/internal'
+import { BatonError, describeValue, findDelegate } from '@baton/core/internal'
 import type { Delegation } from '@baton/core/machine'
 import { collectTexts } from './copied-text.ts'
 
 /** Addresses that a task may pass on, and UTF-16 units of one. */
 const KNOWN_MAX = 32
 const KNOWN_CHARS = 2048
-/** What a child may copy as if its caller had read it: web and mail addresses. */
+/** Web and mail addresses. */
 const ADDRESS = /\bhttps?:\/\/[^\s"'<>()[\]{},;]+|[^\s"'<>()[\]{},;:@]+@[^\s"'<>()[\]{},;:@]+\.[a-z]{2,}/giu
 
 export interface DelegatedCall {
@@ -21,7 +21,7 @@ export interface DelegatedCall {
 
 /** @throws BatonError `invalid_tool` for a `prompt` that returns no text, or what the tool's functions throw */
 export function describeDelegation(rules: DelegateRules, { input, told, untrusted }: DelegatedCall): Delegation {
-  const agent = rules.agent()
+  const agent = findDelegate(rules)
   const text: unknown = rules.prompt(input)
   if (typeof text !== 'string' || text.trim() === '')
     throw new BatonError({ code: 'invalid_tool', message: `prompt must return text, not ${describeValue(text)}` })
@@ -62,10 +62,10 @@ function findKnown(text: string, told: readonly StoredMessage[]): readonly strin
 /** Levels of agents to look at; anything deeper counts as acting. */
 const DEPTH_MAX = 5
 
-/** Whether the agent, or one that it may delegate to, has a tool with an effect, or sources whose tools come and go. */
+/** Whether the agent, or an agent that it may delegate to, has sources or a tool that is not pure. */
 function mayAct({ sources, tools }: Agent, levels: number): boolean {
   if (sources.length > 0 || levels === 0) return true
   return tools.some(({ delegation, effect }) =>
-    delegation ? mayAct(delegation.agent(), levels - 1) : effect !== 'pure',
+    delegation ? mayAct(findDelegate(delegation), levels - 1) : effect !== 'pure',
   )
 }
