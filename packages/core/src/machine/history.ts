@@ -14,7 +14,7 @@ import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fa
 import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
 import type { IndexEntry, PlanEntry } from './values.ts'
 import type { RelayedRequest } from './relayed-entries.ts'
-import { editRelayed, foldRelayed } from './relayed-entries.ts'
+import { editRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
 import { cutParts, wholeChars } from './size.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
 
@@ -142,7 +142,7 @@ class FoldedHistory implements History {
 
   openCall(callId: string): OpenCall | undefined {
     const { open } = this.#content
-    if (!open) return this.#relayedCall(callId)
+    if (!open) return findRelayedCall(this.#content.relayed, callId)
     if (this.#openCalls?.of !== open.parts) {
       const about = new Map(open.described.map((call) => [call.callId, call.about]))
       const calls = open.parts.filter((part) => part.type === 'call')
@@ -150,19 +150,11 @@ class FoldedHistory implements History {
       this.#openCalls = { of: open.parts, byId }
     }
     const call = this.#openCalls.byId.get(callId)
-    if (!call) return this.#relayedCall(callId)
+    if (!call) return findRelayedCall(this.#content.relayed, callId)
     const { part, about } = call
     const settled = open.settlements.has(callId)
     const given = open.edited.get(callId) ?? part.arguments
     return { callId, name: part.name, arguments: given, settled, ...(about && { about }) }
-  }
-
-  /** A call of a session below that came here for a client. */
-  #relayedCall(id: string): OpenCall | undefined {
-    const asking = this.#content.relayed.get(id)?.asking
-    if (asking?.type !== 'call') return undefined
-    const { callId, name, about } = asking
-    return { callId, name, arguments: asking.arguments, settled: false, ...(about && { about }) }
   }
 
   answerTo(callId: string, n: number): QuestionAnswer | undefined {

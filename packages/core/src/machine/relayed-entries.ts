@@ -137,3 +137,11 @@ export function editRelayed(
   if (one && edited && one.asking.type !== 'question')
     kept.set(approvalId, { ...one, asking: { ...one.asking, arguments: edited.arguments } })
 }
+
+/** A call of a session below that came here for a client, as `History.openCall` has it. */
+export function findRelayedCall(relayed: ReadonlyMap<string, RelayedRequest>, id: string) {
+  const asking = relayed.get(id)?.asking
+  if (asking?.type !== 'call') return undefined
+  const { callId, name, about } = asking
+  return { callId, name, arguments: asking.arguments, settled: false, ...(about && { about }) }
+}

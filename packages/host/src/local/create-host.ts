@@ -98,10 +98,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const directory = createDirectory({ store, log }, openSessions)
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
-  const { children: openChildren } = openSessions
-  const parts = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted }
-  const shared = { ...parts, openChildren }
-  const engine = createLocalEngine(shared, openSessions)
+  const shared = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted }
+  const engine = createLocalEngine({ ...shared, openChildren: openSessions.children }, openSessions)
 
   const { isUnrecovered, ...recovery } = createRecovery({
     store,

@@ -64,7 +64,7 @@ export class ChildLinks {
 
   /** Closes every child; the next openings continue their work. Never rejects. */
   async leaveAll(): Promise<void> {
-    for (const callId of [...this.#links.keys()]) this.leave(callId)
+    for (const callId of this.#links.keys()) this.leave(callId)
     await Promise.all(this.#leaving)
   }
 
