@@ -129,6 +129,12 @@ export function delegate<
   Output = unknown,
 >(init: DelegateOptions<Name, Input, Output>): DelegatingTool<Name, OutputOf<Input>, Output>
 export function delegate(init: DelegateOptions): DelegatingTool<string, unknown, unknown> {
+  if (typeof init === 'object' && init !== null && 'models' in init)
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: 'delegate takes options, not an agent',
+      hint: 'Write delegate({ agent, description: "When the model should call it" }).',
+    })
   checkFields(init, {
     what: 'delegate',
     code: 'invalid_tool',
