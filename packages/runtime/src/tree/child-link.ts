@@ -1,6 +1,6 @@
 // The link between a session and the child of one of its calls, both in this process: it reads each log and tells the other one
 // what concerns it. It keeps nothing: each session's own log says how far it has read the other's.
-import type { ContentPart, Logger, Timers } from '@baton/core/internal'
+import type { Accepted, ContentPart, Logger, Refused, Timers } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { Child, ChildEnd, ChildReport, Input, ParentItem, SessionRecord } from '@baton/core/machine'
 import { findApproval, findChild, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
@@ -61,11 +61,12 @@ const NOTHING: ChildReport = {
 
 export class ChildLink {
   readonly #init: ChildLinkOptions
-  readonly #left = Promise.withResolvers<void>()
   #isLeft = false
+  /** Ends the wait that is under way. */
+  #wake = (): void => {}
   #child: LinkedChild | undefined
   /** Set while a report that only counts waits for more. */
-  #hold: Promise<void> | undefined
+  #stopHold: (() => void) | undefined
   #isDue = false
   #running: Promise<void> = Promise.resolve()
 
@@ -80,36 +81,43 @@ export class ChildLink {
 
   /** Called once. */
   start(): void {
-    this.#running = this.#run().catch((cause: unknown) => {
-      const { log, parent, callId } = this.#init
-      log.warn('a delegated call cannot be followed', { session: parent.session, callId, cause: describeThrown(cause) })
-    })
+    this.#running = this.#run().catch((cause: unknown) => this.#warn('a delegated call cannot be followed', cause))
   }
 
   /** Closes the child; the next opening continues its work. Never rejects. */
   async leave(): Promise<void> {
     this.#isLeft = true
-    this.#left.resolve()
+    this.#stopHold?.()
+    this.#wake()
     await this.#child?.close()
     await this.#running
   }
 
   async #run(): Promise<void> {
-    for (let tries = 0; !this.#isLeft; tries += 1) {
-      const entry = this.#entry
-      if (!entry) return
-      const child = await this.#open(entry, tries)
-      if (!child) continue
-      this.#child = child
+    for (let tries = 0; !this.#isLeft && this.#entry; tries += 1) {
+      const before = this.#entry.pos
       try {
-        const lost = findContradiction(child, entry, this.#init.parent)
-        if (lost) await this.#submit({ type: 'child-lost', callId: entry.callId, ...lost })
-        else await this.#pump(child)
-      } finally {
-        await child.close()
-        this.#child = undefined
+        await this.#follow(this.#entry)
+      } catch (cause) {
+        this.#warn('the session of a delegated call is being opened again', cause)
+        await this.#pause(waitMs(tries))
       }
-      if (this.#entry?.pos !== entry.pos) tries = 0
+      if (this.#entry?.pos !== before) tries = 0
+    }
+  }
+
+  /** Opens the child and follows it until it is closed here, or nothing is owed to it. */
+  async #follow(entry: Child): Promise<void> {
+    const child = await this.#open(entry)
+    if (!child) return
+    this.#child = child
+    try {
+      const lost = findContradiction(child, entry, this.#init.parent)
+      if (lost) await this.#submit({ type: 'child-lost', callId: entry.callId, ...lost })
+      else await this.#pump(child)
+    } finally {
+      await child.close()
+      this.#child = undefined
     }
   }
 
@@ -117,8 +125,9 @@ export class ChildLink {
     return findChild(this.#init.parent.state(), this.#init.callId)
   }
 
-  async #open(entry: Child, tries: number): Promise<LinkedChild | undefined> {
-    const { open, parent, log, callId } = this.#init
+  /** Returns undefined if there is no child to follow. @throws what the opening throws, to try again */
+  async #open(entry: Child): Promise<LinkedChild | undefined> {
+    const { open, parent } = this.#init
     const moved = parent.stream.changed()
     try {
       const child = await open(entry)
@@ -128,18 +137,11 @@ export class ChildLink {
       const code = isBatonError(cause) ? cause.code : 'internal'
       const input = this.#describeFailure(entry, code, describeThrown(cause))
       if (input) await this.#submit(input)
-      else {
-        // Another owner of the root continues the child.
-        if (code === 'session_held') this.#isLeft = true
-        else
-          log.warn('the session of a delegated call could not be opened', {
-            session: parent.session,
-            callId,
-            cause: describeThrown(cause),
-          })
-        const waitMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(tries, 16))
-        await (code === 'tool_gone' ? Promise.race([moved, this.#left.promise]) : this.#pause(waitMs))
-      }
+      // Another owner of the root continues the child.
+      else if (code === 'session_held') this.#isLeft = true
+      // The calling agent may get the tool back.
+      else if (code === 'tool_gone') await this.#until(moved)
+      else throw cause
     }
     return undefined
   }
@@ -163,32 +165,22 @@ export class ChildLink {
     return isNew && IS_MISTAKE.has(code) ? end({ stop: 'failed', text: '', error: { code, message } }) : undefined
   }
 
-  #endHold(): void {
-    this.#isDue = true
-    this.#hold = undefined
-  }
-
   /** Passes both logs on until the child is closed here, or nothing is owed to it. */
   async #pump(child: LinkedChild): Promise<void> {
     const { parent } = this.#init
-    while (!this.#isLeft && !child.isClosed()) {
-      // Created ahead of the look: it resolves with whatever follows.
-      const moved = Promise.race([child.stream.changed(), parent.stream.changed(), this.#left.promise])
+    for (let failures = 0; !this.#isLeft && !child.isClosed();) {
+      // Created ahead of the look: they resolve with whatever follows.
+      const moved = [child.stream.changed(), parent.stream.changed()]
       const entry = this.#entry
       if (!entry) return
       try {
-        if (await this.#tell(child, entry)) continue
-        const sent = await this.#report(child)
-        if (sent === 'sent') continue
-        if (sent === 'held') this.#hold ??= this.#pause(HOLD_MS).then(() => this.#endHold())
-        await (this.#hold ? Promise.race([moved, this.#hold]) : moved)
+        const isBusy = (await this.#tell(child, entry)) || (await this.#report(child))
+        failures = 0
+        if (!isBusy) await this.#until(...moved)
       } catch (cause) {
         // One of the two has died: it is opened again, or this link ends with it.
-        this.#init.log.warn('a delegated call is being followed again', {
-          session: parent.session,
-          cause: describeThrown(cause),
-        })
-        await this.#pause(RETRY_MS)
+        this.#warn('a delegated call is being followed again', cause)
+        await this.#pause(waitMs((failures += 1)))
       }
     }
   }
@@ -204,8 +196,9 @@ export class ChildLink {
       items.push(...itemsFor([record], callId))
       to = record.pos
     }
+    if (to === from) return false
     const complete = await Promise.all(items.map((item) => this.#complete(child, item)))
-    await child.submit([{ type: 'parent-told', birth: parent.state().birth, from, to, items: complete }])
+    demand(await child.submit([{ type: 'parent-told', birth: parent.state().birth, from, to, items: complete }]))
     return true
   }
 
@@ -233,13 +226,13 @@ export class ChildLink {
     }
   }
 
-  /** Tells the parent what the child's log says. */
-  async #report(child: LinkedChild): Promise<'sent' | 'held' | 'nothing'> {
+  /** Tells the parent what the child's log says. Returns whether there was anything; counts alone wait for more. */
+  async #report(child: LinkedChild): Promise<boolean> {
     const { callId } = this.#init
     const from = this.#entry?.pos ?? -1
     const records = await readAll(child, from)
     const entry = this.#entry
-    if (records.length === 0 || entry?.pos !== from) return 'nothing'
+    if (records.length === 0 || entry?.pos !== from) return false
     const { spec, agent } = child.world
     const said = report(records, {
       state: child.state(),
@@ -247,13 +240,21 @@ export class ChildLink {
       spec,
       hasOutput: agent.output !== undefined,
     })
-    if (!said) return 'nothing'
-    if (!isUrgent(said.report, entry) && !this.#isDue) return 'held'
+    if (!said) return false
+    if (!isUrgent(said.report, entry) && !this.#isDue) {
+      this.#stopHold ??= this.#init.timers.start(HOLD_MS, () => {
+        this.#isDue = true
+        this.#wake()
+      })
+      return false
+    }
+    this.#stopHold?.()
+    this.#stopHold = undefined
     this.#isDue = false
     const told = said.report.end ? await this.#shorten(said.report, said.report.end) : said.report
     const birth = child.state().birth
     await this.#submit({ type: 'child-reported', callId, birth, from, to: said.to, report: told })
-    return 'sent'
+    return true
   }
 
   /** A long answer is kept whole by the parent, whose model reads on by its handle. */
@@ -264,16 +265,37 @@ export class ChildLink {
   }
 
   async #submit(input: Input): Promise<void> {
-    const [answer] = await this.#init.parent.submit([input])
-    if (answer?.type !== 'refused') return
-    throw new BatonError({ code: answer.code, message: answer.message })
+    demand(await this.#init.parent.submit([input]))
   }
 
-  #pause(ms: number): Promise<void> {
+  /** Resolves with the first of these, or when the link ends. */
+  async #until(...moved: readonly Promise<unknown>[]): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    if (!this.#isLeft && !this.#isDue) await Promise.race([...moved, promise])
+  }
+
+  async #pause(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const stop = this.#init.timers.start(ms, resolve)
-    return Promise.race([promise, this.#left.promise]).finally(stop)
+    await this.#until(promise)
+    stop()
   }
+
+  #warn(message: string, cause: unknown): void {
+    const { log, parent, callId } = this.#init
+    log.warn(message, { session: parent.session, callId, cause: describeThrown(cause) })
+  }
+}
+
+function waitMs(tries: number): number {
+  return Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(tries, 16))
+}
+
+/** @throws BatonError with the code of a refusal */
+function demand([answer]: readonly (Accepted | Refused)[]): void {
+  if (answer?.type !== 'refused') return
+  throw new BatonError({ code: answer.code, message: answer.message })
 }
 
 /** Why the two logs cannot belong together; undefined if they may. */
