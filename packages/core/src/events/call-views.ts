@@ -3,7 +3,9 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/render.ts'
 import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
-import type { CallResult, CallView, MessageId } from './session-event.ts'
+import type { History } from '../machine/history.ts'
+import type { Call, CallState } from '../machine/state.ts'
+import type { CallResult, CallStatus, CallView, EventBody, MessageId } from './session-event.ts'
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */
@@ -263,4 +265,52 @@ export function readCallResult(settlement: Settlement, deniedByPerson = false): 
     default:
       return settlement satisfies never
   }
+}
+
+const STATUSES: Readonly<Record<CallState, CallStatus>> = {
+  proposed: 'proposed',
+  'awaiting-approval': 'awaiting-approval',
+  ready: 'proposed',
+  offered: 'waiting',
+  claimed: 'running',
+  started: 'running',
+  settled: 'settled',
+}
+
+/** A call of the running step, for a reader that joins. */
+export function readKnownCall(
+  call: Call,
+  place: { readonly message: MessageId; readonly step: number },
+  history: History,
+): KnownCall {
+  const { callId, name, runs, effect, provenance, state, offer, editedChars, heldMs, questions } = call
+  const known = history.openCall(callId)
+  const deadline =
+    state === 'awaiting-approval' ? call.approval?.deadline : (call.deadline ?? call.clock.deadline ?? undefined)
+  const view: CallView = {
+    callId,
+    ...place,
+    name,
+    ...(known?.about && readAbout(known.about)),
+    input: readInput(known?.arguments ?? '{}'),
+    ...(editedChars > 0 && { inputEdited: true }),
+    runs,
+    effect,
+    ...(provenance && { provenance }),
+    status: STATUSES[state],
+    ...((state === 'offered' || state === 'claimed') && offer && { holder: offer.connection }),
+    ...(deadline && { deadlineMs: deadline.atMs }),
+    ...(deadline && deadline === call.clock.deadline && call.clock.mode === 'away' && { waitsForClient: true }),
+  }
+  return { view, heldMs, questions: questions.flatMap(({ id, deadline: until }) => (until ? [id] : [])) }
+}
+
+export function readQuestion(fact: FactOf<'question-asked' | 'question-answered'>): EventBody {
+  const { questionId, callId } = fact
+  if (fact.type === 'question-asked') {
+    const { type, message, schema, expiresAtMs } = fact
+    return { type, questionId, callId, message, schema, expiresAtMs }
+  }
+  const answer = 'value' in fact ? { value: fact.value } : { declined: fact.declined }
+  return { type: fact.type, questionId, callId, ...answer }
 }
