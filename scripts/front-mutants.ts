@@ -6,8 +6,8 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   {
     name: 'a server that drains takes no result of a waiting turn',
     file: 'packages/server/src/http/chat.ts',
-    from: "if (type === 'continue' || !isDraining()) return",
-    to: 'if (!isDraining()) return',
+    from: "if (type === 'continue' || !isDraining?.()) return",
+    to: 'if (!isDraining?.()) return',
     test: { file: 'packages/server/src/http/chat-two-requests.test.ts' },
   },
   {

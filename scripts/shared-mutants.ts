@@ -202,7 +202,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a later reader hears nothing of an edit',
-    `${EVENTS}/event-values.ts`,
+    `${EVENTS}/call-views.ts`,
     '    ...(editedChars > 0 && { inputEdited: true }),\n',
     '',
     `${LOCAL}/readers-from-now.test.ts`,
@@ -286,10 +286,10 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a session waits for one of its aborted calls alone',
-    `${WORK}/aborted-calls.ts`,
+    `${WORK}/aborting.ts`,
     'return calls && Promise.all(calls).then(() => {})',
     'return calls && Promise.race(calls).then(() => {})',
-    `${WORK}/aborted-calls.test.ts`,
+    `${WORK}/aborting.test.ts`,
   ],
   [
     'the order of arguments makes another call',
@@ -349,7 +349,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a device is not told of a result that was not taken',
-    `${EVENTS}/event-values.ts`,
+    `${EVENTS}/projection.ts`,
     "    case 'result-ignored':\n      return { type: 'result-ignored', callId: fact.callId, reason: fact.reason }\n",
     '',
     `${EVENTS}/call-views.test.ts`,

@@ -40,15 +40,12 @@ export type * from './agent/session-reading.ts'
 export type { AgentCall, AgentOutput } from './agent/typed-calls.ts'
 export * from './events/session-event.ts'
 export { SESSION_EVENT_SCHEMA } from './events/event-schema.ts'
-export type { SpeechPlace, SpokenAnswer } from './events/event-values.ts'
 export type { AssistantChatMessage, ChatMessage, StepView, UserChatMessage } from './events/conversation.ts'
 export { readAbout, readCallResult } from './events/call-views.ts'
 export { Conversation } from './events/conversation.ts'
-export type { RecordEvents } from './events/event-values.ts'
 export { GrowingText } from './events/written-step.ts'
-export type { ProjectionOptions } from './events/projection.ts'
-export { SessionProjection } from './events/projection.ts'
-export { nameAnswer, readStart } from './events/event-values.ts'
+export type { ProjectionOptions, RecordEvents } from './events/projection.ts'
+export { SessionProjection, nameAnswer, readStart } from './events/projection.ts'
 export { readTurnOf } from './machine/state.ts'
 export { wholeEnd } from './machine/size.ts'
 export type { TurnLimits } from './events/turn-account.ts'
@@ -63,16 +60,35 @@ export { Delivery, Heard } from './machine/values.ts'
 export type { Played } from './machine/values.ts'
 export { ANSWER_LIMITS, decodeModelAnswer, isCallIndex } from './agent/decode-answer.ts'
 export {
+  decodeAction,
+  decodeConfiguration,
   decodeDecision,
   decodeDescription,
+  decodeEventsOptions,
+  decodeForkOptions,
+  decodeInterruptOptions,
+  decodeMessagesQuery,
   decodeModelSettings,
   decodeQuestionAnswer,
+  decodeRewind,
   decodeSendOptions,
+  decodeTranscript,
   decodeTurnOptions,
+  decodeUrgent,
   decodeUserCommand,
 } from './agent/decode-command.ts'
-export type { DecodedDecision, DecodedQuestionAnswer } from './agent/decode-command.ts'
-export * from './agent/decode-control.ts'
+export type {
+  DecodedDecision,
+  DecodedQuestionAnswer,
+  DecodedRewind,
+  EventsOptions,
+  InterruptOptions,
+  MessagesQuery,
+  SessionAction,
+  SessionConfiguration,
+  TranscriptEntry,
+  UrgentEvent,
+} from './agent/decode-command.ts'
 export * from './agent/decode-report.ts'
 export { decodeUserInput } from './agent/decode-content.ts'
 export { readDataAddress, sniffImageType } from './agent/media-type.ts'
@@ -86,5 +102,5 @@ export {
   findSessionIdIssue,
   isLegalName,
   NAME_CHARS_MAX,
-} from './shape/legal-name.ts'
+} from './shape/plain.ts'
 export type { Decoded } from './shape/value-reader.ts'

@@ -1,22 +1,13 @@
 // The real environment for a host in Node: system clock, timers, randomness, digests, and HTTP over undici.
 import { hash, randomUUID } from 'node:crypto'
 import type { Environment, Transport } from '@baton/core/internal'
+import { SYSTEM_TIME } from '@baton/runtime'
 import { createUndiciTransport } from '@baton/models/transport/undici'
-
-/** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */
-const DELAY_MAX_MS = 2 ** 31 - 1
 
 /** Creates the environment of a Node process. `transport` defaults to undici. */
 export function createNodeEnvironment(transport: Transport = createUndiciTransport()): Environment {
   return {
-    clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
-    timers: {
-      start: (delayMs, callback, { isBackground = false } = {}) => {
-        const timer = setTimeout(callback, Math.min(delayMs, DELAY_MAX_MS))
-        if (isBackground) timer.unref()
-        return () => clearTimeout(timer)
-      },
-    },
+    ...SYSTEM_TIME,
     // Copied into a flat string: `randomUUID` builds a rope of twenty pieces, which V8 would keep for every session and
     // connection.
     newId: () => Buffer.from(randomUUID(), 'latin1').toString('latin1'),

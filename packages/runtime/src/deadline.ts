@@ -1,8 +1,24 @@
-// Session time, waits with a limit (whatever misses its deadline counts as failed, so nothing waits forever), and timers
+// The system's time, session time, waits with a limit (whatever misses its deadline counts as failed, so nothing waits forever), and timers
 // that share one of the platform.
 import type { BatonError, Clock, Environment, TimerOptions, Timers } from '@baton/core/internal'
 import { readMonotonicMs } from '@baton/core/internal'
 import type { State } from '@baton/core/machine'
+
+/** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */
+const DELAY_MAX_MS = 2 ** 31 - 1
+
+/** The clock and the timers of the platform. */
+export const SYSTEM_TIME: Pick<Environment, 'clock' | 'timers'> = {
+  clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
+  timers: {
+    start: (delayMs, callback, { isBackground = false } = {}) => {
+      // A number in browsers, an object in Node; the types of neither are certain here.
+      const timer = setTimeout(callback, Math.min(delayMs, DELAY_MAX_MS)) as unknown as number | { unref(): void }
+      if (isBackground && typeof timer === 'object') timer.unref()
+      return () => clearTimeout(timer as number)
+    },
+  },
+}
 
 /**
  * The time of a session while one host has it open. It starts at the wall clock, or at the session's last record if

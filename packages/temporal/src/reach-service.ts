@@ -1,7 +1,6 @@
 // Connects to the Temporal service, and explains a wrong address or namespace to the operator.
 import { BatonError } from '@baton/core'
-import { within } from '@baton/runtime'
-import { NODE_WORLD } from './node-world.ts'
+import { within, SYSTEM_TIME } from '@baton/runtime'
 
 export interface ServicePlace {
   /** Default: `localhost:7233`. */
@@ -42,7 +41,7 @@ export async function reachService<Connection extends ServiceConnection>(
     const error = (): BatonError =>
       new BatonError({ code: 'connection_failed', message: 'the service does not answer' })
     const asked = connection.workflowService.describeNamespace({ namespace })
-    await within(NODE_WORLD.timers, { timeoutMs: ANSWER_MS, error }, asked)
+    await within(SYSTEM_TIME.timers, { timeoutMs: ANSWER_MS, error }, asked)
   } catch (cause) {
     // Another failure, such as a key without permission for this request, says nothing about the namespace.
     if ((cause as { readonly code?: unknown } | undefined)?.code !== NOT_FOUND) return connection

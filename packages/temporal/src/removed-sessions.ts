@@ -4,7 +4,7 @@ import type { BlobStore, LogStore } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { readOpening } from '@baton/runtime'
-import { digest } from './node-world.ts'
+import { digest } from './digest.ts'
 
 /** Used instead of a session's name. */
 const FOLDER = 'baton-removed'

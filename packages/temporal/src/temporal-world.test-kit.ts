@@ -10,7 +10,7 @@ import { Client, Connection } from '@temporalio/client'
 import type { WorkflowHandle } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { NODE_WORLD } from './node-world.ts'
+import { SYSTEM_TIME } from '@baton/runtime'
 import type { SessionStateView } from './contract.ts'
 import { STATE } from './contract.ts'
 import type { TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
@@ -53,7 +53,7 @@ export async function createTemporalWorld(server: TemporalServer, init: Temporal
   if (!bundle) sendTemporalLogs({ info: () => {}, warn: () => {} })
   bundle ??= bundleWorkflows()
   const workflowBundle = await bundle
-  const model = createScriptedModel({ steps, timers: NODE_WORLD.timers })
+  const model = createScriptedModel({ steps, timers: SYSTEM_TIME.timers })
   const agent = defineAgent({ name: 'tested', ...own, model })
   const taskQueue = `queue-${randomUUID()}`
   const { address } = server

@@ -8,8 +8,9 @@ import {
   decodeQuestionAnswer,
   decodeSendOptions,
   decodeUserCommand,
+  decodeEventsOptions,
+  decodeInterruptOptions,
 } from './decode-command.ts'
-import { decodeEventsOptions, decodeInterruptOptions } from './decode-control.ts'
 import type { DecodedCommand, DecodedDecision } from './decode-command.ts'
 import { decodeClientReport, decodeOutcome } from './decode-report.ts'
 import type { Decoded } from '../shape/value-reader.ts'

@@ -1,19 +1,19 @@
 // Decodes what people and programs submit through a session: commands, and arguments of the Session API. Inputs
 // reserved to clients or the host are refused, whatever their fields. The machine decides whether a command is allowed
 // in the session's state.
+import * as s from '../shape/shape.ts'
 import type { JsonObject } from '../json.ts'
 import { ModelSettings } from '../model-settings.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import { Delivery, Heard } from '../machine/values.ts'
-import * as s from '../shape/shape.ts'
-import { isLegalName } from '../shape/legal-name.ts'
 import type { Decoded, ValueReader } from '../shape/value-reader.ts'
-import { decodeWith, describeValue } from '../shape/value-reader.ts'
+import { decoder, decodeWith, describeValue } from '../shape/value-reader.ts'
 import { Content } from './decode-content.ts'
-import { SEND_ELSEWHERE, SETTINGS_ELSEWHERE } from './names-elsewhere.ts'
+import { SEND_ELSEWHERE, SETTINGS_ELSEWHERE, CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { Schema } from './schema.ts'
 import { describeForeignSchema, isStandardSchema, toObjectSchema } from './schema.ts'
+import { EventCursor } from '../events/session-event.ts'
 
 /** The inputs of one speaker, distinguished by `type`. */
 export function inputs<const V extends s.Variants>(forms: V): ReturnType<typeof s.variant<'type', V>> {
@@ -51,7 +51,7 @@ const LABEL_CHARS_MAX = 64
 export const Label: s.Shape<string> = {
   ...s.textBetween(1, LABEL_CHARS_MAX),
   read: (reader, value) => {
-    if (isLegalName(value) && value.length <= LABEL_CHARS_MAX && !/[[\]]/.test(value)) return value
+    if (s.isLegalName(value) && value.length <= LABEL_CHARS_MAX && !/[[\]]/.test(value)) return value
     return reader.refuse(`must have 1 to ${LABEL_CHARS_MAX} characters without brackets, not ${describeValue(value)}`)
   },
 }
@@ -76,9 +76,7 @@ export const HeardOption = s.explain(
 export const Settings = s.fields('the settings of a model', ModelSettings.fields, SETTINGS_ELSEWHERE)
 
 /** Decodes the settings of an agent or a step. Never throws. */
-export function decodeModelSettings(value: unknown): Decoded<ModelSettings> {
-  return decodeWith('settings', value, Settings.read)
-}
+export const decodeModelSettings = decoder<ModelSettings>('settings', Settings)
 
 const Remember = s.word('tool', 'arguments')
 
@@ -172,9 +170,7 @@ export type DecodedCommand = s.Infer<typeof Command>
  * host makes them. Never throws; `invalid_event` names the field, `illegal_input` says who may submit such an input,
  * `input_too_large` names the limit.
  */
-export function decodeUserCommand(value: unknown): Decoded<DecodedCommand> {
-  return decodeWith('the command', value, Command.read)
-}
+export const decodeUserCommand = decoder<DecodedCommand>('the command', Command)
 
 /** A schema as the caller gave it, and as JSON Schema. */
 export interface DecodedOutput {
@@ -200,19 +196,23 @@ const OutputSchema = s.opaque<DecodedOutput>((reader, value) => {
   return { schema, described }
 })
 
+const SENT = {
+  /** Sending the same id again has no effect and returns the same answer. */
+  inputId: s.optional(s.name),
+  /** Whether the sender can answer approvals and questions during the answer; true by default. */
+  asks: s.optional(s.flag),
+}
+
 const Send = s.fields(
   'the options of send',
   {
     model: s.optional(ModelId),
     settings: s.optional(Settings),
     output: s.optional(OutputSchema),
-    /** Sending the same id again has no effect and returns the same answer. */
-    inputId: s.optional(s.name),
+    ...SENT,
     delivery: s.optional(Delivery),
     /** With `delivery: 'interrupt'`: how much of the newest answer the user heard or read; `reported` by default. */
     heard: s.optional(HeardOption),
-    /** Whether the sender can answer approvals and questions during the answer; true by default. */
-    asks: s.optional(s.flag),
     /**
      * Cancels the input: while it is queued, it is withdrawn and `answer` rejects with `cancelled`; once its turn runs,
      * the turn is interrupted, and its answer has `stop: 'cancelled'` with the partial text.
@@ -257,9 +257,7 @@ const Decision = s.explain(
 export type DecodedDecision = s.Infer<typeof Decision>
 
 /** Decodes a person's decision about a call; `input` is present exactly for an edit. Never throws. */
-export function decodeDecision(value: unknown): Decoded<DecodedDecision> {
-  return decodeWith('the decision', value, Decision.read)
-}
+export const decodeDecision = decoder<DecodedDecision>('the decision', Decision)
 
 const QuestionAnswer = s.either(
   'decline',
@@ -269,14 +267,124 @@ const QuestionAnswer = s.either(
 export type DecodedQuestionAnswer = s.Infer<typeof QuestionAnswer>
 
 /** Decodes the answer to a tool's question: a value or a refusal to answer. Never throws. */
-export function decodeQuestionAnswer(value: unknown): Decoded<DecodedQuestionAnswer> {
-  return decodeWith('the answer', value, QuestionAnswer.read)
-}
+export const decodeQuestionAnswer = decoder<DecodedQuestionAnswer>('the answer', QuestionAnswer)
 
 const Description = s.fields('a description', DESCRIPTION)
 export interface DecodedDescription extends s.Infer<typeof Description> {}
 
 /** Decodes a session's title and the program's notes about it. A null title removes it. Never throws. */
-export function decodeDescription(value: unknown): Decoded<DecodedDescription> {
-  return decodeWith('the description', value, Description.read)
+export const decodeDescription = decoder<DecodedDescription>('the description', Description)
+
+const Interrupt = s.fields('the options of interrupt', {
+  /**
+   * The answer whose turn to end, such as `t1`; the newest by default. If a newer turn has begun, nothing happens, so
+   * that a repeated interrupt does not end the next turn.
+   */
+  turn: s.optional(s.name),
+  reason: s.optional(Reason),
+  /** How much of the newest answer the user heard or read; `reported` by default. */
+  heard: s.optional(HeardOption),
+  /** Whether to keep or withdraw queued inputs; `keep` by default. */
+  queue: s.optional(s.word('keep', 'withdraw')),
+})
+/**
+ * Options of `session.interrupt`. Without any, the newest turn ends, and the history keeps what the user was shown.
+ */
+export interface InterruptOptions extends s.Infer<typeof Interrupt> {}
+
+/** Decodes the options of `interrupt`; `undefined` means none. Never throws. */
+export function decodeInterruptOptions(value: unknown): Decoded<InterruptOptions> {
+  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, Interrupt.read)
 }
+
+/** Text alone is one text part. */
+const Replacement: typeof Content = {
+  ...Content,
+  read: (reader, value) => Content.read(reader, typeof value === 'string' ? [{ type: 'text', text: value }] : value),
+}
+const Rewind = s.fields(
+  'a rewind',
+  {
+    message: s.name,
+    replace: s.optional(Replacement),
+    again: s.optional(s.flag),
+    interrupt: s.optional(s.flag),
+    inputId: s.optional(s.name),
+  },
+  MESSAGE_ELSEWHERE,
+)
+export interface DecodedRewind extends s.Infer<typeof Rewind> {}
+
+/** Decodes the target of a rewind. Never throws. */
+export const decodeRewind = decoder<DecodedRewind>('the rewind', Rewind)
+
+const Transcript = s.fields('a transcript entry', { ...SPOKEN, ...SENT })
+/** A speaker's words in a conversation that the agent listens to. */
+export interface TranscriptEntry extends s.Infer<typeof Transcript> {}
+
+/** Decodes a speaker's words. Never throws. */
+export const decodeTranscript = decoder<TranscriptEntry>('the entry', Transcript)
+
+const Urgent = s.fields('an urgent event', { ...URGENT, ...SENT })
+/** An event outside the conversation. */
+export interface UrgentEvent extends s.Infer<typeof Urgent> {}
+
+/** Decodes an event. Never throws. */
+export const decodeUrgent = decoder<UrgentEvent>('the event', Urgent)
+
+const Action = s.word('pause', 'continue', 'stop', 'start')
+/** `stop` ends the turn and refuses inputs until `start`; `pause` keeps the turn for `continue`. */
+export type SessionAction = s.Infer<typeof Action>
+
+/** Decodes a control action. Never throws. */
+export const decodeAction = decoder<SessionAction>('the action', Action)
+
+const Configuration = s.fields(
+  'a configuration',
+  { model: s.optional(ModelId), settings: s.optional(s.nullable(Settings)) },
+  CONFIGURE_ELSEWHERE,
+)
+/** Changes for `session.configure`. Absent fields stay; `settings: null` returns to those of the agent. */
+export interface SessionConfiguration extends s.Infer<typeof Configuration> {}
+
+/** Decodes a session's configuration. Never throws. */
+export const decodeConfiguration = decoder<SessionConfiguration>('the configuration', Configuration)
+
+const Fork = s.fields(
+  'the options of fork',
+  { before: s.optional(s.name) },
+  { messageId: 'before', message: 'before', upTo: 'before' },
+)
+
+/** Decodes the options of `fork`. Never throws. */
+export const decodeForkOptions = decoder<{ readonly before?: string }>('the options', Fork)
+
+const From = s.textOr(s.word('start', 'turn', 'now'), EventCursor)
+const Events = s.fields('the options of events', {
+  /** `now` by default. Begins with the partial text of a running step. */
+  from: s.optional(From),
+  /** Ends the reading. */
+  signal: s.optional(Signal),
+  /**
+   * For fronts that write to devices: adds events about which client a call was offered to, who spoke an answer and who
+   * interrupted, and the log position (`at`) of each event from a record, from which a front may derive stable ids.
+   * Cursors of such a reading are valid only for such readings. False by default.
+   */
+  delivery: s.optional(s.flag),
+})
+/** The first event to read: after a cursor, from the first record, from the newest turn, or only new ones. */
+export interface EventsOptions extends s.Infer<typeof Events> {}
+
+/** Decodes the options of `events`; the signal is passed through. Never throws. */
+export const decodeEventsOptions = decoder<EventsOptions>('the options', Events)
+
+const Query = s.fields('a page of messages', {
+  /** Only messages before this one. */
+  before: s.optional(s.text),
+  /** Number of newest messages to return; 1 to 200, 50 by default. */
+  limit: s.optional(s.integer(1, 200)),
+})
+export interface MessagesQuery extends s.Infer<typeof Query> {}
+
+/** Decodes a query of `messages`. Never throws. */
+export const decodeMessagesQuery = decoder<MessagesQuery>('the page', Query)

@@ -5,8 +5,7 @@ import { isErrorCode } from '../errors.ts'
 import type { ClientReport, Outcome } from '../machine/input.ts'
 import { EffectClass } from '../machine/values.ts'
 import * as s from '../shape/shape.ts'
-import type { Decoded } from '../shape/value-reader.ts'
-import { decodeWith, describeValue } from '../shape/value-reader.ts'
+import { decoder, describeValue } from '../shape/value-reader.ts'
 import { Content } from './decode-content.ts'
 import { LeaseClientOptions, TOOLS_MAX, ToolInputSchema } from './front-session.ts'
 import { inputs } from './decode-command.ts'
@@ -32,9 +31,7 @@ const OutcomeShape = s.explain(
 )
 
 /** Decodes a client that holds a lease. Never throws. */
-export function decodeLeaseClientOptions(value: unknown): Decoded<LeaseClientOptions> {
-  return decodeWith('the client', value, LeaseClientOptions.read)
-}
+export const decodeLeaseClientOptions = decoder<LeaseClientOptions>('the client', LeaseClientOptions)
 
 const CONNECTION = { connection: s.name }
 const OFFER = { callId: s.name, offer: s.count }
@@ -78,11 +75,7 @@ const Report = inputs({
  * Decodes a client's report. Never throws; `invalid_event` names the field, `illegal_input` says who may submit such an
  * input, `input_too_large` names the limit.
  */
-export function decodeClientReport(value: unknown): Decoded<ClientReport> {
-  return decodeWith('the report', value, Report.read)
-}
+export const decodeClientReport = decoder<ClientReport>('the report', Report)
 
 /** Decodes the outcome of a client's tool. Never throws. */
-export function decodeOutcome(value: unknown): Decoded<Outcome> {
-  return decodeWith('the outcome', value, OutcomeShape.read)
-}
+export const decodeOutcome = decoder<Outcome>('the outcome', OutcomeShape)

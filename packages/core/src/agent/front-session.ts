@@ -1,6 +1,7 @@
 // A session as fronts, listeners and test kits hold it, with clients that hold a lease.
 import type { JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
+import type { MessageId } from '../events/session-event.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { Accepted, ClientReport, Refused, UserCommand } from '../machine/input.ts'
 import type { Phase } from '../machine/state.ts'
@@ -10,7 +11,7 @@ import { describeValue } from '../shape/value-reader.ts'
 import type { Agent } from './agent.ts'
 import type { Client } from './client-handlers.ts'
 import type { Session } from './session-api.ts'
-import type { SessionAction, TranscriptEntry } from './decode-control.ts'
+import type { SessionAction, TranscriptEntry } from './decode-command.ts'
 
 /**
  * A session as fronts, listeners and test kits hold it: `frontOf(session)`. Names and behaviour of these members may change
@@ -131,3 +132,35 @@ export type LiveFrame =
       readonly status: 'started' | 'finished'
     }
   | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
+
+/** The server's own note; apps need not understand it. */
+export interface SpeechPlace {
+  /** Texts of records before this position are not spoken: their turns had ended when the session was opened. */
+  readonly silentTo?: number
+  /** The answer being spoken. */
+  readonly answer?: SpokenAnswer
+}
+
+/** Offsets are UTF-16 units. */
+export interface SpokenAnswer {
+  readonly message: MessageId
+  readonly step: number
+  /** Offset of the step's text in the answer's text. */
+  readonly base: number
+  /** Index of the next sentence. */
+  readonly index: number
+  /** Index of the step's first sentence. */
+  readonly first: number
+  /** Offset of the next sentence in the step's text. */
+  readonly from: number
+  /** How far the step's text was split; `rest` follows it. */
+  readonly at: number
+  /** The text after `at`: an unfinished sentence, which may not be in the log yet. */
+  readonly rest: string
+  /**
+   * The marks that opened the code block around `rest`, or `{` in an answer that is a JSON object; otherwise absent.
+   */
+  readonly fence?: string
+  /** `rest` does not start a line. */
+  readonly inLine?: true
+}

@@ -1,8 +1,7 @@
 // Names of other libraries get an error with Baton's name: in agents, tools, messages and settings.
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
-import { decodeSendOptions } from './decode-command.ts'
-import { decodeConfiguration, decodeForkOptions, decodeRewind } from './decode-control.ts'
+import { decodeSendOptions, decodeConfiguration, decodeForkOptions, decodeRewind } from './decode-command.ts'
 import { tool } from './tool.ts'
 import type { Decoded } from '../shape/value-reader.ts'
 

@@ -6,14 +6,14 @@ import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
-import type { SendOptions } from './decode-command.ts'
 import type {
+  SendOptions,
   EventsOptions,
   InterruptOptions,
   MessagesQuery,
   SessionConfiguration,
   UrgentEvent,
-} from './decode-control.ts'
+} from './decode-command.ts'
 import type { RewindOptions, Interrupted, Rewound, UserInput } from './session-control.ts'
 import type { EventStream, MessagesPage, PendingApproval, PendingQuestion, SessionDetails } from './session-reading.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'

@@ -1,4 +1,4 @@
-// Values that steer a session, and their results. Options with a shape of their own are in `decode-control.ts`.
+// Values that steer a session, and their results. Options with a shape of their own are in `decode-command.ts`.
 import type { MessageId } from '../events/session-event.ts'
 import type { Accepted } from '../machine/input.ts'
 import type { ContentPart } from '../messages.ts'

@@ -3,9 +3,11 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/render.ts'
 import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
+import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
-import type { Child } from '../machine/state.ts'
-import type { CallResult, CallView, ChildView, MessageId } from './session-event.ts'
+import type { Call, CallState, Child, State } from '../machine/state.ts'
+import { findChild, findRelayed } from '../machine/state.ts'
+import type { CallResult, CallStatus, CallView, ChildView, EventBody, MessageId } from './session-event.ts'
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */
@@ -363,4 +365,80 @@ export function readCallResult(settlement: Settlement, deniedByPerson = false): 
     default:
       return settlement satisfies never
   }
+}
+
+const STATUSES: Readonly<Record<CallState, CallStatus>> = {
+  proposed: 'proposed',
+  'awaiting-approval': 'awaiting-approval',
+  ready: 'proposed',
+  offered: 'waiting',
+  claimed: 'running',
+  started: 'running',
+  settled: 'settled',
+}
+
+interface CallPlace {
+  readonly message: MessageId
+  readonly step: number
+}
+
+/** Calls of the running step and requests of sessions below, for a reader that joins. */
+export function readKnownCalls(state: State, place: CallPlace, history: History): readonly KnownCall[] {
+  const own = (state.step?.calls ?? []).map((call): KnownCall => {
+    const view = viewCall(call, place, history)
+    const child = findChild(state, call.callId)
+    return {
+      view: child ? { ...view, child: viewChild(child, (state.parent?.depth ?? 0) + 1) } : view,
+      heldMs: call.heldMs,
+      questions: call.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
+    }
+  })
+  if (state.relayed.length === 0) return own
+  const below = history.relayed().flatMap((request): readonly KnownCall[] => {
+    const view = viewRelayed(place, request)
+    const one = findRelayed(state, request.id)
+    if (!view || !one) return []
+    const known = one.call ? { ...view, ...readStatus(one.call) } : one.isDecided ? viewDecided(view) : view
+    return [{ view: known, heldMs: null, questions: [] }]
+  })
+  return [...own, ...below]
+}
+
+function viewCall(call: Call, place: CallPlace, history: History): CallView {
+  const { callId, name, runs, effect, provenance, editedChars } = call
+  const known = history.openCall(callId)
+  return {
+    callId,
+    ...place,
+    name,
+    ...(known?.about && readAbout(known.about)),
+    input: readInput(known?.arguments ?? '{}'),
+    ...(editedChars > 0 && { inputEdited: true }),
+    runs: runs === 'client' ? runs : 'server',
+    effect,
+    ...(provenance && { provenance }),
+    ...readStatus(call),
+  }
+}
+
+function readStatus(call: Call): Pick<CallView, 'status' | 'holder' | 'deadlineMs' | 'waitsForClient'> {
+  const { state, offer } = call
+  const deadline =
+    state === 'awaiting-approval' ? call.approval?.deadline : (call.deadline ?? call.clock.deadline ?? undefined)
+  return {
+    status: STATUSES[state],
+    ...((state === 'offered' || state === 'claimed') && offer && { holder: offer.connection }),
+    ...(deadline && { deadlineMs: deadline.atMs }),
+    ...(deadline && deadline === call.clock.deadline && call.clock.mode === 'away' && { waitsForClient: true }),
+  }
+}
+
+export function readQuestion(fact: FactOf<'question-asked' | 'question-answered'>): EventBody {
+  const { questionId, callId } = fact
+  if (fact.type === 'question-asked') {
+    const { type, message, schema, expiresAtMs } = fact
+    return { type, questionId, callId, message, schema, expiresAtMs }
+  }
+  const answer = 'value' in fact ? { value: fact.value } : { declined: fact.declined }
+  return { type: fact.type, questionId, callId, ...answer }
 }

@@ -3,40 +3,51 @@
 import type { LiveFrame } from '../agent/front-session.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
-import type { CallFact, Fact, FactOf } from '../machine/fact.ts'
+import type { CallFact, Fact, FactOf, InputBody } from '../machine/fact.ts'
+import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
-import type { ChildFact } from './call-views.ts'
-import { CallViews, isCallFact } from './call-views.ts'
+import type { State } from '../machine/state.ts'
+import type { ChildFact, KnownCall } from './call-views.ts'
+import { CallViews, isCallFact, readKnownCalls, readQuestion } from './call-views.ts'
 import type {
   AnswerView,
   EventBody,
   EventCursor,
   EventError,
+  EventPlace,
   MessageId,
   SessionActivity,
   SessionEvent,
   StepResetReason,
+  UserMessageView,
 } from './session-event.ts'
-import type { ProjectedRecord, ProjectionStart } from './event-values.ts'
-import {
-  ENDED_EARLY,
-  RecordEvents,
-  createStepEnd,
-  createUserMessage,
-  findStop,
-  joinReasoning,
-  listKept,
-  nameAnswer,
-  nameCalls,
-  placeEvent,
-  readQuestion,
-  readSessionChange,
-  readWallMs,
-  takeBack,
-} from './event-values.ts'
-import type { TurnLimits } from './turn-account.ts'
-import { TurnAccount, TurnTexts } from './turn-account.ts'
-import { WrittenStep } from './written-step.ts'
+import { TurnAccount, TurnTexts, ENDED_EARLY, STOPS, createStepEnd, takeBack } from './turn-account.ts'
+import type { StepText, TurnLimits } from './turn-account.ts'
+import { WrittenStep, joinReasoning, nameCalls } from './written-step.ts'
+
+/** The start of a reader that does not read the first record. */
+export interface ProjectionStart {
+  readonly state: State
+  /** Position of the record that began the newest turn. */
+  readonly since: number | undefined
+  readonly calls: readonly KnownCall[]
+  /** The logged part of the running step's text. */
+  readonly progress: string
+  /** Texts of the running turn's finished steps. */
+  readonly texts: readonly StepText[]
+  /** Answers of the newest turn, by step. */
+  readonly steps: ReadonlyMap<number, MessageId>
+  /** Requests of sessions below that are not closed. */
+  readonly relayed: readonly RelayedRequest[]
+}
+
+/** A record, or the part that a reader sees. */
+export interface ProjectedRecord {
+  readonly pos: number
+  readonly nowMs: number
+  readonly wallMs?: number
+  readonly facts: readonly Fact[]
+}
 
 export interface ProjectionOptions {
   /** Needed if the session is not read from its first record: call ids derive from it. */
@@ -55,8 +66,6 @@ interface TurnFold {
   readonly message: MessageId
   readonly account: TurnAccount
   readonly texts: TurnTexts
-  /** Why the model stopped in its newest step. */
-  finish: string
 }
 
 export class SessionProjection {
@@ -153,7 +162,7 @@ export class SessionProjection {
     this.#isWhole = !turn
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits?.())
-      this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts), finish: '' }
+      this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts) }
     }
     if (turn && attempt?.purpose === 'step') this.#write(attempt.attempt, attempt.step, progress)
     this.#activity = this.#findActivity()
@@ -201,12 +210,24 @@ export class SessionProjection {
         this.#tell({ type: 'session', activity: 'idle', agent: fact.agent })
         break
       case 'agent-changed':
+        if (fact.agent !== undefined) this.#tell({ type: 'session', agent: fact.agent })
+        break
       case 'model-set':
+        this.#tell({ type: 'session', model: fact.model })
+        break
       case 'settings-set':
-      case 'session-described':
+        this.#tell({ type: 'session', settings: fact.settings ?? {} })
+        break
+      case 'session-described': {
+        const { title, meta } = fact
+        this.#tell({ type: 'session', ...(title !== undefined && { title }), ...(meta && { meta }) })
+        break
+      }
       case 'plan-set':
+        this.#tell({ type: 'session', plan: fact.entries })
+        break
       case 'input-withdrawn':
-        this.#tellAll(readSessionChange(fact))
+        this.#tell({ type: 'message-withdrawn', message: fact.inputId })
         break
       case 'session-paused':
       case 'session-stopped':
@@ -367,7 +388,7 @@ export class SessionProjection {
     this.#rest = undefined
     const limits = this.#init.limits?.()
     const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
-    this.#turn = { message, account, texts: new TurnTexts(), finish: '' }
+    this.#turn = { message, account, texts: new TurnTexts() }
     this.#begins = { role: 'assistant', id: message, turn, exchange, atMs: readWallMs(record) }
   }
 
@@ -406,7 +427,7 @@ export class SessionProjection {
   }
 
   #finishStep(fact: FactOf<'step-finished'>): void {
-    const { step, parts, finish } = fact
+    const { step, parts } = fact
     const message = this.#messageOf(step)
     const text = readText(parts)
     const written = this.#written
@@ -419,7 +440,6 @@ export class SessionProjection {
     if (sources.length > 0) this.#tell({ type: 'sources', message, step, sources })
     this.#calls.propose(message, fact)
     if (this.#turn) {
-      this.#turn.finish = finish
       this.#turn.account.finishStep(fact)
       this.#turn.texts.note(step, text)
     }
@@ -440,7 +460,7 @@ export class SessionProjection {
       type: 'turn-finished',
       message: nameAnswer(turn),
       turn,
-      stop: findStop(outcome, fold?.finish, fold?.account.isReached('rounds') ?? false),
+      stop: fold?.account.findStop(outcome) ?? STOPS[outcome],
       text: ENDED_EARLY.has(outcome) ? (fold?.texts.join() ?? '') : text,
       usage: fold?.account.usage ?? {},
       ...(error && { error }),
@@ -450,5 +470,160 @@ export class SessionProjection {
   /** Empty for a step of a turn before the reader's first one. */
   #messageOf(step: number): MessageId {
     return this.#steps?.get(step) ?? this.#turn?.message ?? ''
+  }
+}
+
+export function nameAnswer(turn: number): MessageId {
+  return `t${turn}`
+}
+
+export function readStart(state: State, history: History): ProjectionStart {
+  const { step, turn, lastTurn, counters } = state
+  const steps = new Map<number, MessageId>()
+  for (const one of [lastTurn, turn])
+    for (const { step: of } of one?.steps ?? []) steps.set(of, nameAnswer(one?.turn ?? 0))
+  if (step && !steps.has(step.step)) steps.set(step.step, nameAnswer(counters.turn))
+  const message = step ? (steps.get(step.step) ?? '') : ''
+  return {
+    state,
+    since: history.lastTurn()?.pos,
+    progress: history.progressText(),
+    texts: history.turnTexts(),
+    calls: step ? readKnownCalls(state, { message, step: step.step }, history) : [],
+    steps,
+    relayed: history.relayed(),
+  }
+}
+
+function createUserMessage(id: MessageId, body: InputBody, atMs: number): UserMessageView {
+  switch (body.type) {
+    case 'user':
+      return { role: 'user', id, from: 'user', parts: body.parts, atMs }
+    case 'transcript':
+      return { role: 'user', id, from: 'transcript', speaker: body.speaker, parts: [textOf(body.text)], atMs }
+    case 'urgent': {
+      const { name, label, detail, message } = body
+      const parts = message === undefined ? [] : [textOf(message)]
+      const given = { name, ...(label !== undefined && { label }), ...(detail !== undefined && { detail }) }
+      return { role: 'user', id, from: 'event', ...given, parts, atMs }
+    }
+    default:
+      return body satisfies never
+  }
+}
+
+function textOf(text: string): { readonly type: 'text'; readonly text: string } {
+  return { type: 'text', text }
+}
+
+/** The rest of the exchange after a rewind, and the inputs that enter again in the same record. */
+function listKept(
+  { exchange, index }: FactOf<'history-rewound'>,
+  { facts }: ProjectedRecord,
+): { readonly keep: readonly MessageId[]; readonly keepSteps: readonly number[] } {
+  const stays = index.filter((entry) => entry.exchange === exchange)
+  const again = facts.flatMap((fact) => (fact.type === 'inputs-entered' ? fact.entries : []))
+  return {
+    keep: [...stays, ...again].flatMap(({ inputs = [] }) => inputs),
+    keepSteps: stays.flatMap(({ step }) => step ?? []),
+  }
+}
+
+function readWallMs({ nowMs, wallMs }: ProjectedRecord): number {
+  return wallMs ?? nowMs
+}
+
+/** Completes a body that was created for this event only. */
+function placeEvent(body: EventBody, cursor: EventCursor): SessionEvent {
+  const event = body as EventBody & { cursor?: EventCursor }
+  event.cursor = cursor
+  return event as SessionEvent // it has its cursor now
+}
+
+export interface RecordEventsOptions {
+  readonly record: ProjectedRecord
+  readonly bodies: readonly EventBody[]
+  /** For each fact, the index of its first body; then the index of the first body that belongs to no fact. */
+  readonly starts: readonly number[]
+  /** Cursors of a reader before the record and behind it. */
+  readonly before: EventCursor
+  readonly after: EventCursor
+}
+
+/** The events of one record, shared by all readers of a kind. */
+export class RecordEvents {
+  /** Cursor behind the record. */
+  readonly after: EventCursor
+  readonly #init: RecordEventsOptions
+  #plain: readonly SessionEvent[] | undefined
+  #delivery: readonly SessionEvent[] | undefined
+
+  constructor(init: RecordEventsOptions) {
+    this.#init = init
+    this.after = init.after
+  }
+
+  /** The events, created on first use. With `delivery`, as a front that writes to devices gets them. */
+  read(delivery = false): readonly SessionEvent[] {
+    const { record, bodies, starts } = this.#init
+    if (delivery) return (this.#delivery ??= this.#place(addDelivery(record, bodies, starts)))
+    return (this.#plain ??= this.#place(bodies))
+  }
+
+  #place(bodies: readonly EventBody[]): readonly SessionEvent[] {
+    const { before, after, record } = this.#init
+    const events: SessionEvent[] = []
+    for (const body of bodies) {
+      const read = events.length + 1
+      events.push(placeEvent(body, read === bodies.length ? after : { ...before, pos: record.pos, read }))
+    }
+    return events
+  }
+}
+
+/**
+ * The events of a record with delivery events and places. `starts` has the index of each fact's first event, then that
+ * of the first event that belongs to no fact.
+ */
+function addDelivery(
+  { pos, nowMs, wallMs, facts }: ProjectedRecord,
+  bodies: readonly EventBody[],
+  starts: readonly number[],
+): readonly EventBody[] {
+  const placed: (EventBody & { readonly at?: EventPlace })[] = []
+  for (const [index, fact] of facts.entries()) {
+    const at: EventPlace = { pos, fact: index, nowMs, ...(wallMs !== undefined && { wallMs }) }
+    const more = readDelivery(fact)
+    if (more) placed.push({ ...more, at })
+    for (const body of bodies.slice(starts[index], starts[index + 1])) placed.push({ ...body, at })
+  }
+  return [...placed, ...bodies.slice(starts.at(-1)).map((body) => ({ ...body }))]
+}
+
+/**
+ * Delivery events, for fronts that write to devices: which client a call was offered to, who spoke, and who
+ * interrupted.
+ */
+function readDelivery(fact: Fact): EventBody | undefined {
+  switch (fact.type) {
+    case 'turn-started':
+      return { type: 'turn-started', message: nameAnswer(fact.turn), turn: fact.turn }
+    case 'display-written':
+      return {
+        type: 'answer-spoken',
+        message: nameAnswer(fact.turn),
+        turn: fact.turn,
+        ...(fact.chars !== undefined && { chars: fact.chars }),
+      }
+    case 'interrupt-accepted':
+      return { type: 'interrupted', reason: fact.reason }
+    case 'call-offered':
+      return { type: 'call-offered', callId: fact.callId, client: fact.connection, offer: fact.offer }
+    case 'result-ignored':
+      return { type: 'result-ignored', callId: fact.callId, reason: fact.reason }
+    case 'host-restarted':
+      return { type: 'clients-gone' }
+    default:
+      return undefined
   }
 }

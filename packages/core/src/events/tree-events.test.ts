@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { childTool, serverTool, TestSession } from '../testing/test-session.ts'
 import type { ChildReport, ChildRequest } from '../machine/lane-values.ts'
-import { readStart } from './event-values.ts'
+import { readStart } from './projection.ts'
 import { SessionProjection } from './projection.ts'
 import type { SessionEvent } from './session-event.ts'
 

@@ -20,7 +20,7 @@ test('an account that goes on in the last answer of its turn does not report aga
   expect([state.turn, state.attempt]).toMatchObject([{ rounds: 1 }, { choice: 'none' }])
   const account = TurnAccount.goOn(state, state.turn as Turn, session.spec.limits)
   expect(account.takeEvents(state.nowMs)).toEqual([])
-  expect(account.isReached('rounds')).toBe(true)
+  expect(account.findStop('answered')).toBe('limit')
 })
 
 test('a limit that four fifths of it reach at once is told only when it applies', () => {

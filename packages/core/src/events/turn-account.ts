@@ -2,11 +2,11 @@
 import type { Usage } from '../messages.ts'
 import { USAGE_COUNTS } from '../messages.ts'
 import { wholeChars } from '../machine/size.ts'
-import type { FactOf } from '../machine/fact.ts'
+import type { FactOf, TurnOutcome } from '../machine/fact.ts'
 import type { Limits } from '../machine/spec.ts'
 import type { State, Turn } from '../machine/state.ts'
 import { TEXT_SEPARATOR } from '../machine/turn.ts'
-import type { EventBody, LimitName } from './session-event.ts'
+import type { EventBody, LimitName, MessageId, TurnStop } from './session-event.ts'
 
 /** The agent's limits that apply to a turn. */
 export type TurnLimits = Pick<Limits, 'toolRounds' | 'callsPerTurn' | 'turnTokens' | 'turnCostMicros' | 'turnMs'>
@@ -41,6 +41,8 @@ export class TurnAccount {
   #tokens = 0
   #costMicros = 0
   #usage: Usage | undefined
+  /** Why the model stopped in its newest step. */
+  #finish = ''
   readonly #told = new Map<LimitName, 'near' | 'reached'>()
   #events: LimitEvent[] = []
 
@@ -74,13 +76,17 @@ export class TurnAccount {
     return this.#usage ?? {}
   }
 
-  isReached(limit: LimitName): boolean {
-    return this.#told.get(limit) === 'reached'
+  /** Why a turn with this outcome ended. */
+  findStop(outcome: TurnOutcome): TurnStop {
+    if (outcome !== 'answered') return STOPS[outcome]
+    if (this.#finish === 'max-tokens') return 'max-tokens'
+    return this.#told.get('rounds') === 'reached' ? 'limit' : 'end'
   }
 
   finishStep({ usage, calls, finish }: FactOf<'step-finished'>): void {
     if (calls.length > 0) this.#rounds += 1
     this.#calls += calls.length
+    this.#finish = finish
     this.addUsage(usage)
     if (finish === 'max-tokens') this.#reach('output', usage.outputTokens, undefined)
   }
@@ -213,4 +219,52 @@ export class TurnTexts {
       .filter((text) => text !== '')
       .join(TEXT_SEPARATOR)
   }
+}
+
+export const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
+  answered: 'end',
+  tool: 'tool',
+  silent: 'silent',
+  interrupted: 'cancelled',
+  stopped: 'stopped',
+  refused: 'refused',
+  failed: 'failed',
+}
+
+/** Facts of turns that ended without an answer have no text: their text is in the steps. */
+export const ENDED_EARLY: ReadonlySet<TurnOutcome> = new Set<TurnOutcome>(['tool', 'interrupted', 'stopped', 'failed'])
+
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
+
+/** @param size tokens of the model's window */
+export function createStepEnd(
+  message: MessageId,
+  { step, finish, usage, interrupted }: FactOf<'step-finished'>,
+  size: number | undefined,
+): EventBody {
+  const event: Writable<Extract<EventBody, { readonly type: 'step-finished' }>> = {
+    type: 'step-finished',
+    message,
+    step,
+    finish: interrupted ? 'interrupted' : finish,
+    usage,
+  }
+  const used = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+  if (used > 0) event.context = size === undefined ? { used } : { used, size }
+  if (interrupted) event.interrupted = interrupted
+  return event
+}
+
+/** Emitted text that does not stay. */
+export function takeBack(
+  fact: FactOf<'answer-cut' | 'output-refused'>,
+  messageOf: (step: number) => MessageId,
+): readonly EventBody[] {
+  if (fact.type === 'answer-cut')
+    return fact.cuts.map((cut) => ({ type: 'text-cut', message: messageOf(cut.step), ...cut }))
+  const of = { message: messageOf(fact.step), step: fact.step }
+  return [
+    { ...fact, ...of },
+    { type: 'step-reset', ...of, reason: 'refused' },
+  ]
 }

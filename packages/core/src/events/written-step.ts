@@ -1,6 +1,7 @@
 // A step while the model writes it. Tracks how much was emitted, so that each piece is emitted once and in order, from
 // whichever arrives first: live frames, progress or the finished step.
 import type { LiveFrame } from '../agent/front-session.ts'
+import type { AssistantPart } from '../messages.ts'
 import { wholeChars } from '../machine/size.ts'
 import type { EventBody, EventCursor, MessageId } from './session-event.ts'
 
@@ -234,4 +235,15 @@ export function countCommon(text: string, other: string, from: number): number {
   while (at < text.length && text[at] === other[from + at]) at++
   const last = other.charCodeAt(from + at - 1)
   return last >= 0xd800 && last <= 0xdbff ? at - 1 : at
+}
+
+/** Matches the machine's ids for the calls of a step, so that a call has its id while the model writes it. */
+export function nameCalls(birth: string, step: number): string {
+  return `call_${birth === '' ? '' : `${birth}_`}${step}_`
+}
+
+export function joinReasoning(parts: readonly AssistantPart[]): string {
+  let text = ''
+  for (const part of parts) if (part.type === 'reasoning') text += part.text
+  return text
 }

@@ -15,8 +15,10 @@ import {
   decodeSendOptions,
   decodeTurnOptions,
   decodeUserCommand,
+  decodeInterruptOptions,
+  decodeTranscript,
+  decodeUrgent,
 } from '../agent/decode-command.ts'
-import { decodeInterruptOptions, decodeTranscript, decodeUrgent } from '../agent/decode-control.ts'
 import { decodeUserInput } from '../agent/decode-content.ts'
 import { decodeClientReport, decodeOutcome } from '../agent/decode-report.ts'
 import type { Decoded } from './value-reader.ts'

@@ -1,6 +1,6 @@
 // Opens values that a caller passes in, whatever JavaScript may hold. It never reads a property: own data properties
-// come from their descriptors, so that no getter runs. It tracks the position and the amount read; the readers in
-// `read-value.ts` know the expected shape.
+// come from their descriptors, so that no getter runs. It tracks the position and the amount read; the shapes
+// know what they expect.
 import type { ErrorCode } from '../errors.ts'
 import { JSON_DEPTH_MAX } from '../json.ts'
 import type { Refusal } from '../errors.ts'
@@ -32,6 +32,11 @@ export function decodeWith<T>(subject: string, value: unknown, read: Read<T>): D
     // The thrown value is not inspected: a proxy's trap may have thrown another proxy.
     return { ok: false, refusal: reader.refusal() }
   }
+}
+
+/** Returns a decoder of one kind of value. It never throws. `subject` names the whole value in messages. */
+export function decoder<T>(subject: string, { read }: { readonly read: Read<T> }): (value: unknown) => Decoded<T> {
+  return (value) => decodeWith(subject, value, read)
 }
 
 /** One field of an object, and its reader. */

@@ -7,10 +7,13 @@ import type {
   Logger,
   Model,
   Principal,
+  Timers,
   ToolSource,
   Usage,
 } from '@baton/core/internal'
 import { BatonError, findNearName, describeValue } from '@baton/core/internal'
+import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import type { WorkContext } from '../work/work.ts'
 
 /** Facts about a session when its agent is chosen. */
@@ -132,6 +135,33 @@ export function checkAgent(agent: unknown): asserts agent is Agent {
     message: `an agent must be made by defineAgent, not ${describeValue(agent)}`,
     hint: 'Pass the result of defineAgent({ name, model, tools }).',
   })
+}
+
+/** @throws BatonError `invalid_agent` if the value is not an agent */
+export function toParts(chosen: Agent | SessionParts): SessionParts {
+  const isObject = typeof chosen === 'object'
+  const parts: SessionParts = isObject && 'agent' in chosen ? chosen : { agent: chosen as Agent } // checked here
+  checkAgent(parts.agent)
+  if (parts.sources === undefined || Array.isArray(parts.sources)) return parts
+  throw new BatonError({ code: 'invalid_agent', message: 'agentOf: sources must be an array of tool sources' })
+}
+
+/** Time limit of `dispose`, in milliseconds. */
+const DISPOSE_MS = 10_000
+
+/** Resolves within the limit. Never rejects. */
+export async function disposeParts(
+  parts: SessionParts,
+  session: string,
+  { timers, log }: { readonly timers: Timers; readonly log: Logger },
+): Promise<void> {
+  const message = `dispose timed out after ${DISPOSE_MS} ms`
+  const limit = { timeoutMs: DISPOSE_MS, error: () => new BatonError({ code: 'internal', message }) }
+  try {
+    if (parts.dispose) await within(timers, limit, Promise.resolve(parts.dispose()))
+  } catch (cause) {
+    log.warn('dispose of a session failed', { session, cause: describeThrown(cause) })
+  }
 }
 
 /** A name would skip `agentOf`, and with it the session's own services, models and tools. */

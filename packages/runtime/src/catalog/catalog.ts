@@ -1,16 +1,17 @@
 // The catalog: chooses each session's agent, resolves the models it calls, and prices them. It is consulted whenever a
 // session opens, including at recovery.
+import type { CatalogOptions, SessionIdentity, SessionParts } from './catalog-options.ts'
 import {
   findAgent,
   indexAgents,
-  checkAgent,
   checkInterrupt,
   checkNamed,
   checkPriced,
   createUnknownModelError,
   createBypassError,
+  disposeParts,
+  toParts,
 } from './catalog-options.ts'
-import type { CatalogOptions, SessionIdentity, SessionParts } from './catalog-options.ts'
 import type { Agent, JsonObject, Logger, Model, Tool, Timers } from '@baton/core/internal'
 import { BatonError, createSpec } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
@@ -27,7 +28,6 @@ import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import { Permitted } from '../work/permitted.ts'
 import { SourceTools } from './source-tools.ts'
-import { describeThrown } from '../describe-thrown.ts'
 
 export interface Catalog {
   /** The agent of this name, of `agent` and `agents`. @throws BatonError `invalid_agent` without one, or with `agentOf` */
@@ -322,39 +322,12 @@ interface AgentFacts {
   readonly spec: Spec
 }
 
-/** @throws BatonError `invalid_agent` if the value is not an agent */
-function toParts(chosen: Agent | SessionParts): SessionParts {
-  const isObject = typeof chosen === 'object'
-  const parts: SessionParts = isObject && 'agent' in chosen ? chosen : { agent: chosen as Agent } // checked here
-  checkAgent(parts.agent)
-  if (parts.sources === undefined || Array.isArray(parts.sources)) return parts
-  throw new BatonError({ code: 'invalid_agent', message: 'agentOf: sources must be an array of tool sources' })
-}
-
 function toId(model: string | Model): string {
   return typeof model === 'string' ? model : model.id
 }
 
-/** Time limit of `dispose`, in milliseconds. */
-const DISPOSE_MS = 10_000
-
-/** Resolves within the limit. Never rejects. */
-export async function disposeParts(
-  parts: SessionParts,
-  session: string,
-  { timers, log }: { readonly timers: Timers; readonly log: Logger },
-): Promise<void> {
-  const message = `dispose timed out after ${DISPOSE_MS} ms`
-  const limit = { timeoutMs: DISPOSE_MS, error: () => new BatonError({ code: 'internal', message }) }
-  try {
-    if (parts.dispose) await within(timers, limit, Promise.resolve(parts.dispose()))
-  } catch (cause) {
-    log.warn('dispose of a session failed', { session, cause: describeThrown(cause) })
-  }
-}
-
 /** Logs each tool once. */
-export function createSchemaTeller(log: Logger): (agent: Agent) => void {
+function createSchemaTeller(log: Logger): (agent: Agent) => void {
   const told = new WeakSet<JsonObject>()
   return ({ name, tools }) => {
     for (const { name: tool, inputSchema, schemaWarnings } of tools) {
@@ -394,4 +367,29 @@ function findWindow(
     }
   })
   return sizes.length === 0 ? undefined : Math.min(...sizes)
+}
+
+/** Maximum sources to report: a program may make one for each session. */
+const SOURCES_MAX = 20
+
+/**
+ * Emits one process warning for each source that lists no tools, if the platform has them. Node writes it to standard
+ * error.
+ */
+export function createDefaultLog(): Logger {
+  const told = new Set<string>()
+  return {
+    info: () => {},
+    warn: (message, { source, cause } = {}) => {
+      if (message !== 'a tool source lists no tools' || typeof source !== 'string' || typeof cause !== 'string') return
+      if (told.has(source) || told.size >= SOURCES_MAX) return
+      told.add(source)
+      const { process } = globalThis as { readonly process?: { emitWarning?: (text: string, options: object) => void } }
+      process?.emitWarning?.(`the source "${source}" lists no tools: ${cause}`, {
+        type: 'BatonWarning',
+        code: 'source_without_tools',
+        detail: 'Give the host a log to read of every failure.',
+      })
+    },
+  }
 }

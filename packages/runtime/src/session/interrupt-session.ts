@@ -12,7 +12,7 @@ import type {
 import { BatonError, readTurnOf, isBatonError, nameAnswer } from '@baton/core/internal'
 import type { Input, InputOf } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import type { ReadEngine } from './reading.ts'
+import type { ReadEngine } from './details.ts'
 import { openEvents } from './reader.ts'
 import type { Sentence } from '../speech/speech.ts'
 import { Speech } from '../speech/speech.ts'

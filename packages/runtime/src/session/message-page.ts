@@ -13,7 +13,7 @@ import { BatonError, Conversation, nameAnswer } from '@baton/core/internal'
 import type { Fact, SessionRecord } from '@baton/core/machine'
 import type { FoundSections } from './message-index.ts'
 import type { IndexedInput, Section } from './message-sections.ts'
-import type { ReadEngine } from './reading.ts'
+import type { ReadEngine } from './details.ts'
 import { openEvents } from './reader.ts'
 
 /** Messages per page if no limit is given. */

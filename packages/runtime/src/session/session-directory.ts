@@ -14,7 +14,6 @@ import type {
 import { BatonError, checkFields, describeValue, isBatonError } from '@baton/core/internal'
 import type { FactOf, SessionRecord, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
-import { createPrincipalError } from './principal-error.ts'
 
 export interface SessionDirectoryOptions {
   readonly store: Pick<LogStore, 'list' | 'read'>
@@ -243,6 +242,15 @@ export function isListedOtherwise(before: State, after: State): boolean {
     before.turn?.turn !== after.turn?.turn ||
     readActivity(before) !== readActivity(after)
   )
+}
+
+/** The error for a principal that is not an object. */
+export function createPrincipalError(given: unknown): BatonError {
+  return new BatonError({
+    code: 'invalid_option',
+    message: `principal must be an object with an id, not ${describeValue(given)}`,
+    hint: 'Write principal: { id: userId }.',
+  })
 }
 
 /** @throws BatonError `invalid_option`: an unknown or malformed filter would show other people's sessions */

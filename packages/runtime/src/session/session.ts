@@ -62,14 +62,21 @@ import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { createOutputReader, findSchemaRefusal } from '../work/output.ts'
 import { describeThrown } from '../describe-thrown.ts'
-import { createApproval, findAnswerIssues, listApprovals, readDecider, listQuestions } from './approvals.ts'
+import {
+  createApproval,
+  findAnswerIssues,
+  listApprovals,
+  readDecider,
+  listQuestions,
+  readDetails,
+  readMedia,
+} from './details.ts'
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
 import type { PlacedInput } from './interrupt-session.ts'
 import { openEvents } from './reader.ts'
-import { readDetails, readMedia } from './reading.ts'
 import { readMessages } from './message-page.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 import { insist, NO_ANSWER, submit, bringsBytes } from './submit.ts'

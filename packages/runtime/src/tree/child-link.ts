@@ -6,7 +6,7 @@ import type { Child, ChildEnd, ChildReport, Input, ParentItem, SessionRecord } f
 import { findApproval, findChild, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
-import { readWaitingAnswer } from '../session/approvals.ts'
+import { readWaitingAnswer } from '../session/details.ts'
 import { nameMediaBlob } from '../work/media.ts'
 import { shortenText } from '../work/tool-result.ts'
 

@@ -32,7 +32,7 @@ import { describeFailure, describeThrown, hideSecrets, isCount } from '../descri
 import { judgeAnswer } from './answer-check.ts'
 import type { CheckedCall } from './call-check.ts'
 import { checkCall, fitToolName, withToolName } from './call-check.ts'
-import { guardSignal } from './guard-signal.ts'
+import { guardSignal } from './aborting.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { createOutputReader } from './output.ts'
 import type { Streaks } from './repeats.ts'

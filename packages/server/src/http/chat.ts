@@ -28,7 +28,7 @@ export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId
 
 /** @throws BatonError `server_draining` for a request that would start a turn */
 export function checkDraining({ isDraining }: HandlerParts, { type }: Wish): void {
-  if (type === 'continue' || !isDraining()) return
+  if (type === 'continue' || !isDraining?.()) return
   throw new BatonError({
     code: 'server_draining',
     message: 'the server is shutting down',

@@ -78,7 +78,7 @@ export interface HandlerParts {
   readonly basePath: string
   readonly allow: AllowedSettings
   readonly cancelWaiting: boolean
-  readonly isDraining: () => boolean
+  readonly isDraining: (() => boolean) | undefined
   readonly repeated: RepeatedRequests
   readonly quotas: ChatQuotas
   /** Requests of chats whose inputs are not accepted yet. */
@@ -101,7 +101,7 @@ export const HANDLER_OPTIONS = {
 
 /** @throws BatonError `invalid_option` */
 export function createParts(host: HostWithSessions, options: HandlerOptions): HandlerParts {
-  const { basePath = '/api', allow = {}, limits = {}, isDraining = () => false, cancelWaiting = false, peers } = options
+  const { basePath = '/api', allow = {}, limits = {}, isDraining, cancelWaiting = false, peers } = options
   for (const [name, value] of Object.entries(limits))
     if (!Number.isSafeInteger(value) || value < 1)
       throw new BatonError({

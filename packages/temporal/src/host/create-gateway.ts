@@ -1,11 +1,11 @@
 // A gateway: sessions over a Temporal service, for programs and for the tools of a worker. It knows no connection.
 import type { Host, Logger } from '@baton/core/internal'
 import type { AgentChoice, CatalogOptions } from '@baton/runtime'
-import { createCatalog, createHostOver } from '@baton/runtime'
+import { createCatalog, createHostOver, SYSTEM_TIME } from '@baton/runtime'
 import type { Client } from '@temporalio/client'
 import type { Tuning } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
-import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
+import { digest, digestMedia } from '../digest.ts'
 import { ServiceCalls } from '../service-calls.ts'
 import type { SessionLog } from '../session-view.ts'
 import { TemporalEngine } from './temporal-engine.ts'
@@ -39,7 +39,7 @@ export function createGateway(options: GatewayOptions, place: GatewayPlace): Gat
   const { agent, agents, agentOf, modelOf, defaultModel } = options
   const choice = { ...(agent && { agent }), ...(agents && { agents }), ...(agentOf && { agentOf }) }
   const models = { ...(modelOf && { modelOf }), ...(defaultModel && { defaultModel }) }
-  const world = { environment: NODE_WORLD, blobs: store.blobs, log, digest, digestMedia }
+  const world = { environment: SYSTEM_TIME, blobs: store.blobs, log, digest, digestMedia }
   const catalog = createCatalog({ ...choice, ...models, ...world })
   const calls = new ServiceCalls(client)
   const engine = new TemporalEngine({ client, calls, taskQueue, catalog, store, bus, log, tuning, leaseMs })

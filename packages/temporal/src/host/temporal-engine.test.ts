@@ -3,13 +3,13 @@
 import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
-import { createCatalog } from '@baton/runtime'
+import { createCatalog, SYSTEM_TIME } from '@baton/runtime'
 import type { Client } from '@temporalio/client'
 import { openEvents } from '@baton/runtime'
 import { expect, test } from 'vitest'
 import type { Submission } from '../contract.ts'
 import { createMemoryBus } from '../live/live-bus.ts'
-import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
+import { digest, digestMedia } from '../digest.ts'
 import { ServiceCalls } from '../service-calls.ts'
 import { TemporalEngine } from './temporal-engine.ts'
 
@@ -57,7 +57,7 @@ async function createWorld() {
   } as unknown as Client // the calls of a gateway whose session has its workflow
   const log = { info: () => {}, warn: () => {} }
   const { blobs } = store
-  const catalog = createCatalog({ agents: [agent, other], environment: NODE_WORLD, blobs, log, digest, digestMedia })
+  const catalog = createCatalog({ agents: [agent, other], environment: SYSTEM_TIME, blobs, log, digest, digestMedia })
   const calls = new ServiceCalls(client)
   const engine = new TemporalEngine({
     client,

@@ -3,7 +3,7 @@ import type { Agent, JsonObject, Logger } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Input, State } from '@baton/core/machine'
 import type { Catalog, CopyingEngine, Engine, OpenedSession, SessionOpening } from '@baton/runtime'
-import { copySession, OpenWorld, readOpening, waitForTurns } from '@baton/runtime'
+import { copySession, OpenWorld, readOpening, waitForTurns, SYSTEM_TIME } from '@baton/runtime'
 import type { Client } from '@temporalio/client'
 import {
   WithStartWorkflowOperation,
@@ -14,7 +14,6 @@ import {
 import type { Identity, SessionStart, Tuning } from '../contract.ts'
 import { SESSION_WORKFLOW } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
-import { NODE_WORLD } from '../node-world.ts'
 import type { ServiceCalls } from '../service-calls.ts'
 import type { SessionLog } from '../session-view.ts'
 import { SessionView } from '../session-view.ts'
@@ -95,7 +94,7 @@ export class TemporalEngine implements Engine {
       one.status === 'fulfilled' ? [one.value] : [],
     )
     const isRunning = (): boolean => gateways.some(({ view }) => view.replica.state().turn !== null)
-    await waitForTurns({ clock: NODE_WORLD.clock, timers: NODE_WORLD.timers }, drainMs, isRunning)
+    await waitForTurns(SYSTEM_TIME, drainMs, isRunning)
     for (const gateway of gateways) this.#close(gateway.view.replica.session, gateway)
   }
 
@@ -124,7 +123,7 @@ export class TemporalEngine implements Engine {
     const world = new OpenWorld({ catalog, onChange: () => {}, isClosed: () => false })
     const isNeeded = (): boolean => isAtWork(view.replica.state())
     const submit = this.#submitter.submitTo(session)
-    const leases = new ClientLeases({ ...NODE_WORLD, leaseMs, submit, isNeeded, log })
+    const leases = new ClientLeases({ ...SYSTEM_TIME, leaseMs, submit, isNeeded, log })
     const update = async (inputs: readonly Input[]): ReturnType<typeof submit> => {
       try {
         return await leases.submit(inputs)

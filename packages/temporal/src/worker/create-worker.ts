@@ -1,6 +1,6 @@
 // A worker: runs the workflows of sessions and goals, and their activities. It keeps no state: any worker of its task
 // queue can continue where it stops.
-import { createDefaultLog } from '@baton/runtime'
+import { createDefaultLog, SYSTEM_TIME } from '@baton/runtime'
 import type { Agent, Clock, Logger, NeededServices } from '@baton/core/internal'
 import { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
@@ -21,7 +21,6 @@ import { createDataConverter } from '../data-converter.ts'
 import { createGateway } from '../host/create-gateway.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
-import { NODE_WORLD } from '../node-world.ts'
 import { reachService } from '../reach-service.ts'
 import type { SessionLog } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
@@ -97,7 +96,7 @@ export async function createTemporalWorker<A extends Agent = Agent>(
   const dataConverter = createDataConverter(store.blobs, options.dataConverter)
   const client = new Client({ connection, namespace, dataConverter })
   const submitter = new Submitter({ client })
-  const { timesOf, newId = randomUUID, clock = NODE_WORLD.clock } = options
+  const { timesOf, newId = randomUUID, clock = SYSTEM_TIME.clock } = options
   // Tools open sessions as a program at a gateway does.
   const gateway = createGateway(options, { client, taskQueue, store, bus, log, newId })
   const { session: openSession } = gateway.host

@@ -2,10 +2,10 @@
 import type { Agent, Host, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AgentChoice, Catalog, CatalogOptions, SessionIdentity, SessionParts, SessionWorld } from '@baton/runtime'
-import { createCatalog, OpenWorld } from '@baton/runtime'
+import { createCatalog, OpenWorld, SYSTEM_TIME } from '@baton/runtime'
 import type { GoalTerms, Identity } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
-import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
+import { digest, digestMedia } from '../digest.ts'
 import type { SessionLog } from '../session-view.ts'
 import { SessionView } from '../session-view.ts'
 import type { Submitter } from '../submitter.ts'
@@ -63,7 +63,7 @@ export class Places {
       interruptMs: INTERRUPT_MS,
       ...catalog,
       agentOf: (session) => this.#choose(session),
-      environment: NODE_WORLD,
+      environment: SYSTEM_TIME,
       blobs: store.blobs,
       log,
       digest,

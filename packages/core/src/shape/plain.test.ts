@@ -1,6 +1,6 @@
 // Legal and illegal ids.
 import { expect, test } from 'vitest'
-import { checkName, checkSessionId, findNameIssue, isLegalName } from './legal-name.ts'
+import { checkName, checkSessionId, findNameIssue, isLegalName } from './plain.ts'
 
 test.each<[string, string]>([
   ['one character', 'a'],

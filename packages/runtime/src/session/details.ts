@@ -1,15 +1,72 @@
-// Approvals and questions as people see them, and decisions as the machine takes them. Edited input and answers are
-// validated here, where their schemas are known.
-import type { JsonObject, PendingApproval, PendingQuestion, Principal } from '@baton/core/internal'
-import { BatonError, checkName, isJsonObject, parseJson, readAbout } from '@baton/core/internal'
-import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core/internal'
+// A session as people see it beside its events: its state, media, open approvals and questions, and their decisions as
+// the machine takes them. Edited input and answers are validated here, where their schemas are known.
+import type {
+  DecodedDecision,
+  DecodedQuestionAnswer,
+  JsonObject,
+  PendingApproval,
+  PendingQuestion,
+  Principal,
+  SessionDetails,
+} from '@baton/core/internal'
+import {
+  BatonError,
+  checkName,
+  isJsonObject,
+  parseJson,
+  readAbout,
+  readStart,
+  SessionProjection,
+} from '@baton/core/internal'
 import type { Call, History, Input, Relayed } from '@baton/core/machine'
-import { findApproval, findRelayed, listClientTools, TEXT_SEPARATOR } from '@baton/core/machine'
+import { findApproval, findRelayed, listClientTools, requestTokens, TEXT_SEPARATOR } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { findBelow } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
-import { createPrincipalError } from './principal-error.ts'
+import { createPrincipalError } from './session-directory.ts'
+import { inTime, nameMediaBlob } from '../work/media.ts'
+
+export type ReadEngine = Pick<SessionEngine, 'session' | 'stream' | 'state' | 'history' | 'world'>
+
+/** SHA-256 in hex. */
+const HANDLE = /^[0-9a-f]{64}$/
+
+/** The bytes as base64. @throws BatonError `store_failed` */
+export async function readMedia(
+  { session, world }: Pick<ReadEngine, 'session' | 'world'>,
+  handle: string,
+): Promise<string | undefined> {
+  if (!HANDLE.test(handle)) return undefined
+  return await inTime(world.timers, () => world.blobs.get(session, nameMediaBlob(handle)))
+}
+
+export function readDetails(engine: ReadEngine): SessionDetails {
+  const state = engine.state()
+  const history = engine.history()
+  const { spec } = engine.world
+  const { cursor, activity } = new SessionProjection({ start: readStart(state, history) })
+  const models = state.turn?.models ?? spec.models
+  const model = state.model ?? spec.models[0] ?? ''
+  const { contextTokens: size } = spec.window
+  return {
+    id: engine.session,
+    agent: state.agent,
+    principal: { id: state.principal },
+    ...(state.title !== null && { title: state.title }),
+    meta: state.meta,
+    activity,
+    model,
+    models,
+    queued: state.queue.map(({ inputId, delivery }) => ({ inputId, delivery })),
+    approvals: listApprovals(engine),
+    questions: listQuestions(engine),
+    plan: history.plan(),
+    context: { used: requestTokens(spec, state), ...(size !== undefined && { size }) },
+    lastMs: state.nowMs,
+    head: cursor,
+  }
+}
 
 /** Open questions of tools, those of sessions below included. */
 export function listQuestions(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingQuestion[] {
