@@ -2,7 +2,7 @@
 // turn begins.
 import { applyCallEvent, detachCall, mayDetach, setCallClock, startTool } from './calls.ts'
 import { beginChild } from './children.ts'
-import { countBelow, isInTree, mayBeginChild, treeLimits } from './tree-limits.ts'
+import { countBelow, mayBeginChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, QueuedInput, State, Turn } from './state.ts'
 import { emit } from './draft.ts'
@@ -25,8 +25,12 @@ export function advance(draft: Draft): void {
     closeStep(draft)
     const { state } = draft
     if (state.step) {
-      const isAwaited = state.queue.some((item) => item.ready) || (state.parent !== null && state.parent.end !== null)
-      if (state.step.orphaned && !state.step.grace && isAwaited)
+      const { step, queue, parent } = state
+      if (
+        step.orphaned &&
+        !step.grace &&
+        (queue.some((item) => item.ready) || (parent !== null && parent.end !== null))
+      )
         emit(draft, { type: 'grace-started', untilMs: state.nowMs + RULES.graceMs })
       return
     }
@@ -73,7 +77,8 @@ function nextStep(draft: Draft): void {
     finishTurn(draft, 'tool')
     return
   }
-  const most = treeLimits(spec, state)
+  const { turnTokens: tokens, turnCostMicros: costMicros } = spec.limits
+  const most = state.parent === null ? { tokens, costMicros } : treeLimits(spec, state)
   if (turn.tokens > most.tokens) {
     failTurn(draft, 'turn_tokens_exceeded', `the turn used ${turn.tokens} tokens; the limit is ${most.tokens}`)
     return
@@ -130,7 +135,9 @@ export function startModel(draft: Draft): void {
 
 function hasRounds(spec: Spec, state: State, turn: Turn): boolean {
   if (turn.rounds >= spec.limits.toolRounds) return false
-  return !isInTree(state, turn) || countBelow(turn).rounds < treeLimits(spec, state).rounds
+  // The limits of a tree bind a turn with children, and a child's.
+  if (state.parent === null && !turn.below) return true
+  return countBelow(turn).rounds < treeLimits(spec, state).rounds
 }
 
 /**

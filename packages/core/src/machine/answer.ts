@@ -4,7 +4,7 @@
 import type { AssistantPart, CallPart, FinishReason, SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import { applyCallEventToAll, isOfAgents, settle } from './calls.ts'
-import { countBelow, explainNoChild, isInTree, treeLimits } from './tree-limits.ts'
+import { countBelow, explainNoChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, RunningAttempt, State, Turn } from './state.ts'
 import { emit } from './draft.ts'
@@ -539,8 +539,9 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   if (before + asked.index >= most)
     return { type: 'denied', code: 'call_limit_exceeded', message: `a turn may have ${most} calls` }
   const { turn } = draft.state
-  const tree = turn && isInTree(draft.state, turn) ? treeLimits(draft.spec, draft.state).calls : Infinity
-  if (turn && countBelow(turn).calls + asked.index >= tree)
+  const isInTree = draft.state.parent !== null || turn?.below !== undefined
+  const tree = isInTree ? treeLimits(draft.spec, draft.state).calls : undefined
+  if (turn && tree !== undefined && countBelow(turn).calls + asked.index >= tree)
     return { type: 'denied', code: 'call_limit_exceeded', message: `a turn and its children may have ${tree} calls` }
   // Its tool's name is unreliable.
   if (check.unreadable)

@@ -4,20 +4,17 @@ import type { SessionRecord } from './record.ts'
 import type { State, Turn } from './state.ts'
 import { inputAccepted, noteQueued } from './queue.ts'
 import { applyCallFact } from './calls.ts'
-import type { ChildFact } from './child-entries.ts'
 import { applyChildFact, noteRewound, noteTold } from './child-entries.ts'
 import { applyClientFact } from './clients.ts'
-import type { ParentFact } from './parent-state.ts'
 import { applyParentFact, countFact } from './parent-state.ts'
-import type { RelayedFact } from './relayed-entries.ts'
 import { applyRelayedFact } from './relayed-entries.ts'
 import { applyHistoryFact } from './window.ts'
-import type { TurnFact } from './turn.ts'
 import { applyTurnFact } from './turn.ts'
 
 /** Folds one record. The caller has checked that it follows the state (see `followRecord`). */
 export function applyRecord(state: State, record: SessionRecord): State {
-  return record.facts.reduce(apply, beginRecord(state, record.pos, record.nowMs, record.epoch))
+  const fold = state.parent === null ? apply : applyInChild
+  return record.facts.reduce(fold, beginRecord(state, record.pos, record.nowMs, record.epoch))
 }
 
 /** The state in which a record's facts are decided and folded: it already has the record's position and time. */
@@ -27,11 +24,6 @@ export function beginRecord(state: State, pos: number, nowMs: number, epoch: num
 
 /** Folds one fact. */
 export function apply(state: State, fact: Fact): State {
-  const next = applyFact(state, fact)
-  return next.parent === null ? next : countFact(state, next, fact)
-}
-
-function applyFact(state: State, fact: Fact): State {
   switch (fact.type) {
     case 'session-opened':
       return opened(state, fact)
@@ -97,15 +89,6 @@ function applyFact(state: State, fact: Fact): State {
       return applyHistoryFact(state, fact)
     case 'history-rewound':
       return noteRewound(applyHistoryFact(state, fact), fact.exchange)
-    default:
-      return applyTreeFact(state, fact)
-  }
-}
-
-type TreeFact = ChildFact | RelayedFact | ParentFact
-
-function applyTreeFact(state: State, fact: TreeFact | TurnFact): State {
-  switch (fact.type) {
     case 'child-begun':
     case 'child-reported':
     case 'child-ending':
@@ -122,6 +105,11 @@ function applyTreeFact(state: State, fact: TreeFact | TurnFact): State {
     default:
       return applyTurnFact(state, fact)
   }
+}
+
+/** Folds one fact of a child, and counts it for its parent. */
+export function applyInChild(state: State, fact: Fact): State {
+  return countFact(state, apply(state, fact), fact)
 }
 
 function opened(state: State, fact: FactOf<'session-opened'>): State {

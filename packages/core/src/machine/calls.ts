@@ -490,10 +490,8 @@ export function applyCallFact(state: State, fact: LedgerFact): State {
           fact,
         )
       const call = settlement.type === 'cancelled' && settlement.detached ? findCall(state, callId) : undefined
-      const next = unawaited(
-        updateCall(noteDone(state, fact), callId, (open) => settled(open, fact)),
-        callId,
-      )
+      const done = updateCall(noteDone(state, fact), callId, (open) => settled(open, fact))
+      const next = state.children.length === 0 ? done : unawaited(done, callId)
       return call ? { ...next, detached: [...state.detached, call] } : next
     }
     case 'call-offered': {

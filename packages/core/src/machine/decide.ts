@@ -1,6 +1,6 @@
 // Policy: the outcome of an input in a state. One table lookup, one row, then everything that follows from it.
 import { advance } from './advance.ts'
-import { apply, beginRecord } from './apply.ts'
+import { apply, applyInChild, beginRecord } from './apply.ts'
 import type { SeenInputs } from './check.ts'
 import { checkNew, seenAt } from './check.ts'
 import { setClocks } from './calls.ts'
@@ -56,7 +56,7 @@ function decideUnless(
   if (refusal) return { type: 'refused', refusal }
   const cell = SESSION_TABLE[input.type][state.phase]
   if (!('action' in cell)) return { type: 'decided', facts: [], effects: [], state }
-  const draft: Draft = { spec, state: now, facts: [], fold: apply }
+  const draft: Draft = { spec, state: now, facts: [], fold: now.parent === null ? apply : applyInChild }
   const row = ROWS[cell.action] as (draft: Draft, input: Input) => void // the table pairs each action with its input
   row(draft, input)
   advance(draft)

@@ -142,7 +142,7 @@ class FoldedHistory implements History {
 
   openCall(callId: string): OpenCall | undefined {
     const { open } = this.#content
-    if (!open) return findRelayedCall(this.#content.relayed, callId)
+    if (!open) return this.#content.relayed.size === 0 ? undefined : findRelayedCall(this.#content.relayed, callId)
     if (this.#openCalls?.of !== open.parts) {
       const about = new Map(open.described.map((call) => [call.callId, call.about]))
       const calls = open.parts.filter((part) => part.type === 'call')
@@ -150,7 +150,7 @@ class FoldedHistory implements History {
       this.#openCalls = { of: open.parts, byId }
     }
     const call = this.#openCalls.byId.get(callId)
-    if (!call) return findRelayedCall(this.#content.relayed, callId)
+    if (!call) return this.#content.relayed.size === 0 ? undefined : findRelayedCall(this.#content.relayed, callId)
     const { part, about } = call
     const settled = open.settlements.has(callId)
     const given = open.edited.get(callId) ?? part.arguments
@@ -444,12 +444,12 @@ function createUserMessage(
   const marked = bodies.flatMap((body) => (body.type === 'user' ? (body.untrusted ?? []) : []))
   const untrusted = [...new Set([...told.flatMap((note) => note.untrusted ?? []), ...marked])]
   const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
-  const known = bodies.findLast((body) => body.type === 'user' && body.known !== undefined)
+  const known = untrusted.length > 0 && bodies.findLast((body) => body.type === 'user' && body.known !== undefined)
   return {
     role: 'user',
     parts,
     ...(untrusted.length > 0 && { untrusted }),
-    ...(known?.type === 'user' && known.known && { known: known.known }),
+    ...(known && known.type === 'user' && known.known && { known: known.known }),
   }
 }
 

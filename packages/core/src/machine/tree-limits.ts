@@ -26,11 +26,6 @@ export function countBelow({ rounds, calls, below }: Turn): Pick<Spent, 'rounds'
   return { rounds: rounds + (below?.rounds ?? 0), calls: calls + (below?.calls ?? 0) }
 }
 
-/** Whether the limits of a tree bind a turn: it has children, or is a child's. */
-export function isInTree({ parent }: State, turn: Turn): boolean {
-  return parent !== null || turn.below !== undefined
-}
-
 /** Children that the session may still open, counting the shares of the open ones. */
 function freeSessions(spec: Spec, state: State): number {
   const taken = state.children.reduce((sum, { grant }) => sum + 1 + grant.sessions, 0)
