@@ -5,9 +5,11 @@ import { describeEnd } from '../machine/render.ts'
 import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
-import type { Call, CallState, Child, State } from '../machine/state.ts'
+import type { Call, CallState, State } from '../machine/state.ts'
 import { findChild, findRelayed } from '../machine/state.ts'
-import type { CallResult, CallStatus, CallView, ChildView, EventBody, MessageId } from './session-event.ts'
+import type { ChildFact } from './child-views.ts'
+import { changeChild, readWithdrawal, viewChild, viewRelayed } from './child-views.ts'
+import type { CallResult, CallStatus, CallView, EventBody, MessageId } from './session-event.ts'
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */
@@ -101,7 +103,7 @@ export class CallViews {
   /** Adds the view of a call below that waits for a person or a client; undefined for a question, which has none. */
   relay(request: RelayedRequest): CallView | undefined {
     const above = this.find(request.via)
-    const view = above && viewRelayed(above, request)
+    const view = above && viewRelayed(above, request, showRequest(request))
     if (view) this.#set(view)
     return view
   }
@@ -260,69 +262,14 @@ function withDetail(result: CallResult, detail: string | undefined): CallResult 
   return { ...result, message: `${result.message} ${detail}` }
 }
 
-export type ChildFact = FactOf<'child-begun' | 'child-reported' | 'child-ending' | 'child-lost' | 'child-closed'>
-
-function changeChild(child: ChildView | undefined, fact: ChildFact): ChildView {
-  const known: ChildView = child ?? { agent: '', depth: 1, status: 'opening' }
-  switch (fact.type) {
-    case 'child-begun':
-      return { agent: fact.agent, depth: fact.depth, status: 'opening' }
-    case 'child-reported':
-      if (known.status === 'ending') return { ...known, spent: fact.spent }
-      return { ...known, status: fact.waits ? 'waiting' : 'running', spent: fact.spent }
-    case 'child-ending':
-      return { ...known, status: 'ending' }
-    case 'child-closed':
-      return { ...known, status: 'ended', spent: fact.spent }
-    case 'child-lost':
-      return { ...known, status: 'lost' }
-    default:
-      return fact satisfies never
-  }
-}
-
-export function viewChild({ agent, phase, waits, spent, pos }: Child, depth: number): ChildView {
-  const status = phase === 'running' && waits ? 'waiting' : phase
-  return { agent, depth, status, ...(pos >= 0 && { spent }) }
+function showRequest({ asking }: RelayedRequest): Pick<CallView, 'input'> {
+  if (asking.type === 'question') return { input: {} }
+  return { ...(asking.about && readAbout(asking.about)), input: readInput(asking.arguments) }
 }
 
 /** A request that was decided, and that the session below has not closed yet. */
 export function viewDecided(view: CallView): CallView {
   return { ...withoutDeadline(view), status: 'running' }
-}
-
-/** A call below is shown at the message and step of the session's own call. */
-export function viewRelayed(
-  { message, step }: Pick<CallView, 'message' | 'step'>,
-  { asking, path, expiresAtMs }: RelayedRequest,
-): CallView | undefined {
-  if (asking.type === 'question') return undefined
-  const { callId, name, about, effect } = asking
-  const isCall = asking.type === 'call'
-  return {
-    callId,
-    message,
-    step,
-    name,
-    ...(about && readAbout(about)),
-    input: readInput(asking.arguments),
-    runs: isCall ? 'client' : 'server',
-    effect,
-    ...(isCall && asking.provenance && { provenance: asking.provenance }),
-    status: isCall ? 'proposed' : 'awaiting-approval',
-    ...(expiresAtMs !== undefined && { deadlineMs: expiresAtMs }),
-    path,
-  }
-}
-
-function readWithdrawal({ status }: CallView, reason: FactOf<'request-withdrawn'>['reason']): CallResult {
-  if (reason === 'expired')
-    return { type: 'denied', code: 'approval_expired', message: 'the call was not approved in time' }
-  if (status === 'running') {
-    const message = 'its outcome is known to the agent that called it'
-    return { type: 'unknown', code: 'tool_result_unknown', message }
-  }
-  return { type: 'cancelled', code: 'cancelled', message: 'the agent that asked goes on without it' }
 }
 
 function withoutDeadline(call: CallView): CallView {
@@ -395,7 +342,7 @@ export function readKnownCalls(state: State, place: CallPlace, history: History)
   })
   if (state.relayed.length === 0) return own
   const below = history.relayed().flatMap((request): readonly KnownCall[] => {
-    const view = viewRelayed(place, request)
+    const view = viewRelayed(place, request, showRequest(request))
     const one = findRelayed(state, request.id)
     if (!view || !one) return []
     const known = one.call ? { ...view, ...readStatus(one.call) } : one.isDecided ? viewDecided(view) : view

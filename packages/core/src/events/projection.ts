@@ -7,7 +7,8 @@ import type { CallFact, Fact, FactOf, InputBody } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { State } from '../machine/state.ts'
-import type { ChildFact, KnownCall } from './call-views.ts'
+import type { KnownCall } from './call-views.ts'
+import type { ChildFact } from './child-views.ts'
 import { CallViews, isCallFact, readKnownCalls, readQuestion } from './call-views.ts'
 import type {
   AnswerView,

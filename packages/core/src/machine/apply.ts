@@ -4,11 +4,15 @@ import type { SessionRecord } from './record.ts'
 import type { State, Turn } from './state.ts'
 import { inputAccepted, noteQueued } from './queue.ts'
 import { applyCallFact } from './calls.ts'
+import type { ChildFact } from './child-entries.ts'
 import { applyChildFact, noteRewound, noteTold } from './child-entries.ts'
 import { applyClientFact } from './clients.ts'
+import type { ParentFact } from './parent-state.ts'
 import { applyParentFact, countFact } from './parent-state.ts'
+import type { RelayedFact } from './relayed-entries.ts'
 import { applyRelayedFact } from './relayed-entries.ts'
 import { applyHistoryFact } from './window.ts'
+import type { TurnFact } from './turn.ts'
 import { applyTurnFact } from './turn.ts'
 
 /** Folds one record. The caller has checked that it follows the state (see `followRecord`). */
@@ -89,6 +93,15 @@ export function apply(state: State, fact: Fact): State {
       return applyHistoryFact(state, fact)
     case 'history-rewound':
       return noteRewound(applyHistoryFact(state, fact), fact.exchange)
+    default:
+      return applyTreeFact(state, fact)
+  }
+}
+
+type TreeFact = ChildFact | RelayedFact | ParentFact | TurnFact
+
+function applyTreeFact(state: State, fact: TreeFact): State {
+  switch (fact.type) {
     case 'child-begun':
     case 'child-reported':
     case 'child-ending':
