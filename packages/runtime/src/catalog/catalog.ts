@@ -12,7 +12,7 @@ import {
   disposeParts,
   toParts,
 } from './catalog-options.ts'
-import type { Agent, JsonObject, Logger, Model, Tool, Timers } from '@baton/core/internal'
+import type { Agent, JsonObject, Logger, Model, Tool } from '@baton/core/internal'
 import { BatonError, createSpec } from '@baton/core/internal'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'

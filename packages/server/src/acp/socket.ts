@@ -5,9 +5,8 @@ import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
-import type { AcpConnection } from './connection-options.ts'
+import type { AcpConnection, AcpOptions } from './options.ts'
 import { createAcpFront } from './front.ts'
-import type { AcpOptions } from './options.ts'
 
 /** One editor on a WebSocket, as `createWebSocketFront` passes it messages. `close` sends the code and the reason. */
 export interface AcpSocketConnection extends AcpConnection {
@@ -30,9 +29,7 @@ export function createAcpSocket(
     const stream = createSocketStream(socket, front.parts.timers, front.parts.limits.requests)
     const connection = front.connect(stream, { isLocal: false })
     return {
-      isBusy: () => connection.isBusy(),
-      busySession: () => connection.busySession(),
-      leave: () => connection.leave(),
+      ...connection,
       close: (code, reason) => {
         socket.close(code, reason)
         connection.close()
