@@ -187,7 +187,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an old connection gives away the name of the new one',
-    file: 'packages/server/src/websocket/v2-device-names.ts',
+    file: 'packages/server/src/websocket/v2-device.ts',
     from: 'if (this.#holders.get(key) === holder) this',
     to: 'this',
     test: { file: 'packages/server/src/websocket/v2-ends.test.ts' },
@@ -278,10 +278,10 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a heart beats behind its end',
-    file: 'packages/server/src/websocket/server.ts',
+    file: 'packages/server/src/websocket/ws-socket.ts',
     from: 'this.#stopTimer = this.#beatLater()\n  }\n}',
     to: 'this.#beatLater()\n  }\n}',
-    test: { file: 'packages/server/src/websocket/server-heart.test.ts' },
+    test: { file: 'packages/server/src/websocket/ws-socket-heart.test.ts' },
   },
   {
     name: 'a wait that was stopped behind a look expires',
@@ -341,7 +341,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'requests of one id count once',
-    file: 'packages/server/src/websocket/v2-passed-requests.ts',
+    file: 'packages/server/src/websocket/v2-state.ts',
     from: 'this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1)',
     to: 'this.#waiting.set(id, 1)',
     test: { file: 'packages/server/src/websocket/v2-left-peer.test.ts' },

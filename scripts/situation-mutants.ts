@@ -145,7 +145,7 @@ export const SITUATION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a call that its editor refuses stays open',
-    file: 'packages/server/src/acp/client-extension.ts',
+    file: 'packages/server/src/acp/wire.ts',
     from: 'if (signal.aborted || !(cause instanceof RequestError)) throw cause\n',
     to: 'throw cause\n',
     test: { file: 'packages/server/src/acp/refused-calls.test.ts' },

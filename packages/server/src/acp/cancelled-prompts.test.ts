@@ -59,6 +59,6 @@ test.each(['cancel', 'close'] as const)('a prompt is taken back if it is accepte
   stored.resolve({ type: 'accepted' })
   await settle()
   expect(done.at(-1)).toBe('take back i1')
-  await sessions.leaveAll()
+  await sessions.leave()
   await Promise.all([closed, prompt.catch(() => {})])
 })

@@ -9,7 +9,7 @@ import { createHost, createMemoryStore, createNodeEnvironment, defineAgent, tool
 import { afterEach, expect, test } from 'vitest'
 import type { TestEditor } from './acp.test-kit.ts'
 import { startEditor } from './acp.test-kit.ts'
-import { CALL_TOOL, CLIENT_TOOLS } from './client-extension.ts'
+import { CALL_TOOL, CLIENT_TOOLS } from './wire.ts'
 
 type Host = ReturnType<typeof createHost>
 

@@ -3,8 +3,7 @@ import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { agentProtocolRouter } from '@agentclientprotocol/sdk/experimental/v2'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { demandHost } from '../shared/check-options.ts'
-import type { AcpConnection, ConnectionOptions } from './connection-options.ts'
-import type { AcpOptions, AcpParts } from './options.ts'
+import type { AcpConnection, ConnectionOptions, AcpOptions, AcpParts } from './options.ts'
 import { readAcpOptions } from './options.ts'
 import { createV1App } from './v1-connection.ts'
 import { createV2App } from './v2-connection.ts'
@@ -41,13 +40,7 @@ function openConnection(init: ConnectionOptions, given: Stream): OpenedConnectio
   const readable = given.readable.pipeThrough(known, { signal: over.signal })
   const { connection, closed } = connect(init, { readable, writable: given.writable })
   const ended = closed.catch(() => {}).then(() => connection.leave()) // however it ended
-  return {
-    isBusy: () => connection.isBusy(),
-    busySession: () => connection.busySession(),
-    leave: () => connection.leave(),
-    ended,
-    close: () => over.abort(),
-  }
+  return { ...connection, ended, close: () => over.abort() }
 }
 
 /**
@@ -64,10 +57,9 @@ function connect(
   stream: Stream,
 ): { readonly connection: AcpConnection; readonly closed: Promise<void> } {
   const v1 = createV1App(init)
-  if (!init.parts.experimentalV2) return { connection: v1.connection, closed: v1.app.connect(stream).closed }
-  const v2 = createV2App(init)
-  const { closed } = agentProtocolRouter().withV1(v1.app).withV2(v2.app).connect(stream)
-  const both = [v1.connection, v2.connection]
+  const v2 = init.parts.experimentalV2 ? createV2App(init) : undefined
+  const { closed } = v2 ? agentProtocolRouter().withV1(v1.app).withV2(v2.app).connect(stream) : v1.app.connect(stream)
+  const both = [v1.connection, ...(v2 ? [v2.connection] : [])]
   const connection: AcpConnection = {
     isBusy: () => both.some((one) => one.isBusy()),
     busySession: () => both.map((one) => one.busySession()).find((session) => session !== undefined),

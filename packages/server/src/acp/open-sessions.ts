@@ -8,14 +8,27 @@ import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { AcpSession } from './acp-session.ts'
 import type { Mode } from './choices.ts'
 import { isMode, obeyMode } from './choices.ts'
+import type { AcpConnection, AcpMcpServer, AcpParts, AcpPlace } from './options.ts'
 import type { Editor } from './editor.ts'
-import type { AcpMcpServer, AcpParts, AcpPlace } from './options.ts'
 import type { Wire } from './wire.ts'
 
 export interface OpeningPlace {
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly AcpMcpServer[]
+}
+
+interface GivenPlace<Server> {
+  readonly cwd: string
+  readonly additionalDirectories?: readonly string[]
+  readonly mcpServers?: readonly Server[]
+}
+
+export function readPlace<Server>(
+  { cwd, additionalDirectories = [], mcpServers = [] }: GivenPlace<Server>,
+  readServer: (server: Server) => AcpMcpServer,
+): OpeningPlace {
+  return { cwd, additionalDirectories, mcpServers: mcpServers.map(readServer) }
 }
 
 export interface SessionClient {
@@ -47,7 +60,7 @@ const PAGE = 50
 /** Maximum number of calls per session whose terminals are remembered. */
 const TERMINALS_MAX = 256
 
-export class OpenSessions {
+export class OpenSessions implements AcpConnection {
   readonly #host: HostWithSessions
   readonly #parts: AcpParts
   readonly #client: SessionClient
@@ -131,7 +144,10 @@ export class OpenSessions {
     return await this.#openOnce(id, place, { begin })
   }
 
-  /** The session in which a prompt is being answered. */
+  isBusy(): boolean {
+    return this.busySession() !== undefined
+  }
+
   busySession(): string | undefined {
     return this.all().find(({ isBusy }) => isBusy)?.session.id
   }
@@ -184,7 +200,7 @@ export class OpenSessions {
   }
 
   /** Releases all sessions of a disconnected client; their turns continue. Never rejects. */
-  async leaveAll(): Promise<void> {
+  async leave(): Promise<void> {
     // An opening may wait for the client, which no longer reads.
     await Promise.all(this.all().map((session) => session.leave()))
     await Promise.all([...this.#opening.values()].map((opening) => opening.catch(() => {})))

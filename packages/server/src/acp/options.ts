@@ -3,6 +3,7 @@ import type { Agent, Clock, Logger, Principal, Timers } from '@baton/core/intern
 import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { Editor } from './editor.ts'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 
 /**
  * An MCP server that the editor requests for a session. Its variables and headers may hold secrets, so they are never
@@ -229,4 +230,29 @@ function readLimits(what: string, given: Partial<AcpLimits> = {}): AcpLimits {
         message: `${what}: limits.${name} must be a whole number of at least 1, not ${String(limit).slice(0, 40)}`,
       })
   return { ...LIMITS, ...given }
+}
+
+/** Dependencies of a connection, for both protocol versions. */
+export interface ConnectionOptions {
+  readonly host: HostWithSessions
+  readonly parts: AcpParts
+  /** Whether the client belongs to this user and runs on this machine. */
+  readonly isLocal: boolean
+  readonly log: Logger
+}
+
+/** An open connection, as its server sees it. */
+export interface AcpConnection {
+  /** Whether a prompt is being answered. */
+  isBusy(): boolean
+  /** The session in which a prompt is being answered. */
+  busySession(): string | undefined
+  /** Releases all sessions. Their turns continue. Never rejects. */
+  leave(): Promise<void>
+}
+
+/** An SDK app for one connection. */
+export interface AcpApp<App> {
+  readonly app: App
+  readonly connection: AcpConnection
 }

@@ -7,9 +7,8 @@ import type {
   StoredPart,
   UserMessageView,
 } from '@baton/core/internal'
-import { cutText } from './cut-text.ts'
+import { cutText, showCall, textBlock, toBlock } from './shown-call.ts'
 import type { CallPlace } from './shown-call.ts'
-import { showCall, textBlock, toBlock } from './shown-call.ts'
 import type { Block, Update } from './updates.ts'
 
 export interface ProjectionOptions extends CallPlace {

@@ -9,7 +9,7 @@ import { defineAgent, tool } from '@baton/host'
 import { afterEach, expect, test } from 'vitest'
 import type { TestEditor } from './acp.test-kit.ts'
 import { startEditor } from './acp.test-kit.ts'
-import { CALL_TOOL, CLIENT_TOOLS } from './client-extension.ts'
+import { CALL_TOOL, CLIENT_TOOLS } from './wire.ts'
 import { createEditor } from './editor.ts'
 
 const ends: (() => Promise<void>)[] = []

@@ -1,8 +1,7 @@
 // Requests in both directions. Concurrent requests from a client are counted, and any beyond the limit are refused.
 import { BatonError } from '@baton/core'
 import { toRequestError } from './acp-errors.ts'
-import type { ConnectionOptions } from './connection-options.ts'
-import type { AcpAuth } from './options.ts'
+import type { ConnectionOptions, AcpAuth } from './options.ts'
 
 export class Requests {
   readonly #init: ConnectionOptions
@@ -44,11 +43,6 @@ export class Requests {
 /** The reason recorded for a turn that the client cancelled. */
 export const CANCELLED = 'the user cancelled it in the editor'
 
-/** Options for a request to the client that is withdrawn when its answer is no longer needed. */
-export function waitUntil(signal: AbortSignal) {
-  return { cancellationSignal: signal, stopWaitingOnCancel: true }
-}
-
 /** Aborts when the client cancels its request; not when it disconnects, because its turn then continues. */
 export function untilCancelled(request: AbortSignal, gone: AbortSignal): AbortSignal {
   const cancelled = new AbortController()
@@ -82,4 +76,16 @@ export async function checkLogin(auth: AcpAuth | undefined, method: string): Pro
     })
   const missing = await auth.missing()
   if (missing !== undefined) throw new BatonError({ code: 'model_not_configured', message: missing })
+}
+
+/** The ways to log in; `terminal` for a client that has terminals. */
+export function describeLogins({ name, description, terminalArgs }: AcpAuth, hasTerminals: boolean) {
+  const about = description === undefined ? {} : { description }
+  const terminal = {
+    type: 'terminal' as const,
+    name: `${name} in a terminal`,
+    ...about,
+    args: [...(terminalArgs ?? [])],
+  }
+  return { keys: { name, ...about }, terminals: hasTerminals && terminalArgs ? [terminal] : [] }
 }

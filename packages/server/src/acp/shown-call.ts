@@ -1,9 +1,9 @@
 // A call as an editor shows it: its title, locations, changes and result. Relative paths are resolved from the
 // session's folder.
 import type { CallView, ContentPart, MediaSource } from '@baton/core/internal'
+import { wholeEnd } from '@baton/core/internal'
 import type { AskedCall } from './permissions.ts'
 import { isAbsolute, resolve } from 'node:path'
-import { cutText } from './cut-text.ts'
 import type { Block, CallStage, ShownCall, ShownContent } from './updates.ts'
 
 export interface CallPlace {
@@ -120,4 +120,11 @@ export async function toBlock(
   if (mediaType.startsWith('audio/')) return { type: 'audio', data, mimeType: mediaType }
   const uri = `attachment:///${encodeURIComponent(name)}`
   return { type: 'resource', resource: { uri, blob: data, mimeType: mediaType } }
+}
+
+/** Says how much was cut. Never splits a surrogate pair. */
+export function cutText(text: string, chars: number): string {
+  if (text.length <= chars) return text
+  const end = wholeEnd(text, chars)
+  return `${text.slice(0, end)}… (${text.length - end} more characters)`
 }

@@ -4,10 +4,9 @@ import type { Principal, Timers } from '@baton/core/internal'
 import { isJsonObject, parseJson } from '@baton/core/internal'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { Socket } from '../shared/socket.ts'
-import { CLOSE_CODES } from '../shared/socket.ts'
-import type { AcpConnection } from './connection-options.ts'
+import { CLOSE_CODES, waitForReader } from '../shared/socket.ts'
+import type { AcpConnection, AcpOptions } from './options.ts'
 import { createAcpFront } from './front.ts'
-import type { AcpOptions } from './options.ts'
 
 /** One editor on a WebSocket, as `createWebSocketFront` passes it messages. `close` sends the code and the reason. */
 export interface AcpSocketConnection extends AcpConnection {
@@ -30,9 +29,7 @@ export function createAcpSocket(
     const stream = createSocketStream(socket, front.parts.timers, front.parts.limits.requests)
     const connection = front.connect(stream, { isLocal: false })
     return {
-      isBusy: () => connection.isBusy(),
-      busySession: () => connection.busySession(),
-      leave: () => connection.leave(),
+      ...connection,
       close: (code, reason) => {
         socket.close(code, reason)
         connection.close()
@@ -43,10 +40,6 @@ export function createAcpSocket(
 
 /** Unsent bytes above which writing pauses. */
 const WAITING_BYTES = 1024 * 1024
-/** Milliseconds between checks for whether a slow reader has read. */
-const LOOK_MS = 20
-/** Milliseconds a reader may stall while too many bytes are unsent. */
-const STALLED_MS = 60_000
 
 function createSocketStream(socket: Socket, timers: Timers, mostUnread: number): Stream {
   let isOver = false
@@ -78,16 +71,7 @@ function createSocketStream(socket: Socket, timers: Timers, mostUnread: number):
   const writable = new WritableStream<AnyMessage>({
     write: async (message) => {
       socket.send(JSON.stringify(message))
-      let waiting = socket.bufferedBytes()
-      for (let stalledMs = 0; !isOver && waiting > WAITING_BYTES;) {
-        await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
-        const before = waiting
-        waiting = socket.bufferedBytes()
-        stalledMs = waiting < before ? 0 : stalledMs + LOOK_MS
-        if (stalledMs < STALLED_MS) continue
-        socket.close(CLOSE_CODES.tooSlow, 'the reader is too slow')
-        return
-      }
+      await waitForReader(socket, { timers, waitingBytes: WAITING_BYTES, isOver: () => isOver })
     },
   })
   return { readable, writable }

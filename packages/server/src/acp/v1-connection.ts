@@ -5,39 +5,36 @@ import type {
   ClientCapabilities,
   InitializeResponse,
   McpServer,
-  RequestPermissionRequest,
   SessionModeState,
   StopReason,
 } from '@agentclientprotocol/sdk'
-import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import { agent, methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
 import { BatonError, isBatonError } from '@baton/core'
 import type { AcpSession } from './acp-session.ts'
 import { createTurnError } from './acp-errors.ts'
 import { MODES, readMode } from './choices.ts'
-import { awaitOutcome, CALL_TOOL, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
-import type { AcpApp, AcpConnection, ConnectionOptions } from './connection-options.ts'
+import type { AcpApp, ConnectionOptions, AcpMcpServer } from './options.ts'
 import { createEditor } from './editor.ts'
 import type { OpeningPlace } from './open-sessions.ts'
-import { OpenSessions } from './open-sessions.ts'
-import type { AcpMcpServer } from './options.ts'
+import { OpenSessions, readPlace } from './open-sessions.ts'
 import { readPrompt } from './prompt-content.ts'
 import { createForm } from './question-form.ts'
-import { CANCELLED, Requests, checkLogin, empty, toRecord, untilCancelled, waitUntil } from './requests.ts'
-import { showAsked } from './shown-call.ts'
-import type { TurnEnd } from './updates.ts'
-import { encodeChoice, encodeContent, V1Updates } from './v1-updates.ts'
-import type { Wire } from './wire.ts'
+import { CANCELLED, Requests, checkLogin, describeLogins, empty, toRecord, untilCancelled } from './requests.ts'
+import { readStop } from './updates.ts'
+import { encodeAsked, encodeChoices, V1Updates } from './v1-updates.ts'
+import type { Wire, WireVersion } from './wire.ts'
+import { createWire } from './wire.ts'
 
 /** Creates an app for one connection, to be connected to one stream. */
 export function createV1App(init: ConnectionOptions): AcpApp<AgentApp> {
   const connection = new V1Connection(init)
-  return { app: connection.createApp(), connection }
+  return { app: connection.createApp(), connection: connection.sessions }
 }
 
-class V1Connection implements AcpConnection {
+class V1Connection {
   readonly #init: ConnectionOptions
-  readonly #sessions: OpenSessions
+  readonly sessions: OpenSessions
   readonly #requests: Requests
   #peer: AgentConnection | undefined
   #capabilities: ClientCapabilities = {}
@@ -45,7 +42,7 @@ class V1Connection implements AcpConnection {
   constructor(init: ConnectionOptions) {
     this.#init = init
     this.#requests = new Requests(init)
-    this.#sessions = new OpenSessions(init.host, init.parts, {
+    this.sessions = new OpenSessions(init.host, init.parts, {
       createWire: (session, find) => this.#createWire(session, find),
       createEditor: (session, onTerminal) =>
         createEditor({
@@ -57,18 +54,6 @@ class V1Connection implements AcpConnection {
           onTerminal,
         }),
     })
-  }
-
-  isBusy(): boolean {
-    return this.busySession() !== undefined
-  }
-
-  busySession(): string | undefined {
-    return this.#sessions.busySession()
-  }
-
-  async leave(): Promise<void> {
-    await this.#sessions.leaveAll()
   }
 
   createApp(): AgentApp {
@@ -83,27 +68,27 @@ class V1Connection implements AcpConnection {
       )
       .onRequest(
         session.new,
-        answer(({ params }) => this.#create(readPlace(params))),
+        answer(({ params }) => this.#create(readPlace(params, readServer))),
       )
       .onRequest(
         session.load,
-        answer(({ params }) => this.#load(params.sessionId, readPlace(params), true)),
+        answer(({ params }) => this.#load(params.sessionId, readPlace(params, readServer), true)),
       )
       .onRequest(
         session.resume,
-        answer(({ params }) => this.#load(params.sessionId, readPlace(params), false)),
+        answer(({ params }) => this.#load(params.sessionId, readPlace(params, readServer), false)),
       )
       .onRequest(
         session.list,
-        answer(({ params }) => this.#sessions.list(params.cwd, params.cursor)),
+        answer(({ params }) => this.sessions.list(params.cwd, params.cursor)),
       )
       .onRequest(
         session.close,
-        answer(({ params }) => empty(this.#sessions.close(params.sessionId))),
+        answer(({ params }) => empty(this.sessions.close(params.sessionId))),
       )
       .onRequest(
         session.delete,
-        answer(({ params }) => empty(this.#sessions.remove(params.sessionId))),
+        answer(({ params }) => empty(this.sessions.remove(params.sessionId))),
       )
       .onRequest(
         session.setMode,
@@ -117,7 +102,7 @@ class V1Connection implements AcpConnection {
         session.prompt,
         answer(({ params, signal }) => this.#prompt(params, signal)),
       )
-      .onNotification(session.cancel, ({ params }) => this.#sessions.cancel(params.sessionId, CANCELLED))
+      .onNotification(session.cancel, ({ params }) => this.sessions.cancel(params.sessionId, CANCELLED))
     const { logout } = this.#init.parts.auth ?? {}
     if (logout)
       app.onRequest(
@@ -155,33 +140,18 @@ class V1Connection implements AcpConnection {
   #authMethods(): NonNullable<InitializeResponse['authMethods']> {
     const { auth } = this.#init.parts
     if (!auth) return []
-    const { name, description, terminalArgs } = auth
-    const about = description === undefined ? {} : { description }
-    const hasTerminal = this.#capabilities.auth?.terminal === true && terminalArgs !== undefined
-    return [
-      { id: 'keys', name, ...about },
-      ...(hasTerminal
-        ? [
-            {
-              type: 'terminal' as const,
-              id: 'login',
-              name: `${name} in a terminal`,
-              ...about,
-              args: [...terminalArgs],
-            },
-          ]
-        : []),
-    ]
+    const { keys, terminals } = describeLogins(auth, this.#capabilities.auth?.terminal === true)
+    return [{ id: 'keys', ...keys }, ...terminals.map((terminal) => ({ id: 'login', ...terminal }))]
   }
 
   async #create(place: OpeningPlace) {
-    const opened = await this.#sessions.create(place, (created) => created.start('now'))
+    const opened = await this.sessions.create(place, (created) => created.start('now'))
     this.#tellCommandsLater(opened)
     return { sessionId: opened.session.id, ...(await describeChoices(opened)) }
   }
 
   async #load(id: string, place: OpeningPlace, replays: boolean) {
-    const opened = await this.#sessions.open(id, place, async (loaded) => {
+    const opened = await this.sessions.open(id, place, async (loaded) => {
       await loaded.start(replays ? await loaded.replay() : (await loaded.session.info()).head)
     })
     this.#tellCommandsLater(opened)
@@ -200,16 +170,16 @@ class V1Connection implements AcpConnection {
   }
 
   async #setMode(id: string, mode: string): Promise<Record<string, never>> {
-    const opened = await this.#sessions.reach(id)
+    const opened = await this.sessions.reach(id)
     await opened.setMode(readMode(mode))
     await opened.tell({ type: 'choices', choices: await opened.choices() })
     return {}
   }
 
   async #setOption(id: string, option: string, value: unknown) {
-    const opened = await this.#sessions.reach(id)
+    const opened = await this.sessions.reach(id)
     await opened.choose(option, value)
-    return { configOptions: (await opened.choices()).map(encodeChoice) }
+    return { configOptions: encodeChoices(await opened.choices()) }
   }
 
   async #prompt(
@@ -217,11 +187,11 @@ class V1Connection implements AcpConnection {
     request: AbortSignal,
   ): Promise<{ stopReason: StopReason }> {
     const signal = untilCancelled(request, this.#demandPeer().signal)
-    const begun = this.#sessions.beginPrompt(sessionId, signal)
+    const begun = this.sessions.beginPrompt(sessionId, signal)
     const { isCancelled } = begun
     let stopListening = (): void => {}
     try {
-      const opened = await this.#sessions.reachForPrompt(sessionId, begun)
+      const opened = await this.sessions.reachForPrompt(sessionId, begun)
       if (!opened) return { stopReason: 'cancelled' }
       const cancel = (): void => void opened.cancel(CANCELLED)
       signal.addEventListener('abort', cancel, { once: true })
@@ -230,7 +200,9 @@ class V1Connection implements AcpConnection {
       const end = command
         ? await runCommand(command, opened, { tell: (update) => opened.tell(update), isCancelled })
         : await opened.prompt(this.#init.parts.newId(), readPrompt(prompt), isCancelled)
-      return { stopReason: readStop(end) }
+      const { stopReason, error } = readStop(end)
+      if (error) throw createTurnError(error)
+      return { stopReason }
     } catch (cause) {
       if (isCancelled() && isBatonError(cause) && cause.code === 'cancelled') return { stopReason: 'cancelled' }
       throw cause
@@ -246,51 +218,16 @@ class V1Connection implements AcpConnection {
     throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
   }
 
-  #createWire(sessionId: string, find: () => AcpSession | undefined): Wire {
-    const { session } = this.#capabilities
-    const updates = new V1Updates({
-      notices: isOffered(session?.notices),
-      compaction: isOffered(session?.compaction),
-    })
-    const { client, signal: gone } = this.#demandPeer()
-    const runs = readRuns(this.#capabilities)
-    const form = this.#capabilities.elicitation?.form
-    return {
-      gone,
-      tell: async (update) => {
-        for (const encoded of updates.encode(update))
-          await client.notify(methods.client.session.update, { sessionId, update: encoded })
-      },
-      askPermission: async ({ call, choices }, signal) => {
-        const place = find()?.place
-        if (!place) throw new RequestError(-32_603, 'the session is closed')
-        const shown = showAsked(call, place)
-        const toolCall: RequestPermissionRequest['toolCall'] = {
-          ...shown,
-          status: 'pending',
-          content: shown.content.map(encodeContent),
-          locations: [...shown.locations],
-        }
-        const asked = { sessionId, toolCall, options: choices.map((choice) => ({ ...choice })) }
-        return await client.request(methods.client.session.requestPermission, asked, waitUntil(signal))
-      },
-      ...(form !== undefined &&
-        form !== null && {
-          askForm: ({ callId: toolCallId, message, schema }, signal) =>
-            client.request(
-              methods.client.elicitation.create,
-              { mode: 'form', sessionId, toolCallId, message, requestedSchema: createForm(schema) },
-              waitUntil(signal),
-            ),
-        }),
-      ...(runs && {
-        runs,
-        callTool: async ({ callId: toolCallId, name, input }, signal) => {
-          const asked = { sessionId, toolCallId, name, input }
-          return await awaitOutcome(client.request(CALL_TOOL, asked, { cancellationSignal: signal }), signal)
-        },
-      }),
+  #createWire(session: string, find: () => AcpSession | undefined): Wire {
+    const { notices, compaction } = this.#capabilities.session ?? {}
+    const updates = new V1Updates({ notices: isOffered(notices), compaction: isOffered(compaction) })
+    const version: WireVersion = {
+      encode: (update) => updates.encode(update),
+      encodeAsked: (_, shown) => encodeAsked(shown),
+      encodeForm: createForm,
     }
+    const capabilities = this.#capabilities
+    return createWire({ session, peer: this.#demandPeer(), capabilities, version, findPlace: () => find()?.place })
   }
 }
 
@@ -303,44 +240,7 @@ async function describeChoices(opened: AcpSession) {
     currentModeId: opened.mode,
     availableModes: MODES.map((mode) => ({ ...mode })),
   }
-  return { modes, configOptions: (await opened.choices()).map(encodeChoice) }
-}
-
-/** @throws BatonError the turn's own error, if it failed for a reason other than a limit */
-function readStop({ stop, error }: TurnEnd): StopReason {
-  switch (stop) {
-    case 'end':
-    case 'tool':
-    case 'silent':
-      return 'end_turn'
-    case 'max-tokens':
-      return 'max_tokens'
-    case 'limit':
-      return 'max_turn_requests'
-    case 'refused':
-      return 'refusal'
-    case 'cancelled':
-    case 'stopped':
-      return 'cancelled'
-    case 'failed': {
-      const { code, message } = error ?? { code: 'internal', message: 'the turn failed' }
-      if (code === 'tool_round_limit_exceeded') return 'max_turn_requests'
-      if (code === 'turn_tokens_exceeded') return 'max_tokens'
-      throw createTurnError({ code, message })
-    }
-    default:
-      return stop satisfies never
-  }
-}
-
-interface GivenPlace {
-  readonly cwd: string
-  readonly additionalDirectories?: readonly string[]
-  readonly mcpServers?: readonly McpServer[]
-}
-
-function readPlace({ cwd, additionalDirectories = [], mcpServers = [] }: GivenPlace): OpeningPlace {
-  return { cwd, additionalDirectories, mcpServers: mcpServers.map(readServer) }
+  return { modes, configOptions: encodeChoices(await opened.choices()) }
 }
 
 function readServer(server: McpServer): AcpMcpServer {

@@ -1,7 +1,13 @@
 // Encodes updates for version 1, which cannot retract text: a step that starts over is sent from where it differs.
-import type { SessionConfigOption, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk'
+import type {
+  RequestPermissionRequest,
+  SessionConfigOption,
+  SessionUpdate,
+  ToolCallContent,
+} from '@agentclientprotocol/sdk'
 import { textBlock } from './shown-call.ts'
 import type { ShownCall, ShownChoice, ShownContent, Update } from './updates.ts'
+import { encodeChoice, encodeEntries, encodeNews } from './updates.ts'
 
 /** Display features announced by the client. */
 export interface V1Shows {
@@ -71,40 +77,18 @@ export class V1Updates {
   #encodeState(update: Update): readonly SessionUpdate[] {
     switch (update.type) {
       case 'plan':
-        return [
-          {
-            sessionUpdate: 'plan',
-            entries: update.entries.map(({ content, status, priority = 'medium' }) => ({ content, status, priority })),
-          },
-        ]
-      case 'title':
-        return [
-          {
-            sessionUpdate: 'session_info_update',
-            ...(update.title !== undefined && { title: update.title }),
-            updatedAt: new Date(update.atMs).toISOString(),
-          },
-        ]
+        return [{ sessionUpdate: 'plan', entries: encodeEntries(update.entries) }]
       case 'choices':
-        return [{ sessionUpdate: 'config_option_update', configOptions: update.choices.map(encodeChoice) }]
+        return [{ sessionUpdate: 'config_option_update', configOptions: encodeChoices(update.choices) }]
       case 'mode':
         return [{ sessionUpdate: 'current_mode_update', currentModeId: update.mode }]
-      case 'usage': {
-        const { used, size, costMicros } = update
-        const cost = costMicros === undefined ? {} : { cost: { amount: costMicros / 1_000_000, currency: 'USD' } }
-        return [{ sessionUpdate: 'usage_update', used, size, ...cost }]
-      }
-      case 'notice': {
-        const { severity, title, text: description } = update
-        if (!this.#shows.notices) return []
-        return [{ sessionUpdate: 'notice', severity, title, ...(description !== undefined && { description }) }]
-      }
-      case 'compacted': {
-        const { id: compactionId, summary } = update
-        if (!this.#shows.compaction) return []
-        const told = summary === undefined ? {} : { summary: [{ type: 'text', text: summary } as const] }
-        return [{ sessionUpdate: 'compaction_update', compactionId, status: 'completed', ...told }]
-      }
+      case 'title':
+      case 'usage':
+        return [encodeNews(update)]
+      case 'notice':
+        return this.#shows.notices ? [encodeNews(update)] : []
+      case 'compacted':
+        return this.#shows.compaction ? [encodeNews(update)] : []
       default:
         return []
     }
@@ -144,8 +128,14 @@ export class V1Updates {
   }
 }
 
-export function encodeContent(content: ShownContent): ToolCallContent {
+function encodeContent(content: ShownContent): ToolCallContent {
   return content.type === 'diff' ? { ...content } : content
+}
+
+/** A call in a permission request. */
+export function encodeAsked(shown: ShownCall): Pick<RequestPermissionRequest, 'toolCall'> {
+  const { content, locations } = shown
+  return { toolCall: { ...shown, status: 'pending', content: content.map(encodeContent), locations: [...locations] } }
 }
 
 function encodeCall(call: ShownCall, isNew: boolean): SessionUpdate {
@@ -161,14 +151,6 @@ function encodeCall(call: ShownCall, isNew: boolean): SessionUpdate {
   return isNew ? { sessionUpdate: 'tool_call', ...shown } : { sessionUpdate: 'tool_call_update', ...shown }
 }
 
-export function encodeChoice({ id, name, description, category, current, options }: ShownChoice): SessionConfigOption {
-  return {
-    type: 'select',
-    id,
-    name,
-    description,
-    category,
-    currentValue: current,
-    options: options.map((option) => ({ ...option })),
-  }
+export function encodeChoices(choices: readonly ShownChoice[]): SessionConfigOption[] {
+  return choices.map((choice) => ({ id: choice.id, ...encodeChoice(choice) }))
 }

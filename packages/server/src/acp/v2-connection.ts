@@ -7,34 +7,32 @@ import type {
   InitializeResponse,
   McpServer,
 } from '@agentclientprotocol/sdk/experimental/v2'
-import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk/experimental/v2'
+import { agent, methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk/experimental/v2'
 import { BatonError } from '@baton/core'
 import type { AcpSession } from './acp-session.ts'
 import { toRequestError } from './acp-errors.ts'
-import { awaitOutcome, CALL_TOOL, readRuns } from './client-extension.ts'
 import { COMMANDS, readCommand, runCommand } from './commands.ts'
-import type { AcpApp, AcpConnection, ConnectionOptions } from './connection-options.ts'
+import type { AcpApp, ConnectionOptions, AcpMcpServer } from './options.ts'
 import type { BegunRequest } from '../shared/begun-requests.ts'
 import type { OpeningPlace } from './open-sessions.ts'
-import { OpenSessions } from './open-sessions.ts'
-import type { AcpMcpServer } from './options.ts'
+import { OpenSessions, readPlace } from './open-sessions.ts'
 import { readPrompt } from './prompt-content.ts'
 import { createForm } from './question-form.ts'
-import { CANCELLED, Requests, checkLogin, empty, toRecord, waitUntil } from './requests.ts'
-import { showAsked } from './shown-call.ts'
+import { CANCELLED, Requests, checkLogin, describeLogins, empty, toRecord } from './requests.ts'
 import type { Block } from './updates.ts'
-import { encodeV2, encodeV2Call, encodeV2Choice } from './v2-updates.ts'
-import type { Wire } from './wire.ts'
+import { encodeV2, encodeV2Asked, encodeV2Choices } from './v2-updates.ts'
+import type { Wire, WirePeer, WireVersion } from './wire.ts'
+import { createWire } from './wire.ts'
 
 /** Creates an app for one connection, to be connected to one stream. */
 export function createV2App(init: ConnectionOptions): AcpApp<AgentApp> {
   const connection = new V2Connection(init)
-  return { app: connection.createApp(), connection }
+  return { app: connection.createApp(), connection: connection.sessions }
 }
 
-class V2Connection implements AcpConnection {
+class V2Connection {
   readonly #init: ConnectionOptions
-  readonly #sessions: OpenSessions
+  readonly sessions: OpenSessions
   readonly #requests: Requests
   #peer: AgentConnection | undefined
   #capabilities: ClientCapabilities = {}
@@ -42,23 +40,11 @@ class V2Connection implements AcpConnection {
   constructor(init: ConnectionOptions) {
     this.#init = init
     this.#requests = new Requests(init)
-    this.#sessions = new OpenSessions(init.host, init.parts, {
+    this.sessions = new OpenSessions(init.host, init.parts, {
       createWire: (session, find) => this.#createWire(session, find),
       // Version 2 has no files and terminals.
       createEditor: () => ({}),
     })
-  }
-
-  isBusy(): boolean {
-    return this.busySession() !== undefined
-  }
-
-  busySession(): string | undefined {
-    return this.#sessions.busySession()
-  }
-
-  async leave(): Promise<void> {
-    await this.#sessions.leaveAll()
   }
 
   createApp(): AgentApp {
@@ -69,23 +55,23 @@ class V2Connection implements AcpConnection {
       .onRequest(methods.agent.initialize, ({ params }) => this.#initialize(params.capabilities))
       .onRequest(
         session.new,
-        answer(({ params }) => this.#create(readPlace(params))),
+        answer(({ params }) => this.#create(readPlace(params, readServer))),
       )
       .onRequest(
         session.resume,
-        answer(({ params }) => this.#resume(params.sessionId, readPlace(params), params.replayFrom?.type)),
+        answer(({ params }) => this.#resume(params.sessionId, readPlace(params, readServer), params.replayFrom?.type)),
       )
       .onRequest(
         session.list,
-        answer(({ params }) => this.#sessions.list(params.cwd, params.cursor)),
+        answer(({ params }) => this.sessions.list(params.cwd, params.cursor)),
       )
       .onRequest(
         session.close,
-        answer(({ params }) => empty(this.#sessions.close(params.sessionId))),
+        answer(({ params }) => empty(this.sessions.close(params.sessionId))),
       )
       .onRequest(
         session.delete,
-        answer(({ params }) => empty(this.#sessions.remove(params.sessionId))),
+        answer(({ params }) => empty(this.sessions.remove(params.sessionId))),
       )
       .onRequest(
         session.setConfigOption,
@@ -95,7 +81,7 @@ class V2Connection implements AcpConnection {
         session.prompt,
         answer(({ params }) => this.#prompt(params)),
       )
-      .onNotification(session.cancel, ({ params }) => this.#sessions.cancel(params.sessionId, CANCELLED))
+      .onNotification(session.cancel, ({ params }) => this.sessions.cancel(params.sessionId, CANCELLED))
     if (this.#init.parts.auth)
       app
         .onRequest(
@@ -131,22 +117,10 @@ class V2Connection implements AcpConnection {
   #authMethods(): NonNullable<InitializeResponse['authMethods']> {
     const { auth } = this.#init.parts
     if (!auth) return []
-    const { name, description, terminalArgs } = auth
-    const about = description === undefined ? {} : { description }
-    const hasTerminal = (this.#capabilities.auth?.terminal ?? undefined) !== undefined && terminalArgs !== undefined
+    const { keys, terminals } = describeLogins(auth, (this.#capabilities.auth?.terminal ?? undefined) !== undefined)
     return [
-      { type: 'agent', methodId: 'keys', name, ...about },
-      ...(hasTerminal
-        ? [
-            {
-              type: 'terminal' as const,
-              methodId: 'login',
-              name: `${name} in a terminal`,
-              ...about,
-              args: [...terminalArgs],
-            },
-          ]
-        : []),
+      { type: 'agent', methodId: 'keys', ...keys },
+      ...terminals.map((terminal) => ({ methodId: 'login', ...terminal })),
     ]
   }
 
@@ -157,7 +131,7 @@ class V2Connection implements AcpConnection {
   }
 
   async #create(place: OpeningPlace) {
-    const opened = await this.#sessions.create(place, (created) => created.start('now'))
+    const opened = await this.sessions.create(place, (created) => created.start('now'))
     return { sessionId: opened.session.id, ...(await describeSession(opened)) }
   }
 
@@ -167,7 +141,7 @@ class V2Connection implements AcpConnection {
         code: 'invalid_event',
         message: `replayFrom must have the type start, not ${JSON.stringify(replayFrom.slice(0, 100))}`,
       })
-    const opened = await this.#sessions.open(id, place, async (resumed) => {
+    const opened = await this.sessions.open(id, place, async (resumed) => {
       const from = replayFrom === 'start' ? await resumed.replay() : (await resumed.session.info()).head
       await resumed.tellState()
       await resumed.start(from)
@@ -176,17 +150,17 @@ class V2Connection implements AcpConnection {
   }
 
   async #setOption(id: string, option: string, value: unknown) {
-    const opened = await this.#sessions.reach(id)
+    const opened = await this.sessions.reach(id)
     await opened.choose(option, value)
-    return { configOptions: (await opened.choices()).map(encodeV2Choice) }
+    return { configOptions: encodeV2Choices(await opened.choices()) }
   }
 
   /** Answered once the session has accepted the prompt; the end of its turn is reported as a state. */
   async #prompt({ sessionId, prompt }: { readonly sessionId: string; readonly prompt: readonly unknown[] }) {
-    const begun = this.#sessions.beginPrompt(sessionId)
+    const begun = this.sessions.beginPrompt(sessionId)
     let isAnswered = true
     try {
-      const opened = await this.#sessions.reachForPrompt(sessionId, begun)
+      const opened = await this.sessions.reachForPrompt(sessionId, begun)
       if (!opened)
         throw new BatonError({ code: 'cancelled', message: 'the prompt was cancelled before the session accepted it' })
       const messageId = this.#init.parts.newId()
@@ -229,47 +203,12 @@ class V2Connection implements AcpConnection {
     }
   }
 
-  #createWire(sessionId: string, find: () => AcpSession | undefined): Wire {
-    const peer = this.#peer
-    if (!peer) throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
-    const { client, signal: gone } = peer
-    const runs = readRuns(this.#capabilities)
-    const form = this.#capabilities.elicitation?.form ?? undefined
-    return {
-      gone,
-      tell: async (update) => {
-        const encoded = encodeV2(update)
-        if (encoded) await client.notify(methods.client.session.update, { sessionId, update: encoded })
-      },
-      askPermission: async ({ call, choices }, signal) => {
-        const place = find()?.place
-        if (!place) throw new RequestError(-32_603, 'the session is closed')
-        const shown = showAsked(call, place)
-        const asked = {
-          sessionId,
-          title: shown.title,
-          ...(call.asked && { description: call.asked.message }),
-          subject: { type: 'tool_call' as const, toolCall: encodeV2Call(shown) },
-          options: choices.map((choice) => ({ ...choice })),
-        }
-        return await client.request(methods.client.session.requestPermission, asked, waitUntil(signal))
-      },
-      ...(form && {
-        askForm: ({ callId: toolCallId, message, schema }, signal) =>
-          client.request(
-            methods.client.elicitation.create,
-            { mode: 'form', sessionId, toolCallId, message, requestedSchema: createV2Form(schema) },
-            waitUntil(signal),
-          ),
-      }),
-      ...(runs && {
-        runs,
-        callTool: async ({ callId: toolCallId, name, input }, signal) => {
-          const asked = { sessionId, toolCallId, name, input }
-          return await awaitOutcome(client.request(CALL_TOOL, asked, { cancellationSignal: signal }), signal)
-        },
-      }),
-    }
+  #createWire(session: string, find: () => AcpSession | undefined): Wire {
+    if (!this.#peer) throw new BatonError({ code: 'session_closed', message: 'no client is connected' })
+    const peer = this.#peer as unknown as WirePeer // its methods are the same; version 2 checks their params
+    const version: WireVersion = { encode: encodeV2, encodeAsked: encodeV2Asked, encodeForm: createV2Form }
+    const capabilities = this.#capabilities
+    return createWire({ session, peer, capabilities, version, findPlace: () => find()?.place })
   }
 }
 
@@ -287,19 +226,9 @@ function createV2Form(schema: Parameters<typeof createForm>[0]): ElicitationSche
 
 async function describeSession(opened: AcpSession) {
   return {
-    configOptions: (await opened.choices()).map(encodeV2Choice),
+    configOptions: encodeV2Choices(await opened.choices()),
     availableCommands: COMMANDS.map((command) => ({ type: 'command' as const, ...command })),
   }
-}
-
-interface GivenPlace {
-  readonly cwd: string
-  readonly additionalDirectories?: readonly string[]
-  readonly mcpServers?: readonly McpServer[]
-}
-
-function readPlace({ cwd, additionalDirectories = [], mcpServers = [] }: GivenPlace): OpeningPlace {
-  return { cwd, additionalDirectories, mcpServers: mcpServers.map(readServer) }
 }
 
 /** @throws BatonError `invalid_event` for an unknown transport */

@@ -1,17 +1,25 @@
 // Encodes updates for version 2, a draft: messages have ids, so text that was sent can be replaced.
 import type {
+  RequestPermissionRequest,
   SessionConfigOption,
   SessionUpdate,
   ToolCallContent,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk/experimental/v2'
+import type { AskedCall } from './permissions.ts'
 import { textBlock } from './shown-call.ts'
 import type { ShownCall, ShownChoice, ShownContent, TurnEnd, Update } from './updates.ts'
+import { encodeChoice, encodeEntries, encodeNews, readStop } from './updates.ts'
 
 /** The id of a session's single plan. */
 const PLAN = 'plan'
 
-export function encodeV2(update: Update): SessionUpdate | undefined {
+export function encodeV2(update: Update): readonly SessionUpdate[] {
+  const encoded = encodeOne(update)
+  return encoded ? [encoded] : []
+}
+
+function encodeOne(update: Update): SessionUpdate | undefined {
   switch (update.type) {
     case 'user-message':
       return { sessionUpdate: 'user_message', messageId: update.id, content: [...update.content] }
@@ -39,40 +47,17 @@ export function encodeV2(update: Update): SessionUpdate | undefined {
       if (update.state === 'idle') return { sessionUpdate: 'state_update', state: 'idle', stopReason: null }
       if (update.state === 'running') return { sessionUpdate: 'state_update', state: 'running' }
       return { sessionUpdate: 'state_update', state: 'requires_action' }
+    case 'plan':
+      return {
+        sessionUpdate: 'plan_update',
+        plan: { type: 'items', planId: PLAN, entries: encodeEntries(update.entries) },
+      }
+    case 'choices':
+      return { sessionUpdate: 'config_option_update', configOptions: encodeV2Choices(update.choices) }
+    case 'mode':
+      return undefined // it is one of the choices
     default:
       return encodeNews(update)
-  }
-}
-
-function encodeNews(update: Update): SessionUpdate | undefined {
-  switch (update.type) {
-    case 'plan': {
-      const entries = update.entries.map(({ content, status, priority = 'medium' }) => ({ content, status, priority }))
-      return { sessionUpdate: 'plan_update', plan: { type: 'items', planId: PLAN, entries } }
-    }
-    case 'title': {
-      const { title, atMs } = update
-      const updatedAt = new Date(atMs).toISOString()
-      return { sessionUpdate: 'session_info_update', updatedAt, ...(title !== undefined && { title }) }
-    }
-    case 'choices':
-      return { sessionUpdate: 'config_option_update', configOptions: update.choices.map(encodeV2Choice) }
-    case 'usage': {
-      const { used, size, costMicros } = update
-      const cost = costMicros === undefined ? {} : { cost: { amount: costMicros / 1_000_000, currency: 'USD' } }
-      return { sessionUpdate: 'usage_update', used, size, ...cost }
-    }
-    case 'notice': {
-      const { severity, title, text: description } = update
-      return { sessionUpdate: 'notice', severity, title, ...(description !== undefined && { description }) }
-    }
-    case 'compacted': {
-      const { id: compactionId, summary } = update
-      const told = summary === undefined ? {} : { summary: [textBlock(summary)] }
-      return { sessionUpdate: 'compaction_update', compactionId, status: 'completed', ...told }
-    }
-    default:
-      return undefined
   }
 }
 
@@ -82,34 +67,27 @@ function wholeText(text: string) {
 
 const FAILED = -32_603
 
-function encodeEnd({ stop, error }: TurnEnd): SessionUpdate {
+function encodeEnd(end: TurnEnd): SessionUpdate {
+  const { stopReason, error } = readStop(end)
   const idle = { sessionUpdate: 'state_update', state: 'idle' } as const
-  switch (stop) {
-    case 'end':
-    case 'tool':
-    case 'silent':
-      return { ...idle, stopReason: 'end_turn' }
-    case 'max-tokens':
-      return { ...idle, stopReason: 'max_tokens' }
-    case 'limit':
-      return { ...idle, stopReason: 'max_turn_requests' }
-    case 'refused':
-      return { ...idle, stopReason: 'refusal' }
-    case 'cancelled':
-    case 'stopped':
-      return { ...idle, stopReason: 'cancelled' }
-    case 'failed': {
-      const { code, message } = error ?? { code: 'internal', message: 'the turn failed' }
-      if (code === 'tool_round_limit_exceeded') return { ...idle, stopReason: 'max_turn_requests' }
-      if (code === 'turn_tokens_exceeded') return { ...idle, stopReason: 'max_tokens' }
-      return { ...idle, stopReason: 'error', error: { code: FAILED, message, data: { code } } }
-    }
-    default:
-      return stop satisfies never
+  if (!error) return { ...idle, stopReason } as SessionUpdate // version 2 has all of these reasons
+  const { code, message } = error
+  return { ...idle, stopReason: 'error', error: { code: FAILED, message, data: { code } } }
+}
+
+/** A permission request without its session and its choices. */
+export function encodeV2Asked(
+  { asked }: AskedCall,
+  shown: ShownCall,
+): Omit<RequestPermissionRequest, 'sessionId' | 'options'> {
+  return {
+    title: shown.title,
+    ...(asked && { description: asked.message }),
+    subject: { type: 'tool_call', toolCall: encodeV2Call(shown) },
   }
 }
 
-export function encodeV2Call(call: ShownCall): ToolCallUpdate {
+function encodeV2Call(call: ShownCall): ToolCallUpdate {
   const { content, locations, rawOutput } = call
   return {
     ...call,
@@ -147,21 +125,6 @@ function prefixLines(mark: '+' | '-', text: string): string {
   return `${mark}${lines.replaceAll('\n', `\n${mark}`)}\n`
 }
 
-export function encodeV2Choice({
-  id,
-  name,
-  description,
-  category,
-  current,
-  options,
-}: ShownChoice): SessionConfigOption {
-  return {
-    type: 'select',
-    configId: id,
-    name,
-    description,
-    category,
-    currentValue: current,
-    options: options.map((option) => ({ ...option })),
-  }
+export function encodeV2Choices(choices: readonly ShownChoice[]): SessionConfigOption[] {
+  return choices.map((choice) => ({ configId: choice.id, ...encodeChoice(choice) }))
 }

@@ -11,7 +11,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createStreams } from './acp.test-kit.ts'
-import { CALL_TOOL, CLIENT_TOOLS } from './client-extension.ts'
+import { CALL_TOOL, CLIENT_TOOLS } from './wire.ts'
 import { createAcpFront } from './front.ts'
 import { createSchemaChecks } from './schema-checks.test-kit.ts'
 

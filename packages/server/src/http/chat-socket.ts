@@ -3,8 +3,8 @@
 import type { JsonObject, Principal, FrontSession } from '@baton/core/internal'
 import { isBatonError, isJsonObject, parseJson, frontOf } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
-import { CLOSE_CODES } from '../shared/socket.ts'
-import type { Socket } from '../shared/socket.ts'
+import { CLOSE_CODES, closeSlow, waitForReader } from '../shared/socket.ts'
+import type { FrontConnection, Socket } from '../shared/socket.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
 import type { ChatRequest } from './chat-request.ts'
@@ -19,19 +19,10 @@ import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 
 /** One page on the WebSocket of `createChatSocket`. A front that closes idle connections asks `isBusy` first. */
-export interface ChatConnection {
-  /** Whether an answer is being sent. */
-  isBusy(): boolean
-  busySession(): string | undefined
-  close(code: number, reason: string): void
-}
+export interface ChatConnection extends FrontConnection {}
 
 /** Concurrent requests per connection; any beyond get an error. */
 const REQUESTS_MAX = 16
-/** Milliseconds between checks for whether a slow reader has read. */
-const LOOK_MS = 20
-/** Milliseconds a reader may stall while too many bytes are unsent. */
-const STALLED_MS = 60_000
 
 export function openChatConnection(
   parts: HandlerParts,
@@ -108,7 +99,7 @@ class Connection implements ChatConnection {
       }
       this.#tell({ type: 'error', requestId, errorText: describeError(cause, world.log) })
       // Refusals are sent without backpressure, so a client that causes many has to read them.
-      if (this.#socket.bufferedBytes() > 2 * limits.waitingBytes) this.#closeSlow()
+      if (this.#socket.bufferedBytes() > 2 * limits.waitingBytes) closeSlow(this.#socket)
     })
   }
 
@@ -238,31 +229,14 @@ class Connection implements ChatConnection {
 
   /** Waits while too many bytes are unsent. A reader that stalls is disconnected, and resumes. */
   #waitForRoom(running: Running): Promise<void> | undefined {
-    const isFull = this.#socket.bufferedBytes() > this.#parts.limits.waitingBytes
-    return isFull ? this.#waitForReader(running) : undefined
-  }
-
-  /** Waits until few enough bytes are unsent. A reader that stalls is disconnected, and resumes. */
-  async #waitForReader(running: Running): Promise<void> {
     const { world, limits } = this.#parts
-    let waiting = this.#socket.bufferedBytes()
-    for (let stalledMs = 0; !running.hasLeft && waiting > limits.waitingBytes;) {
-      await new Promise<void>((resolve) => void world.timers.start(LOOK_MS, resolve))
-      const before = waiting
-      waiting = this.#socket.bufferedBytes()
-      stalledMs = waiting < before ? 0 : stalledMs + LOOK_MS
-      if (stalledMs < STALLED_MS) continue
-      this.#closeSlow()
-      return
-    }
+    const { waitingBytes } = limits
+    if (this.#socket.bufferedBytes() <= waitingBytes) return undefined
+    return waitForReader(this.#socket, { timers: world.timers, waitingBytes, isOver: () => running.hasLeft })
   }
 
   #tell(frame: object): void {
     this.#socket.send(JSON.stringify(frame))
-  }
-
-  #closeSlow(): void {
-    this.#socket.close(CLOSE_CODES.tooSlow, 'the reader is too slow')
   }
 }
 

@@ -156,7 +156,7 @@ class EventResponse implements EventWriter, EventSource {
     return this.#room.promise
   }
 
-  /** Goes on waiting for a reader that has read some of what waits. */
+  /** Continues to wait for a reader that has read some of what waits. */
   #watchStall(timers: Timers, waitingBytes: number): void {
     this.#stopStall = timers.start(STALLED_MS, () => {
       const left = this.#sink.waitingBytes()

@@ -71,7 +71,7 @@ export interface HandlerOptions extends Partial<ServerWorld> {
 }
 
 export interface HandlerParts {
-  /** One that can list its sessions has more routes. */
+  /** A host that can list its sessions has more routes. */
   readonly host: HostWithSessions
   readonly world: ServerWorld
   readonly limits: HttpLimits

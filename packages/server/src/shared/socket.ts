@@ -1,4 +1,5 @@
 // A connection as fronts use it. The server provides one over `ws`; tests and simulations provide their own.
+import type { Timers } from '@baton/core/internal'
 
 /** The part of a WebSocket that a front needs, so that any server library can carry it. */
 export interface Socket {
@@ -13,6 +14,15 @@ export interface Socket {
   onClose(listener: () => void): void
 }
 
+/** A connection of a client, whatever its protocol. */
+export interface FrontConnection {
+  /** Whether a turn is running, or the client has not received all of it. */
+  isBusy(): boolean
+  /** The session in which a turn is running. */
+  busySession(): string | undefined
+  close(code: number, reason: string): void
+}
+
 /** Close codes used by the fronts (RFC 6455 §7.4.1 and the IANA registry). */
 export const CLOSE_CODES = {
   goingAway: 1001,
@@ -22,3 +32,32 @@ export const CLOSE_CODES = {
   restarted: 1012,
   tooSlow: 1013,
 } as const
+
+/** Milliseconds between checks for whether a slow reader has read. */
+const LOOK_MS = 20
+/** Milliseconds a reader may stall while too many bytes are unsent. */
+const STALLED_MS = 60_000
+
+interface ReaderWait {
+  readonly timers: Timers
+  readonly waitingBytes: number
+  readonly isOver: () => boolean
+}
+
+/** Waits until few enough bytes are unsent. A reader that stalls is disconnected. */
+export async function waitForReader(socket: Socket, { timers, waitingBytes, isOver }: ReaderWait): Promise<void> {
+  let waiting = socket.bufferedBytes()
+  for (let stalledMs = 0; !isOver() && waiting > waitingBytes;) {
+    await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+    const before = waiting
+    waiting = socket.bufferedBytes()
+    stalledMs = waiting < before ? 0 : stalledMs + LOOK_MS
+    if (stalledMs < STALLED_MS) continue
+    closeSlow(socket)
+    return
+  }
+}
+
+export function closeSlow(socket: Socket): void {
+  socket.close(CLOSE_CODES.tooSlow, 'the reader is too slow')
+}

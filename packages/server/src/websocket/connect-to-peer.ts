@@ -7,7 +7,7 @@ import type { NoLink, PeerClient } from '../shared/peer-identity.ts'
 import { BAD_ADDRESS, CONNECT_MS, createPeerHeaders, describeRefusal, findAtPeer } from '../shared/peer-identity.ts'
 import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
-import { decodeText } from './text-frames.ts'
+import { decodeText, Heart } from './ws-socket.ts'
 
 export interface PeerLinkOptions extends PeerClient {
   /** Address of the peer that holds the session. */
@@ -55,22 +55,9 @@ export function connectToPeer(init: PeerLinkOptions): Promise<PeerLink | NoLink>
 const PEER_LIVES_MS = 4000
 
 function joinSockets(peer: WebSocket, { socket, limits, timers, isPassed }: PeerLinkOptions): PeerLink {
-  let lives = true
+  const heart = new Heart(peer, timers, { everyMs: PEER_LIVES_MS, isBackground: true })
   let isLeft = false
-  const look = (): void => {
-    if (!lives) {
-      peer.terminate()
-      return
-    }
-    lives = false
-    peer.ping(() => {})
-    stopLooking = timers.start(PEER_LIVES_MS, look, { isBackground: true })
-  }
-  let stopLooking = timers.start(PEER_LIVES_MS, look, { isBackground: true })
-  peer.on('pong', () => {
-    lives = true
-  })
-  peer.once('close', () => stopLooking())
+  peer.once('close', () => heart.stop())
   peer.on('message', (data, isBinary) => {
     if (isBinary || isLeft) return
     const text = decodeText(data)

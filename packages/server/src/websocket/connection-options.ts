@@ -6,12 +6,11 @@ import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientModel, Clock, Host, Logger, Principal, Timers } from '@baton/core/internal'
-import type { Socket } from '../shared/socket.ts'
-import type { ConnectionRates } from './connection-rates.ts'
+import type { FrontConnection, Socket } from '../shared/socket.ts'
+import type { ConnectionRates, Quotas } from './quotas.ts'
 import type { ConnectionLimits } from './limits.ts'
 import type { PeerWarnings } from '../shared/peer-warnings.ts'
 import type { connectToPeer } from './connect-to-peer.ts'
-import type { Quotas } from './quotas.ts'
 import type { SessionStarts } from './session-starts.ts'
 
 export interface AppConnectionOptions {
@@ -130,12 +129,3 @@ export interface WebSocketFrontOptions extends Partial<ServerWorld> {
 type Found = Principal | Identity | undefined
 
 export type WebSocketServerOptions = WebSocketFrontOptions & ServerWorld & { readonly host: HostWithSessions }
-
-/** The front's view of a connection, whatever its protocol. */
-export interface FrontConnection {
-  /** Whether a turn is running, or the app has not received all of it. */
-  isBusy(): boolean
-  /** The session in which a turn is running. */
-  busySession(): string | undefined
-  close(code: number, reason: string): void
-}

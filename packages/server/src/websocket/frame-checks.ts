@@ -2,6 +2,7 @@
 // counts.
 import type { Refused } from '@baton/core/internal'
 import type { ClientFrame } from '@baton/protocol'
+import type { Message } from './app-frames.ts'
 import type { SessionFollower } from './v1-follower.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
 
@@ -10,14 +11,6 @@ export interface CheckedConnection {
   readonly init: AppConnectionOptions
   readonly follower: Pick<SessionFollower, 'isBusy' | 'awaits'> | undefined
   readonly sessionId: string | undefined
-}
-
-/** A message received over a connection. */
-export interface Message {
-  /** `undefined` if it is not text. */
-  readonly text: string | undefined
-  /** Bytes of the text in UTF-8. */
-  readonly bytes: number
 }
 
 export type Problem = Pick<Refused, 'code' | 'message'>

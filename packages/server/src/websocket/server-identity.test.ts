@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Identity } from '../shared/peer-identity.ts'
 import { connectApp, environment, refusedWith, startForTest } from './test-server.test-kit.ts'
-import { encodeTextFrames } from './text-frames.ts'
+import { encodeTextFrames } from './ws-socket.ts'
 
 /** Identifies the client when the test says so. */
 function createGate() {

@@ -1,7 +1,7 @@
 // The WebSocket server: connects `ws` and node:http to the connections of both versions. `/ws` is the front; `/healthz`
 // reports liveness, `/readyz` readiness, `/metrics` metrics.
-import type { FrontConnection, WebSocketFrontOptions, WebSocketServerOptions } from './connection-options.ts'
-import type { Logger, Timers } from '@baton/core/internal'
+import type { WebSocketFrontOptions, WebSocketServerOptions } from './connection-options.ts'
+import type { Logger } from '@baton/core/internal'
 import { readMonotonicMs } from '@baton/core/internal'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import type { Duplex } from 'node:stream'
@@ -28,20 +28,20 @@ import { PeerWarnings } from '../shared/peer-warnings.ts'
 import { checkPeers, readPeer } from '../shared/peer-identity.ts'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createServer, listen, SOCKETS_PER_CONNECTION } from './listen.ts'
-import { Quotas } from './quotas.ts'
+import { Quotas, createConnectionRates } from './quotas.ts'
 import { sampleLog } from '../shared/sampled-log.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
 import { startExpiry } from '../shared/expiry.ts'
 import { SessionStarts } from './session-starts.ts'
+import type { FrontConnection } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { UnaskedSockets } from './unasked-sockets.ts'
-import { CLOSING_MS, WsSocket } from './ws-socket.ts'
-import type { ConnectionRates } from './connection-rates.ts'
-import { createConnectionRates } from './connection-rates.ts'
+import { CLOSING_MS, Heart, WsSocket } from './ws-socket.ts'
+import type { ConnectionRates } from './quotas.ts'
 import { openV2Connection } from './v2-connection.ts'
-import { DeviceNames } from './v2-device-names.ts'
+import { DeviceNames } from './v2-device.ts'
 import type { V2ConnectionOptions } from './v2-state.ts'
 import { openV1Connection } from './v1-session.ts'
 
@@ -230,7 +230,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
   const { init, limits, open, quotas, strangersLog } = shared
   const { timers } = init
   const countsPrincipal = init.authenticate !== undefined
-  const heart = new Heart(socket, timers, limits)
+  const heart = new Heart(socket, timers, { everyMs: limits.heartbeatMs })
   // Copied into a flat string: V8 would keep the pieces of a joined one as long as the connection.
   const name = Buffer.from(`ws-${init.newId()}`, 'latin1').toString('latin1')
   strangersLog.info('a connection was opened', { connection: name, address: client })
@@ -304,44 +304,4 @@ interface Upgrade extends Admitted {
 /** Not a closure, which would retain the whole request for the lifetime of the connection. */
 function destroyBroken(this: Duplex): void {
   this.destroy()
-}
-
-/**
- * The heartbeat of a connection: pings it regularly and ends it if there is no answer.
- * Without it, a peer that vanished silently would hold its session's calls forever.
- */
-export class Heart {
-  readonly #socket: WebSocket
-  readonly #timers: Timers
-  readonly #everyMs: number
-  #lives = true
-  #stopTimer: () => void
-
-  constructor(socket: WebSocket, timers: Timers, { heartbeatMs }: ConnectionLimits) {
-    this.#socket = socket
-    this.#timers = timers
-    this.#everyMs = heartbeatMs
-    this.#stopTimer = this.#beatLater()
-    socket.on('pong', () => {
-      this.#lives = true
-    })
-  }
-
-  stop(): void {
-    this.#stopTimer()
-  }
-
-  #beatLater(): () => void {
-    return this.#timers.start(this.#everyMs, () => this.#beat())
-  }
-
-  #beat(): void {
-    if (!this.#lives) {
-      this.#socket.terminate()
-      return
-    }
-    this.#lives = false
-    this.#socket.ping(() => {})
-    this.#stopTimer = this.#beatLater()
-  }
 }

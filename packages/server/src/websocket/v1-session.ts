@@ -4,42 +4,31 @@ import type { Outcome } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
-import type { Message } from './frame-checks.ts'
 import { checkParsedSize, checkRates, checkUnparsed, findTranscriptProblem } from './frame-checks.ts'
-import { IdleWatch } from './idle-watch.ts'
+import type { Message } from './app-frames.ts'
+import { AppFrames } from './app-frames.ts'
+import type { FrontConnection } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
-import type { ConnectionState, FrameOf } from './v1-connection-state.ts'
-import { reportFailure, sendError } from './v1-connection-state.ts'
+import type { ConnectionState, FrameOf } from './v1-opening.ts'
+import { reportFailure, sendError, openSession, startSession } from './v1-opening.ts'
 import type { SessionFollower } from './v1-follower.ts'
 import { parseDisplayTool } from './v1-follower.ts'
-import { openSession, startSession } from './v1-opening.ts'
 import { V1Writer } from './v1-writer.ts'
 
-export interface V1Connection {
-  /** Whether a turn is running, or the app has not received all of it. */
-  isBusy(): boolean
-  /** The session in which a turn is running. */
-  busySession(): string | undefined
-  close(code: number, reason: string): void
-}
-
-export function openV1Connection(init: AppConnectionOptions): V1Connection {
+export function openV1Connection(init: AppConnectionOptions): FrontConnection {
   return new AppConnection(init)
 }
 
-class AppConnection implements V1Connection {
+class AppConnection implements FrontConnection {
   readonly #state: ConnectionState
-  readonly #idle: IdleWatch
-  readonly #incoming: Message[] = []
-  #incomingChars = 0
+  readonly #frames: AppFrames
   #busy = false
-  #closed = false
   /** Whether another connection has opened the session that this one waits for. */
   #woken = false
 
   constructor(init: AppConnectionOptions) {
-    const { socket, clock, timers, limits } = init
+    const { timers, limits } = init
     const stopWaiting = timers.start(limits.startMs, () =>
       this.close(CLOSE_CODES.policy, 'no session.start was received'),
     )
@@ -56,15 +45,14 @@ class AppConnection implements V1Connection {
       refused: 0,
       forget: () => {},
     }
-    this.#state = { ...nothing, init, writer, stopWaiting, wake, isGone: () => this.#closed }
-    const idle = { clock, timers, idleMs: limits.idleMs }
-    this.#idle = new IdleWatch({
-      ...idle,
+    this.#state = { ...nothing, init, writer, stopWaiting, wake, isGone: () => this.#frames.isClosed }
+    this.#frames = new AppFrames({
+      init,
       isBusy: () => this.isBusy() || this.#state.link !== undefined,
-      onIdle: () => this.#closeIdle(),
+      fail: (code, message) => sendError(this.#state, code, message),
+      onFrame: () => this.#run(),
+      onEnd: () => this.#end(),
     })
-    socket.onMessage((text, bytes = Buffer.byteLength(text ?? '')) => this.#receive({ text, bytes }))
-    socket.onClose(() => this.#end())
   }
 
   isBusy(): boolean {
@@ -79,32 +67,9 @@ class AppConnection implements V1Connection {
     this.#state.init.socket.close(code, reason)
   }
 
-  #closeIdle(): void {
-    const { idleMs } = this.#state.init.limits
-    sendError(this.#state, 'idle_timeout', `nothing was received over this connection for ${idleMs} ms; connect again`)
-    this.close(CLOSE_CODES.policy, 'the connection was idle for too long')
-  }
-
-  #receive(message: Message): void {
-    if (this.#closed) return
-    const { limits } = this.#state.init
-    this.#idle.touch()
-    this.#incomingChars += message.text?.length ?? 0
-    if (this.#incoming.length >= limits.incomingFrames || this.#incomingChars > limits.incomingChars) {
-      sendError(this.#state, 'rate_limited', 'too many frames are waiting to be processed')
-      this.close(CLOSE_CODES.policy, 'too many frames at once')
-      return
-    }
-    this.#incoming.push(message)
-    this.#run()
-  }
-
   #end(): void {
-    this.#closed = true
     this.#state.stopWaiting()
     this.#state.forget()
-    this.#idle.stop()
-    this.#incoming.length = 0
     this.#run()
   }
 
@@ -121,17 +86,16 @@ class AppConnection implements V1Connection {
     if (this.#busy) return
     this.#busy = true
     try {
-      while ((this.#incoming.length > 0 || this.#woken) && !this.#closed) {
+      while (!this.#frames.isClosed) {
         if (this.#woken) await openSession(this.#state, () => {})
         this.#woken = false
-        const message = this.#incoming.shift()
-        if (!message) continue
-        this.#incomingChars -= message.text?.length ?? 0
+        const message = this.#frames.take()
+        if (!message) return
         await takeMessage(this.#state, message)
       }
     } finally {
       this.#busy = false
-      if (this.#closed) await leave(this.#state)
+      if (this.#frames.isClosed) await leave(this.#state)
     }
   }
 }

@@ -3,8 +3,8 @@ import type { ErrorCode } from '@baton/core/internal'
 import { findNearName } from '@baton/core/internal'
 import type { V2ClientFrame } from '@baton/protocol'
 import { REQUESTS, decodeV2ClientFrame } from '@baton/protocol'
-import type { TooMuch } from './connection-rates.ts'
-import type { Message } from './frame-checks.ts'
+import type { TooMuch } from './quotas.ts'
+import type { Message } from './app-frames.ts'
 import type { Followed, V2ConnectionOptions } from './v2-state.ts'
 
 export type CheckedRequest =

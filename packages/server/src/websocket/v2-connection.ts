@@ -4,25 +4,17 @@ import type { V2ClientFrame, Requests, RequestType } from '@baton/protocol'
 import { PROTOCOL_VERSION_2, SUBPROTOCOL } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
-import type { Message } from './frame-checks.ts'
-import { IdleWatch } from './idle-watch.ts'
+import type { Message } from './app-frames.ts'
+import { AppFrames } from './app-frames.ts'
 import { checkRequest } from './v2-checks.ts'
 import { leaveFollowed, leaveLink, openFollowed, waitForRoom } from './v2-follow.ts'
 import { answerRequest, checkGiven } from './v2-requests.ts'
 import type { V2ConnectionOptions, V2State } from './v2-state.ts'
 import { OF_SESSION, V2Writer } from './v2-state.ts'
-import type { Socket } from '../shared/socket.ts'
+import type { FrontConnection, Socket } from '../shared/socket.ts'
 import { passOn } from './open-held-session.ts'
 
-export interface V2Connection {
-  /** Whether a turn is running. */
-  isBusy(): boolean
-  /** The session in which a turn is running. */
-  busySession(): string | undefined
-  close(code: number, reason: string): void
-}
-
-export function openV2Connection(init: V2ConnectionOptions): V2Connection {
+export function openV2Connection(init: V2ConnectionOptions): FrontConnection {
   return new Connection(init)
 }
 
@@ -32,37 +24,32 @@ const READS_MAX = 16
 /** Consecutive frames refused without parsing until a connection is closed. */
 const REFUSED_MAX = 500
 
-class Connection implements V2Connection {
+class Connection implements FrontConnection {
   readonly #state: V2State
-  readonly #idle: IdleWatch
-  readonly #incoming: Message[] = []
-  #incomingChars = 0
+  readonly #frames: AppFrames
   #reads = 0
   #refused = 0
   #isPumping = false
-  #isClosed = false
 
   constructor(init: V2ConnectionOptions) {
-    const { socket, clock, timers, limits } = init
+    const { clock, limits } = init
     this.#state = {
       init,
       writer: new V2Writer(init),
-      isGone: () => this.#isClosed,
+      isGone: () => this.#frames.isClosed,
       followed: undefined,
       link: undefined,
       isLinkOver: false,
       forgetDevice: undefined,
       stopWatching: undefined,
     }
-    this.#idle = new IdleWatch({
-      clock,
-      timers,
-      idleMs: limits.idleMs,
+    this.#frames = new AppFrames({
+      init,
       isBusy: () => this.isBusy() || this.#state.link !== undefined,
-      onIdle: () => this.#closeIdle(),
+      fail: (code, message) => this.#fail({ code, message }),
+      onFrame: () => void this.#pump(),
+      onEnd: () => this.#end(),
     })
-    socket.onMessage((text, bytes = Buffer.byteLength(text ?? '')) => this.#receive({ text, bytes }))
-    socket.onClose(() => this.#end())
     const { socketBytes: frameBytes, resultBytes } = limits
     this.#state.writer.write({
       type: 'hello',
@@ -85,33 +72,7 @@ class Connection implements V2Connection {
     this.#state.init.socket.close(code, reason)
   }
 
-  #closeIdle(): void {
-    const { idleMs } = this.#state.init.limits
-    this.#fail({
-      code: 'idle_timeout',
-      message: `nothing was received over this connection for ${idleMs} ms; connect again`,
-    })
-    this.close(CLOSE_CODES.policy, 'the connection was idle for too long')
-  }
-
-  #receive(message: Message): void {
-    if (this.#isClosed) return
-    const { limits } = this.#state.init
-    this.#idle.touch()
-    this.#incomingChars += message.text?.length ?? 0
-    if (this.#incoming.length >= limits.incomingFrames || this.#incomingChars > limits.incomingChars) {
-      this.#fail({ code: 'rate_limited', message: 'too many frames are waiting to be processed' })
-      this.close(CLOSE_CODES.policy, 'too many frames at once')
-      return
-    }
-    this.#incoming.push(message)
-    void this.#pump()
-  }
-
   #end(): void {
-    this.#isClosed = true
-    this.#idle.stop()
-    this.#incoming.length = 0
     const { stopWatching, link } = this.#state
     stopWatching?.()
     link?.close()
@@ -123,16 +84,14 @@ class Connection implements V2Connection {
     if (this.#isPumping) return
     this.#isPumping = true
     try {
-      for (let message = this.#incoming.shift(); message; message = this.#incoming.shift()) {
-        this.#incomingChars -= message.text?.length ?? 0
+      for (let message = this.#frames.take(); message; message = this.#frames.take())
         if (await waitForRoom(this.#state)) await this.#take(message)
         else this.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
-      }
     } catch (cause) {
       this.#closeFailed(cause)
     }
     this.#isPumping = false
-    if (!this.#isClosed) return
+    if (!this.#frames.isClosed) return
     await leaveFollowed(this.#state).catch((cause: unknown) => {
       const { log, connection } = this.#state.init
       log.warn('a connection could not leave its session', { connection, cause: describeThrown(cause) })

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openV2Connection } from './v2-connection.ts'
-import { DeviceNames } from './v2-device-names.ts'
+import { DeviceNames } from './v2-device.ts'
 
 const PAGE = fileURLToPath(new URL('../../../../docs/protocol-2.md', import.meta.url))
 const NOW_MS = Date.UTC(2026, 0, 1)

@@ -9,7 +9,7 @@ import { CLOSE_CODES } from '../shared/socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 import { attachDevice } from './v2-device.ts'
 import { V2Models } from './v2-models.ts'
-import { PassedRequests } from './v2-passed-requests.ts'
+import { PassedRequests } from './v2-state.ts'
 import { listTold, openSpoken, placeOf, tellSpoken } from './v2-spoken-events.ts'
 import type { Followed, V2State } from './v2-state.ts'
 

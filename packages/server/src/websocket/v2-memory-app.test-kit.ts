@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openV2Connection } from './v2-connection.ts'
-import { DeviceNames } from './v2-device-names.ts'
+import { DeviceNames } from './v2-device.ts'
 import type { V2ConnectionOptions } from './v2-state.ts'
 
 const ajv = new Ajv2020({ allErrors: false, strict: false })

@@ -1,4 +1,5 @@
-// State of one version 2 connection, and its writer.
+// State of one version 2 connection: its writer, the session that it follows, and the requests that it has passed on to
+// the peer that holds the session.
 import type { Speech } from '@baton/runtime'
 import type {
   ClientModel,
@@ -7,6 +8,7 @@ import type {
   FrontSession,
   SessionActivity,
   SessionEvent,
+  Timers,
 } from '@baton/core/internal'
 import type { V2Cursor, RequestType, V2ServerFrame } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
@@ -14,10 +16,9 @@ import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { tellAppError } from '../shared/app-errors.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
-import type { V2Device } from './v2-device.ts'
-import type { DeviceNames } from './v2-device-names.ts'
+import type { V2Device, DeviceNames } from './v2-device.ts'
 import type { V2Models } from './v2-models.ts'
-import type { PassedRequests } from './v2-passed-requests.ts'
+import type { PeerLink } from './connect-to-peer.ts'
 
 export interface V2ConnectionOptions extends Omit<AppConnectionOptions, 'host'> {
   readonly host: HostWithSessions
@@ -150,3 +151,58 @@ export const OF_SESSION: ReadonlySet<RequestType> = new Set<RequestType>([
   'model.pieces',
   'model.result',
 ])
+
+/** Milliseconds for the peer to answer what it was asked before it is left. */
+const ANSWER_MS = 30_000
+const ANSWERED = /^\{"type":"(?:ok|error)","re":("(?:[^"\\]|\\.)*")/
+
+export class PassedRequests {
+  readonly #link: PeerLink
+  readonly #timers: Timers
+  readonly #left = Promise.withResolvers<void>()
+  /** Requests without an answer, by id. An app may use an id again. */
+  readonly #waiting = new Map<string, number>()
+  #onRest: (() => void) | undefined
+
+  constructor(link: PeerLink, timers: Timers) {
+    this.#link = link
+    this.#timers = timers
+  }
+
+  send(id: string, text: string): void {
+    this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1)
+    this.#link.send(text)
+  }
+
+  /** Notes whether a frame of the peer is an answer. */
+  note(text: string): void {
+    const id = ANSWERED.exec(text)?.[1]
+    if (id === undefined) return
+    const re = JSON.parse(id) as string // matched as a string
+    const times = this.#waiting.get(re) ?? 0
+    if (times > 1) this.#waiting.set(re, times - 1)
+    else this.#waiting.delete(re)
+    if (this.#waiting.size === 0) this.#onRest?.()
+  }
+
+  isAnswered(id: string): boolean {
+    return !this.#waiting.has(id)
+  }
+
+  /** Closes the link when every request has its answer, or after 30 s. */
+  async leave(): Promise<void> {
+    if (this.#waiting.size > 0) {
+      const rest = new Promise<void>((resolve) => (this.#onRest = resolve))
+      const stop = this.#timers.start(ANSWER_MS, () => this.#left.resolve())
+      await Promise.race([rest, this.#left.promise])
+      stop()
+    }
+    this.close()
+  }
+
+  /** Closes the link at once. */
+  close(): void {
+    this.#left.resolve()
+    this.#link.close()
+  }
+}

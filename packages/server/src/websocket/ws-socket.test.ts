@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { encodeTextFrames } from './text-frames.ts'
+import { encodeTextFrames } from './ws-socket.ts'
 
 test('texts of every kind of length arrive as they are', async () => {
   const lengths = [0, 1, 125, 126, 127, 65_535, 65_536, 200_000]

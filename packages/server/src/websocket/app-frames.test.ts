@@ -1,6 +1,6 @@
 // An idle connection is reported after its time, whatever the wall clock says.
 import { expect, test } from 'vitest'
-import { IdleWatch } from './idle-watch.ts'
+import { IdleWatch } from './app-frames.ts'
 
 const IDLE_MS = 1000
 

@@ -3,8 +3,7 @@
 import { EventEmitter } from 'node:events'
 import type { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
-import { Heart } from './server.ts'
-import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
+import { Heart } from './ws-socket.ts'
 
 function start() {
   const timers = new Set<() => void>()
@@ -21,7 +20,7 @@ function start() {
         return () => void timers.delete(callback)
       },
     },
-    DEFAULT_CONNECTION_LIMITS,
+    { everyMs: 1000 },
   )
   const beat = (): void => {
     // A timer set by one of them waits for the next call.
