@@ -1,10 +1,10 @@
 // The link between a session and the child of one of its calls, both in this process: it reads each log and tells the other one
 // what concerns it. It keeps nothing: each session's own log says how far it has read the other's.
-import type { ContentPart, Logger, Timers } from '@baton/core/internal'
+import type { Accepted, Agent, ContentPart, Logger, Refused, Timers } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { Child, ChildEnd, ChildReport, Input, ParentItem, SessionRecord } from '@baton/core/machine'
 import { findApproval, findChild, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
-import { describeThrown } from '../describe-thrown.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
 import { readWaitingAnswer } from '../session/approvals.ts'
 import { nameMediaBlob } from '../work/media.ts'
@@ -13,6 +13,8 @@ import { shortenText } from '../work/tool-result.ts'
 /** The open session of a delegated call. */
 export interface LinkedChild extends SessionEngine {
   isClosed(): boolean
+  /** @throws BatonError `invalid_agent`, `unknown_model` */
+  adopt(agent: Agent): Promise<void>
   close(): Promise<void>
 }
 
@@ -82,7 +84,7 @@ export class ChildLink {
   start(): void {
     this.#running = this.#run().catch((cause: unknown) => {
       const { log, parent, callId } = this.#init
-      log.warn('a delegated call cannot be followed', { session: parent.session, callId, cause: describeThrown(cause) })
+      log.warn('a delegated call cannot be followed', { session: parent.session, callId, cause: this.#describe(cause) })
     })
   }
 
@@ -126,7 +128,7 @@ export class ChildLink {
       await child.close()
     } catch (cause) {
       const code = isBatonError(cause) ? cause.code : 'internal'
-      const input = this.#describeFailure(entry, code, describeThrown(cause))
+      const input = this.#describeFailure(entry, code, this.#describe(cause))
       if (input) await this.#submit(input)
       else {
         // Another owner of the root continues the child.
@@ -135,7 +137,7 @@ export class ChildLink {
           log.warn('the session of a delegated call could not be opened', {
             session: parent.session,
             callId,
-            cause: describeThrown(cause),
+            cause: this.#describe(cause),
           })
         const waitMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(tries, 16))
         await (code === 'tool_gone' ? Promise.race([moved, this.#left.promise]) : this.#pause(waitMs))
@@ -171,6 +173,7 @@ export class ChildLink {
   /** Passes both logs on until the child is closed here, or nothing is owed to it any more. */
   async #pump(child: LinkedChild): Promise<void> {
     const { parent } = this.#init
+    let failures = 0
     while (!this.#isLeft && !child.isClosed()) {
       // Created ahead of the look: it resolves with whatever follows.
       const moved = Promise.race([child.stream.changed(), parent.stream.changed(), this.#left.promise])
@@ -179,6 +182,7 @@ export class ChildLink {
       try {
         if (await this.#tell(child, entry)) continue
         const sent = await this.#report(child)
+        failures = 0
         if (sent === 'sent') continue
         if (sent === 'held') this.#hold ??= this.#pause(HOLD_MS).then(() => this.#endHold())
         await (this.#hold ? Promise.race([moved, this.#hold]) : moved)
@@ -186,9 +190,11 @@ export class ChildLink {
         // One of the two has died: it is opened again, or this link ends with it.
         this.#init.log.warn('a delegated call is being followed again', {
           session: parent.session,
-          cause: describeThrown(cause),
+          callId: this.#init.callId,
+          cause: this.#describe(cause),
         })
-        await this.#pause(RETRY_MS)
+        await this.#pause(Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(failures, 16)))
+        failures += 1
       }
     }
   }
@@ -205,7 +211,8 @@ export class ChildLink {
       to = record.pos
     }
     const complete = await Promise.all(items.map((item) => this.#complete(child, item)))
-    await child.submit([{ type: 'parent-told', birth: parent.state().birth, from, to, items: complete }])
+    const birth = parent.state().birth
+    throwIfRefused(await child.submit([{ type: 'parent-told', birth, from, to, items: complete }]))
     return true
   }
 
@@ -264,9 +271,12 @@ export class ChildLink {
   }
 
   async #submit(input: Input): Promise<void> {
-    const [answer] = await this.#init.parent.submit([input])
-    if (answer?.type !== 'refused') return
-    throw new BatonError({ code: answer.code, message: answer.message })
+    throwIfRefused(await this.#init.parent.submit([input]))
+  }
+
+  /** What was thrown, without the program's keys: it goes into a log, and to a model. */
+  #describe(cause: unknown): string {
+    return hideSecrets(describeThrown(cause), this.#init.parent.world.secrets)
   }
 
   #pause(ms: number): Promise<void> {
@@ -274,6 +284,11 @@ export class ChildLink {
     const stop = this.#init.timers.start(ms, resolve)
     return Promise.race([promise, this.#left.promise]).finally(stop)
   }
+}
+
+/** @throws BatonError as the refusal says */
+function throwIfRefused([answer]: readonly (Accepted | Refused)[]): void {
+  if (answer?.type === 'refused') throw new BatonError({ code: answer.code, message: answer.message })
 }
 
 /** Why the two logs cannot belong together; undefined if they may. */
