@@ -60,7 +60,7 @@ export function takeReport(draft: Draft, { callId, birth, from, to, report }: In
   leaveEnded(draft, callId, report.ended)
   for (const request of report.requests) relay(draft, callId, request)
   if (report.end) closeChild(draft, callId, report, report.end)
-  else endOverspent(draft)
+  endOverspent(draft)
 }
 
 /** The children of a turn over its limits have to end; then the turn fails as it does without children. */
