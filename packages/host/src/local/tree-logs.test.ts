@@ -126,7 +126,7 @@ test('a backup of the root from before the person’s decision, over the newer c
   const [child = ''] = await kit.childrenOf(old.store)
   const restored = createMemoryStore()
   await restored.put('s', backup)
-  await restored.put(child, await kit.recordsOf(old.store, child), { root: 's', rootEpoch: 1 })
+  await restored.put(child, await kit.recordsOf(old.store, child), { root: 's' })
   const { agent } = create()
   const second = startProcess(time, restored, { agent })
   const again = await second.host.session('s')
@@ -134,6 +134,17 @@ test('a backup of the root from before the person’s decision, over the newer c
   expect(await factsOf(restored, 's', 'child-lost')).toMatchObject([{ code: 'child_lost' }])
   expect(await factsOf(restored, 's', 'call-settled')).toMatchObject([{ settlement: { type: 'unknown' } }])
   expect(paid).toBe(1)
+})
+
+test('a backup of a child that lacks its newest record: lost, although it has written since', async () => {
+  const { time, store, child, agent } = await abandon()
+  const cut = (await kit.recordsOf(store, child)).slice(0, -1)
+  const restored = createMemoryStore()
+  await restored.put('s', await kit.recordsOf(store, 's'))
+  await restored.put(child, cut, { root: 's' })
+  const second = startProcess(time, restored, { agent })
+  await time.until((await second.host.session('s')).send('Pay.', { inputId: 'm1' }).answer)
+  expect(await factsOf(restored, 's', 'child-lost')).toMatchObject([{ code: 'child_lost' }])
 })
 
 test('a store that hangs for a child alone: the call ends at its time, and the session answers', async () => {

@@ -104,9 +104,13 @@ export class ChildLink {
       if (!child) continue
       this.#child = child
       try {
-        const lost = findContradiction(child, entry, this.#init.parent)
+        const lost =
+          findContradiction(child, entry, this.#init.parent) ?? (await findOtherRecord(child, entry, this.#init.parent))
         if (lost) await this.#submit({ type: 'child-lost', callId: entry.callId, ...lost })
         else await this.#pump(child)
+      } catch (cause) {
+        this.#warnAgain(cause)
+        await this.#pause(Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(tries, 16)))
       } finally {
         await child.close()
         this.#child = undefined
@@ -188,11 +192,7 @@ export class ChildLink {
         await (this.#hold ? Promise.race([moved, this.#hold]) : moved)
       } catch (cause) {
         // One of the two has died: it is opened again, or this link ends with it.
-        this.#init.log.warn('a delegated call is being followed again', {
-          session: parent.session,
-          callId: this.#init.callId,
-          cause: this.#describe(cause),
-        })
+        this.#warnAgain(cause)
         await this.#pause(Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(failures, 16)))
         failures += 1
       }
@@ -205,14 +205,16 @@ export class ChildLink {
     const from = child.state().parent?.pos ?? -1
     if (told <= from) return false
     let to = from
+    let mark = ''
     const items: ParentItem[] = []
     for await (const record of parent.stream.records(Math.max(from + 1, began))) {
       items.push(...itemsFor([record], callId))
       to = record.pos
+      mark = markOf(record)
     }
     const complete = await Promise.all(items.map((item) => this.#complete(child, item)))
     const birth = parent.state().birth
-    throwIfRefused(await child.submit([{ type: 'parent-told', birth, from, to, items: complete }]))
+    throwIfRefused(await child.submit([{ type: 'parent-told', birth, from, to, mark, items: complete }]))
     return true
   }
 
@@ -259,7 +261,10 @@ export class ChildLink {
     this.#isDue = false
     const told = said.report.end ? await this.#shorten(said.report, said.report.end) : said.report
     const birth = child.state().birth
-    await this.#submit({ type: 'child-reported', callId, birth, from, to: said.to, report: told })
+    const { to } = said
+    const newest = records.find(({ pos }) => pos === to)
+    const marked = newest && { mark: markOf(newest) }
+    await this.#submit({ type: 'child-reported', callId, birth, from, to, ...marked, report: told })
     return 'sent'
   }
 
@@ -272,6 +277,15 @@ export class ChildLink {
 
   async #submit(input: Input): Promise<void> {
     throwIfRefused(await this.#init.parent.submit([input]))
+  }
+
+  #warnAgain(cause: unknown): void {
+    const { log, parent, callId } = this.#init
+    log.warn('a delegated call is being followed again', {
+      session: parent.session,
+      callId,
+      cause: this.#describe(cause),
+    })
   }
 
   /** What was thrown, without the program's keys: it goes into a log, and to a model. */
@@ -303,6 +317,28 @@ function findContradiction(child: LinkedChild, entry: Child, parent: SessionEngi
   if (pos < entry.pos) return say(`its log ends at record ${pos}, and record ${entry.pos} was read before`)
   if (place.pos > own.pos)
     return say(`it was told of record ${place.pos}, and the log of session ${session} ends at ${own.pos}`)
+  return undefined
+}
+
+/** Tells a record from another one that a log restored from a backup has at that position. */
+function markOf({ epoch, nowMs, facts }: SessionRecord): string {
+  return `${epoch}.${nowMs}.${facts.length}`
+}
+
+/**
+ * Why the two logs cannot belong together although their lengths may: one was restored from a backup, and has other records
+ * since. Undefined if they may.
+ */
+async function findOtherRecord(child: LinkedChild, entry: Child, parent: SessionEngine): Promise<Lost | undefined> {
+  const { pos = -1, mark = '' } = child.state().parent ?? {}
+  const isOther = async ({ stream }: SessionEngine, read: { readonly pos: number; readonly mark: string }) => {
+    const record = read.mark === '' ? undefined : await stream.recordAt(read.pos)
+    return record !== undefined && markOf(record) !== read.mark
+  }
+  const say = (message: string): Lost => ({ code: 'child_lost', message })
+  if (await isOther(child, entry)) return say(`its log has another record ${entry.pos} than the one that was read`)
+  if (await isOther(parent, { pos, mark }))
+    return say(`it was told of another record ${pos} than the log of session ${parent.session} has`)
   return undefined
 }
 

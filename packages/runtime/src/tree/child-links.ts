@@ -130,6 +130,10 @@ function createAgent(create: () => Agent): Agent {
     return create()
   } catch (cause) {
     if (isBatonError(cause)) throw cause
-    throw new BatonError({ code: 'invalid_tool', message: `its agent could not be made: ${describeThrown(cause)}`, cause })
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: `its agent could not be made: ${describeThrown(cause)}`,
+      cause,
+    })
   }
 }
