@@ -50,17 +50,17 @@ export function passChildDeadline(draft: Draft, callId: string, generation: numb
 }
 
 /** A repeat, or a report of a child that is closed, has no effect. */
-export function takeReport(draft: Draft, { callId, birth, from, to, report }: InputOf<'child-reported'>): void {
+export function takeReport(draft: Draft, { callId, birth, from, to, mark, report }: InputOf<'child-reported'>): void {
   const child = findChild(draft.state, callId)
   if (!child || child.pos !== from) return
   const { spent, acted, waits, untrusted } = report
-  const named = child.birth === '' && { birth }
+  const named = { ...(child.birth === '' && { birth }), ...(mark !== undefined && { mark }) }
   emit(draft, { type: 'child-reported', callId, ...named, to, spent, acted, waits, untrusted })
   withdrawClosed(draft, callId, report.closed)
   leaveEnded(draft, callId, report.ended)
   for (const request of report.requests) relay(draft, callId, request)
   if (report.end) closeChild(draft, callId, report, report.end)
-  else endOverspent(draft)
+  endOverspent(draft)
 }
 
 /** The children of a turn over its limits have to end; then the turn fails as it does without children. */

@@ -387,6 +387,8 @@ export const FACTS = {
     ...CALL,
     birth: s.optional(s.text),
     to: s.integer(-1),
+    /** Tells the record at `to` from another one at that position; absent: it cannot be told. */
+    mark: s.optional(s.text),
     spent: Spent,
     acted: s.flag,
     waits: s.flag,
@@ -413,7 +415,13 @@ export const FACTS = {
   'child-lost': { ...CALL, code: s.textOf<ErrorCode>(), message: s.text },
   'child-closed': { ...CALL, stop: ChildStop, spent: Spent, did: Deeds, untrusted: s.list(s.text) },
   /** The parent's log was read up to `to`. `grant`: with the task. `end`: why the child has to end. */
-  'parent-told': { to: s.count, grant: s.optional(Grant), end: s.optional(s.text) },
+  'parent-told': {
+    to: s.count,
+    /** Tells the record at `to` from another one at that position; absent: it cannot be told. */
+    mark: s.optional(s.text),
+    grant: s.optional(Grant),
+    end: s.optional(s.text),
+  },
   /** A decision came for a request that this session, or one below it, had closed. */
   'decision-ignored': { id: s.text, reason: s.text },
 

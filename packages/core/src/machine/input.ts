@@ -268,6 +268,8 @@ export type HostReport =
       readonly birth: string
       readonly from: number
       readonly to: number
+      /** Tells the record at `to` from another one at that position. */
+      readonly mark?: string
       readonly report: ChildReport
     }
   /** The log of a child is missing or damaged, or contradicts this one. */
@@ -278,6 +280,8 @@ export type HostReport =
       readonly birth: string
       readonly from: number
       readonly to: number
+      /** Tells the record at `to` from another one at that position. */
+      readonly mark?: string
       readonly items: readonly ParentItem[]
     }
 

@@ -33,14 +33,26 @@ export type ParentFact = FactOf<'child-opened' | 'parent-told'>
 export function applyParentFact(state: State, fact: ParentFact): State {
   if (fact.type === 'child-opened') {
     const { session, birth, callId, root, depth, tools } = fact
-    const place = { session, birth, callId, root, depth, tools, pos: -1, grant: null, end: null, finished: null }
+    const place = {
+      session,
+      birth,
+      callId,
+      root,
+      depth,
+      tools,
+      pos: -1,
+      mark: '',
+      grant: null,
+      end: null,
+      finished: null,
+    }
     const nothing = { spent: NOTHING_SPENT, acted: false, did: { calls: [] }, untrusted: [] }
     return { ...state, parent: { ...place, ...nothing } }
   }
   const { parent } = state
   if (!parent) return state
-  const { to, grant = parent.grant, end = parent.end } = fact
-  return { ...state, parent: { ...parent, pos: to, grant, end } }
+  const { to, mark = '', grant = parent.grant, end = parent.end } = fact
+  return { ...state, parent: { ...parent, pos: to, mark, grant, end } }
 }
 
 /** Adds a fact to the totals that the parent reads. `before`: the state that the fact was applied to. */

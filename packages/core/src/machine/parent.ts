@@ -17,12 +17,18 @@ import type { Call, State } from './state.ts'
 import { findApproval, findCall, findQuestion, findRelayed } from './state.ts'
 
 /** A repeat has no effect. */
-export function takeTold(draft: Draft, { from, to, items }: InputOf<'parent-told'>): void {
+export function takeTold(draft: Draft, { from, to, mark, items }: InputOf<'parent-told'>): void {
   const { parent } = draft.state
   if (parent?.pos !== from) return
   const task = items.find((item) => item.type === 'task')
   const end = items.find((item) => item.type === 'end')
-  emit(draft, { type: 'parent-told', to, ...(task && { grant: task.grant }), ...(end && { end: end.reason }) })
+  emit(draft, {
+    type: 'parent-told',
+    to,
+    ...(mark !== undefined && { mark }),
+    ...(task && { grant: task.grant }),
+    ...(end && { end: end.reason }),
+  })
   for (const item of items) takeItem(draft, item)
 }
 

@@ -264,6 +264,8 @@ export interface Parent {
   readonly tools: readonly string[]
   /** Position up to which its log was read; -1: nothing of it. */
   readonly pos: number
+  /** Tells the record at `pos` from another one; empty if it cannot be told. */
+  readonly mark: string
   /** Null until the task came. */
   readonly grant: Grant | null
   /** Why this session has to end; null if it may continue. */
@@ -289,6 +291,8 @@ export interface Child {
   readonly began: number
   /** Position up to which its log was read; -1: nothing of it. */
   readonly pos: number
+  /** Tells the record at `pos` from another one; empty if it cannot be told. */
+  readonly mark: string
   /** Position of the newest record with something for it. */
   readonly told: number
   /** Birth of its log; empty until the first report. */

@@ -181,8 +181,10 @@ export class LocalSession implements CopyingEngine, ActorListener {
    * a time.
    * @throws BatonError `invalid_agent`, `unknown_model`
    */
-  adopt(agent: Agent): Promise<void> {
-    return this.#world.adopt(agent, () => this.state())
+  async adopt(agent: Agent): Promise<void> {
+    const before = this.world
+    await this.#world.adopt(agent, () => this.state())
+    if (this.world !== before) await this.#links.adopt()
   }
 
   child(callId: string): LocalSession | undefined {
@@ -353,13 +355,15 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   /** A session of a delegated call, in the tree of this one. */
   #openChild({ name, place, agent, mustExist }: ChildOpening): Promise<LocalSession> {
-    const { child, principal } = this.#init
-    const under = child?.under ?? { root: this.session, rootEpoch: this.#actor.state.epoch }
+    const { child } = this.#init
+    const { epoch, principal } = this.#actor.state
+    const under = child?.under ?? { root: this.session, rootEpoch: epoch }
     return openLocalSession({
       ...this.#init,
       session: name,
       agent,
-      principal,
+      // Its caller's owner: whoever opened the caller may be another principal, who is refused.
+      principal: principal === '' ? this.#init.principal : { id: principal },
       meta: {},
       mustExist,
       child: { place, under },
@@ -427,6 +431,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   #changeAgent(): void {
     if (this.#lingering) return this.#spoil(this.#lingering)
     this.#actor.setSpec(this.world.spec)
+    void this.#links.adopt() // never rejects
     // If the session has died, its successor starts with the new agent anyway.
     this.submit([{ type: 'agent-changed' }]).catch(() => {})
   }

@@ -1,10 +1,10 @@
 // The link between a session and the child of one of its calls, both in this process: it reads each log and tells the other one
 // what concerns it. It keeps nothing: each session's own log says how far it has read the other's.
-import type { Accepted, ContentPart, Logger, Refused, Timers } from '@baton/core/internal'
+import type { Accepted, Agent, ContentPart, Logger, Refused, Timers } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { Child, ChildEnd, ChildReport, Input, ParentItem, SessionRecord } from '@baton/core/machine'
 import { findApproval, findChild, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
-import { describeThrown } from '../describe-thrown.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
 import { readWaitingAnswer } from '../session/details.ts'
 import { nameMediaBlob } from '../work/media.ts'
@@ -13,6 +13,8 @@ import { shortenText } from '../work/tool-result.ts'
 /** The open session of a delegated call. */
 export interface LinkedChild extends SessionEngine {
   isClosed(): boolean
+  /** @throws BatonError `invalid_agent`, `unknown_model` */
+  adopt(agent: Agent): Promise<void>
   close(): Promise<void>
 }
 
@@ -112,7 +114,8 @@ export class ChildLink {
     if (!child) return
     this.#child = child
     try {
-      const lost = findContradiction(child, entry, this.#init.parent)
+      const { parent } = this.#init
+      const lost = findContradiction(child, entry, parent) ?? (await findOtherRecord(child, entry, parent))
       if (lost) await this.#submit({ type: 'child-lost', callId: entry.callId, ...lost })
       else await this.#pump(child)
     } finally {
@@ -135,7 +138,7 @@ export class ChildLink {
       await child.close()
     } catch (cause) {
       const code = isBatonError(cause) ? cause.code : 'internal'
-      const input = this.#describeFailure(entry, code, describeThrown(cause))
+      const input = this.#describeFailure(entry, code, this.#describe(cause))
       if (input) await this.#submit(input)
       // Another owner of the root continues the child.
       else if (code === 'session_held') this.#isLeft = true
@@ -191,14 +194,17 @@ export class ChildLink {
     const from = child.state().parent?.pos ?? -1
     if (told <= from) return false
     let to = from
+    let mark = ''
     const items: ParentItem[] = []
     for await (const record of parent.stream.records(Math.max(from + 1, began))) {
       items.push(...itemsFor([record], callId))
       to = record.pos
+      mark = markOf(record)
     }
     if (to === from) return false
     const complete = await Promise.all(items.map((item) => this.#complete(child, item)))
-    demand(await child.submit([{ type: 'parent-told', birth: parent.state().birth, from, to, items: complete }]))
+    const birth = parent.state().birth
+    demand(await child.submit([{ type: 'parent-told', birth, from, to, mark, items: complete }]))
     return true
   }
 
@@ -253,7 +259,10 @@ export class ChildLink {
     this.#isDue = false
     const told = said.report.end ? await this.#shorten(said.report, said.report.end) : said.report
     const birth = child.state().birth
-    await this.#submit({ type: 'child-reported', callId, birth, from, to: said.to, report: told })
+    const { to } = said
+    const newest = records.find(({ pos }) => pos === to)
+    const marked = newest && { mark: markOf(newest) }
+    await this.#submit({ type: 'child-reported', callId, birth, from, to, ...marked, report: told })
     return true
   }
 
@@ -284,7 +293,12 @@ export class ChildLink {
 
   #warn(message: string, cause: unknown): void {
     const { log, parent, callId } = this.#init
-    log.warn(message, { session: parent.session, callId, cause: describeThrown(cause) })
+    log.warn(message, { session: parent.session, callId, cause: this.#describe(cause) })
+  }
+
+  /** What was thrown, without the program's keys: it goes into a log, and to a model. */
+  #describe(cause: unknown): string {
+    return hideSecrets(describeThrown(cause), this.#init.parent.world.secrets)
   }
 }
 
@@ -310,6 +324,28 @@ function findContradiction(child: LinkedChild, entry: Child, parent: SessionEngi
   if (pos < entry.pos) return say(`its log ends at record ${pos}, and record ${entry.pos} was read before`)
   if (place.pos > own.pos)
     return say(`it was told of record ${place.pos}, and the log of session ${session} ends at ${own.pos}`)
+  return undefined
+}
+
+/** Tells a record from another one that a log restored from a backup has at that position. */
+function markOf({ epoch, nowMs, facts }: SessionRecord): string {
+  return `${epoch}.${nowMs}.${facts.length}`
+}
+
+/**
+ * Why the two logs cannot belong together although their lengths may: one was restored from a backup, and has other records
+ * since. Undefined if they may.
+ */
+async function findOtherRecord(child: LinkedChild, entry: Child, parent: SessionEngine): Promise<Lost | undefined> {
+  const { pos = -1, mark = '' } = child.state().parent ?? {}
+  const isOther = async ({ stream }: SessionEngine, read: { readonly pos: number; readonly mark: string }) => {
+    const record = read.mark === '' ? undefined : await stream.recordAt(read.pos)
+    return record !== undefined && markOf(record) !== read.mark
+  }
+  const say = (message: string): Lost => ({ code: 'child_lost', message })
+  if (await isOther(child, entry)) return say(`its log has another record ${entry.pos} than the one that was read`)
+  if (await isOther(parent, { pos, mark }))
+    return say(`it was told of another record ${pos} than the log of session ${parent.session} has`)
   return undefined
 }
 

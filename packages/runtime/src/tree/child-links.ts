@@ -1,7 +1,9 @@
 // The links of one session to the sessions of its delegated calls. It knows the tree: names, places and agents of children.
 import type { Agent, Logger, Timers } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
 import type { Child, FactOf } from '@baton/core/machine'
+import { findChild } from '@baton/core/machine'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
 import type { LinkedChild } from './child-link.ts'
 import { ChildLink } from './child-link.ts'
@@ -62,6 +64,27 @@ export class ChildLinks {
     return this.#links.get(callId)?.child
   }
 
+  /** Passes a change of the calling agent on to the open children. Never rejects. */
+  async adopt(): Promise<void> {
+    await Promise.all([...this.#links].map(([callId, { child }]) => child && this.#adopt(callId, child)))
+  }
+
+  async #adopt(callId: string, child: LinkedChild): Promise<void> {
+    const { session, log } = this.#init
+    const entry = findChild(session.state(), callId)
+    // The session ends a child whose tool is gone, and its calls finish with the tools that they have.
+    if (!entry || !findDelegation(session.world.tools, entry.name)) return
+    try {
+      await child.adopt(this.#describe(entry).agent)
+    } catch (cause) {
+      log.warn('the agent of a delegated call stays as it is, because the changed one cannot be used', {
+        session: session.session,
+        callId,
+        cause: hideSecrets(describeThrown(cause), session.world.secrets),
+      })
+    }
+  }
+
   /** Closes every child; the next openings continue their work. Never rejects. */
   async leaveAll(): Promise<void> {
     for (const callId of this.#links.keys()) this.leave(callId)
@@ -74,7 +97,7 @@ export class ChildLinks {
     await this.leaveAll()
   }
 
-  /** @throws BatonError `tool_gone`, `invalid_tool` */
+  /** @throws BatonError `tool_gone`, `invalid_tool` also if the tool's function throws */
   #describe({ callId, name, phase, pos }: Child): ChildOpening {
     const { session } = this.#init
     const { agent, tools, digest } = session.world
@@ -95,8 +118,22 @@ export class ChildLinks {
         depth: (parent?.depth ?? 0) + 1,
         tools: [...(parent?.tools ?? []), name],
       },
-      agent: createChildAgent(agent, callId, rules),
+      agent: createAgent(() => createChildAgent(agent, callId, rules)),
       mustExist: phase === 'ending' || pos >= 0,
     }
+  }
+}
+
+/** The function of a delegating tool is the program's. @throws BatonError */
+function createAgent(create: () => Agent): Agent {
+  try {
+    return create()
+  } catch (cause) {
+    if (isBatonError(cause)) throw cause
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: `its agent could not be made: ${describeThrown(cause)}`,
+      cause,
+    })
   }
 }

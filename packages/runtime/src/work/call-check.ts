@@ -20,7 +20,7 @@ import { BatonError, describeValue, runsWhere, WAITING_CHARS_MAX } from '@baton/
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { findClientToolRefusal } from './permitted.ts'
 import { within } from '../deadline.ts'
-import { describeThrown } from '../describe-thrown.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
 import { readConversation } from './request.ts'
 import type { Streaks } from './repeats.ts'
@@ -213,7 +213,7 @@ function describeForPolicy(
 }
 
 function failCheck(context: WorkContext, call: CheckedCall, argumentsHash: string, cause: unknown): CallCheck {
-  const why = describeThrown(cause)
+  const why = hideSecrets(describeThrown(cause), context.secrets)
   context.log.warn('a call could not be checked', { session: call.session, tool: call.name, cause: why })
   return { argumentsHash, invalid: `the call was not run, because it could not be checked: ${why}` }
 }

@@ -44,7 +44,7 @@ export function describeDelegation(rules: DelegateRules, { input, told, untruste
     task: [{ type: 'text', text }],
     ...(untrusted.length > 0 && { untrusted }),
     ...(untrusted.length > 0 && { known }),
-    acts: mayAct(agent, DEPTH_MAX),
+    acts: mayAct(agent),
     ...(Object.keys(limits).length > 0 && { limits }),
   }
 }
@@ -59,13 +59,22 @@ function findKnown(text: string, told: readonly StoredMessage[]): readonly strin
     .slice(0, KNOWN_MAX)
 }
 
-/** Levels of agents to look at; anything deeper counts as acting. */
-const DEPTH_MAX = 5
+/** Agents to look at; more of them count as acting. */
+const AGENTS_MAX = 200
 
-/** Whether the agent, or an agent that it may delegate to, has sources or a tool that is not pure. */
-function mayAct({ sources, tools }: Agent, levels: number): boolean {
-  if (sources.length > 0 || levels === 0) return true
-  return tools.some(({ delegation, effect }) =>
-    delegation ? mayAct(findDelegate(delegation), levels - 1) : effect !== 'pure',
-  )
+/**
+ * Whether the agent, or an agent that it may delegate to, has sources or a tool that is not pure. Agents may call each
+ * other, and a function may return a new one each time.
+ */
+function mayAct(first: Agent): boolean {
+  const agents = new Set([first])
+  for (const { sources, tools } of agents) {
+    if (sources.length > 0 || tools.some(({ delegation, effect }) => !delegation && effect !== 'pure')) return true
+    for (const { delegation } of tools) {
+      if (!delegation) continue
+      agents.add(findDelegate(delegation))
+      if (agents.size > AGENTS_MAX) return true
+    }
+  }
+  return false
 }
