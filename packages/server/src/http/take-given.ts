@@ -67,7 +67,9 @@ export async function takeGiven(
       : ({ type: 'ok', content: [{ type: 'text', text: asText(given.output) }], value: given.output } as const)
   // Attaching the call's page again would shorten the lease that keeps its other calls.
   const client = await session.client(
-    call.holder === undefined ? { client: createPageName(newId()) } : { client: call.holder, onlyResults: true },
+    call.holder === undefined
+      ? { client: createPageName(newId()), below: true }
+      : { client: call.holder, onlyResults: true },
   )
   try {
     if (!isSettled && call.status !== 'running') await client.claim(call.callId)

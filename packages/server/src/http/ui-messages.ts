@@ -105,11 +105,18 @@ function writeStep({ text, reasoning, calls, sources }: StepView, linkMedia: Lin
   ]
 }
 
+/** The title of a call; that of a call below begins with the names of its agents. */
+export function showTitle({ name, title, path }: CallView): string | undefined {
+  return path ? [...path.map(({ agent }) => agent), title ?? name].join(' › ') : title
+}
+
 /**
  * Shows a call without asking the page to run it; to get calls to run, it resumes the stream. An unsettled `once` call
  * already has its page.
  */
-function writeCall({ callId, name, input, title, result, runs, effect }: CallView, linkMedia: LinkMedia): JsonObject {
+function writeCall(call: CallView, linkMedia: LinkMedia): JsonObject {
+  const { callId, name, input, result, runs, effect } = call
+  const title = showTitle(call)
   const part = {
     type: `tool-${name}`,
     toolCallId: callId,
