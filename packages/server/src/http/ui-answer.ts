@@ -2,10 +2,11 @@
 // the answer, because a page that submits a result or a decision continues the message it has.
 import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
+import { showEndBelow, showTitle } from '../shared/calls-below.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
 import { UI_FINAL_STATES } from './ui-chunks.ts'
 import type { LinkMedia } from './ui-messages.ts'
-import { showContent, showTitle, writeUserParts } from './ui-messages.ts'
+import { showContent, writeUserParts } from './ui-messages.ts'
 
 export interface UiAnswerOptions {
   /** The part that the page has, if any. */
@@ -374,17 +375,17 @@ export class UiAnswer {
     })
   }
 
-  #tellResult({ callId: toolCallId, result, path, runs }: CallView): void {
+  #tellResult(call: CallView): void {
+    const { callId: toolCallId, result } = call
+    const end = showEndBelow(call)
     if (!result) return
     if (result.type === 'ok') {
       const output = result.value ?? showContent(result.content, this.#init.linkMedia)
       this.#tell({ type: 'tool-output-available', toolCallId, output })
     } else if (result.type === 'denied' && this.#asked.has(toolCallId))
       this.#tell({ type: 'tool-output-denied', toolCallId })
-    else if (path && runs !== 'client' && result.type === 'unknown') {
-      const output = `The agent "${path.at(-1)?.agent ?? ''}" has the result.`
-      this.#tell({ type: 'tool-output-available', toolCallId, output })
-    } else this.#tell({ type: 'tool-output-error', toolCallId, errorText: result.message })
+    else if (end !== undefined) this.#tell({ type: 'tool-output-available', toolCallId, output: end })
+    else this.#tell({ type: 'tool-output-error', toolCallId, errorText: result.message })
   }
 
   #tellSources({ sources }: SessionEventOf<'sources'>): void {
