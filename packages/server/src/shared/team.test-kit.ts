@@ -55,5 +55,5 @@ export const choose = tool({
 /** A client tool. */
 export const place = tool({ name: 'place', description: 'place', input: EMPTY, effect: 'once' })
 
-/** What a model has read last, as text. */
+/** The newest message that a model was sent, as text. */
 export const lastRead = (model: ScriptedModel): string => JSON.stringify(model.requests.at(-1)?.messages.at(-1))
