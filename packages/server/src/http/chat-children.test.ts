@@ -312,3 +312,23 @@ test('the stop endpoint ends the turn while an approval below waits', async () =
   await settled(page, ({ status }) => status === 'ready')
   expect([ran, await session.approvals()]).toEqual([[], []])
 })
+
+test('a page runs a client tool in one turn, and one of an agent below in the next', async () => {
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once' })
+  const agent = createPair({
+    helper: { steps: [calls('place'), { text: 'There.' }], tools: [place] },
+    boss: { steps: [calls('place'), { text: 'Done.' }, { calls: [asks] }, { text: 'Done.' }], tools: [place] },
+  })
+  const { openPage, stop } = startChats({ agent })
+  stops.push(stop)
+  const page = openPage('c', {
+    onToolCall: ({ toolCall: { toolName, toolCallId } }) => {
+      if (toolName === 'place') void page.addToolOutput({ tool: toolName, toolCallId, output: 'Rome' })
+    },
+  })
+  for (const text of ['Where?', 'And the helper?']) {
+    await page.sendMessage({ text })
+    await settled(page, isDone)
+  }
+  expect(findTool(page, 'helper')).toMatchObject({ output: 'There.' })
+})

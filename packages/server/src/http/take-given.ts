@@ -78,8 +78,17 @@ export async function takeGiven(
     if (isBatonError(cause) && (cause.code === 'call_over' || cause.code === 'call_not_offered')) return false
     throw cause
   } finally {
-    if (call.holder === undefined) await client.detach().catch(() => {}) // its lease will expire
+    // Its response has ended: a client that stayed would be offered later calls, and nobody would run them.
+    if (isDone(session, call, calls)) await client.detach().catch(() => {}) // its lease will expire
   }
+}
+
+/** Whether the client behind a call has no other open call. */
+function isDone(session: FrontSession, { callId, holder }: CallView, calls: GivenTo['calls']): boolean {
+  if (holder === undefined) return true
+  return [...calls.values()].every(
+    (one) => one.holder !== holder || one.callId === callId || session.openCall(one.callId)?.settled !== false,
+  )
 }
 
 /** `isInvented`: the session is asked even if the request is not open, for its refusal. */
