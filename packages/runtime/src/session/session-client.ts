@@ -57,9 +57,9 @@ export class SessionClient implements LeaseClient {
   }
 
   async renew(): Promise<void> {
-    const { init, principal } = this.#parts
+    const { init, principal, engine } = this.#parts
     this.#isDetached = false
-    const runs = init.onlyResults ? [] : init.runs
+    const runs = init.onlyResults ? [] : (init.runs ?? (init.below ? listBelow(engine.world.tools) : undefined))
     await this.#report({
       type: 'client-attached',
       connection: this.connection,
@@ -172,6 +172,11 @@ function listClientTools(tools: readonly Tool[], levels: number): readonly strin
     return levels === 0 ? [] : listClientTools(findDelegate(tool.delegation).tools, levels - 1)
   })
   return [...new Set(names)]
+}
+
+/** All client tools of an agent that delegates; undefined for others, of which a client without a list runs all. */
+function listBelow(tools: readonly Tool[]): readonly string[] | undefined {
+  return tools.some(({ delegation }) => delegation) ? listClientTools(tools, TREE_LEVELS) : undefined
 }
 
 /**

@@ -81,7 +81,7 @@ export class ChatAnswer {
     const untilMs = Math.max(0, ...own.map(({ deadlineMs }) => deadlineMs ?? nowMs() + LEASE_MAX_MS))
     const leaseMs = Math.min(LEASE_MAX_MS, Math.max(KEPT_LEASE_MS, untilMs - nowMs() + GRACE_MS))
     try {
-      await (own.length > 0 ? session.client({ client: client.connection, leaseMs }) : client.detach())
+      await (own.length > 0 ? session.client({ client: client.connection, leaseMs, below: true }) : client.detach())
     } catch {
       // The session is closed or accepts no clients, so the lease will expire.
     }
@@ -107,7 +107,7 @@ export class ChatAnswer {
     const { session, newId } = this.#init
     const name = createPageName(newId())
     const attach = async (): Promise<void> => {
-      this.#client = await session.client({ client: name, leaseMs: KEPT_LEASE_MS })
+      this.#client = await session.client({ client: name, leaseMs: KEPT_LEASE_MS, below: true })
       if (this.#left.signal.aborted) await this.leave()
       else this.#stopRenewals = keepLease({ ...this.#init, client: this.#client })
     }

@@ -13,6 +13,7 @@ import { chain, readTurn } from './newest-turn.ts'
 import { hasEndedOtherwise, takeGiven } from './take-given.ts'
 import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
 import type { UiChunk } from './ui-chunks.ts'
+import { showTitle } from '../shared/calls-below.ts'
 import { readPages } from '../shared/message-pages.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 
@@ -194,13 +195,20 @@ async function findUnknown(session: FrontSession, said: readonly Said[]): Promis
 async function findWaiting(session: FrontSession): Promise<ChatData['waiting']> {
   const { past, calls, reader } = await readTurn(session)
   reader.leave()
-  const answered = new Set(past.flatMap((event) => (event.type === 'question-answered' ? [event.questionId] : [])))
+  const answered = new Set(
+    past.flatMap((event) => {
+      if (event.type === 'request-withdrawn') return [event.requestId]
+      return event.type === 'question-answered' ? [event.questionId] : []
+    }),
+  )
   const asked = past.filter(
     (event) => event.type === 'question-asked' && !answered.has(event.questionId),
   ) as readonly SessionEventOf<'question-asked'>[]
-  const asking = new Set(asked.map(({ callId }) => callId))
+  // A call below that asks is not shown; the delegated one is.
+  const asking = new Set(asked.map(({ callId, path }) => path?.[0]?.callId ?? callId))
   return [...calls.values()].flatMap((call) => {
-    const { callId, name, title, status, runs } = call
+    const { callId, name, status, runs } = call
+    const title = showTitle(call)
     const isHeld = runs === 'client' && (status === 'waiting' || status === 'running')
     const by =
       status === 'awaiting-approval' ? 'approval' : isHeld ? 'client' : asking.has(callId) ? 'question' : undefined

@@ -67,7 +67,9 @@ export async function takeGiven(
       : ({ type: 'ok', content: [{ type: 'text', text: asText(given.output) }], value: given.output } as const)
   // Attaching the call's page again would shorten the lease that keeps its other calls.
   const client = await session.client(
-    call.holder === undefined ? { client: createPageName(newId()) } : { client: call.holder, onlyResults: true },
+    call.holder === undefined
+      ? { client: createPageName(newId()), below: true }
+      : { client: call.holder, onlyResults: true },
   )
   try {
     if (!isSettled && call.status !== 'running') await client.claim(call.callId)
@@ -76,8 +78,17 @@ export async function takeGiven(
     if (isBatonError(cause) && (cause.code === 'call_over' || cause.code === 'call_not_offered')) return false
     throw cause
   } finally {
-    if (call.holder === undefined) await client.detach().catch(() => {}) // its lease will expire
+    // Its response has ended: a client that stayed would be offered later calls, and nobody would run them.
+    if (isDone(session, call, calls)) await client.detach().catch(() => {}) // its lease will expire
   }
+}
+
+/** Whether the client behind a call has no other open call. */
+function isDone(session: FrontSession, { callId, holder }: CallView, calls: GivenTo['calls']): boolean {
+  if (holder === undefined) return true
+  return [...calls.values()].every(
+    (one) => one.holder !== holder || one.callId === callId || session.openCall(one.callId)?.settled !== false,
+  )
 }
 
 /** `isInvented`: the session is asked even if the request is not open, for its refusal. */

@@ -2,6 +2,7 @@
 // the answer, because a page that submits a result or a decision continues the message it has.
 import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
+import { showEndBelow, showTitle } from '../shared/calls-below.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
 import { UI_FINAL_STATES } from './ui-chunks.ts'
 import type { LinkMedia } from './ui-messages.ts'
@@ -46,8 +47,8 @@ export class UiAnswer {
   #steps = 0
   #step: number | undefined
   #isStepOpen = false
-  /** Whether requests of agents below have a step in the page. */
-  #isBelow = false
+  /** Whether the past of the answer has been read. */
+  #isLive = false
   #block: Block | undefined
   #blocks = 0
   readonly #calls = new Map<string, CallView>()
@@ -55,8 +56,8 @@ export class UiAnswer {
   readonly #told = new Map<string, boolean>()
   /** Newest request for approval by call. The denial of such a call is shown as one. */
   readonly #asked = new Map<string, string>()
-  /** Calls that a person denied. */
-  readonly #denied = new Set<string>()
+  /** Questions of agents below that the page was shown. */
+  readonly #questions = new Set<string>()
   /** User messages that wait until the model reads them. */
   readonly #waiting = new Map<string, SessionEventOf<'message-added'>['message']>()
   #ended = false
@@ -80,9 +81,7 @@ export class UiAnswer {
     // A page submits its results after the response has ended, so they must not wait for a call held by another page.
     const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
     const ofPage = open.filter((call) => this.#isOfPage(call))
-    // A delegated call waits with what its agent asks of the page.
-    const asking = new Set(ofPage.flatMap(({ path }) => path?.[0]?.callId ?? []))
-    const waits = (call: CallView): boolean => asking.has(call.callId) || isElsewhere(call)
+    const waits = (call: CallView): boolean => isElsewhere(call) || waitsBelow(call, ofPage)
     return ofPage.length > 0 && open.every((call) => ofPage.includes(call) || waits(call))
   }
 
@@ -100,9 +99,16 @@ export class UiAnswer {
   /** Ends the response; the answer continues when the page has submitted what it waits for. */
   pause(): readonly UiChunk[] {
     this.#chunks = []
+    // A page sends its decisions when all calls of its last step have an output: a delegated one gets its result later.
+    for (const call of this.#delegated) this.#tellChild(call, 'final')
     this.#closeStep()
     this.#tell({ type: 'finish', finishReason: 'tool-calls' })
     return this.#chunks
+  }
+
+  /** Open calls that other agents do. */
+  get #delegated(): readonly CallView[] {
+    return [...this.#calls.values()].filter(({ child, status }) => child && status !== 'settled')
   }
 
   #isOfPage({ callId, status }: CallView): boolean {
@@ -180,9 +186,10 @@ export class UiAnswer {
         // another client is said to run the call.
         if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
         else if (isKnown || UI_FINAL_STATES.has(state ?? '')) break
-        const { title, asked } = call
+        const { asked, path } = call
+        const title = showTitle(call)
         const reason = asked && { asked: asked as unknown as JsonObject } // plain data
-        const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason }
+        const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason, ...showPath(path) }
         this.#tell({
           type: 'tool-approval-request',
           approvalId,
@@ -200,23 +207,27 @@ export class UiAnswer {
         const isKnown = isSaid || UI_FINAL_STATES.has(known?.calls.get(callId) ?? '')
         const why = reason !== undefined && { reason }
         if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved, ...why })
-        if (approved) this.#denied.delete(callId)
-        else this.#denied.add(callId)
         break
       }
       case 'question-asked': {
-        const { questionId, callId, message, schema, expiresAtMs } = event
-        this.#tell({
-          type: 'data-question',
-          id: questionId,
-          data: { questionId, callId, message, schema, expiresAtMs },
-        })
+        const { questionId, callId, message, schema, expiresAtMs, path } = event
+        const data = { questionId, callId, message, schema, expiresAtMs, ...showPath(path) }
+        if (path) this.#questions.add(questionId)
+        this.#tell({ type: 'data-question', id: questionId, data })
         break
       }
       case 'question-answered': {
         const { questionId, callId } = event
+        this.#questions.delete(questionId)
         const answer = 'value' in event ? { value: event.value ?? null } : { declined: event.declined ?? 'nobody' }
         this.#tell({ type: 'data-question', id: questionId, data: { questionId, callId, ...answer } })
+        break
+      }
+      case 'request-withdrawn': {
+        const { requestId: questionId, callId, reason } = event
+        const declined = reason === 'expired' ? reason : 'nobody'
+        if (this.#questions.delete(questionId))
+          this.#tell({ type: 'data-question', id: questionId, data: { questionId, callId, declined } })
         break
       }
       default:
@@ -226,6 +237,10 @@ export class UiAnswer {
 
   #takeSessionEvent(event: SessionEvent): void {
     switch (event.type) {
+      case 'live':
+        this.#isLive = true
+        for (const call of this.#delegated) if (this.#init.known?.calls.has(call.callId)) this.#tellChild(call)
+        break
       case 'session':
         if (event.plan) this.#tell({ type: 'data-plan', id: 'plan', data: event.plan })
         if (event.title !== undefined) this.#tell({ type: 'data-title', data: event.title, transient: true })
@@ -270,7 +285,6 @@ export class UiAnswer {
     if (this.#step === step) return
     this.#closeStep()
     this.#step = step
-    this.#isBelow = false
     this.#steps += 1
     this.#isStepOpen = true
     if (!this.#isKnownStep) this.#tell({ type: 'start-step' })
@@ -311,11 +325,11 @@ export class UiAnswer {
 
   #takeCall(call: CallView): void {
     this.#closeBlock()
-    if (call.path) this.#openBelow()
     const before = this.#calls.get(call.callId)
     this.#calls.set(call.callId, call)
     const known = this.#init.known?.calls.get(call.callId)
-    const isFinal = UI_FINAL_STATES.has(known ?? '')
+    // The output of a delegated call in the page may be that of a pause.
+    const isFinal = UI_FINAL_STATES.has(known ?? '') && !call.child
     // Unanswered calls that the page has are its own, and are not sent again.
     if (!this.#told.has(call.callId) && known !== undefined)
       this.#told.set(
@@ -325,28 +339,18 @@ export class UiAnswer {
     const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
     const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
     if (isNew || isEdited) this.#tellInput(call)
-    if (call.child && call.status !== 'settled' && call.child.status !== before?.child?.status)
-      this.#tellChild(call, call.child)
+    const isChanged = call.child?.status !== before?.child?.status
+    if (isChanged && call.status !== 'settled' && (this.#isLive || known === undefined)) this.#tellChild(call)
     const isSaid = isFinal && this.#init.known?.endedOtherwise?.has(call.callId) !== true
     if (call.status === 'settled' && before?.status !== 'settled' && !isSaid) this.#tellResult(call)
   }
 
-  /**
-   * Begins a step of the page for what agents below ask: a page sends its decisions once all calls of its last step have
-   * a result, and the delegated call has none yet.
-   */
-  #openBelow(): void {
-    if (this.#isBelow) return
-    this.#isBelow = true
-    if (!this.#isKnownStep) this.#tell({ type: 'finish-step' })
-    this.#steps += 1
-    if (!this.#isKnownStep) this.#tell({ type: 'start-step' })
-  }
-
   /** Shows how the other agent fares. */
-  #tellChild({ callId: toolCallId }: CallView, { agent, status }: NonNullable<CallView['child']>): void {
-    if (this.#told.has(toolCallId))
-      this.#tell({ type: 'tool-output-available', toolCallId, output: { agent, status }, preliminary: true })
+  #tellChild({ callId: toolCallId, child }: CallView, how?: 'final'): void {
+    if (!child || !this.#told.has(toolCallId)) return
+    const { agent, status } = child
+    const output = { agent, status }
+    this.#tell({ type: 'tool-output-available', toolCallId, output, ...(how !== 'final' && { preliminary: true }) })
   }
 
   #isForPage(call: CallView): boolean {
@@ -357,7 +361,8 @@ export class UiAnswer {
   /** Sends a client tool call once it was offered to a client: until then a page must not run it. */
   #tellInput(call: CallView, isElsewhere = true): void {
     if (call.runs === 'client' && call.status === 'proposed') return
-    const { callId: toolCallId, name: toolName, input, title } = call
+    const { callId: toolCallId, name: toolName, input } = call
+    const title = showTitle(call)
     const runsHere = this.#isForPage(call)
     this.#told.set(toolCallId, runsHere)
     this.#tell({
@@ -370,24 +375,17 @@ export class UiAnswer {
     })
   }
 
-  #tellResult({ callId: toolCallId, result, path, runs }: CallView): void {
+  #tellResult(call: CallView): void {
+    const { callId: toolCallId, result } = call
+    const end = showEndBelow(call)
     if (!result) return
-    if (path && runs !== 'client') return this.#tellEndBelow(toolCallId, path)
     if (result.type === 'ok') {
       const output = result.value ?? showContent(result.content, this.#init.linkMedia)
       this.#tell({ type: 'tool-output-available', toolCallId, output })
     } else if (result.type === 'denied' && this.#asked.has(toolCallId))
       this.#tell({ type: 'tool-output-denied', toolCallId })
+    else if (end !== undefined) this.#tell({ type: 'tool-output-available', toolCallId, output: end })
     else this.#tell({ type: 'tool-output-error', toolCallId, errorText: result.message })
-  }
-
-  /** Ends a request of an agent below, which alone reads the result of its call. */
-  #tellEndBelow(toolCallId: string, path: NonNullable<CallView['path']>): void {
-    if (this.#denied.has(toolCallId)) this.#tell({ type: 'tool-output-denied', toolCallId })
-    else {
-      const output = `The agent "${path.at(-1)?.agent ?? ''}" has the result.`
-      this.#tell({ type: 'tool-output-available', toolCallId, output })
-    }
   }
 
   #tellSources({ sources }: SessionEventOf<'sources'>): void {
@@ -408,6 +406,17 @@ export class UiAnswer {
     if (error) this.#tell({ type: 'error', errorText: encodeAppError(error).message })
     this.#tell({ type: 'finish', finishReason: FINISHES[stop], messageMetadata: { stop, usage, cursor } })
   }
+}
+
+/** Whether a delegated call waits with what its agent asks of the page, and nothing else below it runs. */
+function waitsBelow({ callId, child }: CallView, ofPage: readonly CallView[]): boolean {
+  const asking = ofPage.filter(({ path }) => path?.[0]?.callId === callId)
+  // A page returns results after its response has ended, so a client's call does not wait for others.
+  return asking.some(({ runs }) => child?.status === 'waiting' || runs === 'client')
+}
+
+function showPath(path: CallView['path']): { readonly path?: { callId: string; agent: string }[] } {
+  return path ? { path: path.map(({ callId, agent }) => ({ callId, agent })) } : {}
 }
 
 const FINISHES: Readonly<Record<TurnStop, UiFinish>> = {
