@@ -3,6 +3,7 @@ import { isJsonObject, parseJson } from '../json.ts'
 import type { Message, StoredMessage } from '../messages.ts'
 import type {
   AwaitedEffect,
+  Call,
   Effect,
   Fact,
   FactOf,
@@ -12,7 +13,7 @@ import type {
   Spec,
   State,
 } from '../machine/index.ts'
-import { applyRecord, checkRecord, effectKey, outstanding, requestTokens } from '../machine/index.ts'
+import { applyRecord, checkRecord, effectKey, outstanding, PARENT, requestTokens } from '../machine/index.ts'
 import { measureMedia } from '../machine/size.ts'
 import { answerKey, withdrawnKey } from './effect-keys.ts'
 import { inlineBlobs } from './inline-blobs.ts'
@@ -325,11 +326,19 @@ function checkDeadlines(state: State): void {
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
   for (const call of open) {
     const asks = call.questions.some(({ id }) => timers.has(`question:${id}`))
-    const own = asks || timers.has(`call:${call.callId}`) || timers.has(`approval:${call.callId}`)
+    const own = asks || ['call', 'approval', 'child'].some((name) => timers.has(`${name}:${call.callId}`))
     const behind = call.state === 'ready' && open.length > 1
+    if (waitsElsewhere(state, call)) continue
     if (!own && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
       fail('6 every wait ends', `${call.callId} (${call.state}) waits without a deadline`)
   }
+}
+
+/** The root times what its children ask. A delegated call waits as its child does, which is checked there. */
+function waitsElsewhere({ parent, children }: State, { callId, state, offer, questions }: Call): boolean {
+  if (children.some((child) => child.callId === callId && child.waits)) return true
+  if (!parent) return false
+  return state === 'awaiting-approval' || offer?.connection === PARENT || questions.length > 0
 }
 
 function checkHistory({ after, history }: Observation, options: InvariantOptions): void {
