@@ -263,8 +263,9 @@ export class ChildLink {
     return text === end.text ? told : { ...told, end: { ...end, text } }
   }
 
+  /** A parent that is being reopened waits for this link to end, so the link does not wait for it then. */
   async #submit(input: Input): Promise<void> {
-    const [answer] = await this.#init.parent.submit([input])
+    const [answer] = (await Promise.race([this.#init.parent.submit([input]), this.#left.promise])) ?? []
     if (answer?.type !== 'refused') return
     throw new BatonError({ code: answer.code, message: answer.message })
   }

@@ -64,7 +64,7 @@ export class ChildLinks {
 
   /** Closes every child. Their work goes on when they are opened again. Never rejects. */
   async leaveAll(): Promise<void> {
-    for (const callId of [...this.#links.keys()]) this.leave(callId)
+    for (const callId of this.#links.keys()) this.leave(callId)
     await Promise.all(this.#leaving)
   }
 

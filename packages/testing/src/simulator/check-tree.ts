@@ -24,7 +24,7 @@ interface KnownCall {
   isUntrusted: boolean
 }
 
-/** What a parent's log says of a child. */
+/** A child as its parent's log describes it. */
 interface KnownChild {
   readonly session: string
   readonly parent: string
@@ -35,7 +35,7 @@ interface KnownChild {
   isClosed: boolean
 }
 
-/** What a session's log says of its own usage. */
+/** A session's own usage, as its log counts it. */
 interface Counted {
   /** Tokens of its steps. */
   own: number

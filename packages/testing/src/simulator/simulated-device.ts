@@ -39,14 +39,7 @@ export function openDevice(init: DeviceOptions): SimulatedDevice {
   let open = true
   const events = session.events({ delivery: true })
   const principal = 'ann'
-  const can = {
-    sequential: false,
-    claims: true,
-    reportsPlayback: true,
-    asks: true,
-    ...(leaseMs && { leaseMs }),
-    ...(tools && { tools }),
-  }
+  const can = { ...ABILITIES, ...(leaseMs && { leaseMs }), ...(tools && { tools }) }
   const attach = (): void => {
     const attached = session.submit({ type: 'client-attached', connection, principal, ...can })
     attached.catch(() => {}) // a dead host answers nothing
@@ -118,6 +111,8 @@ function keepRenewing({ time, random }: DeviceOptions, leaseMs: number, renew: (
   }
   time.timers.start(leaseMs / 2, next)
 }
+
+const ABILITIES = { sequential: false, claims: true, reportsPlayback: true, asks: true }
 
 const OWN_TOOL: ClientToolSpec = {
   name: 'phone.own',
