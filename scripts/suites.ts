@@ -53,6 +53,13 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     seconds: 36,
     needs: ['postgres'],
   },
+  {
+    name: 'kills of a tree',
+    files: ['packages/client/src/kill-trees.*'],
+    tier: 'nightly',
+    seconds: 170,
+    needs: ['postgres'],
+  },
   { name: 'client and kills', files: ['packages/client/src/kill-moments.*'], tier: 'nightly', seconds: 51, needs: [] },
   {
     name: 'commands',

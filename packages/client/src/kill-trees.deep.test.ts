@@ -124,7 +124,7 @@ async function openTwoServers(postgres: PostgresServer, plan: KillPlan | undefin
 interface Life {
   readonly kills: number
   readonly text: string
-  /** Of each session, the root first. */
+  /** Every session's records, the root's first. */
   readonly logs: readonly (readonly SessionRecord[])[]
   readonly effects: readonly string[]
   /** Whether the person's approval was acknowledged. */
