@@ -54,6 +54,13 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     needs: ['postgres'],
   },
   { name: 'handshake of a tree', files: ['packages/testing/src/tree/*'], tier: 'nightly', seconds: 150, needs: [] },
+  {
+    name: 'kills of a tree',
+    files: ['packages/client/src/kill-trees.*'],
+    tier: 'nightly',
+    seconds: 170,
+    needs: ['postgres'],
+  },
   { name: 'client and kills', files: ['packages/client/src/kill-moments.*'], tier: 'nightly', seconds: 51, needs: [] },
   {
     name: 'commands',

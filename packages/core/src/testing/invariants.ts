@@ -13,7 +13,7 @@ import type {
   Spec,
   State,
 } from '../machine/index.ts'
-import { waitsForAnswer, applyRecord, checkRecord, effectKey, outstanding, requestTokens } from '../machine/index.ts'
+import { applyRecord, checkRecord, effectKey, outstanding, PARENT, requestTokens } from '../machine/index.ts'
 import { measureMedia } from '../machine/size.ts'
 import { answerKey, withdrawnKey } from './effect-keys.ts'
 import { inlineBlobs } from './inline-blobs.ts'
@@ -326,18 +326,19 @@ function checkDeadlines(state: State): void {
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
   for (const call of open) {
     const asks = call.questions.some(({ id }) => timers.has(`question:${id}`))
-    const own = asks || ['call', 'approval', 'child'].some((kind) => timers.has(`${kind}:${call.callId}`))
+    const own = asks || ['call', 'approval', 'child'].some((name) => timers.has(`${name}:${call.callId}`))
     const behind = call.state === 'ready' && open.length > 1
-    // The root keeps the time of what children wait for.
-    const below =
-      isAskedAbove(state, call) || state.children.some(({ callId, waits }) => callId === call.callId && waits)
-    if (!own && !below && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
+    if (waitsElsewhere(state, call)) continue
+    if (!own && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
       fail('6 every wait ends', `${call.callId} (${call.state}) waits without a deadline`)
   }
 }
 
-function isAskedAbove({ parent }: State, call: Call): boolean {
-  return parent !== null && (call.state === 'awaiting-approval' || call.state === 'claimed' || waitsForAnswer(call))
+/** The root times what its children ask. A delegated call waits as its child does, which is checked there. */
+function waitsElsewhere({ parent, children }: State, { callId, state, offer, questions }: Call): boolean {
+  if (children.some((child) => child.callId === callId && child.waits)) return true
+  if (!parent) return false
+  return state === 'awaiting-approval' || offer?.connection === PARENT || questions.length > 0
 }
 
 function checkHistory({ after, history }: Observation, options: InvariantOptions): void {

@@ -1,7 +1,7 @@
 // Trees of sessions whose process dies at any write: a call that another agent does settles once, its tools run once, and what
 // a person decided counts.
 import type { Agent, Session, Store } from '@baton/core'
-import { defineAgent, delegate, tool } from '@baton/core'
+import { BatonError, defineAgent, delegate, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -259,3 +259,45 @@ async function listEnds(disk: Store): Promise<readonly string[]> {
   const [root = []] = await readTree(disk)
   return root.filter((type) => type === 'turn-finished')
 }
+
+/** Appends in a row after whose failure a session is reopened. */
+const FAILED_APPENDS = 6
+
+test('a session that is reopened while it keeps a long answer of its child reads that answer', async () => {
+  const time = createManualTime()
+  const disk = createMemoryStore()
+  const gate = Promise.withResolvers<void>()
+  const state = { failures: 0, keeps: 0 }
+  const store: Store = {
+    ...disk,
+    append: (...given) => {
+      if (given[0] !== 's' || state.failures === 0) return disk.append(...given)
+      state.failures -= 1
+      return Promise.reject(new BatonError({ code: 'store_failed', message: 'the disk failed' }))
+    },
+    blobs: {
+      ...disk.blobs,
+      put: async (...given) => {
+        state.keeps += 1
+        await gate.promise
+        await disk.blobs.put(...given)
+      },
+    },
+  }
+  const long = 'x'.repeat(20_000)
+  const helper = defineAgent({ name: 'helper', model: createScriptedModel({ steps: [{ text: long }] }) })
+  const model = createScriptedModel({
+    steps: [{ calls: [{ name: 'helper', arguments: { task: 'Help.' } }] }, { text: 'Done.' }],
+  })
+  const boss = defineAgent({ name: 'boss', model, tools: [delegate({ agent: helper, description: 'Helps' })] })
+  const host = createHost({ environment: time.environment, store, agent: boss })
+  const session = await host.session('s')
+  session.send('Go.').answer.catch(() => {})
+  while (state.keeps === 0) await time.pass(100)
+  state.failures = FAILED_APPENDS
+  await expect(time.until(session.describe({ title: 'lost' }))).rejects.toMatchObject({ code: 'store_failed' })
+  gate.resolve()
+  await time.pass(10_000)
+  expect((await time.until(session.messages())).messages.at(-1)).toMatchObject({ stop: 'end' })
+  await host.stop()
+})

@@ -64,8 +64,8 @@ const NOTHING: ChildReport = {
 export class ChildLink {
   readonly #init: ChildLinkOptions
   #isLeft = false
-  /** Ends the wait that is under way. */
-  #wake = (): void => {}
+  /** End the waits that are under way. */
+  readonly #wakes = new Set<() => void>()
   #child: LinkedChild | undefined
   /** Set while a report that only counts waits for more. */
   #stopHold: (() => void) | undefined
@@ -90,7 +90,7 @@ export class ChildLink {
   async leave(): Promise<void> {
     this.#isLeft = true
     this.#stopHold?.()
-    this.#wake()
+    this.#wakeAll()
     await this.#child?.close()
     await this.#running
   }
@@ -250,7 +250,7 @@ export class ChildLink {
     if (!isUrgent(said.report, entry) && !this.#isDue) {
       this.#stopHold ??= this.#init.timers.start(HOLD_MS, () => {
         this.#isDue = true
-        this.#wake()
+        this.#wakeAll()
       })
       return false
     }
@@ -273,15 +273,31 @@ export class ChildLink {
     return text === end.text ? told : { ...told, end: { ...end, text } }
   }
 
+  /** A parent that is being reopened waits for this link to end, so the link does not wait for it then. */
   async #submit(input: Input): Promise<void> {
-    demand(await this.#init.parent.submit([input]))
+    demand((await this.#orLeft(this.#init.parent.submit([input]))) ?? [])
   }
 
   /** Resolves with the first of these, or when the link ends. */
   async #until(...moved: readonly Promise<unknown>[]): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
-    if (!this.#isLeft && !this.#isDue) await Promise.race([...moved, promise])
+    if (!this.#isLeft && !this.#isDue) await this.#orLeft(Promise.race(moved))
+  }
+
+  /** Resolves to undefined when the link is woken first: it ends, or has something to report. */
+  async #orLeft<Value>(work: Promise<Value>): Promise<Value | undefined> {
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const wake = (): void => resolve(undefined)
+    this.#wakes.add(wake)
+    if (this.#isLeft) wake()
+    try {
+      return await Promise.race([work, promise])
+    } finally {
+      this.#wakes.delete(wake)
+    }
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#wakes) wake()
   }
 
   async #pause(ms: number): Promise<void> {
