@@ -8,6 +8,7 @@ import type {
   StepResetReason,
   TurnStop,
 } from '@baton/core/internal'
+import { nameCall } from '../words/name-call.ts'
 import type { Screen } from './screen.ts'
 import type { ShownCalls } from './shown-calls.ts'
 
@@ -36,7 +37,8 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
   /** Why another model takes over; its name comes with the step. */
   let handover: { readonly why: string; readonly isVoid: boolean } | undefined
   const showCall = (call: CallView, atMs: number): void => {
-    const { callId, name, result } = call
+    const { callId, result } = call
+    const name = nameCall(call)
     if (settled.has(callId)) return
     if (!calls.has(callId)) {
       hasSpoken = false
@@ -45,6 +47,10 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
     }
     if (!result) return
     settled.add(callId)
+    if (call.path && call.runs === 'server' && result.type === 'unknown') {
+      screen.brief('✓', `${name}, done by its agent`, 'good')
+      return
+    }
     const { mark, words, tone } = describeResult(result)
     const folded = result.type === 'ok' ? (shown?.add(name, result) ?? '') : ''
     screen.brief(mark, `${name} ${duration(atMs - (calls.get(callId)?.startedMs ?? atMs))}${words}${folded}`, tone)

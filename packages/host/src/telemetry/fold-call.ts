@@ -65,6 +65,17 @@ export function foldCall(fold: SpanWriter, fact: Fact): void {
         ...(fact.remember && { 'baton.remember': fact.remember }),
       })
       return
+    case 'request-relayed': {
+      const { callId, id, asking, path } = fact
+      if (asking.type === 'call') return
+      const who = { 'baton.wait': 'person', 'baton.agent': path.map(({ agent }) => agent).join('/') }
+      const name = asking.type === 'approval' ? `approval ${asking.name}` : 'wait person'
+      beginWait(fold, callId, { key: `${asking.type}/${id}`, name, attributes: who })
+      return
+    }
+    case 'request-withdrawn':
+      for (const type of ['approval', 'question']) fold.end(`${type}/${fact.id}`, { 'baton.outcome': fact.reason })
+      return
     case 'call-settled':
       settle(fold, fact)
       return
