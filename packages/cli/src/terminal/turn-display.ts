@@ -37,8 +37,7 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
   /** Why another model takes over; its name comes with the step. */
   let handover: { readonly why: string; readonly isVoid: boolean } | undefined
   const showCall = (call: CallView, atMs: number): void => {
-    const { callId, result } = call
-    const name = nameCall(call)
+    const { callId, name, result } = call
     if (settled.has(callId)) return
     if (!calls.has(callId)) {
       hasSpoken = false
@@ -47,11 +46,7 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
     }
     if (!result) return
     settled.add(callId)
-    if (call.path && call.runs === 'server' && result.type === 'unknown') {
-      screen.brief('✓', `${name}, done by its agent`, 'good')
-      return
-    }
-    const { mark, words, tone } = describeResult(result)
+    const { mark, words, tone } = describeEnd(call, result)
     const folded = result.type === 'ok' ? (shown?.add(name, result) ?? '') : ''
     screen.brief(mark, `${name} ${duration(atMs - (calls.get(callId)?.startedMs ?? atMs))}${words}${folded}`, tone)
   }
@@ -80,7 +75,7 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
         handover = undefined
         break
       case 'call':
-        showCall(event.call, atMs)
+        showCall({ ...event.call, name: nameCall(event.call) }, atMs)
         break
       case 'call-progress':
         showProgress(event.callId, event.note, atMs)
@@ -162,6 +157,13 @@ function describeReset(why: string, isVoid: boolean): string {
 export function askedAgain(reason: string, hasSpoken: boolean): string {
   const why = Object.hasOwn(ASKED_AGAIN, reason) ? ASKED_AGAIN[reason as StepResetReason] : reason
   return describeReset(why, hasSpoken)
+}
+
+/** An approved call of an agent below is over; its result is that agent's. */
+function describeEnd({ path, runs }: CallView, result: CallResult): ReturnType<typeof describeResult> {
+  if (path && runs === 'server' && result.type === 'unknown')
+    return { mark: '✓', words: ', done by its agent', tone: 'good' }
+  return describeResult(result)
 }
 
 /** How a call ended: its mark, and the text after its name and time. */

@@ -65,6 +65,17 @@ export function foldCall(fold: SpanWriter, fact: Fact): void {
         ...(fact.remember && { 'baton.remember': fact.remember }),
       })
       return
+    case 'call-settled':
+      settle(fold, fact)
+      return
+    default:
+      foldBelow(fold, fact)
+  }
+}
+
+/** Requests of sessions below: waits of the delegated call. */
+function foldBelow(fold: SpanWriter, fact: Fact): void {
+  switch (fact.type) {
     case 'request-relayed': {
       const { callId, id, asking, path } = fact
       if (asking.type === 'call') return
@@ -75,9 +86,6 @@ export function foldCall(fold: SpanWriter, fact: Fact): void {
     }
     case 'request-withdrawn':
       for (const type of ['approval', 'question']) fold.end(`${type}/${fact.id}`, { 'baton.outcome': fact.reason })
-      return
-    case 'call-settled':
-      settle(fold, fact)
       return
     default:
   }

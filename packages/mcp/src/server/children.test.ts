@@ -11,9 +11,15 @@ let served: Served | undefined
 afterEach(() => served?.end())
 
 test.each([
-  ['an approval', 'pay', 'May helper › pay be called?', { approve: true }, 'paid'],
-  ['a question', 'choose', 'helper › Which?', { wine: 'red' }, 'red'],
-])('%s of an agent below is a form for the client', async (_, name, words, content, result) => {
+  {
+    what: 'an approval',
+    name: 'pay',
+    words: 'May helper › pay be called?',
+    content: { approve: true },
+    result: 'paid',
+  },
+  { what: 'a question', name: 'choose', words: 'helper › Which?', content: { wine: 'red' }, result: 'red' },
+])('$what of an agent below is a form for the client', async ({ name, words, content, result }) => {
   const pay = tool({ name: 'pay', description: 'Pays.', input: z.object({}), approval: true, execute: () => 'paid' })
   const choose = tool({
     name: 'choose',
