@@ -141,7 +141,10 @@ export interface ChildView extends s.Infer<typeof ChildView> {}
  * Delegated calls from this session down to the asking session. Present for requests of sessions below: `message` and `step`
  * name the place of the first of these calls.
  */
-const PATH = { path: s.optional(s.list(PathStep)) }
+const PATH = {
+  /** For a request or call of an agent below: the delegated calls that lead to it, from the session's own one down. */
+  path: s.optional(s.list(PathStep)),
+}
 
 /** A complete call: each event about it has all of it. */
 export const CallView = s.fields({
