@@ -237,7 +237,7 @@ export async function factsBelow<Type extends FactType>(store: Store, type: Type
   return await factsOf(store, child, type)
 }
 
-/** What the model read last, as JSON. */
+/** Results that the model read last, as JSON. */
 export function toldTo(model: ScriptedModel): string {
   const last = model.requests.at(-1)?.messages.at(-1)
   return JSON.stringify(last?.role === 'tool' ? last.parts.map(({ content }) => content) : last)

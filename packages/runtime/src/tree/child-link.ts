@@ -150,7 +150,7 @@ export class ChildLink {
     return undefined
   }
 
-  /** What a failed opening says about the call; undefined if it is tried again. */
+  /** Input that a failed opening makes for the call; undefined if it is tried again. */
   #describeFailure({ callId, pos, birth, phase }: Child, code: BatonError['code'], message: string): Input | undefined {
     const isNew = pos < 0
     const end = (ended: ChildEnd): Input => ({
@@ -288,7 +288,7 @@ export class ChildLink {
     })
   }
 
-  /** What was thrown, without the program's keys: it goes into a log, and to a model. */
+  /** Text of an error without the program's keys: it goes into a log, and to a model. */
   #describe(cause: unknown): string {
     return hideSecrets(describeThrown(cause), this.#init.parent.world.secrets)
   }

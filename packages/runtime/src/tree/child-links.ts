@@ -9,7 +9,7 @@ import type { LinkedChild } from './child-link.ts'
 import { ChildLink } from './child-link.ts'
 import { createChildAgent, findDelegation, nameChild } from './child-agent.ts'
 
-/** Where a child is in its tree. */
+/** Place of a child in its tree. */
 export type ChildPlace = Omit<FactOf<'child-opened'>, 'type'>
 
 export interface ChildOpening {
@@ -66,7 +66,8 @@ export class ChildLinks {
 
   /** Passes a change of the calling agent on to the open children. Never rejects. */
   async adopt(): Promise<void> {
-    await Promise.all([...this.#links].map(([callId, { child }]) => child && this.#adopt(callId, child)))
+    const open = [...this.#links].flatMap(([callId, { child }]) => (child ? [{ callId, child }] : []))
+    await Promise.all(open.map(({ callId, child }) => this.#adopt(callId, child)))
   }
 
   async #adopt(callId: string, child: LinkedChild): Promise<void> {
@@ -87,7 +88,7 @@ export class ChildLinks {
 
   /** Closes every child. Their work goes on when they are opened again. Never rejects. */
   async leaveAll(): Promise<void> {
-    for (const callId of [...this.#links.keys()]) this.leave(callId)
+    for (const callId of this.#links.keys()) this.leave(callId)
     await Promise.all(this.#leaving)
   }
 

@@ -7,7 +7,7 @@ import { collectTexts } from './copied-text.ts'
 /** Addresses that a task may pass on, and UTF-16 units of one. */
 const KNOWN_MAX = 32
 const KNOWN_CHARS = 2048
-/** What a child may copy as if its caller had read it: web and mail addresses. */
+/** Web and mail addresses: a child may copy them as if its caller had read them. */
 const ADDRESS = /\bhttps?:\/\/[^\s"'<>()[\]{},;]+|[^\s"'<>()[\]{},;:@]+@[^\s"'<>()[\]{},;:@]+\.[a-z]{2,}/giu
 
 export interface DelegatedCall {
