@@ -363,7 +363,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       ...this.#init,
       session: name,
       agent,
-      // Its caller's owner: whoever opened the caller may be another principal, who is refused.
+      // The caller's owner. Its opener may be a stranger, who is refused.
       principal: principal === '' ? this.#init.principal : { id: principal },
       meta: {},
       mustExist,

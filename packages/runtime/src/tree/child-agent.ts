@@ -52,7 +52,7 @@ function isDenial(verdict: Verdict): boolean {
   return verdict === 'deny' || (typeof verdict === 'object' && verdict !== null && 'deny' in verdict)
 }
 
-/** Asks for both reasons. One answer covers later calls as far as both would let it. */
+/** Asks for both reasons. One answer covers later calls if both allow it. */
 function joinRequests(one: PolicyVerdict, other: PolicyVerdict): PolicyVerdict {
   if (typeof one !== 'object' || !('ask' in one)) return other
   if (typeof other !== 'object' || !('ask' in other)) return one

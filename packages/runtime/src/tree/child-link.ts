@@ -37,7 +37,7 @@ const HOLD_MS = 1000
 const RETRY_MS = 200
 const RETRY_MS_MAX = 30_000
 
-/** Errors by which a child that has not begun fails; others may pass. */
+/** Errors that fail a child before it has begun; others may pass. */
 const IS_MISTAKE: ReadonlySet<string> = new Set([
   'invalid_agent',
   'invalid_tool',
@@ -88,7 +88,7 @@ export class ChildLink {
     })
   }
 
-  /** Closes the child; its work goes on when it is opened again. Never rejects. */
+  /** Closes the child; its work continues when it is opened again. Never rejects. */
   async leave(): Promise<void> {
     this.#isLeft = true
     this.#left.resolve()
@@ -174,7 +174,7 @@ export class ChildLink {
     this.#hold = undefined
   }
 
-  /** Passes both logs on until the child is closed here, or nothing is owed to it any more. */
+  /** Passes both logs on until the child is closed here, or its entry is gone. */
   async #pump(child: LinkedChild): Promise<void> {
     const { parent } = this.#init
     let failures = 0
@@ -320,7 +320,7 @@ function findContradiction(child: LinkedChild, entry: Child, parent: SessionEngi
   return undefined
 }
 
-/** Tells a record from another one that a log restored from a backup has at that position. */
+/** Mark of a record. A log restored from a backup may have another record at the same position. */
 function markOf({ epoch, nowMs, facts }: SessionRecord): string {
   return `${epoch}.${nowMs}.${facts.length}`
 }
@@ -342,7 +342,7 @@ async function findOtherRecord(child: LinkedChild, entry: Child, parent: Session
   return undefined
 }
 
-/** The records after a position, up to the newest one that the child has folded; none if they cannot be read yet. */
+/** Records after a position, up to the child's newest record; none if they cannot be read yet. */
 async function readAll(child: LinkedChild, from: number): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = []
   for (let next = from + 1; next <= child.state().pos;) {

@@ -73,7 +73,7 @@ export class ChildLinks {
   async #adopt(callId: string, child: LinkedChild): Promise<void> {
     const { session, log } = this.#init
     const entry = findChild(session.state(), callId)
-    // The session ends a child whose tool is gone, and its calls finish with the tools that they have.
+    // The session ends a child whose tool was removed.
     if (!entry || !findDelegation(session.world.tools, entry.name)) return
     try {
       await child.adopt(this.#describe(entry).agent)
@@ -86,7 +86,7 @@ export class ChildLinks {
     }
   }
 
-  /** Closes every child. Their work goes on when they are opened again. Never rejects. */
+  /** Closes every child. Their work continues when they are opened again. Never rejects. */
   async leaveAll(): Promise<void> {
     for (const callId of this.#links.keys()) this.leave(callId)
     await Promise.all(this.#leaving)

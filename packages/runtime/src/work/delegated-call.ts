@@ -63,7 +63,7 @@ function findKnown(text: string, told: readonly StoredMessage[]): readonly strin
 const AGENTS_MAX = 200
 
 /**
- * Whether the agent, or one that it may delegate to, has a tool with an effect, or sources whose tools come and go. Agents
+ * Whether an agent or its delegates have a tool with an effect, or sources with changing tools. Agents
  * may call each other, and a function may return a new one each time.
  */
 function mayAct(first: Agent): boolean {
