@@ -63,7 +63,7 @@ function toldTo(model: ScriptedModel): unknown {
 
 const textOf = (model: ScriptedModel): string => JSON.stringify(toldTo(model))
 
-/** Turns the event loop until only people and timers are waited for. */
+/** Turns the event loop until the session waits for people and timers. */
 async function settle({ settle: turn }: { readonly settle: () => Promise<void> }): Promise<void> {
   for (let left = 20; left > 0; left -= 1) await turn()
 }

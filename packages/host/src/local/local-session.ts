@@ -184,7 +184,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   async adopt(agent: Agent): Promise<void> {
     const before = this.world
     await this.#world.adopt(agent, () => this.state())
-    if (this.world !== before) await this.#links.adopt()
+    // Another spec is passed on by `#changeAgent`; here, functions that no spec shows.
+    if (this.world !== before && this.world.spec.hash === before.spec.hash) await this.#links.adopt()
   }
 
   child(callId: string): LocalSession | undefined {
@@ -362,7 +363,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       ...this.#init,
       session: name,
       agent,
-      // Its caller's owner: whoever opened the caller may be another principal, who is refused.
+      // The caller's owner. Its opener may be a stranger, who is refused.
       principal: principal === '' ? this.#init.principal : { id: principal },
       meta: {},
       mustExist,
@@ -431,7 +432,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   #changeAgent(): void {
     if (this.#lingering) return this.#spoil(this.#lingering)
     this.#actor.setSpec(this.world.spec)
-    void this.#links.adopt() // never rejects
+    void this.#links.adopt() // reports its failures
     // If the session has died, its successor starts with the new agent anyway.
     this.submit([{ type: 'agent-changed' }]).catch(() => {})
   }

@@ -81,7 +81,9 @@ test('a decision before the end: the call may have begun, and what is told agree
   const [closed] = await factsOf(store, 's', 'child-closed')
   expect(closed?.did.calls.map(({ name }) => name)).toEqual(ran === 1 ? ['pay'] : [])
   const [settled] = (await factsOf(store, 's', 'call-settled')).filter(({ via }) => via === undefined)
-  if (ran === 1 && settled?.settlement.type === 'cancelled') expect(settled.settlement).toMatchObject({ begun: true })
+  const said = settled?.settlement
+  const isHidden = ran === 1 && said?.type === 'cancelled' && said.begun !== true
+  expect(isHidden).toBe(false)
 })
 
 test('two devices decide the same request of a grandchild: the first one counts', async () => {
@@ -200,11 +202,11 @@ test('removal while children run: nothing of the tree is left, and nothing is wr
 })
 
 test.each([
-  ['has an effect', 'once', 'unknown'],
-  ['has none', 'pure', 'error'],
+  ['has an effect', 'once', true],
+  ['has none', 'pure', false],
 ] as const)(
   'a new version renames the delegating tool, and the child %s: its call settles',
-  async (_, effect, told) => {
+  async (_, effect, isUnknown) => {
     const time = createManualTime()
     const disk = openMemory()
     const work = acting('work', () => new Promise(() => {}), { effect, timeoutMs: 3_600_000 })
@@ -222,8 +224,7 @@ test.each([
     expect((await factsOf(disk.store, 's', 'child-lost')).map(({ code }) => code)).toEqual(['tool_gone'])
     const settled = await factsOf(disk.store, 's', 'call-settled')
     expect(settled).toHaveLength(1)
-    if (told === 'unknown') expect(settled[0]?.settlement.type).toBe('unknown')
-    else expect(settled[0]?.settlement.type).not.toBe('unknown')
+    expect(settled[0]?.settlement.type === 'unknown').toBe(isUnknown)
     expect(toldTo(boss)).not.toBe('')
   },
 )
@@ -253,7 +254,11 @@ test('another agent of the caller while a child runs: the child works on with it
   const { time, session, process } = await open({ steps: afterwards(calls('pay'), 'The old one paid.'), tools: [pay] })
   const { answer } = session.send('Pay.')
   await rest(time)
-  const { agent, boss } = createAgents(time, { steps: () => ({ text: 'The new one paid.' }), tools: [pay] })
+  const { agent, boss } = createAgents(
+    time,
+    { steps: () => ({ text: 'The new one paid.' }), tools: [pay] },
+    { tools: [acting('more', () => 'more')] },
+  )
   await process.host.session('s', { agent })
   finish()
   await time.until(answer)
@@ -285,7 +290,7 @@ test('what a child has used after its caller’s turn is over is counted', async
   const { pay, finish } = createSlowPay({ onInterrupt: 'finish' })
   const below = { steps: afterwards({ ...calls('pay'), usage }, 'It is paid.'), tools: [pay] }
   const { time, session, store } = await open(below, { more: { limits: { turnMs: 10_000 } } })
-  await expect(time.until(session.send('Pay.').answer)).rejects.toThrow()
+  await expect(time.until(session.send('Pay.').answer)).rejects.toMatchObject({ code: 'turn_time_exceeded' })
   finish()
   await time.pass(120_000)
   expect(await factsOf(store, 's', 'child-closed')).toMatchObject([{ spent: { tokens: 500 } }])

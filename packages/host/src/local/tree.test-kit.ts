@@ -178,7 +178,7 @@ export const DISKS: readonly (readonly [string, (time: ManualTime) => Promise<Di
   ],
 ]
 
-/** Turns the event loop until only people and timers are waited for. A store in a thread needs more turns than one in memory. */
+/** Turns the event loop until the session waits for people and timers. A store in a thread needs more turns than one in memory. */
 export async function rest(time: ManualTime, turns = 30): Promise<void> {
   for (let left = turns; left > 0; left -= 1) await time.settle()
 }
@@ -237,7 +237,7 @@ export async function factsBelow<Type extends FactType>(store: Store, type: Type
   return await factsOf(store, child, type)
 }
 
-/** What the model read last, as JSON. */
+/** Results that the model read last, as JSON. */
 export function toldTo(model: ScriptedModel): string {
   const last = model.requests.at(-1)?.messages.at(-1)
   return JSON.stringify(last?.role === 'tool' ? last.parts.map(({ content }) => content) : last)

@@ -11,7 +11,7 @@ import type {
   Tool,
   ToolContext,
 } from '@baton/core/internal'
-import { BatonError, defineAgent, delegate, tool } from '@baton/core/internal'
+import { BatonError, defineAgent, delegate, findDelegate, tool } from '@baton/core/internal'
 import type { ErrorCode } from '@baton/core/internal'
 import type { Random } from '@baton/core/testing'
 import type { ModelWatch, SaidSink } from './model-watch.ts'
@@ -73,7 +73,7 @@ export function listSimulatedAgents(first: Agent): readonly Agent[] {
   const agents = [first]
   for (const agent of agents)
     for (const { delegation } of agent.tools ?? []) {
-      const below = delegation?.agent()
+      const below = delegation && findDelegate(delegation)
       if (below && !agents.some(({ name }) => name === below.name)) agents.push(below)
     }
   return agents
