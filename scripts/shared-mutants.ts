@@ -66,7 +66,13 @@ const ROWS: readonly Row[] = [
     '',
     `${LOCAL}/handles.test.ts`,
   ],
-  ['a copy has what waits', `${SESSION}/copy-session.ts`, ' && queue.length === 0', '', `${LOCAL}/handles.test.ts`],
+  [
+    'a copy has what waits',
+    `${SESSION}/copy-session.ts`,
+    'queue.length + children.length === 0',
+    'children.length === 0',
+    `${LOCAL}/handles.test.ts`,
+  ],
   [
     'a copy stays held by its session',
     `${SESSION}/host.ts`,

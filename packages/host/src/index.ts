@@ -23,7 +23,6 @@ export { checkStoreFile } from './stores/sqlite/check-file.ts'
 export type { StoreReport } from './stores/sqlite/check-file.ts'
 export { backUpStoreFile, restoreStoreFile } from './stores/sqlite/backup-file.ts'
 export { exportSession, importSession } from './stores/transfer.ts'
-export type { ExportOptions } from './stores/transfer.ts'
 
 // Watch it.
 export { createLogger } from './logging.ts'

@@ -1,4 +1,4 @@
-// A delegating tool as its author writes it: what is wrong is said at once, with the field's right name.
+// Definitions of delegating tools: a mistake is an error at once, with the field's right name.
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
 import { delegate } from './delegate.ts'

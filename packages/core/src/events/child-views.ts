@@ -1,4 +1,4 @@
-// Views of a tree for readers of its root: how the session of a delegated call fares, and calls below that wait for somebody.
+// Views of a tree for readers of its root: the progress of a delegated call's session, and calls below that wait here.
 import type { FactOf } from '../machine/fact.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { Child } from '../machine/state.ts'

@@ -30,7 +30,7 @@ export function isTimeUp(reason: string): boolean {
   return reason === 'deadline' || reason === 'turn-over'
 }
 
-/** The child has to end. A client with a claimed call may bring its result; no other client will run one. */
+/** Ends the requests of a child that has to end. A client may still report the result of a claimed call. */
 export function endRelayed(draft: Draft, callId: string): void {
   for (const one of draft.state.relayed) {
     if (one.via !== callId || one.isDecided) continue

@@ -387,7 +387,7 @@ export const FACTS = {
     ...CALL,
     birth: s.optional(s.text),
     to: s.integer(-1),
-    /** Tells the record at `to` from another one at that position; absent: it cannot be told. */
+    /** Differs for another record at position `to`, of a log restored from a backup. Absent in older logs. */
     mark: s.optional(s.text),
     spent: Spent,
     acted: s.flag,
@@ -417,7 +417,7 @@ export const FACTS = {
   /** The parent's log was read up to `to`. `grant`: with the task. `end`: why the child has to end. */
   'parent-told': {
     to: s.count,
-    /** Tells the record at `to` from another one at that position; absent: it cannot be told. */
+    /** Differs for another record at position `to`, of a log restored from a backup. Absent in older logs. */
     mark: s.optional(s.text),
     grant: s.optional(Grant),
     end: s.optional(s.text),

@@ -264,7 +264,7 @@ export interface Parent {
   readonly tools: readonly string[]
   /** Position up to which its log was read; -1: nothing of it. */
   readonly pos: number
-  /** Tells the record at `pos` from another one; empty if it cannot be told. */
+  /** Differs for another record at this position; empty if unknown. */
   readonly mark: string
   /** Null until the task came. */
   readonly grant: Grant | null
@@ -291,7 +291,7 @@ export interface Child {
   readonly began: number
   /** Position up to which its log was read; -1: nothing of it. */
   readonly pos: number
-  /** Tells the record at `pos` from another one; empty if it cannot be told. */
+  /** Differs for another record at this position; empty if unknown. */
   readonly mark: string
   /** Position of the newest record with something for it. */
   readonly told: number

@@ -90,7 +90,7 @@ export class SessionLeases {
   }
 
   /**
-   * Acquires a child under its root. It has no lease of its own, and needs no renewal.
+   * Acquires a child under its root. The root's lease covers it, so it needs no renewal.
    * @throws BatonError `session_held` if another owner has the root, `store_failed`, or whatever else the store throws
    */
   async acquireChild(session: string, under: Under): Promise<OwnedLog> {

@@ -11,19 +11,14 @@ type Line =
   | { readonly type: 'record'; readonly record: SessionRecord }
   | { readonly type: 'blob'; readonly name: string; readonly text: string }
 
-export interface ExportOptions {
-  /** Leaves out the sessions of its delegated calls; false by default. */
-  readonly alone?: boolean
-}
-
 /**
- * The lines of the session and of everything below it, without line breaks: each child follows with a header of its own.
+ * The lines of the session and of everything below it, without line breaks: each child follows with its header.
  * @throws BatonError `unknown_session`, `store_failed`, `log_damaged`
  */
 export async function* exportSession(
   store: LogStore,
   session: string,
-  { alone = false }: ExportOptions = {},
+  { alone = false }: { readonly alone?: boolean } = {},
 ): AsyncGenerator<string> {
   let told = false
   for await (const line of exportLog(store, session)) {
@@ -79,7 +74,7 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
   for (const child of children) checkPart(child, root.session)
   let isBegun = false
   try {
-    // The root comes last: it makes the tree one that is recovered.
+    // The root is the last: recovery starts from it.
     for (const { session, records, blobs } of [...children, root]) {
       await store.restore(session, records, session === root.session ? undefined : { root: root.session })
       isBegun = true

@@ -1,5 +1,5 @@
-// Metrics and spans of an agent that asks others: each call counts once, a delegated session is not a session of its own,
-// and what is asked below is a wait of the delegated call.
+// Metrics and spans of an agent that asks others: each call counts once, children are no open sessions, and
+// requests below are waits of the delegated call.
 import type { Agent } from '@baton/core'
 import { defineAgent, delegate, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

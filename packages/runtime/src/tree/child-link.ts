@@ -312,7 +312,7 @@ export class ChildLink {
     log.warn(message, { session: parent.session, callId, cause: this.#describe(cause) })
   }
 
-  /** What was thrown, without the program's keys: it goes into a log, and to a model. */
+  /** Describes an error without the program's keys, for a log and a model. */
   #describe(cause: unknown): string {
     return hideSecrets(describeThrown(cause), this.#init.parent.world.secrets)
   }

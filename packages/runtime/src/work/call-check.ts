@@ -102,7 +102,8 @@ async function judge(
   const about = tool && describeCall(tool, checked.value, context.log)
   // Bounded, so it is plain data.
   const delegate =
-    tool?.delegation && describeDelegation(tool.delegation, { input: checked.value, told: call.told, untrusted: call.untrusted })
+    tool?.delegation &&
+    describeDelegation(tool.delegation, { input: checked.value, told: call.told, untrusted: call.untrusted })
   const found: CallCheck = {
     argumentsHash,
     ...(about && { about: about as unknown as JsonObject }),

@@ -43,8 +43,7 @@ export function collectTexts(messages: readonly StoredMessage[]): ReadTexts {
       const tool = message.untrusted?.join(', ') ?? ''
       task.push({ tool, text: readText(message.parts).slice(0, READ_CHARS) })
       for (const address of message.known) add(tool, address)
-    }
-    else if (message.role === 'user') add(message.untrusted?.join(', ') ?? '', readText(message.parts))
+    } else if (message.role === 'user') add(message.untrusted?.join(', ') ?? '', readText(message.parts))
     else if (message.role === 'tool') {
       for (const { name, provenance, content } of message.parts)
         if (provenance?.trust === 'untrusted') add(name, readText(content))

@@ -52,7 +52,7 @@ function createAgent() {
   return defineAgent({ name: 'shop', model, tools: [pick, mail, help] })
 }
 
-/** Looks where it is, with a client tool of its own, and then writes the mail. */
+/** Looks up its place with a client tool, and then writes the mail. */
 function createHelper(mail: Tool): Agent {
   const find = tool({
     name: 'find_place',

@@ -33,7 +33,7 @@ const STEPS: readonly ScriptedStep[] = [
 /** The text of a whole turn. */
 export const HOME_TEXT = STEPS.map(({ pieces = [] }) => pieces.join('')).join('\n\n')
 
-/** The home agent two levels below: a boss asks a clerk, who asks it. */
+/** The home agent, two levels below a boss. */
 export function createHomeTree(options: HomeAgentOptions): Agent {
   const clerk = createCaller('clerk', createHomeAgent(options))
   return createCaller('boss', clerk)

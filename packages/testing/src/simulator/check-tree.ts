@@ -89,7 +89,7 @@ export class TreeWatch {
     if (opened && this.#children.get(opened.callId)?.isClosed) this.#checkAfterEnd(session, record)
   }
 
-  /** Checks the tree at rest. `sessions`: those that have records, without the root. @throws Error */
+  /** Checks the tree at rest. `sessions`: children with records. @throws Error */
   finish(sessions: readonly string[]): void {
     for (const [callId, { isClosed }] of this.#children) if (!isClosed) throw new Error(`${callId} was never closed`)
     for (const session of sessions) {
@@ -235,7 +235,7 @@ export class TreeWatch {
     if (done.length > 0) this.#fail(`${callId} is settled as ${settlement.type}, and did ${done.join(', ')}`)
   }
 
-  /** A decision that a child takes is one that the root took, about the same arguments. */
+  /** Compares a decision of a child with the root's: same request, same arguments. */
   #checkDecision({ approvalId, decision, edited }: FactOf<'approval-decided'>): void {
     const taken = this.#facts(this.#init.root).find(
       (fact) => fact.type === 'approval-decided' && fact.approvalId === approvalId,

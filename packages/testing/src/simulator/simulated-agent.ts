@@ -68,7 +68,7 @@ export function createSimulatedAgent(parts: AgentParts): Agent {
   })
 }
 
-/** The agent, and those that it may call. */
+/** The agent, and all agents below it. */
 export function listSimulatedAgents(first: Agent): readonly Agent[] {
   const agents = [first]
   for (const agent of agents)

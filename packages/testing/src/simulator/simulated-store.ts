@@ -110,7 +110,7 @@ export function observeDisk(
   }
 }
 
-/** Children have crash points of their own. */
+/** Children have other crash points. */
 function nameAct(name: string, session: string): string {
   return session.startsWith(CHILD_PREFIX) ? `${name} of a child` : name
 }

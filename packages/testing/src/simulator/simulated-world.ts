@@ -274,7 +274,7 @@ export function listServers({ host, process, time, deviceNames, address }: Simul
   return host ? [{ host, process, time, deviceNames, address }] : []
 }
 
-/** Some devices name their tools, also one that only agents below have. */
+/** Some devices name their tools, among them a tool of agents below. */
 function chooseTools({ delegates, random }: SimulatedWorld): { readonly tools?: readonly string[] } {
   return delegates && random.chance(0.5) ? { tools: [...CLIENT_TOOLS, BELOW_TOOL] } : {}
 }
