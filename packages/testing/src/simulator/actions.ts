@@ -79,7 +79,7 @@ export async function act(world: SimulatedWorld): Promise<void> {
     actOnPage(world)
     return
   }
-  // What sessions below ask is rare, and people look at it.
+  // Requests of sessions below are rare, and people look at them.
   if (world.observed.state.relayed.some(({ isDecided }) => !isDecided) && world.random.chance(0.5)) {
     approve(world)
     answer(world)
