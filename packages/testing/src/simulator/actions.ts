@@ -79,6 +79,12 @@ export async function act(world: SimulatedWorld): Promise<void> {
     actOnPage(world)
     return
   }
+  // Requests of sessions below are rare, and people look at them.
+  if (world.observed.state.relayed.some(({ isDecided }) => !isDecided) && world.random.chance(0.5)) {
+    approve(world)
+    answer(world)
+    return
+  }
   let left = world.random.below(TOTAL)
   for (const [weight, action] of ACTIONS) {
     left -= weight

@@ -256,8 +256,28 @@ export class TreeWatch {
     )
     if (asks === undefined || decided(asks)) return
     const isStale = this.#facts(asks).some((fact) => fact.type === 'decision-ignored' && fact.id === id)
-    const isEnded = this.#listAbove(asks).some((callId) => this.#child(callId).isEnding)
-    if (!isStale && !isEnded) throw new Error(`${id} was acknowledged, and ${asks} was not told`)
+    // The root refuses decisions after it has ended its child: only a level between can end it in the same moment.
+    const isEnded = this.#listAbove(asks)
+      .slice(0, -1)
+      .some((callId) => this.#child(callId).isEnding)
+    if (!isStale && !isEnded && !this.#hasClosed(asks, id))
+      throw new Error(`${id} was acknowledged, and ${asks} was not told`)
+  }
+
+  /** Whether the session settled the call of the approval by itself. */
+  #hasClosed(session: string, approvalId: string): boolean {
+    const { records = [] } = this.#init.find(session) ?? {}
+    const asked = this.#facts(session).find(
+      (fact) => fact.type === 'approval-requested' && fact.approvalId === approvalId,
+    )
+    return records.some(
+      ({ input, facts }) =>
+        input.type !== 'parent-told' &&
+        facts.some(
+          (fact) =>
+            fact.type === 'call-settled' && asked?.type === 'approval-requested' && fact.callId === asked.callId,
+        ),
+    )
   }
 
   #count(session: string, { usage }: FactOf<'step-finished' | 'model-used' | 'summary-finished'>): void {
@@ -289,12 +309,15 @@ export class TreeWatch {
 
   /** Calls with an effect that happened in the session or below it. */
   #listEffects(session: string): readonly string[] {
-    return [...this.#init.effects.keys()].filter((callId) => {
-      const call = this.#calls.get(callId)
-      if (!call || call.effect === 'pure') return false
-      if (call.session === session) return true
-      return this.#listAbove(call.session).some((above) => this.#children.get(above)?.session === session)
-    })
+    return [...this.#init.effects].flatMap(([callId, { tool }]) => (this.#isOf(session, callId, tool) ? [callId] : []))
+  }
+
+  #isOf(session: string, callId: string, tool: string): boolean {
+    const call = this.#calls.get(callId)
+    // A pure tool that began early, and was lost, leaves its id to another call.
+    if (!call || call.effect === 'pure' || call.name !== tool) return false
+    if (call.session === session) return true
+    return this.#listAbove(call.session).some((above) => this.#children.get(above)?.session === session)
   }
 
   /** Whether a result in the session's log, or in one below it, counts as untrusted. */
