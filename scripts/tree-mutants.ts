@@ -1,4 +1,4 @@
-// Mistakes in trees of sessions: in what each log is told of the other one, in who owns a child, and in what ends one.
+// Mutants of session trees: what each log records about the other, who owns a child, and what ends one.
 import type { Mutant } from './mutant-list.ts'
 
 const LOCAL = 'packages/host/src/local'

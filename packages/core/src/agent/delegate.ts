@@ -168,10 +168,15 @@ export function delegate(init: DelegateOptions): Tool {
     delegation: {
       agent: typeof agent === 'function' ? () => readAgent(what, agent()) : () => agent,
       prompt: prompt ?? ((given) => (given as { readonly task: string }).task), // validated by TASK
-      limits,
+      limits: keepGiven(limits),
       inherits: { policies, permissions },
     },
   }
+}
+
+/** A copy without fields that are undefined: it goes into the log. */
+function keepGiven(limits: DelegateLimits): DelegateLimits {
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined))
 }
 
 /** @throws BatonError `invalid_tool` */

@@ -2,6 +2,7 @@
 import * as s from '../shape/shape.ts'
 import type { ToolKind, Trust } from './tool-options.ts'
 import type { EffectClass } from '../machine/values.ts'
+import type { PathStep } from '../machine/tree-values.ts'
 
 /** The person or service that a session belongs to. Fronts get it from `authenticate`. */
 export const Principal = s.fields({
@@ -30,7 +31,7 @@ export interface PolicyCall {
    * Present if the call is made by an agent below the policy's own: the delegated calls that lead to it, the policy's
    * own first.
    */
-  readonly path?: readonly { readonly callId: string; readonly agent: string }[]
+  readonly path?: readonly PathStep[]
   /** The validated arguments. */
   readonly input: unknown
   /** The target of its write or send, from the tool's `describe`. */

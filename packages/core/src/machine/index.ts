@@ -20,6 +20,7 @@ export * from './values.ts'
 export * from './tree-values.ts'
 export type * from './lane-values.ts'
 export * from './lanes.ts'
+export { findClosed } from './relayed.ts'
 export type { RelayedRequest } from './relayed-entries.ts'
 export { PARENT, restsAsChild } from './parent-state.ts'
 export type {

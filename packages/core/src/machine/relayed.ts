@@ -49,12 +49,16 @@ export function relay(draft: Draft, callId: string, { id, path, asking }: ChildR
   }
 }
 
-/** The child has closed these; the id of a call closes all requests of that call. */
+/** The child has closed these. */
 export function withdrawClosed(draft: Draft, callId: string, closed: readonly string[]): void {
-  if (closed.length === 0) return
+  for (const one of findClosed(draft.state, callId, closed)) withdraw(draft, one, 'closed')
+}
+
+/** Requests of a child among these ids; the id of a call stands for all requests of that call. */
+export function findClosed(state: State, callId: string, closed: readonly string[]): readonly Relayed[] {
+  if (closed.length === 0) return []
   const ids = new Set(closed)
-  for (const one of draft.state.relayed)
-    if (one.via === callId && (ids.has(one.id) || ids.has(one.callId))) withdraw(draft, one, 'closed')
+  return state.relayed.filter((one) => one.via === callId && (ids.has(one.id) || ids.has(one.callId)))
 }
 
 /** The time of an approval or a question has passed at the root. */

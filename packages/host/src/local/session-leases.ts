@@ -1,7 +1,7 @@
 // One host's leases: acquired per session, renewed together, and given up before they expire. Time is counted in its
 // own ticks, several per lease, without reading a clock. If the process slept for longer than a lease, the store's
 // epochs keep it safe.
-import type { Acquired, HeldByOther, LeftBehind, Logger, NotTheRoot, Store, Timers, Under } from '@baton/core/internal'
+import type { Acquired, HeldByOther, LeftBehind, Logger, Store, Timers, Under } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import { createHeldError } from '../stores/session-held.ts'
@@ -67,8 +67,6 @@ export class SessionLeases {
       if (this.#settling?.session === session) await this.#settling.done
       const sentAt = this.#ticks
       const outcome = await this.#ask(session)
-      if (outcome.type === 'not-the-root')
-        throw new BatonError({ code: 'internal', message: `session ${session} is no child` })
       if (outcome.type === 'held') {
         // Asks a holder without an address to hand over the session. The request may fail.
         if (outcome.address === undefined) this.#init.store.requestHandover(session, owner).catch(() => {})
@@ -107,7 +105,7 @@ export class SessionLeases {
    * returned.
    * @throws BatonError `store_failed`, or whatever else the store throws
    */
-  async #ask(session: string): Promise<Acquired | HeldByOther | NotTheRoot> {
+  async #ask(session: string): Promise<Acquired | HeldByOther> {
     const { disk, owner, address, timers } = this.#init
     this.#inDoubt.delete(session)
     const acquiring = disk.acquire(session, owner, address)

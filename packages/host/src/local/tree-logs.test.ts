@@ -1,8 +1,9 @@
 // Logs of trees that are damaged, cut, replaced or older than their neighbours, stores that fail for a child alone, and two
 // hosts over one store.
-import { BatonError } from '@baton/core'
+import { BatonError, tool } from '@baton/core'
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
+import type { ScriptedStep } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createManualTime, never, noUnhandledRejections } from './test-world.test-kit.ts'
@@ -187,6 +188,50 @@ test('a store that refuses a child for a minute: it is tried again, and there is
   expect(await kit.childrenOf(disk)).toHaveLength(1)
   expect(tries).toBeLessThan(60)
   expect(process.warnings.length).toBeLessThan(60)
+})
+
+test('a full store that keeps a client’s picture from a child while its counts wait: it is tried again at intervals', async () => {
+  const time = createManualTime()
+  const { store: disk } = openMemory()
+  const state = { isFull: true, tries: 0 }
+  const store: Store = {
+    ...disk,
+    blobs: {
+      ...disk.blobs,
+      put: async (session, ...given) => {
+        if (session !== 's' && state.isFull) {
+          state.tries += 1
+          // A loop without a pause would starve this test, so it is stopped here.
+          return state.tries > 1000 ? await never() : await Promise.reject(new Error('the disk is full'))
+        }
+        return await disk.blobs.put(session, ...given)
+      },
+    },
+  }
+  const source = { type: 'base64', data: Buffer.alloc(100, 7).toString('base64') } as const
+  const camera = tool({ name: 'camera', description: 'takes a picture', input: kit.EMPTY })
+  const gates = { camera: Promise.withResolvers<void>(), look: Promise.withResolvers<void>() }
+  const look = acting('look', async () => await gates.look.promise, { effect: 'pure' })
+  const wait = acting('wait', async () => await never(), { effect: 'pure', timeoutMs: 90_000 })
+  const all: ScriptedStep = { calls: ['camera', 'look', 'wait'].map((name) => ({ name, arguments: {} })) }
+  const below = { steps: afterwards(all, 'A cat.'), tools: [camera, look, wait] }
+  const { agent, boss, helper } = createAgents(time, below)
+  const process = startProcess(time, store, { agent })
+  const session = await process.host.session('s')
+  const picture = { type: 'image', mediaType: 'image/png', source } as const
+  await session.attach({ camera: async () => await gates.camera.promise.then(() => ({ content: [picture] })) })
+  const { answer } = session.send('Look.')
+  await rest(time)
+  gates.look.resolve()
+  await rest(time)
+  gates.camera.resolve()
+  await time.pass(60_000)
+  expect(state.tries).toBeGreaterThan(3)
+  expect(state.tries).toBeLessThan(60)
+  state.isFull = false
+  await time.until(answer)
+  expect(toldTo(helper)).toContain(source.data)
+  expect(toldTo(boss)).toContain('A cat.')
 })
 
 test('a host sleeps while another one takes its root: nothing that it had begun is run twice, and it writes nothing more', async () => {

@@ -1,4 +1,4 @@
-// Metrics and spans of an agent that asks others: each call counts once, children are no open sessions, and
+// Metrics and spans of an agent that asks others: each call counts once, a child does not count as an open session, and
 // requests below are waits of the delegated call.
 import type { Agent } from '@baton/core'
 import { defineAgent, delegate, tool } from '@baton/core'

@@ -1,16 +1,11 @@
 // The agent of a child session: that of its delegating tool, under the policies and permissions of all its callers.
 import type { Agent, ApprovalPolicy, DelegateRules, PolicyVerdict, Tool } from '@baton/core/internal'
 import { CHILD_PREFIX, findDelegate } from '@baton/core/internal'
+import type { PathStep } from '@baton/core/machine'
 
 /** Name of the session of a delegated call. Whoever opens it gets the same one. */
 export function nameChild(digest: (text: string) => string, parent: string, callId: string): string {
   return `${CHILD_PREFIX}${digest(`${parent}\n${callId}`)}`
-}
-
-/** A call that made a child, as policies of its callers see it. */
-export interface CallerStep {
-  readonly callId: string
-  readonly agent: string
 }
 
 /**
@@ -35,7 +30,7 @@ export function findDelegation(tools: readonly Tool[], name: string): DelegateRu
 }
 
 /** A policy of a caller makes a verdict stricter, and never looser. */
-function joinPolicies(own: ApprovalPolicy | undefined, above: ApprovalPolicy, step: CallerStep): ApprovalPolicy {
+function joinPolicies(own: ApprovalPolicy | undefined, above: ApprovalPolicy, step: PathStep): ApprovalPolicy {
   return async (call) => {
     const verdict = await own?.(call)
     if (isDenial(verdict)) return verdict
@@ -53,7 +48,7 @@ function isDenial(verdict: Verdict): boolean {
   return verdict === 'deny' || (typeof verdict === 'object' && verdict !== null && 'deny' in verdict)
 }
 
-/** Asks for both reasons. One answer covers later calls that both would let it cover. */
+/** Asks for both reasons. An approval covers later calls only if both policies allow it. */
 function joinRequests(one: PolicyVerdict, other: PolicyVerdict): PolicyVerdict {
   if (typeof one !== 'object' || !('ask' in one)) return other
   if (typeof other !== 'object' || !('ask' in other)) return one
@@ -61,6 +56,9 @@ function joinRequests(one: PolicyVerdict, other: PolicyVerdict): PolicyVerdict {
   return {
     ask: one.ask === other.ask ? one.ask : `${one.ask} ${other.ask}`,
     ...(isSame && one.destination !== undefined && { destination: one.destination }),
-    each: one.each !== false || other.each !== false,
+    // Absent, the tool decides.
+    ...(one.each === true || other.each === true
+      ? { each: true }
+      : one.each === false && other.each === false && { each: false }),
   }
 }

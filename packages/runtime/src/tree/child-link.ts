@@ -1,12 +1,13 @@
 // The link between a session and the child of one of its calls, both in this process: it reads each log and tells the other one
 // what concerns it. It keeps nothing: each session's own log says how far it has read the other's.
-import type { Accepted, Agent, ContentPart, Logger, Refused, Timers } from '@baton/core/internal'
-import { BatonError, isBatonError } from '@baton/core/internal'
-import type { Child, ChildEnd, ChildReport, Input, ParentItem, SessionRecord } from '@baton/core/machine'
-import { findApproval, findChild, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
+import type { Agent, BatonError, Logger, StoredPart, Timers } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
+import type { Child, ChildEnd, ChildReport, Input, ParentItem, SessionRecord, State } from '@baton/core/machine'
+import { findApproval, findChild, findClosed, isMedia, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
 import { readWaitingAnswer } from '../session/details.ts'
+import { insist, NO_ANSWER } from '../session/submit.ts'
 import { nameMediaBlob } from '../work/media.ts'
 import { shortenText } from '../work/tool-result.ts'
 
@@ -61,15 +62,20 @@ const NOTHING: ChildReport = {
   ended: [],
 }
 
+/** A report of counts alone that waits for more. */
+interface Hold {
+  isOver: boolean
+  readonly over: Promise<void>
+  readonly stop: () => void
+}
+
 export class ChildLink {
   readonly #init: ChildLinkOptions
   #isLeft = false
   /** End the waits that are under way. */
   readonly #wakes = new Set<() => void>()
   #child: LinkedChild | undefined
-  /** Set while a report that only counts waits for more. */
-  #stopHold: (() => void) | undefined
-  #isDue = false
+  #hold: Hold | undefined
   #running: Promise<void> = Promise.resolve()
 
   constructor(init: ChildLinkOptions) {
@@ -89,8 +95,8 @@ export class ChildLink {
   /** Closes the child; the next opening continues its work. Never rejects. */
   async leave(): Promise<void> {
     this.#isLeft = true
-    this.#stopHold?.()
-    this.#wakeAll()
+    this.#hold?.stop()
+    for (const wake of this.#wakes) wake()
     await this.#child?.close()
     await this.#running
   }
@@ -143,7 +149,7 @@ export class ChildLink {
       // Another owner of the root continues the child.
       else if (code === 'session_held') this.#isLeft = true
       // The calling agent may get the tool back.
-      else if (code === 'tool_gone') await this.#until(moved)
+      else if (code === 'tool_gone') await this.#orLeft(moved)
       else throw cause
     }
     return undefined
@@ -179,7 +185,7 @@ export class ChildLink {
       try {
         const isBusy = (await this.#tell(child, entry)) || (await this.#report(child))
         failures = 0
-        if (!isBusy) await this.#until(...moved)
+        if (!isBusy) await this.#orLeft(Promise.race(this.#hold ? [...moved, this.#hold.over] : moved))
       } catch (cause) {
         // One of the two has died: it is opened again, or this link ends with it.
         this.#warn('a delegated call is being followed again', cause)
@@ -204,7 +210,8 @@ export class ChildLink {
     if (to === from) return false
     const complete = await Promise.all(items.map((item) => this.#complete(child, item)))
     const birth = parent.state().birth
-    demand(await child.submit([{ type: 'parent-told', birth, from, to, mark, items: complete }]))
+    const [answer = NO_ANSWER] = await child.submit([{ type: 'parent-told', birth, from, to, mark, items: complete }])
+    insist(answer)
     return true
   }
 
@@ -219,14 +226,11 @@ export class ChildLink {
     return { ...item, answer: readWaitingAnswer(child.history(), answer) }
   }
 
-  async #copyMedia(child: LinkedChild, content: readonly ContentPart[] | readonly object[]): Promise<void> {
+  async #copyMedia(child: LinkedChild, content: readonly StoredPart[]): Promise<void> {
     const { session, world } = this.#init.parent
-    for (const part of content as readonly {
-      readonly source?: { readonly type: string; readonly handle?: string }
-    }[]) {
-      const { source } = part
-      if (source?.type !== 'blob' || source.handle === undefined) continue
-      const name = nameMediaBlob(source.handle)
+    for (const part of content) {
+      if (!isMedia(part) || part.source.type !== 'blob') continue
+      const name = nameMediaBlob(part.source.handle)
       const bytes = await world.blobs.get(session, name)
       if (bytes !== undefined) await child.world.blobs.put(child.session, name, bytes)
     }
@@ -235,6 +239,9 @@ export class ChildLink {
   /** Tells the parent what the child's log says. Returns whether there was anything; counts alone wait for more. */
   async #report(child: LinkedChild): Promise<boolean> {
     const { callId } = this.#init
+    const isDue = this.#hold?.isOver === true
+    // Used up by this look, whether or not it reports.
+    if (isDue) this.#endHold()
     const from = this.#entry?.pos ?? -1
     const records = await readAll(child, from)
     const entry = this.#entry
@@ -247,16 +254,11 @@ export class ChildLink {
       hasOutput: agent.output !== undefined,
     })
     if (!said) return false
-    if (!isUrgent(said.report, entry) && !this.#isDue) {
-      this.#stopHold ??= this.#init.timers.start(HOLD_MS, () => {
-        this.#isDue = true
-        this.#wakeAll()
-      })
+    if (!isDue && !isUrgent(said.report, entry, this.#init.parent.state())) {
+      this.#hold ??= this.#startHold()
       return false
     }
-    this.#stopHold?.()
-    this.#stopHold = undefined
-    this.#isDue = false
+    this.#endHold()
     const told = said.report.end ? await this.#shorten(said.report, said.report.end) : said.report
     const birth = child.state().birth
     const { to } = said
@@ -273,17 +275,28 @@ export class ChildLink {
     return text === end.text ? told : { ...told, end: { ...end, text } }
   }
 
+  #startHold(): Hold {
+    const { promise: over, resolve } = Promise.withResolvers<void>()
+    const stop = this.#init.timers.start(HOLD_MS, () => {
+      hold.isOver = true
+      resolve()
+    })
+    const hold: Hold = { isOver: false, over, stop }
+    return hold
+  }
+
+  #endHold(): void {
+    this.#hold?.stop()
+    this.#hold = undefined
+  }
+
   /** A parent that is being reopened waits for this link to end, so the link does not wait for it then. */
   async #submit(input: Input): Promise<void> {
-    demand((await this.#orLeft(this.#init.parent.submit([input]))) ?? [])
+    const answers = await this.#orLeft(this.#init.parent.submit([input]))
+    if (answers) insist(answers[0] ?? NO_ANSWER)
   }
 
-  /** Resolves with the first of these, or when the link ends. */
-  async #until(...moved: readonly Promise<unknown>[]): Promise<void> {
-    if (!this.#isLeft && !this.#isDue) await this.#orLeft(Promise.race(moved))
-  }
-
-  /** Resolves to undefined when the link is woken first: it ends, or has something to report. */
+  /** Resolves to undefined if the link ends first. */
   async #orLeft<Value>(work: Promise<Value>): Promise<Value | undefined> {
     const { promise, resolve } = Promise.withResolvers<undefined>()
     const wake = (): void => resolve(undefined)
@@ -296,14 +309,10 @@ export class ChildLink {
     }
   }
 
-  #wakeAll(): void {
-    for (const wake of this.#wakes) wake()
-  }
-
   async #pause(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const stop = this.#init.timers.start(ms, resolve)
-    await this.#until(promise)
+    await this.#orLeft(promise)
     stop()
   }
 
@@ -322,12 +331,6 @@ function waitMs(tries: number): number {
   return Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(tries, 16))
 }
 
-/** @throws BatonError with the code of a refusal */
-function demand([answer]: readonly (Accepted | Refused)[]): void {
-  if (answer?.type !== 'refused') return
-  throw new BatonError({ code: answer.code, message: answer.message })
-}
-
 /** Why the two logs cannot belong together; undefined if they may. */
 function findContradiction(child: LinkedChild, entry: Child, parent: SessionEngine): Lost | undefined {
   const { parent: place, birth, pos } = child.state()
@@ -343,7 +346,7 @@ function findContradiction(child: LinkedChild, entry: Child, parent: SessionEngi
   return undefined
 }
 
-/** Tells a record from another one that a log restored from a backup has at that position. */
+/** Distinguishes a record from another one that a restored log has at the same position. */
 function markOf({ epoch, nowMs, facts }: SessionRecord): string {
   return `${epoch}.${nowMs}.${facts.length}`
 }
@@ -380,11 +383,12 @@ async function readAll(child: LinkedChild, from: number): Promise<readonly Sessi
 }
 
 /** Whether a report says more than counts. */
-function isUrgent({ requests, closed, ended, end, acted, waits, untrusted }: ChildReport, entry: Child): boolean {
+function isUrgent(told: ChildReport, entry: Child, parent: State): boolean {
+  const { requests, closed, ended, end, acted, waits, untrusted } = told
   return (
     entry.phase === 'opening' ||
     end !== undefined ||
-    requests.length + closed.length + ended.length > 0 ||
+    requests.length + ended.length + findClosed(parent, entry.callId, closed).length > 0 ||
     acted !== entry.acted ||
     waits !== entry.waits ||
     untrusted.length > entry.untrusted.length

@@ -73,7 +73,7 @@ export class ChildLinks {
   async #adopt(callId: string, child: LinkedChild): Promise<void> {
     const { session, log } = this.#init
     const entry = findChild(session.state(), callId)
-    // The session ends a child whose tool is gone, and its calls finish with the tools that they have.
+    // The session ends a child whose tool was removed; its calls finish with their own tools.
     if (!entry || !findDelegation(session.world.tools, entry.name)) return
     try {
       await child.adopt(this.#describe(entry).agent)

@@ -13,7 +13,7 @@ const ADDRESS = /\bhttps?:\/\/[^\s"'<>()[\]{},;]+|[^\s"'<>()[\]{},;:@]+@[^\s"'<>
 export interface DelegatedCall {
   /** The validated input. */
   readonly input: unknown
-  /** UTF-16 units of a message that the child takes. */
+  /** Messages that the caller's model had read. */
   readonly told: () => readonly StoredMessage[]
   /** Tools whose untrusted results the caller's model has read. */
   readonly untrusted: readonly string[]
@@ -30,22 +30,12 @@ export function describeDelegation(rules: DelegateRules, { input, told, untruste
       code: 'invalid_tool',
       message: `the task has ${text.length} characters; agent "${agent.name}" takes ${agent.limits.inputChars}`,
     })
-  const known = untrusted.length > 0 ? findKnown(text, told()) : []
-  const { tokens, costMicros, rounds, calls, sessions } = rules.limits
-  const limits = {
-    ...(tokens !== undefined && { tokens }),
-    ...(costMicros !== undefined && { costMicros }),
-    ...(rounds !== undefined && { rounds }),
-    ...(calls !== undefined && { calls }),
-    ...(sessions !== undefined && { sessions }),
-  }
   return {
     agent: agent.name,
     task: [{ type: 'text', text }],
-    ...(untrusted.length > 0 && { untrusted }),
-    ...(untrusted.length > 0 && { known }),
+    ...(untrusted.length > 0 && { untrusted, known: findKnown(text, told()) }),
     acts: mayAct(agent),
-    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(Object.keys(rules.limits).length > 0 && { limits: rules.limits }),
   }
 }
 
