@@ -73,7 +73,7 @@ const BOUNDS: readonly (readonly [page: string, words: string, file: string, nam
   ['mcp', 'over 32 MiB (`limits.messageBytes`)', 'mcp/src/client/index', 'messageBytes', 32 * MIB],
   ['mcp', 'more than 131,072 characters', 'mcp/src/client/pins', 'DEFINITION_CHARS', 131_072],
   ['mcp', 'up to four times `limits.tools`', 'mcp/src/client/mcp-server', 'PINS_PER_TOOL', 4],
-  ['media', 'holds at most 200', 'core/src/agent/answer', 'ANSWER_SOURCES_MAX', 200],
+  ['media', 'holds at most 200', 'core/src/agent/session-api', 'ANSWER_SOURCES_MAX', 200],
   ['media', '| `anthropic` | 32 MB |', 'models/src/anthropic/index', 'REQUEST_BYTES_MAX', 32_000_000],
   ['media', '`azure` | 50 MB |', 'models/src/openai-chat/quirks', 'requestBytesMax', 50_000_000],
   ['media', '| `gemini`, Vertex AI | 20 MiB |', 'models/src/gemini/index', 'REQUEST_BYTES_MAX', 20 * MIB],

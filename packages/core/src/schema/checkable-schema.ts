@@ -1,11 +1,10 @@
 // Limits on the schemas that a validator may be given.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
-import { listInner } from './schema-walk.ts'
+import { listVariants, walkSchemas } from './schema-walk.ts'
 
 /** Maximum references and variants of one schema: compile time grows with their square. */
 export const JOINTS_MAX = 3000
-const JOINING = ['allOf', 'anyOf', 'oneOf']
 
 /** Maximum values of one schema, at any depth; larger schemas are only read in outline, so that reading stays fast. */
 export const VALUES_MAX = 50_000
@@ -25,18 +24,8 @@ export function isTooLarge(schema: JsonObject): boolean {
 
 export function countJoints(schema: JsonObject): number {
   let count = 0
-  const seen = new Set<JsonObject>()
-  const open: JsonObject[] = [schema]
-  for (let next = open.pop(); next; next = open.pop()) {
-    if (seen.has(next)) continue
-    seen.add(next)
-    if (next['$ref'] !== undefined) count += 1
-    for (const keyword of JOINING) {
-      const list = next[keyword]
-      if (Array.isArray(list)) count += list.length
-    }
-    for (const { value } of listInner(next)) if (isJsonObject(value)) open.push(value)
-  }
+  for (const next of walkSchemas(schema))
+    count += listVariants(next, 'allOf', 'anyOf', 'oneOf').length + (next['$ref'] === undefined ? 0 : 1)
   return count
 }
 

@@ -1,7 +1,7 @@
 // Adjusts a schema in which some subschemas allow more than intended, or lead only back to themselves.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
-import { listInner } from './schema-walk.ts'
+import { listInner, listVariants, walkSchemas } from './schema-walk.ts'
 
 /**
  * Removes keywords that would forbid more if an inner schema allows more: `not`, conditions, `oneOf`'s exclusivity, and limits on
@@ -98,8 +98,7 @@ function copyOf(holder: JsonValue | undefined): JsonObject | readonly JsonValue[
   return Array.isArray(holder) ? [...(holder as readonly JsonValue[])] : { ...(holder as JsonObject) } // it contains schemas
 }
 
-/** Schemas that apply to the same value as their parent. */
-const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf']
+/** Schemas that apply to the same value as their parent, like the variants. */
 const IN_PLACE = ['not', 'if', 'then', 'else']
 
 /**
@@ -149,14 +148,7 @@ function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
       } else if (!state.has(edge.target)) enter(edge.target)
     }
   }
-  const seen = new Set<JsonObject>()
-  const open: JsonObject[] = [root]
-  for (let next = open.pop(); next; next = open.pop()) {
-    if (seen.has(next)) continue
-    seen.add(next)
-    if (!state.has(next)) visit(next)
-    for (const { value } of listInner(next)) if (isJsonObject(value)) open.push(value)
-  }
+  for (const next of walkSchemas(root)) if (!state.has(next)) visit(next)
   return circular
 }
 
@@ -167,10 +159,7 @@ interface InPlace {
 
 function listInPlace(root: JsonObject, schema: JsonObject): readonly InPlace[] {
   const target = findDefinition(root, schema['$ref'])
-  const lists = IN_PLACE_LISTS.flatMap((keyword) => {
-    const list = schema[keyword]
-    return Array.isArray(list) ? (list as readonly JsonValue[]) : []
-  })
+  const lists = listVariants(schema, 'allOf', 'anyOf', 'oneOf')
   const { dependentSchemas } = schema
   const dependent = isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : []
   const inner = [...lists, ...dependent, ...IN_PLACE.map((keyword) => schema[keyword])].filter(isJsonObject)

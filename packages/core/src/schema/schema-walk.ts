@@ -29,3 +29,23 @@ export function listInner(schema: JsonObject): readonly InnerSchema[] {
   }
   return inner
 }
+
+/** The schema and all schemas inside it, each once. */
+export function* walkSchemas(root: JsonObject): Generator<JsonObject, undefined> {
+  const seen = new Set<JsonObject>()
+  const open: JsonObject[] = [root]
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (seen.has(next)) continue
+    seen.add(next)
+    yield next
+    for (const { value } of listInner(next)) if (isJsonObject(value)) open.push(value)
+  }
+}
+
+/** The schemas that a keyword such as `anyOf` lists. */
+export function listVariants(schema: JsonObject, ...keywords: readonly string[]): readonly JsonValue[] {
+  return keywords.flatMap((keyword) => {
+    const list = schema[keyword]
+    return Array.isArray(list) ? (list as readonly JsonValue[]) : []
+  })
+}
