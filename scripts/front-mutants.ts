@@ -40,7 +40,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page hands in the result of a device',
-    file: 'packages/server/src/http/take-given.ts',
+    file: 'packages/server/src/http/chat-answer.ts',
     from: "call.runs !== 'client' || !isOfPages(call)) return true",
     to: "call.runs !== 'client') return true",
     test: { file: 'packages/server/src/http/foreign-results.test.ts' },
@@ -229,9 +229,9 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a slow reader is let go although it reads',
-    file: 'packages/server/src/websocket/v2-follow.ts',
-    from: 'if (now < waiting) stalledMs = 0\n    else if',
-    to: 'if',
+    file: 'packages/server/src/shared/socket.ts',
+    from: 'stalledMs = waiting < before ? 0 : stalledMs + LOOK_MS',
+    to: 'stalledMs += LOOK_MS',
     test: { file: 'packages/server/src/websocket/v2-ends.test.ts' },
   },
   {
@@ -285,10 +285,10 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a wait that was stopped behind a look expires',
-    file: 'packages/server/src/shared/expiry.ts',
+    file: 'packages/server/src/shared/server-world.ts',
     from: 'return () => stop()',
     to: 'return stop',
-    test: { file: 'packages/server/src/shared/expiry.test.ts' },
+    test: { file: 'packages/server/src/shared/server-world.test.ts' },
   },
   {
     name: 'a prompt that was refused keeps its place',
@@ -369,7 +369,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page whose decision came second is refused',
-    file: 'packages/server/src/http/take-given.ts',
+    file: 'packages/server/src/http/chat-answer.ts',
     from: '    if (await isOpen()) throw cause\n    return false\n',
     to: '    throw cause\n',
     test: { file: 'packages/server/src/http/two-requests.test.ts', name: 'twice at once' },

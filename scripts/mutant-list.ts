@@ -284,7 +284,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page settles a call that another page runs',
-    file: 'packages/server/src/http/take-given.ts',
+    file: 'packages/server/src/http/chat-answer.ts',
     from: 'if (given.isElsewhere) return true',
     to: 'if (given.isElsewhere && given.callId === "") return true',
     test: { file: 'packages/server/src/http/foreign-results.test.ts' },

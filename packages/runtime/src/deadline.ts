@@ -53,6 +53,19 @@ export function within<Value>(timers: Timers, limit: Limit, work: PromiseLike<Va
   })
 }
 
+/** Waits. A signal that aborts ends it early. */
+export function pause(timers: Timers, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stop()
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const stop = timers.start(delayMs, end)
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}
+
 /** Milliseconds between two polls. */
 const LOOK_MS = 20
 
@@ -63,8 +76,7 @@ export async function waitForTurns(
   isBusy: () => boolean,
 ): Promise<void> {
   const untilMs = readMonotonicMs(clock) + drainMs
-  while (isBusy() && readMonotonicMs(clock) < untilMs)
-    await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+  while (isBusy() && readMonotonicMs(clock) < untilMs) await pause(timers, LOOK_MS)
 }
 
 /** Whether a turn or a detached tool is running. */

@@ -3,7 +3,7 @@ import type { Agent, Clock, Logger, Principal, Timers } from '@baton/core/intern
 import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { Editor } from './editor.ts'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
 
 /**
  * An MCP server that the editor requests for a session. Its variables and headers may hold secrets, so they are never

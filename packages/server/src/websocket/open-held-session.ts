@@ -2,6 +2,7 @@
 // waits until the session is free if that process cannot be reached.
 import type { FrontSession, SessionDescription } from '@baton/core/internal'
 import { isBatonError, frontOf } from '@baton/core/internal'
+import { pause } from '@baton/runtime'
 import type { PeerLink } from './connect-to-peer.ts'
 import { connectToPeer } from './connect-to-peer.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
@@ -68,7 +69,7 @@ export async function openHeldSession(
         link?.close()
       }
       if (leftMs <= 0 || isGone()) throw cause
-      await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+      await pause(timers, LOOK_MS)
     }
 }
 

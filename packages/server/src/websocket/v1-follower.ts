@@ -9,9 +9,8 @@ import { CLOSE_CODES } from '../shared/socket.ts'
 import type { V1Output } from './v1-projection.ts'
 import { V1Projection } from './v1-projection.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
-import type { ModelOffer } from './v1-written-calls.ts'
-import { WrittenCalls } from './v1-written-calls.ts'
-import type { V1Writer } from './v1-writer.ts'
+import type { ModelOffer, V1Writer } from './v1-writer.ts'
+import { WrittenCalls } from './v1-writer.ts'
 
 export interface FollowerOptions {
   readonly session: FrontSession
