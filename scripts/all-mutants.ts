@@ -8,6 +8,8 @@ import { MUTANTS } from './mutant-list.ts'
 import { RULES } from './rule-list.ts'
 import { SHARED_MUTANTS } from './shared-mutants.ts'
 import { SITUATION_MUTANTS } from './situation-mutants.ts'
+import { STORE_MUTANTS } from './store-mutants.ts'
+import { TREE_MUTANTS } from './tree-mutants.ts'
 
 export const ALL_MUTANTS: readonly Mutant[] = [
   ...MUTANTS,
@@ -17,5 +19,7 @@ export const ALL_MUTANTS: readonly Mutant[] = [
   ...HOME_MUTANTS,
   ...FRONT_MUTANTS,
   ...MCP_MODEL_MUTANTS,
+  ...STORE_MUTANTS,
+  ...TREE_MUTANTS,
   ...RULES.map(({ rule, ...mutant }) => ({ name: `a rule is broken: ${rule}`, ...mutant })),
 ]

@@ -123,7 +123,8 @@ Each line of an export is a JSON object:
 |---|---|
 | first: \`baton-session\` | \`version\`, \`session\` (the id) |
 | then: \`record\` | \`record\`, as below |
-| last: \`blob\` | \`name\`, \`text\`: a long result, an image or a file; binary data is in base64 |
+| then: \`blob\` | \`name\`, \`text\`: a long result, an image or a file; binary data is in base64 |
+| for each child: \`baton-child\` | \`session\` (its id); its records and blobs follow |
 
 The format of records has version ${FORMAT_VERSION}. It is frozen: later versions of Baton read what one of this version says, and only add kinds of facts and fields. Pass over fields that you do not know; a kind of
 fact that you do not know means that you cannot tell what the session is.

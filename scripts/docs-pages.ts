@@ -28,6 +28,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'ai-sdk-tools',
       'effect',
       'mcp-server',
+      'sub-agents',
       'other-agents',
       'events',
       'client-tools',

@@ -12,6 +12,7 @@ const FILES: readonly string[] = [
   `${CORE}messages.ts`,
   `${CORE}model-settings.ts`,
   `${CORE}machine/values.ts`,
+  `${CORE}machine/tree-values.ts`,
   `${CORE}machine/fact.ts`,
   `${CORE}events/session-event.ts`,
   `${CORE}agent/policy.ts`,

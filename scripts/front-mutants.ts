@@ -40,7 +40,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page hands in the result of a device',
-    file: 'packages/server/src/http/chat-answer.ts',
+    file: 'packages/server/src/http/take-given.ts',
     from: "call.runs !== 'client' || !isOfPages(call)) return true",
     to: "call.runs !== 'client') return true",
     test: { file: 'packages/server/src/http/foreign-results.test.ts' },
@@ -369,10 +369,17 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page whose decision came second is refused',
-    file: 'packages/server/src/http/chat-answer.ts',
-    from: '    if (await isOpen()) throw cause\n    return false\n',
+    file: 'packages/server/src/http/take-given.ts',
+    from: '    if (isInvented || (await isOpen())) throw cause\n    return false\n',
     to: '    throw cause\n',
     test: { file: 'packages/server/src/http/two-requests.test.ts', name: 'twice at once' },
+  },
+  {
+    name: 'a decision on an invented request is passed over',
+    file: 'packages/server/src/http/take-given.ts',
+    from: 'if (!isInvented && !(await isOpen())) return true',
+    to: 'if (!(await isOpen())) return true',
+    test: { file: 'packages/server/src/http/chat-decisions.test.ts', name: 'did not make' },
   },
   {
     name: 'two choices at once overwrite each other',

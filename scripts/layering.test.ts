@@ -117,7 +117,7 @@ test('every package has a place in the layers, and declares no package above it'
 })
 
 test('no folder of the runtime imports one above it', () => {
-  const folders = ['work', 'catalog', 'speech', 'session', 'listener']
+  const folders = ['work', 'catalog', 'speech', 'session', 'tree', 'listener']
   const rank = (path: string): number => folders.indexOf(path.split('/')[3] ?? '')
   const upward = sourcePaths()
     .filter((path) => path.startsWith('packages/runtime/src/') && !isTest(path) && rank(path) >= 0)

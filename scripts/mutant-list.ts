@@ -131,7 +131,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a removal does not wait for what is still being written',
     file: `${LOCAL}/store-in-time.ts`,
-    from: "await within(timers, limit('running writes of the session'), writes.ended(session))",
+    from: 'await ended(session)',
     to: 'void writes.ended(session)',
     test: { file: `${LOCAL}/late-writes.test.ts` },
   },
@@ -284,7 +284,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page settles a call that another page runs',
-    file: 'packages/server/src/http/chat-answer.ts',
+    file: 'packages/server/src/http/take-given.ts',
     from: 'if (given.isElsewhere) return true',
     to: 'if (given.isElsewhere && given.callId === "") return true',
     test: { file: 'packages/server/src/http/foreign-results.test.ts' },

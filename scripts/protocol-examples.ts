@@ -262,6 +262,13 @@ export const EVENT_EXAMPLES: EventExamples = {
     callId: payment.callId,
     value: { card: 'the red one' },
   },
+  'request-withdrawn': {
+    type: 'request-withdrawn',
+    requestId: 'approval_call_k3f_1_0_1',
+    callId: 'call_k3f_1_0',
+    reason: 'ended',
+    path: [{ callId, agent: 'buyer' }],
+  },
   limit: { type: 'limit', limit: 'rounds', used: 40, max: 50, reached: false },
   'step-finished': {
     type: 'step-finished',

@@ -167,6 +167,7 @@ export const EVENT_REPEATS: Readonly<Record<SessionEventType, Repeat>> = {
   'approval-decided': 'again',
   'question-asked': 'again',
   'question-answered': 'again',
+  'request-withdrawn': 'again',
   limit: 'again',
   'step-finished': 'again',
   'step-closed': 'again',

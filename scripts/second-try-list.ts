@@ -90,6 +90,22 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: `${LOCAL}/recovery.test.ts`, name: 'tried more than once, by one opener' },
   },
   {
+    file: 'packages/runtime/src/tree/child-link.ts',
+    within: '#run',
+    repeats: 'the opening of a child whose store failed',
+    bound: 'while its caller is open and owes it something, with waits that double up to 30 s',
+    same: 'the name of the child, its log, and the epoch of its root',
+    test: { file: `${LOCAL}/children.test.ts`, name: 'the call is followed again, and nothing happens twice' },
+  },
+  {
+    file: 'packages/runtime/src/tree/child-link.ts',
+    within: '#pump',
+    repeats: 'the reading and telling between a session and the child of its call, after one of the two has died',
+    bound: 'while both sessions are open, with waits that double up to 30 s',
+    same: 'the position up to which each of the two logs has read the other one',
+    test: { file: `${LOCAL}/children.test.ts`, name: 'the call is followed again, and nothing happens twice' },
+  },
+  {
     file: `${LOCAL}/recover.ts`,
     within: 'lookAgain',
     repeats: 'the search for sessions whose owner has died',

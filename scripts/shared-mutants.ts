@@ -66,7 +66,13 @@ const ROWS: readonly Row[] = [
     '',
     `${LOCAL}/handles.test.ts`,
   ],
-  ['a copy has what waits', `${SESSION}/copy-session.ts`, ' && queue.length === 0', '', `${LOCAL}/handles.test.ts`],
+  [
+    'a copy has what waits',
+    `${SESSION}/copy-session.ts`,
+    'queue.length + children.length === 0',
+    'children.length === 0',
+    `${LOCAL}/handles.test.ts`,
+  ],
   [
     'a copy stays held by its session',
     `${SESSION}/host.ts`,
@@ -315,8 +321,8 @@ const ROWS: readonly Row[] = [
   [
     'a snapshot changes after it was taken',
     `${MACHINE}/history.ts`,
-    '    left: left && [...left],\n    open: open && {\n      ...open,\n      edited: [...open',
-    '    left,\n    open: open && {\n      ...open,\n      edited: [...open',
+    '    left: left && [...left],\n    relayed: [...relayed.values()],',
+    '    left,\n    relayed: [...relayed.values()],',
     `${MACHINE}/history.test.ts`,
   ],
   [

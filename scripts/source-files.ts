@@ -14,6 +14,8 @@ export interface Imported {
   readonly line: number
   /** `import type`: the module is not loaded at run time. */
   readonly isTypeOnly: boolean
+  /** `import()`: the module is loaded when this line runs. */
+  readonly isDynamic?: true
 }
 
 export interface SourceFile {
@@ -80,7 +82,7 @@ function listImports(program: Program): readonly (Omit<Imported, 'line'> & { rea
     if ((node.type === 'ExportAllDeclaration' || node.type === 'ExportNamedDeclaration') && node.source)
       found.push({ module: node.source.value, start, isTypeOnly: node.exportKind === 'type' })
     const dynamic = node.type === 'ImportExpression' && node.source.type === 'Literal' ? node.source.value : undefined
-    if (typeof dynamic === 'string') found.push({ module: dynamic, start, isTypeOnly: false })
+    if (typeof dynamic === 'string') found.push({ module: dynamic, start, isTypeOnly: false, isDynamic: true })
     if (node.type === 'TSImportType') found.push({ module: node.source.value, start, isTypeOnly: true })
   })
   return found

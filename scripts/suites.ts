@@ -53,6 +53,14 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     seconds: 36,
     needs: ['postgres'],
   },
+  { name: 'handshake of a tree', files: ['packages/testing/src/tree/*'], tier: 'nightly', seconds: 150, needs: [] },
+  {
+    name: 'kills of a tree',
+    files: ['packages/client/src/kill-trees.*'],
+    tier: 'nightly',
+    seconds: 170,
+    needs: ['postgres'],
+  },
   { name: 'client and kills', files: ['packages/client/src/kill-moments.*'], tier: 'nightly', seconds: 51, needs: [] },
   {
     name: 'commands',

@@ -1,32 +1,53 @@
-// An agent that delegates work to another one: a tool opens a session of its host. The call's key names that session, so
-// a repeated call finds the first one's answer; its signal ends the inner turn when the call is cancelled.
+// An agent that asks two others at once. One of them needs an approval, which is asked at the session of the first agent.
 import { createScriptedModel } from '@baton/host/testing'
-import { createHost, defineAgent, tool } from '@baton/host'
+import { createHost, defineAgent, delegate, tool } from '@baton/host'
 import { z } from 'zod'
 
-const researcher = defineAgent({
-  name: 'researcher',
-  model: createScriptedModel({ steps: () => ({ text: 'Oslo has 717,710 people.' }) }),
+const order = tool({
+  name: 'paper.order',
+  description: 'Orders a paper from a library',
+  input: z.object({ title: z.string() }),
+  effect: 'once',
+  approval: true,
+  execute: ({ title }) => `"${title}" costs 12 euros: Oslo has 717,710 people.`,
 })
-const research = tool({
-  name: 'research',
-  description: 'Asks a researcher',
-  input: z.object({ question: z.string() }),
-  effect: 'idempotent',
-  timeoutMs: 120_000,
-  execute: async ({ question }, { openSession, idempotencyKey, signal }) => {
-    const session = await openSession(`research-${idempotencyKey}`, { agent: researcher })
-    return (await session.send(question, { inputId: idempotencyKey, signal }).answer).text
-  },
+const reader = defineAgent({
+  name: 'reader',
+  model: createScriptedModel({ steps: [{ text: 'Oslo lies at the end of a fjord.' }] }),
 })
-const model = createScriptedModel({
-  steps: ({ messages }) => {
-    const [result] = messages.at(-1)?.parts ?? []
-    if (result?.type === 'result') return { text: 'My researcher says: Oslo has 717,710 people.' }
-    return { calls: [{ name: 'research', arguments: { question: 'How many people live in Oslo?' } }] }
-  },
+const librarian = defineAgent({
+  name: 'librarian',
+  model: createScriptedModel({
+    steps: [{ calls: [{ name: 'paper.order', arguments: { title: 'Cities' } }] }, { text: 'Oslo has 717,710 people.' }],
+  }),
+  tools: [order],
 })
-const host = createHost({ agent: defineAgent({ name: 'writer', model, tools: [research] }) })
+const writer = defineAgent({
+  name: 'writer',
+  model: createScriptedModel({
+    steps: [
+      {
+        calls: [
+          { name: 'reader', arguments: { task: 'Where is Oslo?' } },
+          { name: 'librarian', arguments: { task: 'How many people live in Oslo?' } },
+        ],
+      },
+      { text: 'Oslo, at the end of a fjord, has 717,710 people.' },
+    ],
+  }),
+  tools: [
+    delegate({ agent: reader, description: 'Looks up places' }),
+    delegate({ agent: librarian, description: 'Finds numbers in papers' }),
+  ],
+})
+const host = createHost({ agent: writer })
 const session = await host.session('article')
-console.log((await session.send('Write about Oslo.').answer).text)
+const turn = session.send('Write about Oslo.')
+for await (const event of turn) {
+  if (event.type !== 'approval-requested') continue
+  const [approval] = await session.approvals()
+  console.log(`${approval?.path?.[0]?.agent} wants to call ${approval?.name}`)
+  await session.decide({ approvalId: event.approvalId, decision: 'approve' })
+}
+console.log((await turn.answer).text)
 await host.stop()

@@ -37,7 +37,8 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
     'hiddenCharacters: 46',
   ],
   'client-model.ts': ['Yes, four lamps.\nThe app is away, so I answer.\n'],
-  'delegate.ts': ['717,710 people'],
+  'delegate.ts': ['librarian wants to call paper.order', '717,710 people'],
+  'delegate-input.ts': ['717710'],
   'detach.ts': [
     'The dining car opens at ten.\nSeat 14 is yours.\nit read: The tool "seats.book"',
     'it read: [Event] TOOL_ENDED Tell the user the outcome.',

@@ -2,7 +2,7 @@
 // from here where no host may be loaded, such as in a package of tools. Everything else is in internal.ts.
 
 // Make an agent.
-export { createTaintPolicy, defineAgent, tool, voice } from './internal.ts'
+export { createTaintPolicy, defineAgent, delegate, tool, voice } from './internal.ts'
 export type {
   Agent,
   AgentOptions,
@@ -11,6 +11,7 @@ export type {
   ApprovalPolicy,
   CallDescription,
   ClientRunTool,
+  DelegateOptions,
   EffectClass,
   Execute,
   Permissions,
@@ -21,7 +22,6 @@ export type {
   ToolContext,
   ToolOptions,
   ToolSource,
-  TurnLimits,
 } from './internal.ts'
 
 // Add a model.
@@ -37,7 +37,6 @@ export type {
   Decision,
   Host,
   InterruptOptions,
-  OwnedLogStore,
   PendingApproval,
   PendingQuestion,
   Principal,

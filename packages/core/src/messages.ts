@@ -135,6 +135,11 @@ export interface UserMessage<Source extends MediaSource = InlineSource> {
    * any provider.
    */
   readonly untrusted?: readonly string[]
+  /**
+   * Present for the task of a delegated call whose writer had read untrusted data: addresses in it that the writer had read,
+   * and not made up. Not sent to the model.
+   */
+  readonly known?: readonly string[]
 }
 
 export interface AssistantMessage {

@@ -47,6 +47,30 @@ export const TOOL_ERROR_CODES = {
     'Raise maxOutputTokens.',
   ),
   call_limit_exceeded: row('provider', false, 'The turn has more calls than limits.callsPerTurn.', 'Raise the limit.'),
+  child_failed: row(
+    'caller',
+    false,
+    'An agent that the model called ended without an answer and without a reason.',
+    'Read the log of its session.',
+  ),
+  child_lost: row(
+    'caller',
+    false,
+    'The session of an agent that the model called is missing, damaged, or contradicts its caller’s.',
+    'Restore sessions with everything below them from the same time.',
+  ),
+  delegation_too_deep: row(
+    'provider',
+    false,
+    'The model called an agent from the last level of limits.treeDepth.',
+    'Raise limits.treeDepth of the first agent.',
+  ),
+  too_many_children: row(
+    'provider',
+    false,
+    'The model called an agent, and its share of limits.treeSessions is 0.',
+    'Raise limits.treeSessions of the first agent, or limits.sessions of the tool that called this one.',
+  ),
   call_denied: row('caller', false, 'A person or a policy denied the call.', 'Nothing: the model reads the error.'),
   approval_expired: row('caller', false, 'The call was not approved in time.', 'Raise approvalMs, or approve faster.'),
   result_too_large: row(

@@ -180,3 +180,12 @@ test('a list and an object that are cut say so', () => {
     ['…', '[more]'],
   ])
 })
+
+test.each([
+  [{ secrets: 'key-of-mine' }, 'createLogger: secrets must be an array of secrets, not text'],
+  [{ write: null }, 'createLogger: write must be a function, not null'],
+  [{ readable: 'pretty' }, 'createLogger: readable must be a function, not "pretty"'],
+  [{ levels: 'info' }, 'createLogger has no field "levels"; it is called "level" here'],
+])('createLogger refuses %o', (options, message) => {
+  expect(() => createLogger(options as object)).toThrow(message)
+})

@@ -2,6 +2,7 @@
 // pino writes. Secrets are never logged. The rest of Baton only knows the Logger interface.
 import type { Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { checkFields, checkKinds } from '@baton/core/internal'
 
 export interface LoggerOptions {
   /** Default: `info`. `silent` writes nothing. */
@@ -18,8 +19,18 @@ export type LogLevel = 'info' | 'warn' | 'silent'
 
 const LEVELS: ReadonlySet<unknown> = new Set<LogLevel>(['info', 'warn', 'silent'])
 
-/** @throws BatonError `invalid_option` for an unknown level */
+const KINDS = {
+  level: undefined,
+  readable: 'a function',
+  secrets: 'an array of secrets',
+  write: 'a function',
+} as const
+const KNOWN = { what: 'createLogger', code: 'invalid_option' } as const
+
+/** @throws BatonError `invalid_option` for an unknown level or option, or a value of the wrong kind */
 export function createLogger(options: LoggerOptions = {}): Logger {
+  checkFields(options, { ...KNOWN, fields: new Set(Object.keys(KINDS)) })
+  checkKinds(options, { ...KNOWN, kinds: KINDS })
   const { level = 'info', readable } = options
   if (!LEVELS.has(level))
     throw new BatonError({

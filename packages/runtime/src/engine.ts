@@ -51,6 +51,17 @@ export interface SessionEngine extends SessionReplica {
    * rejects.
    */
   abortedCalls?(): Promise<void> | undefined
+  /** The open session of a delegated call; undefined while it is being opened. Absent where there are none. */
+  child?(callId: string): SessionEngine | undefined
+}
+
+/** The open session below that makes a relayed request; undefined while it is being opened. */
+export function findBelow(root: SessionEngine, request: string): SessionEngine | undefined {
+  const asked = root
+    .history()
+    .relayed()
+    .find(({ id }) => id === request)
+  return asked?.path.reduce<SessionEngine | undefined>((above, { callId }) => above?.child?.(callId), root)
 }
 
 /** Implemented by hosts that can copy a session's log. */

@@ -1,7 +1,5 @@
 // Parts of the fronts for the command and test kits. @internal: names may change in any version.
-export { CLIENT_TOOLS } from './acp/wire.ts'
 export type { AcpMcpServer, AcpOptions, AcpPlace } from './acp/options.ts'
-export { EDITED_INPUT, REASON } from './acp/permissions.ts'
 export { createTokenVerifier } from './auth/verify-tokens.ts'
 export type { TokenRequest, TokenVerifierOptions } from './auth/verify-tokens.ts'
 export { DEFAULT_HTTP_LIMITS } from './http/handler-parts.ts'

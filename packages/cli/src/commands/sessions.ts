@@ -25,12 +25,14 @@ const HELP = `baton sessions: manage the sessions of a store
                                  (see baton store check); works while a server is running
   baton sessions delete SESSION  delete a session for good; refused while another process holds it, except over
                                  Temporal, where its workflow is terminated too
-  baton sessions export SESSION  export as lines of JSON, to standard output or --file; works while a server is running
-  baton sessions import FILE     import an exported session into the store, under its own name
+  baton sessions export SESSION  export with its children as lines of JSON, to standard output or --file; works while a
+                                 server is running
+  baton sessions import FILE     import an exported session with its children into the store, under its own name
 
 Options:
   --store URL    sqlite:FILE (default: BATON_STORE, then the file of this folder)
   --file FILE    file to export to; an existing file is not overwritten
+  --alone        export: leave out the sessions of calls that other agents did
   --json         list: print one line of JSON per session
   --temporal HOST:PORT, --namespace NAME, --redis URL
                  delete: as for "baton serve --temporal" (default: BATON_TEMPORAL, BATON_REDIS)
@@ -59,6 +61,7 @@ interface Request {
   readonly place: TemporalPlace | undefined
   readonly json: boolean
   readonly file: string | undefined
+  readonly alone: boolean
 }
 
 async function sessions(words: readonly string[], terminal: Console): Promise<number> {
@@ -67,6 +70,7 @@ async function sessions(words: readonly string[], terminal: Console): Promise<nu
     options: {
       store: { type: 'string' },
       file: { type: 'string' },
+      alone: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       ...TEMPORAL_PLACE,
     },
@@ -76,6 +80,7 @@ async function sessions(words: readonly string[], terminal: Console): Promise<nu
   const action = findAction(given)
   if (action === 'list' && name !== undefined) throw new UsageError(`sessions list takes no name, not "${name}"`)
   if (action !== 'export' && values.file !== undefined) throw new UsageError('--file is for sessions export')
+  if (action !== 'export' && values.alone) throw new UsageError('--alone is for sessions export')
   if (action !== 'list' && values.json) throw new UsageError('--json is for sessions list; an export is JSON anyway')
   const location = storeLocation(values.store, terminal.variables, terminal.folder)
   const { temporal, namespace, redis } = values
@@ -87,7 +92,7 @@ async function sessions(words: readonly string[], terminal: Console): Promise<nu
     action === 'delete' && (temporal !== undefined || location.type === 'postgres')
       ? readTemporalPlace(values, location, terminal.variables)
       : undefined
-  const request = { terminal, location, place, json: values.json, file: values.file }
+  const request = { terminal, location, place, json: values.json, file: values.file, alone: values.alone }
   if (action === 'list') return await list(request)
   if (name === undefined)
     throw new UsageError(`sessions ${action} needs ${action === 'import' ? 'a file' : 'a session'}`)
@@ -156,13 +161,13 @@ async function removeOverTemporal(place: TemporalPlace, logStore: LogStore, sess
   await removeTemporalSession({ address, namespace, logStore, ...(redis !== undefined && { redis }) }, session)
 }
 
-async function exportOne({ terminal, location, file }: Request, session: string): Promise<number> {
+async function exportOne({ terminal, location, file, alone }: Request, session: string): Promise<number> {
   const store = await openStoreToRead(location)
   try {
     if (!(await hasRecords(store, session))) throw noSession(session, nameOfStore(location))
     if (file === undefined)
-      for await (const line of exportSession(store, session)) terminal.write(`${escapeControls(line)}\n`)
-    else await writeFile(resolve(terminal.folder, file), file, exportSession(store, session))
+      for await (const line of exportSession(store, session, { alone })) terminal.write(`${escapeControls(line)}\n`)
+    else await writeFile(resolve(terminal.folder, file), file, exportSession(store, session, { alone }))
   } finally {
     await store.close()
   }

@@ -1,5 +1,5 @@
 // A chat whose turns run in this process, over a store.
-import { frontOf, readText } from '@baton/core/internal'
+import { frontOf, readText, runsWhere } from '@baton/core/internal'
 import type { Agent, EventCursor, FrontSession, Session, SessionEvent, Store, Turn } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
@@ -65,7 +65,7 @@ async function openConversation(
   const before = name === undefined ? undefined : await findRemembered(store, name)
   const session = await host.session(name ?? environment.newId())
   const watch = watchSession(session, own?.from ?? (await session.info()).head)
-  const tools = agent.tools.filter((tool) => !tool.execute)
+  const tools = agent.tools.filter((tool) => runsWhere(tool) === 'client')
   const isUnderWay = before !== undefined && !AT_REST.has(frontOf(session).phase)
   const resumed = isUnderWay ? resumeTurn(session, before.lastInput) : undefined
   const ask = async (_input: unknown, call: Parameters<AskPerson>[0]): Promise<unknown> => {

@@ -319,3 +319,31 @@ test('an approval is decided by the person, or unasked where they have said so',
   await unasked.started.ended
   expect([unasked.done, unasked.text().includes('asks for')]).toEqual([['approval_c_1 approve', 'close s'], false])
 })
+
+test('an approval of an agent below says whose it is', async () => {
+  const path = [{ callId: 'd', agent: 'helper' }]
+  const asking: Answering = (_text, turn) => {
+    const call = { ...CALL, path }
+    turn.push({ type: 'call', call })
+    turn.push({ type: 'approval-requested', approvalId: 'approval_c_1', call, expiresAtMs: 0 })
+  }
+  const { started, done, text } = await talk(['one'], asking, true)
+  await started.ended
+  expect(done).toEqual(['approval_c_1 deny', 'close s'])
+  expect(text()).toContain('helper › pay asks for your approval:')
+})
+
+test('an approval of an agent below that is withdrawn is asked no longer', async () => {
+  const path = [{ callId: 'd', agent: 'helper' }]
+  const asking: Answering = (_text, turn) => {
+    const call = { ...CALL, path }
+    turn.push({ type: 'approval-requested', approvalId: 'approval_c_1', call, expiresAtMs: 0 })
+    turn.push({ type: 'request-withdrawn', requestId: 'approval_c_1', callId: CALL.callId, reason: 'ended', path })
+    setImmediate(() => turn.end('answered'))
+  }
+  const ask: Place['ask'] = (_question, signal) =>
+    new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('withdrawn'))))
+  const { started, done } = await talk(['one'], asking, true, { ask })
+  await started.ended
+  expect(done).toEqual(['close s'])
+})

@@ -7,6 +7,7 @@ import { errorLine } from '../words/error-line.ts'
 import type { ChatRoom } from './obey.ts'
 import { obey } from './obey.ts'
 import type { Questions } from './questions.ts'
+import { nameCall } from '../words/name-call.ts'
 import type { Screen } from './screen.ts'
 import type { ShownCalls } from './shown-calls.ts'
 import type { TurnDisplay } from './turn-display.ts'
@@ -155,8 +156,11 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
         approve(state, event, (callId) => display.restartClock(callId, state.nowMs())).catch((cause: unknown) =>
           tellUnanswered(state, cause),
         )
+      if (event.type === 'request-withdrawn') questions.settle(event.callId)
       if (event.type === 'question-asked')
-        answerQuestion(state, event).catch((cause: unknown) => tellUnanswered(state, cause))
+        answerQuestion(state, { ...event, message: nameCall({ name: event.message, ...event }) }).catch(
+          (cause: unknown) => tellUnanswered(state, cause),
+        )
       if (event.type === 'turn-finished') usage = event.usage
     }
     const { outcome } = await turn.answer
@@ -178,7 +182,8 @@ async function approve(
   { approvalId, call }: Extract<EventBody, { readonly type: 'approval-requested' }>,
   restartClock: (callId: string) => void,
 ): Promise<void> {
-  const { callId, name, asked } = call
+  const { callId, asked } = call
+  const name = nameCall(call)
   // A blanket approval was given without knowing what the model would read.
   const answer =
     state.approvesAlways && !asked

@@ -8,6 +8,7 @@ import type {
   StepResetReason,
   TurnStop,
 } from '@baton/core/internal'
+import { nameCall } from '../words/name-call.ts'
 import type { Screen } from './screen.ts'
 import type { ShownCalls } from './shown-calls.ts'
 
@@ -45,7 +46,7 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
     }
     if (!result) return
     settled.add(callId)
-    const { mark, words, tone } = describeResult(result)
+    const { mark, words, tone } = describeEnd(call, result)
     const folded = result.type === 'ok' ? (shown?.add(name, result) ?? '') : ''
     screen.brief(mark, `${name} ${duration(atMs - (calls.get(callId)?.startedMs ?? atMs))}${words}${folded}`, tone)
   }
@@ -74,7 +75,7 @@ export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDispl
         handover = undefined
         break
       case 'call':
-        showCall(event.call, atMs)
+        showCall({ ...event.call, name: nameCall(event.call) }, atMs)
         break
       case 'call-progress':
         showProgress(event.callId, event.note, atMs)
@@ -156,6 +157,13 @@ function describeReset(why: string, isVoid: boolean): string {
 export function askedAgain(reason: string, hasSpoken: boolean): string {
   const why = Object.hasOwn(ASKED_AGAIN, reason) ? ASKED_AGAIN[reason as StepResetReason] : reason
   return describeReset(why, hasSpoken)
+}
+
+/** An approved call of an agent below is over; its result is that agent's. */
+function describeEnd({ path, runs }: CallView, result: CallResult): ReturnType<typeof describeResult> {
+  if (path && runs === 'server' && result.type === 'unknown')
+    return { mark: '✓', words: ', done by its agent', tone: 'good' }
+  return describeResult(result)
 }
 
 /** How a call ended: its mark, and the text after its name and time. */

@@ -2,6 +2,7 @@
 import type { StoredPart } from '@baton/core/internal'
 import { readCallResult, readText } from '@baton/core/internal'
 import type { Fact, FactOf, InputBody, SessionRecord } from '@baton/core/machine'
+import { nameCall } from './name-call.ts'
 import { askedAgain, describeResult, duration } from '../terminal/turn-display.ts'
 
 /** Times are in this machine's time zone. */
@@ -58,6 +59,18 @@ function buildSentence(fact: Fact, nowMs: number, seen: Seen): string | undefine
     }
     case 'approval-requested':
       return `? ${seen.calls.get(fact.callId)?.name ?? fact.callId} needs an approval`
+    case 'request-relayed': {
+      const { asking, path } = fact
+      if (asking.type === 'question') return `? ${nameCall({ name: asking.message, path })}`
+      const name = nameCall({ name: asking.name, path })
+      seen.calls.set(asking.callId, { name, startedMs: nowMs })
+      if (asking.type === 'call') return `> ${name} ${asking.arguments}`
+      return `? ${name} ${asking.arguments} needs an approval`
+    }
+    case 'child-begun':
+      return `> the agent ${fact.agent} begins`
+    case 'child-lost':
+      return `✗ its agent is lost: ${fact.message}`
     case 'approval-decided':
       return `${PAST[fact.decision]} by ${fact.principal}${fact.reason === undefined ? '' : `: ${fact.reason}`}`
     case 'turn-finished':

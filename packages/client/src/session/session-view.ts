@@ -152,6 +152,12 @@ export class SessionView {
         this.#set({ questions: put(questions, question, ({ questionId }) => questionId === event.questionId) })
         break
       }
+      case 'request-withdrawn':
+        this.#set({
+          approvals: drop(approvals, ({ approvalId }) => approvalId === event.requestId),
+          questions: drop(questions, ({ questionId }) => questionId === event.requestId),
+        })
+        break
       case 'question-answered':
         this.#set({ questions: drop(questions, ({ questionId }) => questionId === event.questionId) })
         break

@@ -264,7 +264,7 @@ function addDefaults<Options extends object>(
   given: Partial<Options> | undefined,
 ): Options {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
-  const fields = [...(field === 'window' ? OPTIONAL_WINDOW : []), ...Object.keys(defaults)]
+  const fields = [...(OPTIONAL[field] ?? []), ...Object.keys(defaults)]
   for (const [name] of set) if (!fields.includes(name)) throw createUnknownField({ agent, field, name, fields })
   return { ...defaults, ...Object.fromEntries(set) }
 }
@@ -301,6 +301,9 @@ const LEAST: Readonly<Record<string, number>> = {
   // The first try counts.
   attempts: 1,
   outputAttempts: 1,
+  // With 0, no call could begin.
+  treeSessions: 1,
+  children: 1,
   // The running one counts.
   exchanges: 1,
   messages: 1,
@@ -312,18 +315,24 @@ function checkNumbers(agent: string, groups: Readonly<Record<string, object>>): 
   for (const [group, fields] of Object.entries(groups))
     for (const [name, value] of Object.entries(fields) as Iterable<[string, unknown]>) {
       const least = LEAST[name] ?? 0
-      const isRight =
-        name === 'summarise' ? typeof value === 'boolean' : Number.isSafeInteger(value) && Number(value) >= least
+      const most = MOST[name] ?? Number.MAX_SAFE_INTEGER
+      const isNumber = Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+      const isRight = name === 'summarise' ? typeof value === 'boolean' : isNumber
       if (isRight) continue
-      const right = name === 'summarise' ? 'true or false' : `a whole number of ${least} or more`
+      const range = MOST[name] === undefined ? `of ${least} or more` : `from ${least} to ${most}`
+      const right = name === 'summarise' ? 'true or false' : `a whole number ${range}`
       const field = `${group}.${name}`
       const message = `agent "${agent}": ${field} must be ${right}, not ${describeValue(value)}`
       throw new BatonError({ code: 'invalid_agent', message, data: { field, value: describeValue(value) } })
     }
 }
 
-/** Fields of a window without a default. */
-const OPTIONAL_WINDOW = ['contextTokens', 'actAtTokens'] as const
+/** Fields without a default, by group. The limits of a tree have theirs in the machine: agents without them keep their hash. */
+const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
+  window: ['contextTokens', 'actAtTokens'],
+  limits: ['treeDepth', 'treeSessions', 'children', 'treeRounds', 'treeCalls'],
+}
+const MOST: Readonly<Record<string, number>> = { treeDepth: 5, treeSessions: 1000, children: 64 }
 
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })

@@ -4,6 +4,7 @@ import { DEFAULT_INTERRUPT_MS } from '../machine/spec.ts'
 import type { Agent } from './agent.ts'
 import { RESERVED_NAME } from './reserved-name.ts'
 import type { Tool } from './tool.ts'
+import { runsWhere } from './tool.ts'
 
 /** Characters per token if no better estimate is known. */
 const CHARS_PER_TOKEN = 4
@@ -59,11 +60,10 @@ function createToolSpec(tool: Tool): ToolSpec {
   const { trust = 'trusted', source } = tool
   const provenance =
     trust === 'trusted' && source === undefined ? undefined : { trust, ...(source !== undefined && { source }) }
-  const runs = tool.execute ? 'server' : 'client'
   return {
     name,
     effect,
-    runs,
+    runs: runsWhere(tool),
     timeoutMs,
     parallel,
     onInterrupt,

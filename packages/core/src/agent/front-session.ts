@@ -90,6 +90,8 @@ export const LeaseClientOptions = s.fields('a client', {
   leaseMs: s.optional(s.number(1)),
   /** Names of the agent's client tools that it can run; all by default. */
   runs: s.optional(s.list(s.name, TOOLS_MAX)),
+  /** Without `runs`: whether it also runs the client tools of all agents to which the agent delegates; false by default. */
+  below: s.optional(s.flag),
   /** Tools that it provides: offered to the model while the client is known, and run only by it. */
   tools: s.optional(s.list(ClientTool, TOOLS_MAX)),
   /** Whether a person behind it can be asked; true by default. */

@@ -38,9 +38,9 @@ test.each([
   ['toolExecution', 'parallel: false in tool()'],
   ['mcpServers', 'sources: createMcpServers({ … }).sources'],
   ['mcp', 'createMcpServers'],
-  ['agents', 'nother agent is a tool whose execute opens a session'],
-  ['subagents', 'nother agent is a tool whose execute opens a session'],
-  ['handoffs', 'nother agent is a tool whose execute opens a session'],
+  ['agents', 'nother agent is a tool: write tools: [delegate('],
+  ['subagents', 'nother agent is a tool: write tools: [delegate('],
+  ['handoffs', 'nother agent is a tool: write tools: [delegate('],
   ['workflows', 'workflow is a program'],
   ['beforeToolCall', 'approvalPolicy'],
   ['afterToolCall', 'in execute of tool()'],
@@ -182,6 +182,6 @@ test('sources in the place of tools, the servers themselves, and an agent among 
   expect(define({ tools: [servers] })).toContain('Write sources: servers.sources beside tools')
   expect(define({ sources: servers })).toContain('Write sources: servers.sources')
   expect(define({ sources: [servers] })).toContain('Write sources: servers.sources')
-  expect(define({ tools: [defineAgent({ name: 'writer' })] })).toContain('context.openSession')
+  expect(define({ tools: [defineAgent({ name: 'writer' })] })).toContain('delegate(')
   expect(define({ tools: [defineAgent({ name: 'writer' })] })).toContain('tools[0] is the agent "writer"')
 })

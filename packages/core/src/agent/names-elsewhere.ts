@@ -19,8 +19,7 @@ const SAY_MESSAGE = 'send a message with session.send(…); the session keeps th
 const SAY_MCP =
   'tools of MCP servers are sources: import { createMcpServers } from "@baton/mcp/client" and write sources: createMcpServers({ … }).sources'
 /** Also for an agent among the tools. */
-export const SAY_OTHER_AGENT =
-  'another agent is a tool whose execute opens a session of it: await context.openSession(undefined, { agent: writer }); createHost({ agents: [helper, writer] }) names both'
+export const SAY_OTHER_AGENT = 'another agent is a tool: write tools: [delegate({ agent: writer, description: "…" })]'
 const SAY_POLICY =
   'to decide before a tool runs, write approvalPolicy: (call) => … in defineAgent, or approval in tool()'
 const SAY_ANSWER = 'to check an answer before it is accepted, write checkAnswer in defineAgent'

@@ -17,7 +17,8 @@ export interface PolicyCall {
   readonly tool: {
     readonly name: string
     readonly effect: EffectClass
-    readonly runs: 'server' | 'client'
+    /** `child`: another agent does the call, whose own calls are judged one by one. */
+    readonly runs: 'server' | 'client' | 'child'
     readonly kind?: ToolKind
     readonly trust: Trust
     /** The source that provides it; absent for the agent's own tools. */
@@ -25,6 +26,11 @@ export interface PolicyCall {
     /** False: it declares that it reaches nothing beyond this machine. */
     readonly network?: boolean
   }
+  /**
+   * Present if the call is made by an agent below the policy's own: the delegated calls that lead to it, the policy's
+   * own first.
+   */
+  readonly path?: readonly { readonly callId: string; readonly agent: string }[]
   /** The validated arguments. */
   readonly input: unknown
   /** The target of its write or send, from the tool's `describe`. */

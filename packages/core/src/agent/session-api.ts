@@ -25,6 +25,7 @@ import type {
 } from './decode-command.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
 import type { ChatMessage } from '../events/conversation.ts'
+import type { PathStep } from '../machine/tree-values.ts'
 import type { Delivery, PlanEntry } from '../machine/values.ts'
 import type { CallDescription, ToolKind } from './tool-options.ts'
 import type { ContentPart, SourcePart, Usage } from '../messages.ts'
@@ -229,6 +230,8 @@ export interface PendingApproval extends CallDescription {
   readonly asked?: AskedFor
   /** Session time at which the call is denied. */
   readonly expiresAtMs: number
+  /** For a call of an agent below: the delegated calls down to it, and the agents that they call. */
+  readonly path?: readonly PathStep[]
 }
 
 /** A question of a running tool. */
@@ -240,6 +243,8 @@ export interface PendingQuestion {
   readonly schema: JsonObject
   /** Session time at which it counts as declined. */
   readonly expiresAtMs: number
+  /** See `PendingApproval.path`. */
+  readonly path?: readonly PathStep[]
 }
 
 /** The state of a session, from `session.info()`: one look, without its messages. */

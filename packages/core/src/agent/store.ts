@@ -1,5 +1,6 @@
-// Stores for session logs. A `LogStore` keeps them; an `OwnedLogStore` also decides which host may write to which. One
-// contract suite (core/testing) runs over every implementation.
+// Stores for session logs. A `LogStore` keeps them; an `OwnedLogStore` also decides which host may write to which. A
+// session may be the root of children, which are written under it and removed with it. One contract suite (core/testing)
+// runs over every implementation.
 import type { ErrorCode } from '../errors.ts'
 import type { SessionRecord, Snapshot } from '../machine/record.ts'
 
@@ -7,29 +8,41 @@ export interface LogStore {
   /**
    * Writes records at their positions, all or none, durably; for a log that is written elsewhere and copied here. A record
    * that already exists is fine. The first record of a log has position 0; the next owner's epoch exceeds those of its records.
+   * A child needs a root that has a log, so a late copy cannot restore part of a removed tree.
    * @throws BatonError `store_conflict` (a position has another record; a position would be skipped; a host holds the
-   * session and alone may append), `log_damaged` (a record is invalid), `log_version_unknown`, `store_failed`
+   * session, or its root, and alone may append; the root has no log), `illegal_input` (a child without its root, or under
+   * another one), `log_damaged` (a record is invalid), `log_version_unknown`, `store_failed`
    */
-  put(session: string, records: readonly SessionRecord[]): Promise<void>
+  put(session: string, records: readonly SessionRecord[], under?: ChildOf): Promise<void>
   /**
    * The records from `fromPos` on, in order. If the store notices that one was altered, it yields those before it first.
    * @throws BatonError `log_damaged` (with the position), `store_failed`
    */
   read(session: string, fromPos: number): AsyncIterable<SessionRecord>
   /**
-   * Every session that has a record, in a fixed order chosen by the store. `after`: only sessions after this name in
-   * that order, even if it was removed.
+   * Every session that has a record, without children, in a fixed order chosen by the store. `after`: only sessions after
+   * this name in that order, even if it was removed.
    */
   list(options?: ListOptions): AsyncIterable<StoredSession>
   /**
-   * Stores a whole log as read from a store; the next owner's epoch exceeds those of its records. The session then counts
-   * as recoverable: it may have outstanding work.
-   * @throws BatonError `session_exists`, `log_damaged` (a record is invalid), `log_version_unknown`, `store_failed`
+   * The children of a root at every depth of its tree, with or without records, in the order of `list`; read in pages. Each
+   * has the holder of the root, and is never owned. A child has no children here: name its root.
+   * @throws BatonError `store_failed`
    */
-  restore(session: string, records: readonly SessionRecord[]): Promise<void>
+  children(root: string, options?: ListOptions): AsyncIterable<StoredSession>
   /**
-   * Removes a session and everything that belongs to it; afterwards, appends of its former owners are refused. `owner`
-   * removes it: a session held by another owner stays. @throws BatonError `session_held`, `store_failed`
+   * Stores a whole log as read from a store; the next owner's epoch exceeds those of its records. The session then counts
+   * as recoverable: it may have outstanding work. To restore a tree, restore its children under the root, then the root,
+   * which makes the tree recoverable; if that fails midway, `remove` of the root removes the restored children.
+   * @throws BatonError `session_exists` (it has records, or the root of a child has), `illegal_input` (a child without its
+   * root, or under another one), `log_damaged` (a record is invalid), `log_version_unknown`, `store_failed`
+   */
+  restore(session: string, records: readonly SessionRecord[], under?: ChildOf): Promise<void>
+  /**
+   * Removes a session and everything that belongs to it, with all its children, in one transaction; afterwards, appends
+   * of their former owners are refused. `owner` removes it: a session held by another owner stays. A child is removed with
+   * its root.
+   * @throws BatonError `session_held`, `illegal_input` (a child; the message names its root), `store_failed`
    */
   remove(session: string, owner?: string): Promise<void>
   readonly snapshots: SnapshotStore
@@ -52,9 +65,17 @@ export interface OwnedLogStore extends LogStore {
   readonly leaseMs: number
   /**
    * Makes `owner` the session's only writer unless another owner holds it; afterwards, every earlier epoch is refused.
-   * The same owner gets a new epoch. `address` tells others how to reach the owner. @throws BatonError `store_failed`
+   * The same owner gets a new epoch. `address` tells others how to reach the owner.
+   *
+   * With `under`, the session is a child: it is created if it is new, and taken from its former owner, in the transaction
+   * that compares `rootEpoch` with the newest epoch of the root. If they differ, or the root was removed, the answer is
+   * `not-the-root` and nothing changes. An owner that lost the root therefore acquires none of its children; it may append
+   * to a child that it acquired earlier until the next owner of the root acquires that child. Children have no lease: the
+   * lease of the root covers all of them.
+   * @throws BatonError `illegal_input` (a child without its root, or under another one; a session that has records and is
+   * no child, under a root; the message says which), `store_failed`
    */
-  acquire(session: string, owner: string, address?: string): Promise<Acquired | HeldByOther>
+  acquire(session: string, owner: string, address?: string, under?: Under): Promise<Acquired | HeldByOther | NotTheRoot>
   /**
    * Appends records after `afterPos`, all or none, durably, and returns the new last position. The epoch decides, not the
    * lease: an owner whose lease has ended may append until another acquires the session.
@@ -62,34 +83,50 @@ export interface OwnedLogStore extends LogStore {
    */
   append(session: string, epoch: number, afterPos: number, records: readonly SessionRecord[]): Promise<number>
   /**
-   * Extends every lease of the owner, including expired leases if no other owner has acquired the session. @throws
-   * BatonError `store_failed`
+   * Extends every lease of the owner, including expired leases if no other owner has acquired the session. Renewing a
+   * root is enough for its children. @throws BatonError `store_failed`
    */
   renew(owner: string): Promise<Renewal>
   /**
    * Ends an ownership. `nothing` left (the default) means no outstanding work: a starting host can skip the session.
-   * With `work` left, it can be recovered at once. Does nothing for another epoch.
+   * With `work` left, it can be recovered at once. Does nothing for another epoch, or for a child: it is recovered
+   * with its root.
    */
   release(session: string, epoch: number, left?: LeftBehind): Promise<void>
   /**
    * Lets others have a session at rest while its owner keeps it in memory. Like `release` with nothing left, but the owner
-   * may take it back with `resume`. Does nothing for another epoch. The two methods come together; without them a host
-   * closes each session as soon as it rests.
+   * may take it back with `resume`. Does nothing for another epoch, or for a child. The two methods come together; without
+   * them a host closes each session as soon as it rests.
    */
   rest?(session: string, epoch: number): Promise<void>
   /**
    * Takes back a session that `rest` let go, with a new lease under the same epoch. Returns whether nothing happened to it
-   * meanwhile: no other owner acquired it, and it was neither written nor removed. @throws BatonError `store_failed`
+   * meanwhile: no other owner acquired it, and it was neither written nor removed. False for a child, which is acquired
+   * again under its root. @throws BatonError `store_failed`
    */
   resume?(resting: RestingSession): Promise<boolean>
-  /** Asks the session's holder to release it once it rests; `owner` asks. The holder's next `renew` reports it. */
+  /**
+   * Asks the session's holder to release it once it rests; `owner` asks. The holder's next `renew` reports it. Does
+   * nothing for a child: ask for its root.
+   */
   requestHandover(session: string, owner: string): Promise<void>
-  /** Sessions of `list` without a holder that were not released with nothing left. */
+  /** Sessions of `list`, so no children, without a holder that were not released with nothing left. */
   listRecoverable(): AsyncIterable<StoredSession>
 }
 
 export interface ListOptions {
   readonly after?: string
+}
+
+/** The root of a child. It is listed, recovered and removed for its whole tree. */
+export interface ChildOf {
+  readonly root: string
+}
+
+/** The root of a child, and the proof that the caller owns it. */
+export interface Under extends ChildOf {
+  /** Epoch that the caller got when it acquired the root. */
+  readonly rootEpoch: number
 }
 
 /** One short text shared by all sessions, in which hosts note until when they lived. The newest one wins. */
@@ -106,7 +143,16 @@ export interface Acquired {
   readonly epoch: number
   /** Position of the last record; -1 for a new session. */
   readonly pos: number
+  /** End of the lease; for a child, of its root's, and 0 if that was released. */
   readonly leaseUntilMs: number
+}
+
+/**
+ * The caller does not own the root: another owner acquired it, or it was removed. An answer and not an error, because
+ * takeovers are normal. The caller stops its work on the whole tree; trying again with the same epoch cannot succeed.
+ */
+export interface NotTheRoot {
+  readonly type: 'not-the-root'
 }
 
 export interface HeldByOther extends Holder {

@@ -60,6 +60,8 @@ const FIELDS: ReadonlySet<string> = new Set<keyof TaintPolicyOptions>([
 ])
 
 function isRiskyByDefault({ tool, input, composed }: PolicyCall): boolean {
+  // The calls of the other agent are judged one by one.
+  if (tool.runs === 'child') return false
   if (tool.effect !== 'pure') return true
   if (tool.kind === 'fetch' || (tool.source !== undefined && tool.trust === 'untrusted')) return composed().length > 0
   return tool.network !== false && composed().some((path) => holdsAddress(path, input))

@@ -61,6 +61,29 @@ export interface ToolRetry {
   readonly maxMs?: number
 }
 
+/** Bounds of a child beyond its agent's own. A child never gets more than its caller has left. */
+export interface DelegateLimits {
+  /** Input and output tokens of the child and all children below it. */
+  readonly tokens?: number
+  /** Millionths of a US dollar, for models with known prices. */
+  readonly costMicros?: number
+  /** Steps with calls. */
+  readonly rounds?: number
+  /** Calls. */
+  readonly calls?: number
+  /** Children below the child that may be open at once. */
+  readonly sessions?: number
+}
+
+/** How calls of a delegating tool become children. */
+export interface DelegateRules {
+  /** The other agent; `findDelegate` returns it with its type. */
+  readonly agent: () => { readonly name: string }
+  readonly prompt: (input: unknown) => string
+  readonly limits: DelegateLimits
+  readonly inherits: { readonly policies: boolean; readonly permissions: boolean }
+}
+
 /** Maximum delay of a browser timer; a longer one fires at once. */
 const TIMER_MS = 2_147_483_647
 const ATTEMPTS_MAX = 10

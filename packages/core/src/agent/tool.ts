@@ -10,13 +10,22 @@ import type { ReturnsJson, ToolContent, ToolResult } from './result-type.ts'
 import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { readObjectSchema, listWarnings, warnOfSchema } from './schema.ts'
 import type { AskedCall, ToolContext } from './tool-context.ts'
-import type { CallDescription, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
+import type { CallDescription, DelegateRules, ToolRetry, Trust, WaitingOptions } from './tool-options.ts'
 import { checkRetry, checkWaiting, ToolKind } from './tool-options.ts'
 import { describeValue } from '../shape/value-reader.ts'
 
 export type { EffectClass, InterruptPolicy, PlanEntry } from '../machine/values.ts'
 export type { AskedCall, Generated, GenerateRequest, Logger, Question, ToolContext } from './tool-context.ts'
-export type { CallDescription, ToolKind, ToolRetry, Trust, WaitingOptions, WaitingWords } from './tool-options.ts'
+export type {
+  CallDescription,
+  DelegateLimits,
+  DelegateRules,
+  ToolKind,
+  ToolRetry,
+  Trust,
+  WaitingOptions,
+  WaitingWords,
+} from './tool-options.ts'
 export type { ToolContent, ToolResult } from './result-type.ts'
 export { WAITING_CHARS_MAX } from './tool-options.ts'
 
@@ -153,8 +162,10 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly network?: boolean
   /** Name of the source that provides it; absent for an agent's own tool. */
   readonly source?: string
-  /** Absent if a connected client runs the tool. */
+  /** Absent if a connected client or another agent runs the tool. */
   readonly execute?: Execute<unknown, unknown, unknown> | undefined
+  /** Present if another agent does the call, in a child session. */
+  readonly delegation?: DelegateRules
   /** Only for a client-run tool: the host runs it if no client takes the call in time. */
   readonly fallback?: Execute<unknown, unknown, unknown>
   /** Type information only; always undefined at runtime. */
@@ -327,4 +338,13 @@ export function makeTool(init: AnyToolOptions): Tool {
 
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${why}` })
+}
+
+/** Says who runs a tool: the host, a connected client, or another agent in a child session. */
+export function runsWhere({
+  execute,
+  delegation,
+}: Pick<Tool, 'execute' | 'delegation'>): 'server' | 'client' | 'child' {
+  if (delegation) return 'child'
+  return execute ? 'server' : 'client'
 }

@@ -4,7 +4,11 @@ import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/render.ts'
 import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
-import type { Call, CallState } from '../machine/state.ts'
+import type { RelayedRequest } from '../machine/relayed-entries.ts'
+import type { Call, CallState, State } from '../machine/state.ts'
+import { findChild, findRelayed } from '../machine/state.ts'
+import type { ChildFact } from './child-views.ts'
+import { changeChild, readWithdrawal, viewChild, viewRelayed } from './child-views.ts'
 import type { CallResult, CallStatus, CallView, EventBody, MessageId } from './session-event.ts'
 
 interface CallNotes {
@@ -90,6 +94,27 @@ export class CallViews {
     return told
   }
 
+  /** Changes the view of a delegated call. */
+  noteChild(fact: ChildFact): void {
+    const call = this.find(fact.callId)
+    if (call) this.#set({ ...call, child: changeChild(call.child, fact) })
+  }
+
+  /** Adds the view of a call below that waits for a person or a client; undefined for a question, which has none. */
+  relay(request: RelayedRequest): CallView | undefined {
+    const above = this.find(request.via)
+    const view = above && viewRelayed(above, request, showRequest(request))
+    if (view) this.#set(view)
+    return view
+  }
+
+  /** Settles the view of a withdrawn request. */
+  withdraw(callId: string, reason: FactOf<'request-withdrawn'>['reason']): void {
+    const call = this.find(callId)
+    if (!call?.path || call.status === 'settled') return
+    this.#set({ ...withoutDeadline(call), status: 'settled', result: readWithdrawal(call, reason) })
+  }
+
   /** Whether calls are open, and all of them wait for a person or a client. */
   waitForOthers(): boolean {
     let open = 0
@@ -98,7 +123,8 @@ export class CallViews {
       if (call.status === 'settled') continue
       open += 1
       const asks = (notes.get(call.callId)?.questions.size ?? 0) > 0
-      if (call.status !== 'awaiting-approval' && call.runs === 'server' && !asks) return false
+      const below = call.child?.status === 'waiting'
+      if (call.status !== 'awaiting-approval' && call.runs === 'server' && !asks && !below) return false
     }
     return open > 0
   }
@@ -162,7 +188,7 @@ function createView(message: MessageId, step: number, proposal: CallProposal, te
     name,
     ...(about && readAbout(about)),
     input: readInput(text),
-    runs,
+    runs: runs === 'client' ? runs : 'server',
     effect,
     ...(provenance && { provenance }),
     status: 'proposed',
@@ -183,7 +209,11 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       notes.deniedByPerson = fact.decision === 'deny'
       const { edited } = fact
       const input = edited ? ({ input: readInput(edited.arguments), inputEdited: true } as const) : {}
-      return { ...withoutDeadline(call), ...input, status: 'proposed' }
+      const next = { ...withoutDeadline(call), ...input }
+      if (!call.path) return { ...next, status: 'proposed' }
+      if (fact.decision !== 'deny') return { ...next, status: 'running' }
+      const message = fact.reason === undefined ? 'a person denied the call' : `the call was denied: ${fact.reason}`
+      return { ...next, status: 'settled', result: { type: 'denied', code: 'call_denied', message, byPerson: true } }
     }
     case 'question-asked':
       notes.questions.add(fact.questionId)
@@ -218,11 +248,28 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       return {
         ...withoutDeadline(call),
         status: 'settled',
-        result: readCallResult(fact.settlement, notes.deniedByPerson),
+        result: withDetail(readCallResult(fact.settlement, notes.deniedByPerson), fact.detail),
+        ...(fact.provenance && { provenance: fact.provenance }),
       }
     default:
       return fact satisfies never
   }
+}
+
+/** Words about what the session below did follow the message. */
+function withDetail(result: CallResult, detail: string | undefined): CallResult {
+  if (detail === undefined || result.type === 'ok') return result
+  return { ...result, message: `${result.message} ${detail}` }
+}
+
+function showRequest({ asking }: RelayedRequest): Pick<CallView, 'input'> {
+  if (asking.type === 'question') return { input: {} }
+  return { ...(asking.about && readAbout(asking.about)), input: readInput(asking.arguments) }
+}
+
+/** A request that was decided, and that the session below has not closed yet. */
+export function viewDecided(view: CallView): CallView {
+  return { ...withoutDeadline(view), status: 'running' }
 }
 
 function withoutDeadline(call: CallView): CallView {
@@ -277,32 +324,60 @@ const STATUSES: Readonly<Record<CallState, CallStatus>> = {
   settled: 'settled',
 }
 
-/** A call of the running step, for a reader that joins. */
-export function readKnownCall(
-  call: Call,
-  place: { readonly message: MessageId; readonly step: number },
-  history: History,
-): KnownCall {
-  const { callId, name, runs, effect, provenance, state, offer, editedChars, heldMs, questions } = call
+interface CallPlace {
+  readonly message: MessageId
+  readonly step: number
+}
+
+/** Calls of the running step and requests of sessions below, for a reader that joins. */
+export function readKnownCalls(state: State, place: CallPlace, history: History): readonly KnownCall[] {
+  const own = (state.step?.calls ?? []).map((call): KnownCall => {
+    const view = viewCall(call, place, history)
+    const child = findChild(state, call.callId)
+    return {
+      view: child ? { ...view, child: viewChild(child, (state.parent?.depth ?? 0) + 1) } : view,
+      heldMs: call.heldMs,
+      questions: call.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
+    }
+  })
+  if (state.relayed.length === 0) return own
+  const below = history.relayed().flatMap((request): readonly KnownCall[] => {
+    const view = viewRelayed(place, request, showRequest(request))
+    const one = findRelayed(state, request.id)
+    if (!view || !one) return []
+    const known = one.call ? { ...view, ...readStatus(one.call) } : one.isDecided ? viewDecided(view) : view
+    return [{ view: known, heldMs: null, questions: [] }]
+  })
+  return [...own, ...below]
+}
+
+function viewCall(call: Call, place: CallPlace, history: History): CallView {
+  const { callId, name, runs, effect, provenance, editedChars } = call
   const known = history.openCall(callId)
-  const deadline =
-    state === 'awaiting-approval' ? call.approval?.deadline : (call.deadline ?? call.clock.deadline ?? undefined)
-  const view: CallView = {
+  return {
     callId,
     ...place,
     name,
     ...(known?.about && readAbout(known.about)),
     input: readInput(known?.arguments ?? '{}'),
     ...(editedChars > 0 && { inputEdited: true }),
-    runs,
+    runs: runs === 'client' ? runs : 'server',
     effect,
     ...(provenance && { provenance }),
+    ...readStatus(call),
+  }
+}
+
+function readStatus(call: Call): Pick<CallView, 'status' | 'holder' | 'deadlineMs' | 'waitsForClient'> {
+  const { state, offer } = call
+  const deadline =
+    state === 'awaiting-approval' ? call.approval?.deadline : (call.deadline ?? call.clock.deadline ?? undefined)
+  return {
     status: STATUSES[state],
     ...((state === 'offered' || state === 'claimed') && offer && { holder: offer.connection }),
     ...(deadline && { deadlineMs: deadline.atMs }),
     ...(deadline && deadline === call.clock.deadline && call.clock.mode === 'away' && { waitsForClient: true }),
   }
-  return { view, heldMs, questions: questions.flatMap(({ id, deadline: until }) => (until ? [id] : [])) }
 }
 
 export function readQuestion(fact: FactOf<'question-asked' | 'question-answered'>): EventBody {

@@ -5,9 +5,11 @@ import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { CallFact, Fact, FactOf, InputBody } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
+import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
-import { CallViews, isCallFact, readKnownCall, readQuestion } from './call-views.ts'
+import type { ChildFact } from './child-views.ts'
+import { CallViews, isCallFact, readKnownCalls, readQuestion } from './call-views.ts'
 import type {
   AnswerView,
   EventBody,
@@ -36,6 +38,8 @@ export interface ProjectionStart {
   readonly texts: readonly StepText[]
   /** Answers of the newest turn, by step. */
   readonly steps: ReadonlyMap<number, MessageId>
+  /** Requests of sessions below that are not closed. */
+  readonly relayed: readonly RelayedRequest[]
 }
 
 /** A record, or the part that a reader sees. */
@@ -76,6 +80,8 @@ export class SessionProjection {
   /** Answers by step of the newest turn. */
   #steps: Map<number, MessageId> | undefined
   #written: WrittenStep | undefined
+  /** Open requests of sessions below, by id; created with the first one. */
+  #requests: Map<string, RelayedRequest> | undefined
   /** The answer about to begin: emitted after the messages it answers. */
   #begins: AnswerView | undefined
   /** Why the session is at rest, regardless of new input. */
@@ -146,13 +152,14 @@ export class SessionProjection {
     return body && placeEvent(body, this.cursor)
   }
 
-  #startAt({ state, since, calls, steps, progress, texts }: ProjectionStart): void {
+  #startAt({ state, since, calls, steps, progress, texts, relayed }: ProjectionStart): void {
     const { pos, phase, turn, attempt } = state
     this.#pos = pos + 1
     this.#since = since
     this.#rest = phase === 'paused' || phase === 'stopped' ? phase : undefined
     this.#steps = new Map(steps)
     this.#calls.start(calls)
+    if (relayed.length > 0) this.#requests = new Map(relayed.map((request) => [request.id, request]))
     this.#isWhole = !turn
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits?.())
@@ -230,6 +237,15 @@ export class SessionProjection {
       case 'session-continued':
       case 'session-started':
         this.#rest = undefined
+        break
+      case 'child-begun':
+      case 'child-reported':
+      case 'child-ending':
+      case 'child-lost':
+      case 'child-closed':
+      case 'request-relayed':
+      case 'request-withdrawn':
+        this.#takeTreeFact(fact, record.nowMs)
         break
       default:
         this.#takeMessageFact(fact, record)
@@ -322,13 +338,45 @@ export class SessionProjection {
     if (fact.type === 'approval-decided') {
       const { approvalId, callId, decision, principal, reason, remember } = fact
       const how = { ...(reason !== undefined && { reason }), ...(remember && { remember }) }
-      this.#tell({ type: fact.type, approvalId, callId, decision, principal: { id: principal }, ...how })
+      const path = this.#pathOf(approvalId)
+      this.#tell({ type: fact.type, approvalId, callId, decision, principal: { id: principal }, ...how, ...path })
     }
     this.#calls.note(fact, nowMs)
     const call = this.#calls.find(fact.callId)
     if (fact.type === 'approval-requested' && call)
       this.#tell({ type: fact.type, approvalId: fact.approvalId, call, expiresAtMs: fact.expiresAtMs })
-    if (fact.type === 'question-asked' || fact.type === 'question-answered') this.#tell(readQuestion(fact))
+    if (fact.type === 'question-asked' || fact.type === 'question-answered')
+      this.#tell({ ...readQuestion(fact), ...this.#pathOf(fact.questionId) })
+  }
+
+  /** Facts about sessions below. */
+  #takeTreeFact(fact: ChildFact | FactOf<'request-relayed' | 'request-withdrawn'>, nowMs: number): void {
+    if (fact.type === 'request-withdrawn') {
+      const request = this.#requests?.get(fact.id)
+      if (!request) return
+      const { id, reason } = fact
+      const { callId } = request.asking
+      this.#requests?.delete(id)
+      this.#calls.withdraw(callId, reason)
+      this.#tell({ type: fact.type, requestId: id, callId, reason, path: request.path })
+    } else if (fact.type === 'request-relayed') {
+      const { id, callId: via, path, asking } = fact
+      const withinMs = asking.type === 'call' ? 0 : asking.withinMs
+      const { expiresAtMs = nowMs + withinMs } = fact
+      const request = { id, via, path, asking, ...(asking.type !== 'call' && { expiresAtMs }) }
+      this.#requests = (this.#requests ?? new Map<string, RelayedRequest>()).set(id, request)
+      const call = this.#calls.relay(request)
+      if (asking.type === 'question') {
+        const { callId, message, schema } = asking
+        this.#tell({ type: 'question-asked', questionId: id, callId, message, schema, expiresAtMs, path })
+      } else if (asking.type === 'approval' && call)
+        this.#tell({ type: 'approval-requested', approvalId: id, call, expiresAtMs })
+    } else this.#calls.noteChild(fact)
+  }
+
+  #pathOf(id: string): { readonly path?: RelayedRequest['path'] } {
+    const path = this.#requests?.get(id)?.path
+    return path ? { path } : {}
   }
 
   #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {
@@ -442,8 +490,9 @@ export function readStart(state: State, history: History): ProjectionStart {
     since: history.lastTurn()?.pos,
     progress: history.progressText(),
     texts: history.turnTexts(),
-    calls: step?.calls.map((call) => readKnownCall(call, { message, step: step.step }, history)) ?? [],
+    calls: step ? readKnownCalls(state, { message, step: step.step }, history) : [],
     steps,
+    relayed: history.relayed(),
   }
 }
 

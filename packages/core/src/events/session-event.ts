@@ -7,6 +7,7 @@ import { CallDescription, ToolKind, WaitingWords } from '../agent/tool-options.t
 import type { ErrorCode } from '../errors.ts'
 import type { SupersedeReason } from '../machine/fact.ts'
 import { AnswerRefuser } from '../machine/fact.ts'
+import { PathStep, Spent } from '../machine/tree-values.ts'
 import { EffectClass, PlanEntry } from '../machine/values.ts'
 import type { FinishReason } from '../messages.ts'
 import { Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
@@ -125,6 +126,27 @@ export type CallResult = s.Infer<typeof CallResult>
 export const CallStatus = s.word('proposed', 'awaiting-approval', 'waiting', 'running', 'settled')
 export type CallStatus = s.Infer<typeof CallStatus>
 
+/** The child session that runs a call. */
+export const ChildView = s.fields({
+  agent: s.text,
+  /** Levels below the first session. */
+  depth: s.count,
+  /** `waiting`: only people can continue it. `ending`: it has to end. `lost`: its log is missing or damaged. */
+  status: s.word('opening', 'running', 'waiting', 'ending', 'ended', 'lost'),
+  /** Tokens, cost, rounds and calls of it and everything below it, as of its last report. */
+  spent: s.optional(Spent),
+})
+export interface ChildView extends s.Infer<typeof ChildView> {}
+
+/**
+ * Delegated calls from this session down to the asking session. Present for requests of sessions below: `message` and `step`
+ * name the place of the first of these calls.
+ */
+const PATH = {
+  /** For a request or call of an agent below: the delegated calls that lead to it, from the session's own one down. */
+  path: s.optional(s.list(PathStep)),
+}
+
 /** A complete call: each event about it has all of it. */
 export const CallView = s.fields({
   callId: s.text,
@@ -157,6 +179,9 @@ export const CallView = s.fields({
   deadlineMs: s.optional(s.ms),
   /** No connected client can run it: it waits for a client until its deadline. */
   waitsForClient: s.optional(s.word(true)),
+  /** Present once a child session runs it. */
+  child: s.optional(ChildView),
+  ...PATH,
   /** Present once it is settled. */
   result: s.optional(s.named('result', CallResult)),
 })
@@ -310,6 +335,7 @@ export const EVENTS = {
     principal: Principal,
     reason: s.optional(s.text),
     remember: s.optional(s.word('tool', 'arguments')),
+    ...PATH,
   },
   /** A running tool asks its user. */
   'question-asked': {
@@ -320,6 +346,7 @@ export const EVENTS = {
     schema: s.object,
     /** Session time at which it counts as declined. */
     expiresAtMs: s.ms,
+    ...PATH,
   },
   /** The question is closed: it has a value, or says why not. If its call ends first, it closes without this event. */
   'question-answered': {
@@ -328,6 +355,16 @@ export const EVENTS = {
     value: s.optional(s.json),
     /** `expired`: not answered in time. `nobody`: no user could be asked. */
     declined: s.optional(s.word('person', 'expired', 'nobody')),
+    ...PATH,
+  },
+  /** A request of a session below was withdrawn: it can no longer be decided, answered or run. */
+  'request-withdrawn': {
+    /** Id of the approval, the question, or the call for a client. */
+    requestId: s.text,
+    callId: s.text,
+    /** `closed`: by the session below. `ended`: that session has to end. */
+    reason: s.word('closed', 'ended', 'expired', 'nobody'),
+    ...PATH,
   },
   /**
    * Emitted once when four fifths of a limit are used (unless all of it is), and again when it applies. `used` and `max` are rounds, calls,

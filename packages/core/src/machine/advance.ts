@@ -1,8 +1,10 @@
 // Everything that follows from an input without outside help: calls start, steps close, the model is called, the next
 // turn begins.
 import { applyCallEvent, detachCall, mayDetach, setCallClock, startTool } from './calls.ts'
+import { beginChild } from './children.ts'
+import { countBelow, mayBeginChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
-import type { Call, QueuedInput, Turn } from './state.ts'
+import type { Call, QueuedInput, State, Turn } from './state.ts'
 import { emit } from './draft.ts'
 import { endsAtCalls } from './answer.ts'
 import type { Spec } from './spec.ts'
@@ -18,11 +20,17 @@ export function advance(draft: Draft): void {
   do {
     if (draft.state.phase === 'stopped') return
     scheduleCalls(draft)
+    if (draft.state.relayed.length > 0) offerRelayed(draft)
     if (draft.state.step?.orphaned) endOrphans(draft)
     closeStep(draft)
     const { state } = draft
     if (state.step) {
-      if (state.step.orphaned && !state.step.grace && state.queue.some((item) => item.ready))
+      const { step, queue, parent } = state
+      if (
+        step.orphaned &&
+        !step.grace &&
+        (queue.some((item) => item.ready) || (parent !== null && parent.end !== null))
+      )
         emit(draft, { type: 'grace-started', untilMs: state.nowMs + RULES.graceMs })
       return
     }
@@ -69,16 +77,14 @@ function nextStep(draft: Draft): void {
     finishTurn(draft, 'tool')
     return
   }
-  if (turn.tokens > spec.limits.turnTokens) {
-    failTurn(
-      draft,
-      'turn_tokens_exceeded',
-      `the turn used ${turn.tokens} tokens; the limit is ${spec.limits.turnTokens}`,
-    )
+  const { turnTokens: tokens, turnCostMicros: costMicros } = spec.limits
+  const most = state.parent === null ? { tokens, costMicros } : treeLimits(spec, state)
+  if (turn.tokens > most.tokens) {
+    failTurn(draft, 'turn_tokens_exceeded', `the turn used ${turn.tokens} tokens; the limit is ${most.tokens}`)
     return
   }
-  if (turn.costMicros > spec.limits.turnCostMicros) {
-    const [spent, limit] = [turn.costMicros, spec.limits.turnCostMicros].map((micros) => `$${micros / 1_000_000}`)
+  if (turn.costMicros > most.costMicros) {
+    const [spent, limit] = [turn.costMicros, most.costMicros].map((micros) => `$${micros / 1_000_000}`)
     failTurn(draft, 'turn_cost_exceeded', `the turn cost ${spent}; the limit is ${limit}`)
     return
   }
@@ -121,10 +127,17 @@ export function startModel(draft: Draft): void {
     model: turn.models[turn.candidate] ?? '',
     fromEntry: state.index[0]?.entry ?? 0,
     toEntry: state.counters.entry,
-    choice: turn.rounds >= spec.limits.toolRounds ? 'none' : 'auto',
+    choice: hasRounds(spec, state, turn) ? 'auto' : 'none',
     chars: requestChars(spec, state),
     ...(firstWordMs !== undefined && { firstWordMs }),
   })
+}
+
+function hasRounds(spec: Spec, state: State, turn: Turn): boolean {
+  if (turn.rounds >= spec.limits.toolRounds) return false
+  // The limits of a tree bind a turn with children, and a child's.
+  if (state.parent === null && !turn.below) return true
+  return countBelow(turn).rounds < treeLimits(spec, state).rounds
 }
 
 /**
@@ -181,11 +194,13 @@ function count(running: Running, call: Call): void {
 function mayBegin({ spec, state }: Draft, call: Call, running: Running): boolean {
   if (running.isHeldUp || running.alone > 0 || (!call.parallel && running.calls > 0)) return false
   if (call.runs === 'client') return findHolder(state, call) !== undefined
+  if (call.runs === 'child') return mayBeginChild(spec, state)
   return running.server < spec.limits.parallelCalls
 }
 
 function begin(draft: Draft, call: Call): void {
-  if (call.approval && draft.state.nowMs > call.approval.deadline.atMs) {
+  // The root says whether a child's approval expired.
+  if (call.approval && draft.state.parent === null && draft.state.nowMs > call.approval.deadline.atMs) {
     applyCallEvent(draft, call, 'approval-expiry')
     return
   }
@@ -193,6 +208,23 @@ function begin(draft: Draft, call: Call): void {
     startTool(draft, call)
     return
   }
+  if (call.runs === 'child') {
+    beginChild(draft, call)
+    return
+  }
+  offer(draft, call)
+}
+
+/** Calls of sessions below are offered here if this is the root. */
+function offerRelayed(draft: Draft): void {
+  if (draft.state.parent !== null) return
+  for (const { call, via } of draft.state.relayed) {
+    const isOver = draft.state.children.find(({ callId }) => callId === via)?.phase === 'ending'
+    if (call?.state === 'ready' && !isOver) offer(draft, call)
+  }
+}
+
+function offer(draft: Draft, call: Call): void {
   const client = findHolder(draft.state, call)
   if (!client) return
   const { callId } = call

@@ -3,7 +3,8 @@
 // and is shown and logged like any other.
 import type { AssistantPart, CallPart, FinishReason, SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
-import { applyCallEventToAll, settle } from './calls.ts'
+import { applyCallEventToAll, isOfAgents, settle } from './calls.ts'
+import { countBelow, explainNoChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, RunningAttempt, State, Turn } from './state.ts'
 import { emit } from './draft.ts'
@@ -486,7 +487,7 @@ function makeProposal(
   draft: Draft,
   name: string,
   callId: string,
-  check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs' | 'asksFor' | 'asksEach'> & { readonly asks: boolean },
+  check: Omit<CallCheck, 'asks' | 'invalid' | 'denied'> & { readonly asks: boolean },
 ): CallProposal {
   const { tool, broughtBy } = findTool(draft, name) ?? {}
   // A client's tool comes from outside.
@@ -507,6 +508,7 @@ function makeProposal(
     if (check.asksFor !== undefined) proposal.asksFor = check.asksFor
     if (check.asksEach) proposal.asksEach = check.asksEach
   }
+  if (check.delegate && tool?.runs === 'child') proposal.delegate = check.delegate
   if (check.repairs) proposal.repairs = check.repairs
   if (provenance) proposal.provenance = provenance
   if (check.about) proposal.about = check.about
@@ -536,6 +538,11 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   }
   if (before + asked.index >= most)
     return { type: 'denied', code: 'call_limit_exceeded', message: `a turn may have ${most} calls` }
+  const { turn } = draft.state
+  const isInTree = draft.state.parent !== null || turn?.below !== undefined
+  const tree = isInTree ? treeLimits(draft.spec, draft.state).calls : undefined
+  if (turn && tree !== undefined && countBelow(turn).calls + asked.index >= tree)
+    return { type: 'denied', code: 'call_limit_exceeded', message: `a turn and its children may have ${tree} calls` }
   // Its tool's name is unreliable.
   if (check.unreadable)
     return { type: 'error', code: 'invalid_arguments', message: check.invalid ?? 'it cannot be read' }
@@ -550,6 +557,11 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   if (!parsed.ok || !isJsonObject(parsed.value))
     return { type: 'error', code: 'invalid_arguments', message: 'the arguments are not a JSON object' }
   if (check.invalid !== undefined) return { type: 'error', code: 'invalid_arguments', message: check.invalid }
+  if (findTool(draft, part.name)?.tool.runs === 'child') {
+    if (!check.delegate) return { type: 'error', code: 'invalid_arguments', message: 'the task was not prepared' }
+    const refused = explainNoChild(draft, part.name)
+    if (refused) return refused
+  }
   const missing = findMissing(draft.spec, draft.state.turn?.done, part.name)
   if (missing.length > 0) return { type: 'denied', code: 'call_denied', message: describeMissing(part.name, missing) }
   if (check.denied !== undefined) return { type: 'denied', code: 'call_denied', message: check.denied }
@@ -569,15 +581,17 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
 export const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
 
 /** A person's decision for later calls of a tool, or for those with the same arguments; the newest decision first. */
-function recallDecision(
+export function recallDecision(
   state: State,
   tool: string,
   { argumentsHash, asksFor }: Pick<CallCheck, 'argumentsHash' | 'asksFor'>,
+  agents?: readonly string[],
 ): 'approve' | 'deny' | undefined {
-  const remembered = state.remembered.findLast((one) => {
+  const own = state.remembered.filter((one) => isOfAgents(one, agents))
+  const remembered = own.findLast((one) => {
     if (one.name !== tool) return false
     // A later approval of the destination does not approve the very call that a person denied.
-    if (asksFor !== undefined && one.decision === 'approve' && isDenied(state, tool, argumentsHash)) return false
+    if (asksFor !== undefined && one.decision === 'approve' && isDenied(own, tool, argumentsHash)) return false
     if (one.asksFor !== undefined) return one.asksFor === asksFor
     const fits = one.argumentsHash === null || one.argumentsHash === argumentsHash
     return fits && (asksFor === undefined || one.decision === 'deny')
@@ -585,10 +599,10 @@ function recallDecision(
   return remembered?.decision
 }
 
-function isDenied(state: State, tool: string, argumentsHash: string): boolean {
+function isDenied(remembered: State['remembered'], tool: string, argumentsHash: string): boolean {
   const denies = ({ name, decision, argumentsHash: denied }: State['remembered'][number]): boolean =>
     name === tool && decision === 'deny' && denied === argumentsHash
-  return state.remembered.some(denies)
+  return remembered.some(denies)
 }
 
 /** The name of the call that represents the approval of an answer; no tool has it. */

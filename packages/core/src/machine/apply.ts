@@ -4,13 +4,21 @@ import type { SessionRecord } from './record.ts'
 import type { State, Turn } from './state.ts'
 import { inputAccepted, noteQueued } from './queue.ts'
 import { applyCallFact } from './calls.ts'
+import type { ChildFact } from './child-entries.ts'
+import { applyChildFact, noteRewound, noteTold } from './child-entries.ts'
 import { applyClientFact } from './clients.ts'
+import type { ParentFact } from './parent-state.ts'
+import { applyParentFact, countFact } from './parent-state.ts'
+import type { RelayedFact } from './relayed-entries.ts'
+import { applyRelayedFact } from './relayed-entries.ts'
 import { applyHistoryFact } from './window.ts'
+import type { TurnFact } from './turn.ts'
 import { applyTurnFact } from './turn.ts'
 
 /** Folds one record. The caller has checked that it follows the state (see `followRecord`). */
 export function applyRecord(state: State, record: SessionRecord): State {
-  return record.facts.reduce(apply, beginRecord(state, record.pos, record.nowMs, record.epoch))
+  const fold = state.parent === null ? apply : applyInChild
+  return record.facts.reduce(fold, beginRecord(state, record.pos, record.nowMs, record.epoch))
 }
 
 /** The state in which a record's facts are decided and folded: it already has the record's position and time. */
@@ -37,9 +45,9 @@ export function apply(state: State, fact: Fact): State {
     case 'plan-set':
       return state
     case 'session-paused':
-      return { ...state, phase: 'paused', attempt: null, retry: null, interrupting: null }
+      return { ...noteTold(state), phase: 'paused', attempt: null, retry: null, interrupting: null }
     case 'session-continued':
-      return { ...state, phase: state.turn === null ? 'idle' : state.step === null ? 'modelling' : 'calling' }
+      return { ...noteTold(state), phase: state.turn === null ? 'idle' : state.step === null ? 'modelling' : 'calling' }
     case 'session-stopped':
       return { ...state, phase: 'stopped' }
     case 'session-started':
@@ -82,11 +90,39 @@ export function apply(state: State, fact: Fact): State {
     case 'summary-failed':
     case 'answer-cut':
     case 'inputs-left-out':
-    case 'history-rewound':
       return applyHistoryFact(state, fact)
+    case 'history-rewound':
+      return noteRewound(applyHistoryFact(state, fact), fact.exchange)
+    default:
+      return applyTreeFact(state, fact)
+  }
+}
+
+type TreeFact = ChildFact | RelayedFact | ParentFact | TurnFact
+
+function applyTreeFact(state: State, fact: TreeFact): State {
+  switch (fact.type) {
+    case 'child-begun':
+    case 'child-reported':
+    case 'child-ending':
+    case 'child-lost':
+    case 'child-closed':
+    case 'decision-ignored':
+      return applyChildFact(state, fact)
+    case 'request-relayed':
+    case 'request-withdrawn':
+      return applyRelayedFact(state, fact)
+    case 'child-opened':
+    case 'parent-told':
+      return applyParentFact(state, fact)
     default:
       return applyTurnFact(state, fact)
   }
+}
+
+/** Folds one fact of a child, and counts it for its parent. */
+export function applyInChild(state: State, fact: Fact): State {
+  return countFact(state, apply(state, fact), fact)
 }
 
 function opened(state: State, fact: FactOf<'session-opened'>): State {

@@ -4,7 +4,16 @@ import type { CallFact, ClockMode, Fact, FactOf, IgnoreReason, Settlement } from
 import type { Draft } from './draft.ts'
 import type { Call, Offer, RememberedDecision, State } from './state.ts'
 import { emit } from './draft.ts'
-import { findCall, findCallIndex, findDetached, mayHaveRun, waitsForAnswer } from './state.ts'
+import {
+  findCall,
+  findCallIndex,
+  findDetached,
+  mayHaveRun,
+  offeredCalls,
+  findChild,
+  findRelayed,
+  waitsForAnswer,
+} from './state.ts'
 import { isAttached } from './effect.ts'
 import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
@@ -13,12 +22,16 @@ import { CALL_TABLE } from './table.ts'
 import type { StoredPart } from '../messages.ts'
 import { countChars, findLargeMedia, heldChars, jsonChars, measureLong, measureMedia, wholeChars } from './size.ts'
 import type { InputOf, Outcome } from './input.ts'
+import { describeUnheard, endChild } from './child-end.ts'
+import { holdsClock, unawaited, waitsThrough } from './child-entries.ts'
 import { findHolder, findTool } from './clients.ts'
+import { applyDecision, applyRelayedEnd, changeRelayedCall } from './relayed-entries.ts'
 
 export function callOutcome(call: Call, event: CallEvent): CallOutcome {
   // A user may let a tool finish silently; only the end of its grace stops it then.
   if (event === 'interrupt' && call.state === 'started' && call.onInterrupt !== 'cancel') return 'stay'
   const cell = CALL_TABLE[event][call.state]
+  if (call.runs === 'child') return cell.child
   return call.effect === 'once' ? cell.once : cell.repeatable
 }
 
@@ -55,9 +68,21 @@ export function applyCallEvent(draft: Draft, call: Call, event: CallEvent): void
     case 'again':
       startAgain(draft, call)
       break
+    case 'end':
+      endChild(draft, callId, event)
+      break
+    case 'settle-without':
+      settleWithout(draft, call, event)
+      break
     default:
       break
   }
+}
+
+/** The step must close in this record: the call settles without its child, which is told to end. */
+function settleWithout(draft: Draft, call: Call, event: CallEvent): void {
+  endChild(draft, call.callId, event)
+  settle(draft, call, describeUnheard(findChild(draft.state, call.callId), event), true)
 }
 
 /** Whether the call may already have had its effect, including through a client that claimed it and left. */
@@ -151,13 +176,16 @@ export function applyCallEventToAll(draft: Draft, event: CallEvent): void {
 export function dropClient(draft: Draft, connection: string): void {
   if (!isAttached(draft.state, connection)) return
   emit(draft, { type: 'client-detached', connection })
-  for (const call of draft.state.step?.calls ?? [])
+  for (const call of offeredCalls(draft.state))
     if (call.offer?.connection === connection) applyCallEvent(draft, call, 'detach')
 }
 
 /** @param tellLate whether the model learns about a late result, because it was told that there is none */
 export function settle(draft: Draft, call: Call, settlement: Settlement, tellLate: boolean): void {
-  emit(draft, { type: 'call-settled', callId: call.callId, settlement, tellLate })
+  const { callId, relayed } = call
+  // The model of a session below learns what its own session tells it.
+  if (relayed) emit(draft, { type: 'call-settled', callId, via: relayed.via, settlement, tellLate: false })
+  else emit(draft, { type: 'call-settled', callId, settlement, tellLate })
 }
 
 export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): void {
@@ -212,7 +240,7 @@ function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boole
   return answers > holds
 }
 
-function boundOutcome(draft: Draft, outcome: Outcome): Settlement {
+export function boundOutcome(draft: Draft, outcome: Outcome): Settlement {
   const chars = outcome.type === 'error' ? outcome.message.length : heldChars(outcome.content)
   const { limits } = draft.spec
   const large =
@@ -302,13 +330,15 @@ export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void 
 /** A call's clock ran out. A `waiting` call only stopped waiting for the calls before it. */
 export function passDeadline(draft: Draft, call: Call): void {
   if (call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
-  else if (mayTakeOver(draft, call)) emit(draft, { type: 'call-taken-over', callId: call.callId })
+  else if (mayTakeOver(draft, call))
+    emit(draft, { type: 'call-taken-over', callId: call.callId, ...(call.relayed && { via: call.relayed.via }) })
   else applyCallEvent(draft, call, 'deadline')
 }
 
 /** False if a client may have started the call. In an interrupted turn no call waits for a client: it has settled. */
 function mayTakeOver({ spec }: Draft, call: Call): boolean {
   if (call.clock.mode !== 'away' || call.state !== 'ready' || call.mayHaveActed) return false
+  if (call.relayed) return call.relayed.fallback
   return call.broughtBy === undefined && spec.tools.some((tool) => tool.name === call.name && tool.fallback === true)
 }
 
@@ -331,6 +361,8 @@ export function noteUse(draft: Draft, { type, callId, model, usage }: InputOf<'m
 /** Sets every clock to the mode that the decided state requires. Called once, at the end of each decision. */
 export function setClocks(draft: Draft): void {
   for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, chooseMode(draft.state, call))
+  if (draft.state.relayed.length > 0 && draft.state.parent === null)
+    for (const { call } of draft.state.relayed) if (call) setCallClock(draft, call, chooseMode(draft.state, call))
   const { state } = draft
   const turn = state.turn
   if (!turn) return
@@ -346,13 +378,21 @@ function waitsForPeople(state: State): boolean {
   for (const call of state.step?.calls ?? []) {
     if (call.state === 'settled') continue
     const isAsked = call.questions.length > 0 && waitsForAnswer(call)
-    if (call.state !== 'awaiting-approval' && call.clock.mode !== 'away' && !isAsked) return false
+    const isHeld = call.runs === 'child' ? waitsThrough(state, call.callId) : isWithParent(state, call)
+    if (call.state !== 'awaiting-approval' && call.clock.mode !== 'away' && !isAsked && !isHeld) return false
     isOpen = true
   }
   return isOpen
 }
 
+/** A child's call for a client is at the root, which keeps its time. */
+function isWithParent({ parent }: State, call: Call): boolean {
+  return parent !== null && call.state === 'claimed'
+}
+
 function chooseMode(state: State, call: Call): ClockMode {
+  if (call.runs === 'child') return call.state === 'started' && !holdsClock(state, call.callId) ? 'running' : 'held'
+  if (state.parent) return 'held'
   const waits = call.state === 'ready' || call.state === 'offered' || call.state === 'claimed'
   if (call.runs === 'server' || !waits) return 'held'
   if (!findHolder(state, call)) return 'away'
@@ -394,9 +434,13 @@ export function prolongTurn(draft: Draft, downMs: number): void {
  * After a restart no client is attached. Deadlines do not move, or a crashing host would hold a call forever, but at
  * least 10 s remain, three times at most.
  */
-export function graceAfterRestart(draft: Draft, call: Call): void {
+export function graceAfterRestart(draft: Draft, call: Call, downMs: number): void {
   const { clock, callId } = call
   if (!clock.deadline) return
+  if (call.runs === 'child') {
+    prolongChild(draft, call, downMs)
+    return
+  }
   const nowMs = draft.state.nowMs
   const left = Math.max(0, clock.deadline.atMs - nowMs)
   const least = clock.graces < RULES.restartGraces ? RULES.restartGraceMs : 0
@@ -413,6 +457,15 @@ export function graceAfterRestart(draft: Draft, call: Call): void {
   })
 }
 
+/** After a restart, a child's call keeps the time that it had left. */
+function prolongChild(draft: Draft, { callId, clock }: Call, downMs: number): void {
+  if (!clock.deadline || downMs <= 0) return
+  const { mode, awayRemainingMs, graces } = clock
+  const deadlineMs = clock.deadline.atMs + downMs
+  const remainingMs = Math.max(0, deadlineMs - draft.state.nowMs)
+  emit(draft, { type: 'call-clock-set', callId, mode, deadlineMs, remainingMs, awayRemainingMs, graces })
+}
+
 type LedgerFact = CallFact | FactOf<'result-ignored' | 'grace-started'>
 
 export function applyCallFact(state: State, fact: LedgerFact): State {
@@ -422,6 +475,7 @@ export function applyCallFact(state: State, fact: LedgerFact): State {
       return { ...state, step: { ...state.step, grace: { atMs: fact.untilMs, generation: state.pos } } }
     }
     case 'approval-decided':
+      if (fact.via !== undefined) return rememberRelayed(applyDecision(state, fact), fact)
       return rememberDecision(
         updateCall(state, fact.callId, (call) => approvalDecided(call, fact)),
         fact,
@@ -430,14 +484,26 @@ export function applyCallFact(state: State, fact: LedgerFact): State {
       return fact.reason === 'late' ? forgetLate(state, fact.callId) : state
     case 'call-settled': {
       const { callId, settlement } = fact
+      if (fact.via !== undefined)
+        return applyRelayedEnd(
+          updateCall(state, callId, (open) => settled(open, fact)),
+          fact,
+        )
       const call = settlement.type === 'cancelled' && settlement.detached ? findCall(state, callId) : undefined
-      const next = updateCall(noteDone(state, fact), callId, (open) => settled(open, settlement, fact.tellLate))
+      const done = updateCall(noteDone(state, fact), callId, (open) => settled(open, fact))
+      const next = state.children.length === 0 ? done : unawaited(done, callId)
       return call ? { ...next, detached: [...state.detached, call] } : next
     }
     case 'call-offered': {
       const counters = { ...state.counters, offer: fact.offer }
       return { ...updateCall(state, fact.callId, (call) => callAfter(state, call, fact)), counters }
     }
+    case 'question-answered':
+      if (fact.via !== undefined) return applyDecision(state, fact)
+      return updateCall(state, fact.callId, (call) => callAfter(state, call, fact))
+    case 'call-taken-over':
+      if (fact.via !== undefined) return applyRelayedEnd(state, fact)
+      return updateCall(state, fact.callId, (call) => callAfter(state, call, fact))
     default:
       return updateCall(state, fact.callId, (call) => callAfter(state, call, fact))
   }
@@ -462,6 +528,8 @@ function callAfter(
       // A question of an earlier attempt is still open: it stays, and the clock stays paused.
       if (call.questions.length > 0 && waitsForAnswer(call))
         return { ...call, attempt, heldMs: fact.deadlineMs - state.nowMs }
+      // The clock of the call keeps its time: it stands while the child waits for people.
+      if (call.runs === 'child') return { ...call, state: 'started', attempt }
       return { ...call, state: 'started', attempt, deadline: { atMs: fact.deadlineMs, generation: state.pos } }
     }
     case 'call-offered': {
@@ -493,9 +561,9 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
   // The approval stays with the call: its expiry is checked again when the call begins.
   if (fact.decision === 'approve') return { ...call, state: 'ready' }
   if (fact.decision === 'deny' || !fact.edited) return { ...call, approval: null }
-  const { argumentsHash, approved, tokenHash } = fact.edited
+  const { argumentsHash, approved, tokenHash, delegate } = fact.edited
   const editedChars = fact.edited.arguments.length
-  if (approved) return { ...call, state: 'ready', argumentsHash, editedChars }
+  if (approved) return { ...call, state: 'ready', argumentsHash, editedChars, ...(delegate && { delegate }) }
   if (tokenHash === undefined) return { ...call, state: 'ready', approval: null, argumentsHash, editedChars }
   return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
 }
@@ -503,23 +571,47 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
 /** The newest decision for a tool, for a tool with these arguments, or for its destination replaces the older one. */
 function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State {
   const call = findCall(state, fact.callId)
-  if (!call) return state
+  return call ? rememberDecided(state, fact, call) : state
+}
+
+type Decided = Pick<Call, 'name' | 'argumentsHash' | 'asksFor' | 'asksEach'> & Pick<RememberedDecision, 'agents'>
+
+/** The root remembers decisions about calls below by the agents that make them. */
+function rememberRelayed(state: State, fact: FactOf<'approval-decided'>): State {
+  const one = findRelayed(state, fact.approvalId)
+  return one?.asked && state.parent === null
+    ? rememberDecided(state, fact, { ...one.asked, agents: one.agents })
+    : state
+}
+
+function rememberDecided(state: State, fact: FactOf<'approval-decided'>, call: Decided): State {
   const { name, argumentsHash, asksFor, asksEach } = call
+  const of = call.agents && { agents: call.agents }
   // A person who changed the arguments approved their destination, which is unknown.
   const stands = fact.remember !== undefined || !asksEach
   if (asksFor !== undefined && asksFor !== '' && fact.decision === 'approve' && stands)
-    return remember(state, { name, argumentsHash: null, asksFor, decision: 'approve' })
+    return remember(state, { name, ...of, argumentsHash: null, asksFor, decision: 'approve' })
   if (!fact.remember || (asksFor !== undefined && fact.decision !== 'deny')) return state
   const decision = fact.decision === 'deny' ? 'deny' : 'approve'
-  return remember(state, { name, argumentsHash: fact.remember === 'tool' ? null : argumentsHash, decision })
+  return remember(state, { name, ...of, argumentsHash: fact.remember === 'tool' ? null : argumentsHash, decision })
 }
 
 function remember(state: State, decided: RememberedDecision): State {
   const { name, argumentsHash, asksFor } = decided
   const others = state.remembered.filter(
-    (other) => other.name !== name || other.argumentsHash !== argumentsHash || other.asksFor !== asksFor,
+    (other) =>
+      !isOfAgents(other, decided.agents) ||
+      other.name !== name ||
+      other.argumentsHash !== argumentsHash ||
+      other.asksFor !== asksFor,
   )
   return { ...state, remembered: [...others, decided].slice(-RULES.remembered) }
+}
+
+/** Whether a remembered decision is about calls of these agents; undefined: of the session's own. */
+export function isOfAgents({ agents }: RememberedDecision, of: readonly string[] | undefined): boolean {
+  if (!agents || !of) return agents === of
+  return agents.length === of.length && agents.every((agent, at) => agent === of[at])
 }
 
 /** The tool's own clock pauses while it waits for an answer. */
@@ -547,7 +639,7 @@ function noteDone(state: State, { callId, settlement }: FactOf<'call-settled'>):
   return { ...state, turn: { ...turn, done: [...done, call.name] } }
 }
 
-function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
+function settled(call: Call, { settlement, tellLate, provenance, detail = '' }: FactOf<'call-settled'>): Call {
   const isOk = settlement.type === 'ok'
   const media = isOk ? measureMedia(settlement.content) : undefined
   const longChars = isOk ? measureLong(settlement.content) : undefined
@@ -557,10 +649,11 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
     state: 'settled',
     settlement: settlement.type,
     // No model reads the outcome of an answer's approval.
-    resultChars: call.answer ? 0 : call.editedChars + (isOk ? countChars(settlement.content) : said),
+    resultChars: call.answer ? 0 : call.editedChars + (isOk ? countChars(settlement.content) : said) + detail.length,
     ...(media && { media }),
     ...(longChars !== undefined && { longChars }),
     tellLate,
+    ...(provenance && { provenance }),
     approval: null,
     deadline: null,
     heldMs: null,
@@ -573,11 +666,10 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
 const SETTLED_CHARS = 50
 
 function updateCall(state: State, callId: string, change: (call: Call) => Call): State {
-  if (!state.step) return state
-  const { calls } = state.step
+  const calls = state.step?.calls ?? []
   const index = findCallIndex(calls, callId)
   const call = calls[index]
-  if (!call) return state
+  if (!call || !state.step) return state.relayed.length > 0 ? changeRelayedCall(state, callId, change) : state
   const changed = calls.slice()
   changed[index] = change(call)
   return { ...state, step: { ...state.step, calls: changed } }

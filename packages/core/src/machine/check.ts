@@ -4,7 +4,9 @@ import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { StoredPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
+import { checkReport } from './children.ts'
 import { countFixedTools } from './clients.ts'
+import { checkTold } from './parent.ts'
 import { checkAnswer, checkApproval, checkQuestion } from './people.ts'
 import { callOutcome } from './calls.ts'
 import type { Input, InputOf } from './input.ts'
@@ -64,6 +66,10 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
       return checkClient(state, input)
     case 'client-tools':
       return checkClientTools(state, input)
+    case 'child-reported':
+      return checkReport(state, input)
+    case 'parent-told':
+      return checkTold(state, input)
     default:
       return undefined
   }

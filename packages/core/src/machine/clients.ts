@@ -48,8 +48,14 @@ function isHere(state: State, { connection }: ClientToolList): boolean {
  * name. For an agent's tool: the latest client that can run it, since after a reconnect the older connection may only
  * look alive.
  */
-export function findHolder(state: State, call: Pick<Call, 'name' | 'broughtBy'>): Client | undefined {
-  const { name, broughtBy } = call
+export function findHolder(state: State, call: Pick<Call, 'name' | 'broughtBy' | 'relayed'>): Client | undefined {
+  const { name, broughtBy, relayed } = call
+  // A client whose app knows the root's agent need not know the tools of others.
+  if (relayed)
+    return state.clients.findLast(({ connection, tools }) => {
+      if (tools === null ? relayed.isKnown : tools.includes(name)) return true
+      return bringsTool(state, connection, name)
+    })
   if (broughtBy === undefined) return state.clients.findLast(({ tools }) => tools === null || tools.includes(name))
   const brings = (client: Client): boolean => bringsTool(state, client.connection, name)
   return (

@@ -8,11 +8,14 @@ import {
   passDeadline,
   prolongTurn,
 } from './calls.ts'
+import { passChildDeadline } from './children.ts'
+import { attachParent } from './parent-state.ts'
+import { expireRelayed, findRelayedApproval } from './relayed.ts'
 import { bringsTool, hasTool, planDrops } from './clients.ts'
 import type { Draft } from './draft.ts'
 import type { Client, Deadline } from './state.ts'
 import { emit } from './draft.ts'
-import { findCall, findDetached } from './state.ts'
+import { findCall, findDetached, offeredCalls } from './state.ts'
 import type { InputOf } from './input.ts'
 import { endOverdue, expireAnswer, ignoreAnswer } from './answer.ts'
 import { flushBatch } from './queue.ts'
@@ -101,7 +104,7 @@ function isAsBefore(known: Client, can: Omit<Client, 'connection' | 'principal' 
 
 /** Returns calls that the client has not claimed and can no longer run. */
 function returnOffers(draft: Draft, connection: string, tools: readonly string[]): void {
-  for (const call of draft.state.step?.calls ?? []) {
+  for (const call of offeredCalls(draft.state)) {
     const isOffered = call.state === 'offered' && call.offer?.connection === connection && call.broughtBy === undefined
     if (isOffered && !tools.includes(call.name)) applyCallEvent(draft, call, 'detach')
   }
@@ -159,16 +162,23 @@ export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
   } else if (timer === 'interrupt' && current(state.interrupting?.deadline)) {
     salvageInterrupted(draft)
   } else if (timer === 'grace' && current(state.step?.grace)) {
-    applyCallEventToAll(draft, 'grace-over')
+    endGrace(draft)
   } else if (timer === 'batch' && current(state.batch?.deadline)) {
     flushBatch(draft)
   } else fireNamedTimer(draft, timer, generation)
+}
+
+/** In a child, calls of its children have their own time, since no input waits for an answer. */
+function endGrace(draft: Draft): void {
+  for (const call of draft.state.step?.calls ?? [])
+    if (call.runs !== 'child' || draft.state.parent === null) applyCallEvent(draft, call, 'grace-over')
 }
 
 function fireNamedTimer(draft: Draft, timer: string, generation: number): void {
   const [kind, name] = [timer.slice(0, timer.indexOf(':')), timer.slice(timer.indexOf(':') + 1)]
   if (kind === 'lease') endLease(draft, name, generation)
   else if (kind === 'question') expireQuestion(draft, name, generation)
+  else if (kind === 'child') passChildDeadline(draft, name, generation)
   else fireCallTimer(draft, kind, { callId: name, generation })
 }
 
@@ -185,6 +195,7 @@ function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: str
   const current = (deadline: Deadline | null | undefined): boolean => deadline?.generation === generation
   const detached = draft.state.detached.find((one) => one.callId === callId && current(one.deadline))
   if (kind === 'call' && detached) loseDetached(draft, detached, 'did not end in its time')
+  if (kind === 'approval' && !call) expireRelayed(draft, findRelayedApproval(draft.state, callId), generation)
   if (!call) return
   if (kind === 'call' && current(call.deadline ?? call.clock.deadline)) passDeadline(draft, call)
   else if (kind === 'approval' && call.state === 'awaiting-approval' && current(call.approval?.deadline)) {
@@ -197,14 +208,15 @@ function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: str
 export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   emit(draft, { type: 'host-restarted', downMs: input.downMs })
   prolongTurn(draft, input.downMs)
-  for (const { callId } of draft.state.step?.calls ?? []) {
+  for (const { callId } of offeredCalls(draft.state)) {
     const call = findCall(draft.state, callId)
     if (!call) continue
-    graceAfterRestart(draft, call)
+    graceAfterRestart(draft, call, input.downMs)
     applyCallEvent(draft, call, 'restart')
   }
   for (const call of draft.state.detached) loseDetached(draft, call, DIED)
   recoverAttempt(draft)
+  if (draft.state.parent?.grant) attachParent(draft)
 }
 
 /** One piece of work died with its process: clients stay, and other work continues. */

@@ -1,6 +1,6 @@
 // Policy: the outcome of an input in a state. One table lookup, one row, then everything that follows from it.
 import { advance } from './advance.ts'
-import { apply, beginRecord } from './apply.ts'
+import { apply, applyInChild, beginRecord } from './apply.ts'
 import type { SeenInputs } from './check.ts'
 import { checkNew, seenAt } from './check.ts'
 import { setClocks } from './calls.ts'
@@ -9,7 +9,7 @@ import type { State } from './state.ts'
 import { findCall, initialState } from './state.ts'
 import type { AwaitedEffect, Effect } from './effect.ts'
 import { effectKey, effectsBetween, isWithdrawing, outstanding } from './effect.ts'
-import type { Fact } from './fact.ts'
+import type { Fact, FactOf } from './fact.ts'
 import type { Accepted, Input, InputOf, InputType, LostWork, Refused } from './input.ts'
 import type { Refusal } from '../errors.ts'
 import type { InputEnvelope, SessionRecord } from './record.ts'
@@ -20,6 +20,8 @@ import * as inputs from './queue.ts'
 import * as interrupts from './interrupt.ts'
 import * as models from './answer.ts'
 import * as people from './people.ts'
+import * as children from './children.ts'
+import * as parents from './parent.ts'
 import type { Spec } from './spec.ts'
 import type { Action } from './table.ts'
 import { SESSION_TABLE } from './table.ts'
@@ -54,7 +56,7 @@ function decideUnless(
   if (refusal) return { type: 'refused', refusal }
   const cell = SESSION_TABLE[input.type][state.phase]
   if (!('action' in cell)) return { type: 'decided', facts: [], effects: [], state }
-  const draft: Draft = { spec, state: now, facts: [], fold: apply }
+  const draft: Draft = { spec, state: now, facts: [], fold: now.parent === null ? apply : applyInChild }
   const row = ROWS[cell.action] as (draft: Draft, input: Input) => void // the table pairs each action with its input
   row(draft, input)
   advance(draft)
@@ -105,6 +107,9 @@ const ROWS = {
   recover: control.recover satisfies Row<'host-restarted'>,
   'lose-work': control.loseWork satisfies Row<'work-lost'>,
   'change-agent': control.changeAgent satisfies Row<'agent-changed'>,
+  'take-report': children.takeReport satisfies Row<'child-reported'>,
+  'lose-child': children.loseChild satisfies Row<'child-lost'>,
+  'take-told': parents.takeTold satisfies Row<'parent-told'>,
 } as const satisfies Record<Action, unknown>
 
 /** Key of the awaited effect that this input answers, which is not withdrawn. */
@@ -223,14 +228,17 @@ export interface Opening {
   readonly spec: Spec
   readonly nowMs: number
   readonly epoch: number
+  /** For a child: its parent, and its place in the tree. */
+  readonly child?: Omit<FactOf<'child-opened'>, 'type'>
 }
 
 /** The first record of a session. */
 export function openSession(opening: Opening): SessionRecord {
-  const { session, birth = '', principal = '', spec, nowMs, epoch } = opening
+  const { session, birth = '', principal = '', spec, nowMs, epoch, child } = opening
   const opened: Fact = { type: 'session-opened', session, birth, principal, agent: spec.agent, specHash: spec.hash }
   const { pos } = initialState(session)
-  return { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input: { type: 'session-opened' }, facts: [opened] }
+  const facts: readonly Fact[] = child ? [opened, { type: 'child-opened', ...child }] : [opened]
+  return { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input: { type: 'session-opened' }, facts }
 }
 
 /** The record of a decision, as committed. */

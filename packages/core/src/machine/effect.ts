@@ -22,6 +22,8 @@ export type AwaitedEffect =
   | { readonly type: 'offer-call'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'ask-approval'; readonly callId: string; readonly approvalId: string }
   | { readonly type: 'ask-question'; readonly callId: string; readonly questionId: string }
+  /** The child of a delegated call is opened, and its log and this one are passed on to each other. */
+  | { readonly type: 'run-child'; readonly callId: string }
   | { readonly type: 'set-timer'; readonly timer: string; readonly generation: number; readonly atMs: number }
 
 /** Effects without an answer: each withdraws an awaited one. */
@@ -31,12 +33,14 @@ export type WithdrawingEffect =
   | { readonly type: 'withdraw-offer'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'withdraw-approval'; readonly callId: string; readonly approvalId: string }
   | { readonly type: 'withdraw-question'; readonly callId: string; readonly questionId: string }
+  | { readonly type: 'leave-child'; readonly callId: string }
   | { readonly type: 'clear-timer'; readonly timer: string; readonly generation: number }
 
 export type Effect = AwaitedEffect | WithdrawingEffect
 
 export function isWithdrawing(effect: Effect): effect is WithdrawingEffect {
-  return effect.type.startsWith('abort-') || effect.type.startsWith('withdraw-') || effect.type === 'clear-timer'
+  const { type } = effect
+  return type.startsWith('abort-') || type.startsWith('withdraw-') || type === 'leave-child' || type === 'clear-timer'
 }
 
 /**
@@ -80,6 +84,8 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
     state.detached.forEach((call, at) => {
       if (call !== beside?.detached[at]) pushCallEffects(effects, state, call)
     })
+  if (state.children !== other?.children) pushChildren(effects, state)
+  if (state.relayed !== beside?.relayed && state.parent === null) pushRelayed(effects, state)
   const { turn, retry, interrupting, step, clients, batch } = state
   if (turn?.deadline && turn.deadline !== other?.turn?.deadline) pushTimer(effects, 'turn', turn.deadline)
   if (retry && retry !== other?.retry) pushTimer(effects, 'retry', retry)
@@ -97,20 +103,40 @@ export function losesByRestart(state: State): boolean {
   return turn !== null || clients.length > 0 || queue.length > 0 || outstanding(state).length > 0
 }
 
+function pushChildren(effects: AwaitedEffect[], { children }: State): void {
+  for (const { callId, deadline } of children) {
+    effects.push({ type: 'run-child', callId })
+    if (deadline) pushTimer(effects, `child:${callId}`, deadline)
+  }
+}
+
+function pushRelayed(effects: AwaitedEffect[], state: State): void {
+  for (const { type, id, callId, deadline, call } of state.relayed) {
+    if (call) pushCallEffects(effects, state, call)
+    if (!deadline) continue
+    if (type === 'approval') effects.push({ type: 'ask-approval', callId, approvalId: id })
+    else effects.push({ type: 'ask-question', callId, questionId: id })
+    pushTimer(effects, type === 'approval' ? `approval:${callId}` : `question:${id}`, deadline)
+  }
+}
+
+/** A child's requests are read from its log: nothing is owed for them, and the root lets them expire. */
 function pushCallEffects(effects: AwaitedEffect[], state: State, call: Call): void {
   const { callId, offer, approval, attempt } = call
-  if (call.state === 'started') {
+  const isAsking = state.parent === null
+  if (call.state === 'started' && call.runs !== 'child') {
     effects.push({ type: 'run-tool', callId, attempt })
     if (call.deadline) pushTimer(effects, `call:${callId}`, call.deadline)
     for (const { id, deadline } of call.questions) {
-      if (!deadline) continue
+      if (!deadline || !isAsking) continue
       effects.push({ type: 'ask-question', callId, questionId: id })
       pushTimer(effects, `question:${id}`, deadline)
     }
   }
-  if ((call.state === 'offered' || call.state === 'claimed') && offer && isAttached(state, offer.connection))
+  const isOffered = isAsking && (call.state === 'offered' || call.state === 'claimed')
+  if (isOffered && offer && isAttached(state, offer.connection))
     effects.push({ type: 'offer-call', callId, connection: offer.connection, offer: offer.number })
-  if (call.state === 'awaiting-approval' && approval) {
+  if (isAsking && call.state === 'awaiting-approval' && approval) {
     effects.push({ type: 'ask-approval', callId, approvalId: approval.id })
     pushTimer(effects, `approval:${callId}`, approval.deadline)
   }
@@ -139,6 +165,8 @@ export function effectKey(effect: AwaitedEffect): string {
       return `ask-approval:${effect.approvalId}`
     case 'ask-question':
       return `ask-question:${effect.questionId}`
+    case 'run-child':
+      return `run-child:${effect.callId}`
     case 'set-timer':
       return `set-timer:${effect.timer}:${effect.generation}`
     default:
@@ -193,6 +221,8 @@ function isSameEffect(one: AwaitedEffect, other: AwaitedEffect): boolean {
       return other.type === one.type && one.approvalId === other.approvalId
     case 'ask-question':
       return other.type === one.type && one.questionId === other.questionId
+    case 'run-child':
+      return other.type === one.type && one.callId === other.callId
     case 'set-timer':
       return other.type === one.type && one.generation === other.generation && one.timer === other.timer
     default:
@@ -214,6 +244,8 @@ function withdrawing(effect: AwaitedEffect): WithdrawingEffect {
       return { type: 'withdraw-approval', callId: effect.callId, approvalId: effect.approvalId }
     case 'ask-question':
       return { type: 'withdraw-question', callId: effect.callId, questionId: effect.questionId }
+    case 'run-child':
+      return { type: 'leave-child', callId: effect.callId }
     case 'set-timer':
       return { type: 'clear-timer', timer: effect.timer, generation: effect.generation }
     default:

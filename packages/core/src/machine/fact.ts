@@ -3,9 +3,10 @@
 import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
 import type { FinishReason } from '../messages.ts'
-import { AssistantPart, StoredPart, Usage } from '../messages.ts'
+import { AssistantPart, Provenance, StoredPart, Usage } from '../messages.ts'
 import { ModelSettings } from '../model-settings.ts'
 import * as s from '../shape/shape.ts'
+import { Asking, ChildStop, Deeds, Delegation, Grant, PathStep, Spent } from './tree-values.ts'
 import {
   CALL_TOOL,
   ClientToolSpec,
@@ -51,7 +52,12 @@ export type SettlementType = Settlement['type']
 
 /** The body of an accepted input. */
 export const InputBody = s.variant('type', {
-  user: s.fields({ parts: s.list(StoredPart) }),
+  user: s.fields({
+    parts: s.list(StoredPart),
+    /** For the task of a delegated call: untrusted tools that its writer had read, and addresses that it did not compose. */
+    untrusted: s.optional(s.list(s.text)),
+    known: s.optional(s.list(s.text)),
+  }),
   transcript: s.fields({ speaker: s.text, text: s.text }),
   urgent: s.fields({
     name: s.text,
@@ -82,6 +88,8 @@ export const CallProposal = s.fields({
    * all steps. `by`: the principal that may decide; by default the session's own.
    */
   answer: s.optional(s.fields({ as: s.word('text', 'value'), by: s.optional(s.list(s.text)) })),
+  /** For a call that a child runs. */
+  delegate: s.optional(Delegation),
   /** Repairs of its text before it was parsed, such as `trailing-comma`; absent if there were none. */
   repairs: s.optional(s.list(s.text)),
   /** Only in older records, instead of `asks`. */
@@ -135,7 +143,9 @@ export interface StepCut extends s.Infer<typeof StepCut> {}
 const CALL = { callId: s.text }
 const ATTEMPT = { attempt: s.count }
 const RANGE = { fromEntry: s.count, toEntry: s.count }
-const QUESTION = { ...CALL, questionId: s.text, n: s.count }
+/** The delegated call through which a request of a child came; absent for the session's own. */
+const VIA = { via: s.optional(s.text) }
+const QUESTION = { ...CALL, ...VIA, questionId: s.text, n: s.count }
 /** The window's limit on messages, if it removed messages. */
 const LIMIT = { messages: s.optional(s.count) }
 
@@ -291,6 +301,7 @@ export const FACTS = {
   'approval-requested': { ...CALL, approvalId: s.text, argumentsHash: s.text, expiresAtMs: s.ms },
   'approval-decided': {
     ...CALL,
+    ...VIA,
     approvalId: s.text,
     decision: s.word('approve', 'deny', 'edit'),
     principal: s.text,
@@ -303,6 +314,8 @@ export const FACTS = {
         arguments: s.text,
         argumentsHash: s.text,
         approved: s.optional(s.word(true)),
+        /** For a call that a child runs: what these arguments ask of it. */
+        delegate: s.optional(Delegation),
         tokenHash: s.optional(s.text),
       }),
     ),
@@ -324,7 +337,7 @@ export const FACTS = {
   'call-claimed': { ...CALL, connection: s.text },
   'call-returned': { ...CALL, reason: s.text },
   /** No client accepted it in time: the server runs it instead. */
-  'call-taken-over': CALL,
+  'call-taken-over': { ...CALL, ...VIA },
   'call-clock-set': {
     ...CALL,
     mode: ClockMode,
@@ -334,8 +347,83 @@ export const FACTS = {
     awayRemainingMs: s.ms,
     graces: s.count,
   },
-  'call-settled': { ...CALL, settlement: Settlement, tellLate: s.flag },
+  'call-settled': {
+    ...CALL,
+    ...VIA,
+    settlement: Settlement,
+    tellLate: s.flag,
+    /** The source of the result, if it differs from the tool's. */
+    provenance: s.optional(Provenance),
+    /** More words for the model: how the child's answer ended, and what the child did. */
+    detail: s.optional(s.text),
+  },
   'result-ignored': { ...CALL, reason: s.textOf<IgnoreReason>(), outcome: s.word('ok', 'error'), preview: s.text },
+
+  // Children
+  /** Second fact of a child's log: its parent and its place in the tree. `tools`: delegating tools from the root down. */
+  'child-opened': {
+    session: s.text,
+    birth: s.text,
+    ...CALL,
+    root: s.text,
+    depth: s.count,
+    tools: s.list(s.text),
+  },
+  /** A child is owed for the call. It reads its task from this fact. */
+  'child-begun': {
+    ...CALL,
+    agent: s.text,
+    depth: s.count,
+    task: s.list(StoredPart),
+    untrusted: s.optional(s.list(s.text)),
+    known: s.optional(s.list(s.text)),
+    grant: Grant,
+    /** A sender of the turn's inputs can be asked. */
+    asks: s.flag,
+    acts: s.flag,
+  },
+  /** The child's log was read up to `to`. Totals are absolute. `birth`: in the first report. */
+  'child-reported': {
+    ...CALL,
+    birth: s.optional(s.text),
+    to: s.integer(-1),
+    /** Differs for another record at position `to`, of a log restored from a backup. Absent in older logs. */
+    mark: s.optional(s.text),
+    spent: Spent,
+    acted: s.flag,
+    waits: s.flag,
+    untrusted: s.list(s.text),
+  },
+  /** A request of the child `path[0]`, or of a session below it. `expiresAtMs`: at the root, which alone lets it expire. */
+  'request-relayed': {
+    ...CALL,
+    id: s.text,
+    path: s.list(PathStep),
+    asking: Asking,
+    expiresAtMs: s.optional(s.ms),
+    /** For a call, at the root: its agent has a client tool of the name. */
+    isKnown: s.optional(s.word(true)),
+  },
+  /**
+   * The request has no decision. `closed`: the child closed it. `ended`: the child has to end. The child learns of `expired`
+   * and `nobody` (no person or client can be asked).
+   */
+  'request-withdrawn': { ...CALL, id: s.text, reason: s.word('closed', 'ended', 'expired', 'nobody') },
+  /** The child is told to end; after `untilMs` its call does not wait for it. */
+  'child-ending': { ...CALL, reason: s.text, untilMs: s.ms },
+  /** The child's log is missing or damaged, or contradicts this one. */
+  'child-lost': { ...CALL, code: s.textOf<ErrorCode>(), message: s.text },
+  'child-closed': { ...CALL, stop: ChildStop, spent: Spent, did: Deeds, untrusted: s.list(s.text) },
+  /** The parent's log was read up to `to`. `grant`: with the task. `end`: why the child has to end. */
+  'parent-told': {
+    to: s.count,
+    /** Differs for another record at position `to`, of a log restored from a backup. Absent in older logs. */
+    mark: s.optional(s.text),
+    grant: s.optional(Grant),
+    end: s.optional(s.text),
+  },
+  /** A decision came for a request that this session, or one below it, had closed. */
+  'decision-ignored': { id: s.text, reason: s.text },
 
   // History
   'window-moved': { ...LIMIT, fromEntry: s.count },
@@ -421,6 +509,8 @@ export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'display-written',
   'host-restarted',
   'grace-started',
+  'child-reported',
+  'parent-told',
 ])
 
 /** The facts that change a call, each of which names it. */

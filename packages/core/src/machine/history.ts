@@ -10,9 +10,11 @@ import type {
   UserMessage,
 } from '../messages.ts'
 import { listUntrusted, readText } from '../messages.ts'
-import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
+import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fact.ts'
 import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
 import type { IndexEntry, PlanEntry } from './values.ts'
+import type { RelayedRequest } from './relayed-entries.ts'
+import { editRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
 import { cutParts, wholeChars } from './size.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
 
@@ -32,10 +34,11 @@ export interface HistorySnapshot extends Readonly<PlainHistory> {
   readonly inputs: readonly (readonly [string, InputBody])[]
   readonly notes: readonly (readonly [number, HistoryNote])[]
   readonly left: readonly HistoryEntry[] | null
+  readonly relayed: readonly RelayedRequest[]
   readonly open:
     | (PlainOpenBody & {
         readonly edited: readonly (readonly [string, string])[]
-        readonly settlements: readonly (readonly [string, Settlement])[]
+        readonly settlements: readonly (readonly [string, SettledCall])[]
         readonly questions: readonly (readonly [string, AskedQuestion])[]
       })
     | null
@@ -56,6 +59,8 @@ export interface History {
   /** The answer to the nth question of an open call; undefined while it is open or not asked. */
   answerTo(callId: string, n: number): QuestionAnswer | undefined
   openQuestions(): readonly OpenQuestion[]
+  /** Requests of sessions below that are not closed there, oldest first. */
+  relayed(): readonly RelayedRequest[]
   /** The plan of the newest `plan-set`. */
   plan(): readonly PlanEntry[]
   /**
@@ -137,7 +142,7 @@ class FoldedHistory implements History {
 
   openCall(callId: string): OpenCall | undefined {
     const { open } = this.#content
-    if (!open) return undefined
+    if (!open) return this.#content.relayed.size === 0 ? undefined : findRelayedCall(this.#content.relayed, callId)
     if (this.#openCalls?.of !== open.parts) {
       const about = new Map(open.described.map((call) => [call.callId, call.about]))
       const calls = open.parts.filter((part) => part.type === 'call')
@@ -145,7 +150,7 @@ class FoldedHistory implements History {
       this.#openCalls = { of: open.parts, byId }
     }
     const call = this.#openCalls.byId.get(callId)
-    if (!call) return undefined
+    if (!call) return this.#content.relayed.size === 0 ? undefined : findRelayedCall(this.#content.relayed, callId)
     const { part, about } = call
     const settled = open.settlements.has(callId)
     const given = open.edited.get(callId) ?? part.arguments
@@ -160,6 +165,10 @@ class FoldedHistory implements History {
   openQuestions(): readonly OpenQuestion[] {
     const { questions, settlements } = this.#content.open ?? { questions: new Map(), settlements: new Map() }
     return [...questions.values()].filter(({ answer, callId }) => !answer && !settlements.has(callId))
+  }
+
+  relayed(): readonly RelayedRequest[] {
+    return [...this.#content.relayed.values()]
   }
 
   plan(): readonly PlanEntry[] {
@@ -212,6 +221,7 @@ function emptyContent(keepAll: boolean): HistoryContent {
     notes: new Map(),
     entries: [],
     left: keepAll ? [] : null,
+    relayed: new Map(),
     exchange: 0,
     lastTurn: null,
     open: null,
@@ -222,12 +232,13 @@ function emptyContent(keepAll: boolean): HistoryContent {
   }
 }
 
-function copyContent({ inputs, notes, left, open, ...plain }: HistoryContent): HistorySnapshot {
+function copyContent({ inputs, notes, left, relayed, open, ...plain }: HistoryContent): HistorySnapshot {
   return {
     ...plain,
     inputs: [...inputs],
     notes: [...notes],
     left: left && [...left],
+    relayed: [...relayed.values()],
     open: open && {
       ...open,
       edited: [...open.edited],
@@ -237,12 +248,13 @@ function copyContent({ inputs, notes, left, open, ...plain }: HistoryContent): H
   }
 }
 
-function restoreContent({ inputs, notes, left, open, ...plain }: HistorySnapshot): HistoryContent {
+function restoreContent({ inputs, notes, left, relayed, open, ...plain }: HistorySnapshot): HistoryContent {
   return {
     ...plain,
     inputs: new Map(inputs),
     notes: new Map(notes),
     left: left && [...left],
+    relayed: new Map(relayed.map((one) => [one.id, one])),
     open: open && {
       ...open,
       edited: new Map(open.edited),
@@ -285,6 +297,7 @@ export interface HistoryContent extends PlainHistory {
   readonly notes: Map<number, HistoryNote>
   /** Entries that left the window; kept only if a rewind may need them. */
   readonly left: HistoryEntry[] | null
+  readonly relayed: Map<string, RelayedRequest>
   open: OpenBody | null
 }
 
@@ -325,14 +338,19 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       content.progress = { attempt: 0, text: '' }
       break
     case 'approval-decided':
-      if (fact.edited) content.open?.edited.set(fact.callId, fact.edited.arguments)
+      if (fact.via !== undefined) editRelayed(content.relayed, fact)
+      else if (fact.edited) content.open?.edited.set(fact.callId, fact.edited.arguments)
       break
     case 'question-asked':
     case 'question-answered':
       noteQuestion(content, fact)
       break
     case 'call-settled':
-      content.open?.settlements.set(fact.callId, fact.settlement)
+      if (fact.via === undefined) content.open?.settlements.set(fact.callId, readSettled(fact))
+      break
+    case 'request-relayed':
+    case 'request-withdrawn':
+      foldRelayed(content.relayed, fact)
       break
     case 'output-refused':
       // Its output is void for people. The model still reads it, with the reason.
@@ -347,6 +365,10 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
     default:
       foldEdit(content, fact)
   }
+}
+
+function readSettled({ settlement, provenance, detail }: FactOf<'call-settled'>): SettledCall {
+  return { settlement, ...(provenance && { provenance }), ...(detail !== undefined && { detail }) }
 }
 
 function noteQuestion(content: HistoryContent, fact: FactOf<'question-asked' | 'question-answered'>): void {
@@ -419,9 +441,16 @@ function createUserMessage(
 ): UserMessage<MediaSource> {
   const told = notes.map((note) => content.notes.get(note) ?? { text: '' })
   const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
-  const untrusted = [...new Set(told.flatMap((note) => note.untrusted ?? []))]
+  const marked = bodies.flatMap((body) => (body.type === 'user' ? (body.untrusted ?? []) : []))
+  const untrusted = [...new Set([...told.flatMap((note) => note.untrusted ?? []), ...marked])]
   const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
-  return { role: 'user', parts, ...(untrusted.length > 0 && { untrusted }) }
+  const known = untrusted.length > 0 && bodies.findLast((body) => body.type === 'user' && body.known !== undefined)
+  return {
+    role: 'user',
+    parts,
+    ...(untrusted.length > 0 && { untrusted }),
+    ...(known && known.type === 'user' && known.known && { known: known.known }),
+  }
 }
 
 function moveResults(content: HistoryContent, { calls, sizes: [first] }: FactOf<'results-moved'>): void {
@@ -601,6 +630,8 @@ export interface OpenQuestion {
   readonly expiresAtMs: number
 }
 
+export interface SettledCall extends Pick<FactOf<'call-settled'>, 'settlement' | 'provenance' | 'detail'> {}
+
 export interface AskedQuestion extends OpenQuestion {
   readonly answer?: QuestionAnswer
 }
@@ -618,7 +649,7 @@ export interface PlainOpenBody {
 /** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
 export interface OpenBody extends PlainOpenBody {
   readonly edited: Map<string, string>
-  readonly settlements: Map<string, Settlement>
+  readonly settlements: Map<string, SettledCall>
   /** Questions by id. */
   readonly questions: Map<string, AskedQuestion>
 }
@@ -640,6 +671,8 @@ function withoutApproval(open: OpenBody): readonly AssistantPart[] {
   return open.parts.filter((part) => part.type !== 'call' || part.callId !== approval.callId)
 }
 
+const MISSING: SettledCall = { settlement: { type: 'unknown', reason: 'missing' } }
+
 export function stepMessages(full: OpenBody): readonly StoredMessage[] {
   const open = full.described.length > 0 ? { ...full, parts: withoutApproval(full) } : full
   const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
@@ -648,12 +681,13 @@ export function stepMessages(full: OpenBody): readonly StoredMessage[] {
   for (const part of open.parts) {
     if (part.type !== 'call') continue
     const { callId, name } = part
-    const settlement: Settlement = open.settlements.get(callId) ?? { type: 'unknown', reason: 'missing' }
+    const { settlement, detail, ...source }: SettledCall = open.settlements.get(callId) ?? MISSING
     const edited = open.edited.get(callId)
-    const said = renderSettlement(settlement)
+    const rendered = renderSettlement(settlement)
+    const said = detail === undefined ? rendered : [...rendered, text(detail)]
     const content = edited === undefined ? said : [text(`[A person changed the arguments to ${edited}]`), ...said]
     const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
-    const provenance = provenances.get(callId)
+    const provenance = source.provenance ?? provenances.get(callId)
     const result = { type: 'result', callId, name, isError, content } as const
     results.push(provenance ? { ...result, provenance } : result)
   }

@@ -17,10 +17,16 @@ export type { StoredMedia } from './size.ts'
 export * from './record.ts'
 export * from './spec.ts'
 export * from './values.ts'
+export * from './tree-values.ts'
+export type * from './lane-values.ts'
+export * from './lanes.ts'
+export type { RelayedRequest } from './relayed-entries.ts'
+export { PARENT, restsAsChild } from './parent-state.ts'
 export type {
   Call,
   CallClock,
   CallState,
+  Child,
   Client,
   ClientToolList,
   ClosedCall,
@@ -30,9 +36,12 @@ export type {
   FinishedTurn,
   Offer,
   OpenStep,
+  Parent,
   Phase,
   Question,
   QueuedInput,
+  Relayed,
+  RelayedCall,
   RememberedDecision,
   RunningAttempt,
   State,
@@ -46,8 +55,11 @@ export {
   findApproval,
   findCall,
   findCallIndex,
+  offeredCalls,
+  findChild,
   findDetached,
   findQuestion,
+  findRelayed,
   initialState,
   mayHaveRun,
   openCalls,

@@ -5,6 +5,8 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, StoredPart, Usage } from '../messages.ts'
 import type { ModelPart } from '../agent/model.ts'
 import type { ModelSettings } from '../model-settings.ts'
+import type { ChildReport, ParentItem } from './lane-values.ts'
+import type { Delegation } from './tree-values.ts'
 import type { ClientToolSpec, Delivery, Failure, Heard, IndexEntry, PlanEntry } from './values.ts'
 
 /** The result of a tool or a client. */
@@ -33,6 +35,8 @@ export interface CallCheck {
   readonly denied?: string
   /** The call's description for people: a title, a kind, places, a diff. The machine only stores it. */
   readonly about?: JsonObject
+  /** For a tool that a child runs; a call without it does not begin. */
+  readonly delegate?: Delegation
   /** Repairs of its text before it was parsed. */
   readonly repairs?: readonly string[]
   /** The call could not be read; `invalid` says why. */
@@ -254,6 +258,32 @@ export type HostReport =
   /** One piece of work died with its process; everything else continues. */
   | { readonly type: 'work-lost'; readonly work: LostWork }
   | { readonly type: 'agent-changed' }
+  /**
+   * The news of a child's log after `from`, up to `to`; `birth` is the child's. Its `from` must be the position that this
+   * session has read so far (`Child.pos`). A repeat has no effect.
+   */
+  | {
+      readonly type: 'child-reported'
+      readonly callId: string
+      readonly birth: string
+      readonly from: number
+      readonly to: number
+      /** Tells the record at `to` from another one at that position. */
+      readonly mark?: string
+      readonly report: ChildReport
+    }
+  /** The log of a child is missing or damaged, or contradicts this one. */
+  | { readonly type: 'child-lost'; readonly callId: string; readonly code: ErrorCode; readonly message: string }
+  /** The news of the parent's log after `from`, up to `to`; `birth` is the parent's. See `Parent.pos`. */
+  | {
+      readonly type: 'parent-told'
+      readonly birth: string
+      readonly from: number
+      readonly to: number
+      /** Tells the record at `to` from another one at that position. */
+      readonly mark?: string
+      readonly items: readonly ParentItem[]
+    }
 
 export type Input = UserCommand | ClientReport | HostReport
 export type InputType = Input['type']
@@ -303,6 +333,9 @@ export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>(
   'host-restarted',
   'work-lost',
   'agent-changed',
+  'child-reported',
+  'child-lost',
+  'parent-told',
 ])
 
 /** The answer to the sender of an input. */

@@ -3,19 +3,28 @@ import { settle } from './calls.ts'
 import type { Draft } from './draft.ts'
 import type { Call, State } from './state.ts'
 import { emit } from './draft.ts'
-import { canAsk, findApproval, findCall, findQuestion, openCalls } from './state.ts'
+import { canAsk, findApproval, findCall, findQuestion, findRelayed, openCalls } from './state.ts'
+import {
+  answerRelayed,
+  checkEdit,
+  isStranger,
+  checkRelayedAnswer,
+  checkRelayedApproval,
+  decideRelayed,
+  expireRelayed,
+} from './relayed.ts'
 import type { FactOf } from './fact.ts'
 import type { InputOf } from './input.ts'
 import type { Refusal } from '../errors.ts'
 import { decideAnswer } from './answer.ts'
-import type { ErrorCode } from '../errors.ts'
-import { isJsonObject, parseJson } from '../json.ts'
 import { jsonChars } from './size.ts'
 import { RULES } from './spec.ts'
 
 /** `check` has verified that the input answers the open request with this id, in time, by its principal. */
 export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
   const call = findApproval(draft.state, input.approvalId)
+  const below = call ? undefined : findRelayed(draft.state, input.approvalId)
+  if (below) decideRelayed(draft, below, input)
   if (!call) return
   if (call.answer) {
     decideAnswer(draft, call, input)
@@ -34,20 +43,24 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
     ...(remember && denied === undefined && { remember }),
     ...(decision === 'edit' && edited && { edited: recordEdit(edited, denied === undefined) }),
   })
-  if (denied !== undefined) deny(draft, call, denied)
-  else if (decision === 'deny')
-    // A program may have decided: the reason says for whom.
-    deny(draft, call, reason ? `the call was denied: ${reason}` : 'a person denied the call')
+  if (denied !== undefined) settleDenied(draft, call, denied)
+  else if (decision === 'deny') deny(draft, call, reason)
+}
+
+/** A program may have decided: the reason says for whom. */
+export function deny(draft: Draft, call: Call, reason: string | undefined): void {
+  settleDenied(draft, call, reason ? `the call was denied: ${reason}` : 'a person denied the call')
 }
 
 type EditedFact = NonNullable<FactOf<'approval-decided'>['edited']>
 type Edited = NonNullable<InputOf<'approval'>['edited']>
 
 function recordEdit({ arguments: text, check }: Edited, approved: boolean): EditedFact {
-  return { arguments: text, argumentsHash: check.argumentsHash, ...(approved && { approved: true }) }
+  const { argumentsHash, delegate } = check
+  return { arguments: text, argumentsHash, ...(approved && { approved: true }), ...(delegate && { delegate }) }
 }
 
-function deny(draft: Draft, call: Call, message: string): void {
+function settleDenied(draft: Draft, call: Call, message: string): void {
   settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
 }
 
@@ -68,6 +81,8 @@ export function askQuestion(draft: Draft, input: InputOf<'question-asked'>): voi
 export function answerQuestion(draft: Draft, input: InputOf<'question-answer'>): void {
   const { questionId } = input
   const found = findQuestion(draft.state, questionId)
+  const below = found ? undefined : findRelayed(draft.state, questionId)
+  if (below) answerRelayed(draft, below, input)
   if (!found) return
   const { callId } = found.call
   const { n } = found.question
@@ -81,6 +96,7 @@ export function answerQuestion(draft: Draft, input: InputOf<'question-answer'>):
 
 export function expireQuestion(draft: Draft, questionId: string, generation: number): void {
   const found = findQuestion(draft.state, questionId)
+  if (!found) expireRelayed(draft, findRelayed(draft.state, questionId), generation)
   if (found?.question.deadline?.generation !== generation) return
   const { callId } = found.call
   emit(draft, { type: 'question-answered', callId, questionId, n: found.question.n, declined: 'expired' })
@@ -106,6 +122,8 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
   const { approvalId, principal } = input
   const refuse = (why: string): Refusal => ({ code: 'approval_refused', message: `${approvalId}: ${why}` })
   const call = findApproval(state, approvalId)
+  const below = call ? undefined : findRelayed(state, approvalId)
+  if (below) return checkRelayedApproval(state, below, input)
   const { by } = call?.answer ?? {}
   if (by && !by.includes(principal)) return refuse(`"${principal}" may not decide it; ${by.join(', ')} may`)
   if (!by && isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
@@ -117,22 +135,6 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
   return input.decision === 'approve' && input.answer === undefined
     ? refuse('the text of the answer is missing')
     : undefined
-}
-
-/** A refused edit leaves the request open: nothing is lost. */
-function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undefined {
-  const refuse = (code: ErrorCode, why: string): Refusal => ({ code, message: `${approvalId}: ${why}` })
-  if (!edited) return refuse('approval_refused', 'the edited arguments are missing')
-  const parsed = parseJson(edited.arguments)
-  if (!parsed.ok || !isJsonObject(parsed.value))
-    return refuse('invalid_arguments', 'the edited arguments are not a JSON object')
-  if (edited.check.invalid === undefined) return undefined
-  return refuse('invalid_arguments', edited.check.invalid)
-}
-
-/** Sessions without a principal do not check the speaker. */
-function isStranger(state: State, principal: string): boolean {
-  return state.principal !== '' && principal !== state.principal
 }
 
 /** Request ids contain the call and a number, which distinguishes an old request from an invented one. */
@@ -157,6 +159,8 @@ export function checkAnswer(state: State, input: InputOf<'question-answer'>): Re
   const refuse = (why: string): Refusal => ({ code: 'question_refused', message: `${questionId}: ${why}` })
   if (isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
   const found = findQuestion(state, questionId)
+  const below = found ? undefined : findRelayed(state, questionId)
+  if (below) return checkRelayedAnswer(below, input, state.nowMs)
   if (!found) return refuse('no such question is open: it was answered or withdrawn, or was never asked')
   if (found.question.deadline && state.nowMs > found.question.deadline.atMs) return refuse('the question has expired')
   const chars = 'value' in input ? jsonChars(input.value) : (input.reason?.length ?? 0)

@@ -7,6 +7,8 @@ import { emit } from './draft.ts'
 import { interruptTurn } from './interrupt.ts'
 import { countChars, heldChars, jsonChars, measureMedia } from './size.ts'
 import { RULES } from './spec.ts'
+import { endRewound } from './child-end.ts'
+import type { ParentItem } from './lane-values.ts'
 import { closeStep, enterAgain, finishTurn, openTurn } from './turn.ts'
 import { applyCallEventToAll } from './calls.ts'
 import type { Delivery, Heard, IndexEntry } from './values.ts'
@@ -31,6 +33,21 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
   })
   deliver(draft, delivery, heard)
 }
+
+/** The task of a child, from its parent's log. */
+export function acceptTask(draft: Draft, { callId, task, untrusted, known }: Task): void {
+  emit(draft, {
+    type: 'input-accepted',
+    inputId: callId,
+    body: { type: 'user', parts: task, ...(untrusted && { untrusted }), ...(known && { known }) },
+    chars: countChars(task),
+    heldChars: heldChars(task),
+    delivery: 'queue',
+    ready: true,
+  })
+}
+
+type Task = Extract<ParentItem, { readonly type: 'task' }>
 
 /** An urgent event follows earlier entries, so the waiting batch goes first. */
 export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void {
@@ -109,6 +126,7 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   }
   applyCallEventToAll(draft, 'grace-over')
   closeStep(draft)
+  endRewound(draft, input.exchange)
   const { inputId, exchange, fromEntry = 0, again, replace, output } = input
   const before = input.index ?? draft.state.index
   const leaves = (entry: IndexEntry): boolean =>

@@ -171,4 +171,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['restart', 'the process that ran the tool died'],
   ['executor-lost', 'the executor of the tool died'],
   ['recovery_exhausted', 'each process that ran the tool died'],
+  ['limit', 'the turn and its agents reached a limit'],
+  ['tool-gone', 'its agent was removed'],
+  ['rewind', 'the conversation was rewound'],
+  ['nobody', 'no client could run it'],
 ])

@@ -5,7 +5,8 @@ import type { EffectClass, InterruptPolicy } from './values.ts'
 export interface ToolSpec {
   readonly name: string
   readonly effect: EffectClass
-  readonly runs: 'server' | 'client'
+  /** `child`: child sessions run its calls. */
+  readonly runs: 'server' | 'client' | 'child'
   readonly timeoutMs: number
   /** For a client tool: milliseconds that a call waits while no client can run it; `limits.awayMs` if absent. */
   readonly awayMs?: number
@@ -70,6 +71,16 @@ export interface Limits {
    * limit by default; 30,000 in the voice profile.
    */
   readonly firstWordMs: number
+  /** Levels of children below a session. 2 if absent. */
+  readonly treeDepth?: number
+  /** Maximum open children of the whole tree. 64 if absent. */
+  readonly treeSessions?: number
+  /** Children of one session that run at once; further ones wait. 8 if absent. */
+  readonly children?: number
+  /** Steps with calls in a turn, with those of its children. 200 if absent. */
+  readonly treeRounds?: number
+  /** Calls in a turn, with those of its children. 1,024 if absent. */
+  readonly treeCalls?: number
 }
 
 /** Allows a call of `tool`, or the answer, only after an `ok` result of each tool in `after`, in the same turn. */
@@ -230,4 +241,14 @@ export const RULES = {
   metaChars: 8192,
   /** Maximum milliseconds of a client's lease. */
   leaseMs: 3_600_000,
+  /** Defaults of the limits of a tree, which are absent from agents that do not set them. */
+  treeDepth: 2,
+  treeSessions: 64,
+  children: 8,
+  treeRounds: 200,
+  treeCalls: 1024,
+  /** Milliseconds that the call of an ended child waits for it, for each level below. */
+  childEndMs: 5000,
+  /** Calls with an effect that a child's end names. */
+  deeds: 16,
 } as const

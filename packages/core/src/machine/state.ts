@@ -2,7 +2,8 @@
 import type { JsonObject } from '../json.ts'
 import type { Provenance, Usage } from '../messages.ts'
 import type { ModelSettings } from '../model-settings.ts'
-import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
+import type { CallProposal, ClockMode, FactOf, SettlementType, TurnOutcome } from './fact.ts'
+import type { Deeds, Grant, Spent } from './tree-values.ts'
 import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played } from './values.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
@@ -97,6 +98,8 @@ export interface Turn {
   readonly continuing: boolean
   /** Whether the sender of one of its inputs can answer questions. */
   readonly asks: boolean
+  /** Steps with calls and calls of its children; absent: none. */
+  readonly below?: Pick<Spent, 'rounds' | 'calls'>
 }
 
 /** The wait for the first word of a step whose answer has not begun, under `limits.firstWordMs`. */
@@ -126,7 +129,7 @@ export interface ClosedCall {
   readonly callId: string
   readonly settlement: SettlementType
   readonly name: string
-  readonly runs: 'server' | 'client'
+  readonly runs: 'server' | 'client' | 'child'
   /** The client with the offer: only its late result counts. */
   readonly offer: Offer | null
   /** Whether the model learns of a late result. */
@@ -141,6 +144,8 @@ export interface RememberedDecision {
   readonly argumentsHash: string | null
   /** If present, it only counts for calls with the same destination. */
   readonly asksFor?: string
+  /** Agents from the session's child down, for a call below it; absent for the session's own. */
+  readonly agents?: readonly string[]
   readonly decision: 'approve' | 'deny'
 }
 
@@ -237,6 +242,107 @@ export interface State {
   readonly summaryRecoveries: number
   /** The running turn's summary failed: its window slides instead. */
   readonly summaryFailed: boolean
+  /** Null for a root. */
+  readonly parent: Parent | null
+  /** Children that are owed, in the order of their beginning. */
+  readonly children: readonly Child[]
+  /** Requests of sessions below that are not closed there. */
+  readonly relayed: readonly Relayed[]
+}
+
+type TurnError = Pick<NonNullable<FactOf<'turn-finished'>['error']>, 'code' | 'message'>
+
+/** A child's side: the session that delegated to this one. */
+export interface Parent {
+  readonly session: string
+  readonly birth: string
+  /** The delegating call. */
+  readonly callId: string
+  readonly root: string
+  readonly depth: number
+  /** Delegating tools from the root down. */
+  readonly tools: readonly string[]
+  /** Position up to which its log was read; -1: nothing of it. */
+  readonly pos: number
+  /** Differs for another record at this position; empty if unknown. */
+  readonly mark: string
+  /** Null until the task came. */
+  readonly grant: Grant | null
+  /** Why this session has to end; null if it may continue. */
+  readonly end: string | null
+  /** How its newest turn ended; null while one runs. The text of an answer is in the log. */
+  readonly finished: { readonly outcome: TurnOutcome; readonly error?: TurnError } | null
+  /** Totals of this session and everything below it. */
+  readonly spent: Spent
+  readonly acted: boolean
+  readonly did: Deeds
+  readonly untrusted: readonly string[]
+}
+
+/** A parent's side: the session of a delegated call. */
+export interface Child {
+  readonly callId: string
+  /** Name of the delegating tool. */
+  readonly name: string
+  readonly agent: string
+  /** `opening`: nothing of its log was read. `ending`: it has to end. */
+  readonly phase: 'opening' | 'running' | 'ending'
+  /** Position of the record that began it. */
+  readonly began: number
+  /** Position up to which its log was read; -1: nothing of it. */
+  readonly pos: number
+  /** Differs for another record at this position; empty if unknown. */
+  readonly mark: string
+  /** Position of the newest record with something for it. */
+  readonly told: number
+  /** Birth of its log; empty until the first report. */
+  readonly birth: string
+  readonly turn: number
+  readonly exchange: number
+  readonly spent: Spent
+  readonly acted: boolean
+  /** Its turn's clock is stopped, because it waits only for people. */
+  readonly waits: boolean
+  readonly untrusted: readonly string[]
+  /** A sender of the inputs that it was begun for can be asked. */
+  readonly asks: boolean
+  /** It may act: see `Delegation.acts`. */
+  readonly acts: boolean
+  readonly grant: Grant
+  /** Why it has to end; empty if it may continue. */
+  readonly reason: string
+  /** When its call settles without it; null while it runs, and once the call has settled. */
+  readonly deadline: Deadline | null
+  /** Its exchange was rewound: no model learns of its end. */
+  readonly isRewound: boolean
+}
+
+/** A request of a session below, under the id that it has there. */
+export interface Relayed {
+  readonly id: string
+  readonly type: 'approval' | 'question' | 'call'
+  /** The child through which it came. */
+  readonly via: string
+  /** The call that it is about. */
+  readonly callId: string
+  /** Agents from the child down. */
+  readonly agents: readonly string[]
+  /** At the root, while an approval or a question waits. */
+  readonly deadline: Deadline | null
+  /** Decided or answered; it stays until the child has closed it. */
+  readonly isDecided: boolean
+  /** A call that this level has ended; the root says whether a client had it. */
+  readonly isLeaving?: true
+  /** For an approval. */
+  readonly asked?: {
+    readonly name: string
+    readonly argumentsHash: string
+    readonly asksFor?: string
+    readonly asksEach?: true
+    readonly answer?: { readonly by?: readonly string[] }
+  }
+  /** For a call: offered, claimed and settled at the root as the session's own. */
+  readonly call?: Call
 }
 
 export function initialState(session: string): State {
@@ -278,6 +384,9 @@ export function initialState(session: string): State {
     counted: null,
     summaryRecoveries: 0,
     summaryFailed: false,
+    parent: null,
+    children: [],
+    relayed: [],
   }
 }
 
@@ -285,8 +394,30 @@ export function openCalls(state: State): readonly Call[] {
   return state.step?.calls ?? []
 }
 
-export function findCall({ step }: State, callId: string): Call | undefined {
-  return step?.calls[findCallIndex(step.calls, callId)]
+/** An open call of the session, or one of a session below that came here for a client. */
+export function findCall({ step, relayed }: State, callId: string): Call | undefined {
+  const own = step?.calls[findCallIndex(step.calls, callId)]
+  if (own || relayed.length === 0) return own
+  return relayed.find(({ call }) => call?.callId === callId)?.call
+}
+
+/** The calls that clients may run: those of the open step, and those of sessions below. */
+export function offeredCalls({ step, relayed }: State): readonly Call[] {
+  const own = step?.calls ?? []
+  return relayed.length === 0 ? own : [...own, ...relayed.flatMap(({ call }) => call ?? [])]
+}
+
+export function findChild({ children }: State, callId: string): Child | undefined {
+  return children.find((child) => child.callId === callId)
+}
+
+export function findRelayed({ relayed }: State, id: string): Relayed | undefined {
+  return relayed.find((one) => one.id === id)
+}
+
+/** The calls of sessions below run where their clients are: at the root. */
+export function isRoot({ parent }: State): boolean {
+  return parent === null
 }
 
 /** Returns -1 if there is none. An id ends with the call's index, so that an answer with many calls is not searched. */
@@ -345,7 +476,8 @@ export function spend({ tokens, costMicros }: Turn, usage: Usage): Pick<Turn, 't
 
 /** Whether a person can be asked: behind one of the turn's inputs, or behind a client. */
 export function canAsk(state: State): boolean {
-  return state.turn?.asks === true || state.clients.some((client) => client.asks)
+  // A child asks upwards, and the root knows who is there.
+  return state.parent !== null || state.turn?.asks === true || state.clients.some((client) => client.asks)
 }
 
 export type CallState = 'proposed' | 'awaiting-approval' | 'ready' | 'offered' | 'claimed' | 'started' | 'settled'
@@ -411,6 +543,16 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly editedChars: number
   /** Whether the model learns of a result that arrives after the settlement. */
   readonly tellLate: boolean
+  /** Set for a call of a session below. */
+  readonly relayed?: RelayedCall
+}
+
+export interface RelayedCall {
+  /** The child through which it came. */
+  readonly via: string
+  /** The root's agent has a client tool of the name, so that a client with all tools knows it. */
+  readonly isKnown: boolean
+  readonly fallback: boolean
 }
 
 export interface Question {

@@ -163,8 +163,26 @@ function inputFor(session: TestSession, type: InputType): Input {
         : { type, work: { type: 'tool', callId: READ, attempt: 1 } }
     case 'agent-changed':
       return { type }
+    case 'child-reported':
+      return { type, callId: READ, birth: 'c', from: -1, to: 0, report: NO_REPORT }
+    case 'child-lost':
+      return { type, callId: READ, code: 'log_damaged', message: 'it is damaged' }
+    case 'parent-told':
+      return { type, birth: '', from: -1, to: 3, items: [] }
   }
 }
+
+/** About a child that the session does not have. */
+const NO_REPORT = {
+  spent: { tokens: 0, costMicros: 0, rounds: 0, calls: 0 },
+  acted: false,
+  waits: false,
+  untrusted: [],
+  did: { calls: [] },
+  requests: [],
+  closed: [],
+  ended: [],
+} as const
 
 /** The timer that guards the phase; a timer that never ran if there is none. */
 function firstTimer(session: TestSession): Input {
@@ -521,6 +539,33 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: agent-changed',
     paused: 'paused: agent-changed call-settled',
     stopped: 'stopped: agent-changed',
+  },
+  'child-reported': {
+    idle: 'quiet',
+    modelling: 'quiet',
+    calling: 'quiet',
+    interrupting: 'quiet',
+    summarising: 'quiet',
+    paused: 'quiet',
+    stopped: 'quiet',
+  },
+  'child-lost': {
+    idle: 'quiet',
+    modelling: 'quiet',
+    calling: 'quiet',
+    interrupting: 'quiet',
+    summarising: 'quiet',
+    paused: 'quiet',
+    stopped: 'quiet',
+  },
+  'parent-told': {
+    idle: 'quiet',
+    modelling: 'quiet',
+    calling: 'quiet',
+    interrupting: 'quiet',
+    summarising: 'quiet',
+    paused: 'quiet',
+    stopped: 'quiet',
   },
 }
 

@@ -52,6 +52,9 @@ export type Action =
   | 'recover'
   | 'lose-work'
   | 'change-agent'
+  | 'take-report'
+  | 'lose-child'
+  | 'take-told'
 
 /**
  * A cell: the action and the phases that may follow, the code of the refusal, or `quiet` for a notice that arrived too
@@ -263,6 +266,17 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     stopped: go('lose-work', 'stopped'),
   },
   'agent-changed': settling('change-agent'),
+  'child-reported': settling('take-report'),
+  'child-lost': settling('lose-child'),
+  'parent-told': {
+    idle: go('take-told', 'paused', ...BEGIN),
+    modelling: go('take-told', 'interrupting', 'paused', ...BEGIN),
+    calling: go('take-told', 'paused', ...PROCEED),
+    interrupting: go('take-told', 'interrupting', 'paused', ...BEGIN),
+    summarising: go('take-told', 'paused', ...BEGIN),
+    paused: go('take-told', 'paused', ...PROCEED),
+    stopped: QUIET,
+  },
 }
 
 /** Events of a call. */
@@ -285,7 +299,7 @@ export type CallEvent =
 /**
  * `accept`: the result settles it. `late`: the result is logged and changes nothing. `foreign`: the result is from a
  * client without an offer. `return`: it may be offered again. `again`: the tool is started again. `stay`: nothing
- * changes.
+ * changes. `end`: its child has to end, and settles it. `settle-without`: it settles without its child, which has to end.
  */
 export type CallOutcome =
   | 'accept'
@@ -302,29 +316,38 @@ export type CallOutcome =
   | 'settle-timed-out'
   | 'settle-unknown'
   | 'settle-gone'
+  | 'end'
+  | 'settle-without'
 
 export interface CallCell {
   /** Outcome for effect class `once`. */
   readonly once: CallOutcome
   /** Outcome for `idempotent` and `pure`. */
   readonly repeatable: CallOutcome
+  /** Outcome for a call that a child runs. */
+  readonly child: CallOutcome
 }
 
-const both = (outcome: CallOutcome): CallCell => ({ once: outcome, repeatable: outcome })
+const both = (outcome: CallOutcome): CallCell => ({ once: outcome, repeatable: outcome, child: outcome })
 /** A call that may have had its effect; the model is informed if that matters. */
-const mayHaveRun = (otherwise: CallOutcome): CallCell => ({ once: 'settle-unknown', repeatable: otherwise })
+const mayHaveRun = (otherwise: CallOutcome, child: CallOutcome = otherwise): CallCell => ({
+  once: 'settle-unknown',
+  repeatable: otherwise,
+  child,
+})
 const STAY = both('stay')
 const CANCELLED = both('settle-cancelled')
-/** Not begun: cancelled; begun: unknown for `once`. */
+/** Not begun: cancelled; begun: unknown for `once`. No step waits for a child: it says later what it did. */
 const ENDED: Readonly<Record<CallState, CallCell>> = {
   proposed: CANCELLED,
   'awaiting-approval': CANCELLED,
   ready: CANCELLED,
   offered: CANCELLED,
   claimed: mayHaveRun('settle-cancelled'),
-  started: mayHaveRun('settle-cancelled'),
+  started: mayHaveRun('settle-cancelled', 'settle-without'),
   settled: STAY,
 }
+const RETURNED: CallCell = { once: 'stay', repeatable: 'return', child: 'stay' }
 const STAYING: Readonly<Record<CallState, CallCell>> = {
   proposed: STAY,
   'awaiting-approval': STAY,
@@ -352,7 +375,7 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
     ready: both('settle-timed-out'),
     offered: both('settle-timed-out'),
     claimed: mayHaveRun('settle-timed-out'),
-    started: mayHaveRun('settle-timed-out'),
+    started: mayHaveRun('settle-timed-out', 'end'),
   },
   approve: { ...STAYING, 'awaiting-approval': both('ready') },
   deny: { ...STAYING, 'awaiting-approval': both('settle-denied') },
@@ -360,27 +383,28 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
   // `ready`: approved, but not begun within the approval's time.
   'approval-expiry': { ...STAYING, 'awaiting-approval': both('settle-expired'), ready: both('settle-expired') },
   // Written and running calls get their grace when the next input arrives.
-  interrupt: { ...ENDED, offered: STAY, claimed: STAY },
+  interrupt: { ...ENDED, offered: STAY, claimed: STAY, started: mayHaveRun('settle-cancelled', 'end') },
   'grace-over': ENDED,
   stop: ENDED,
   'turn-over': {
     ...ENDED,
     offered: both('settle-timed-out'),
     claimed: mayHaveRun('settle-timed-out'),
-    started: mayHaveRun('settle-timed-out'),
+    started: mayHaveRun('settle-timed-out', 'settle-without'),
   },
   restart: {
     ...STAYING,
     offered: both('return'),
-    claimed: { once: 'stay', repeatable: 'return' },
-    started: mayHaveRun('again'),
+    claimed: RETURNED,
+    started: mayHaveRun('again', 'stay'),
   },
-  detach: { ...STAYING, offered: both('return'), claimed: { once: 'stay', repeatable: 'return' } },
+  detach: { ...STAYING, offered: both('return'), claimed: RETURNED },
   'tool-gone': {
     ...STAYING,
     proposed: both('settle-gone'),
     'awaiting-approval': both('settle-gone'),
     ready: both('settle-gone'),
     offered: both('settle-gone'),
+    started: { once: 'stay', repeatable: 'stay', child: 'end' },
   },
 }

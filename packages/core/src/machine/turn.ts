@@ -127,7 +127,7 @@ export function cutTexts(draft: Draft, steps: readonly TurnStep[], heard: number
   return Math.max(0, first ? left : left - TEXT_SEPARATOR.length)
 }
 
-type TurnFact = FactOf<
+export type TurnFact = FactOf<
   | 'turn-started'
   | 'turn-clock-set'
   | 'turn-settings-set'

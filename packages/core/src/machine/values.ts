@@ -71,7 +71,8 @@ export type InterruptPolicy = s.Infer<typeof InterruptPolicy>
 export const CALL_TOOL = {
   name: s.text,
   effect: EffectClass,
-  runs: s.word('server', 'client'),
+  /** `child`: a child session runs it. */
+  runs: s.word('server', 'client', 'child'),
   timeoutMs: s.ms,
   parallel: s.flag,
   onInterrupt: InterruptPolicy,
@@ -79,7 +80,12 @@ export const CALL_TOOL = {
   provenance: s.optional(Provenance),
 }
 
-export const ClientToolSpec = s.fields({ ...CALL_TOOL, description: s.text, inputSchema: s.json })
+export const ClientToolSpec = s.fields({
+  ...CALL_TOOL,
+  runs: s.word('server', 'client'),
+  description: s.text,
+  inputSchema: s.json,
+})
 export interface ClientToolSpec extends s.Infer<typeof ClientToolSpec> {}
 
 /** An entry of the plan that people see. */

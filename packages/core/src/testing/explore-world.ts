@@ -151,6 +151,9 @@ function perform(world: World, input: Input, effects: readonly Effect[]): void {
       case 'withdraw-question':
         retire(world, `ask-question:${effect.questionId}`)
         break
+      case 'leave-child':
+        retire(world, `run-child:${effect.callId}`)
+        break
       case 'clear-timer':
         retire(world, `set-timer:${effect.timer}:${effect.generation}`)
         break

@@ -3,6 +3,7 @@ import { isJsonObject, parseJson } from '../json.ts'
 import type { Message, StoredMessage } from '../messages.ts'
 import type {
   AwaitedEffect,
+  Call,
   Effect,
   Fact,
   FactOf,
@@ -12,8 +13,9 @@ import type {
   Spec,
   State,
 } from '../machine/index.ts'
-import { applyRecord, checkRecord, effectKey, outstanding, requestTokens } from '../machine/index.ts'
+import { applyRecord, checkRecord, effectKey, outstanding, PARENT, requestTokens } from '../machine/index.ts'
 import { measureMedia } from '../machine/size.ts'
+import { answerKey, withdrawnKey } from './effect-keys.ts'
 import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
 
@@ -122,6 +124,7 @@ function checkStrangers({ record }: Observation): void {
 }
 
 function checkFact(ledger: Ledger, observation: Observation, fact: Fact): void {
+  if (isOfOther(observation, fact)) return
   switch (fact.type) {
     case 'turn-started':
       ledger.begun.clear()
@@ -154,6 +157,14 @@ function checkFact(ledger: Ledger, observation: Observation, fact: Fact): void {
     default:
       checkCallFact(ledger, observation, fact)
   }
+}
+
+/** Calls of sessions below have their ledger there. */
+function isOfOther({ before, after }: Observation, fact: Fact): boolean {
+  if ('via' in fact && fact.via !== undefined) return true
+  if (!('callId' in fact) || fact.callId === undefined) return false
+  const { callId } = fact
+  return [...before.relayed, ...after.relayed].some((one) => one.callId === callId)
 }
 
 function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fact: Fact): void {
@@ -304,57 +315,6 @@ function checkOutstanding(ledger: Ledger, { input, after, before }: Observation,
   if (models.length > 1) fail('3 one model call', `${models.join(' and ')} run at once`)
 }
 
-function answerKey(input: Input, before: State): string | null {
-  switch (input.type) {
-    case 'model-finished':
-    case 'model-failed':
-      return `call-model:${input.attempt}`
-    case 'summary-finished':
-    case 'summary-failed':
-      return `summarise:${input.attempt}`
-    case 'work-lost': {
-      const { work } = input
-      if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
-      return `${before.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
-    }
-    case 'tool-finished':
-      return `run-tool:${input.callId}:${input.attempt}`
-    case 'timer-fired':
-      return `set-timer:${input.timer}:${input.generation}`
-    case 'approval':
-      return `ask-approval:${input.approvalId}`
-    case 'question-answer':
-      return `ask-question:${input.questionId}`
-    case 'tool-result': {
-      const offer = before.step?.calls.find((call) => call.callId === input.callId)?.offer
-      return offer?.connection === input.connection ? `offer-call:${input.callId}:${offer.number}` : null
-    }
-    default:
-      return null
-  }
-}
-
-function withdrawnKey(effect: Effect): string | undefined {
-  switch (effect.type) {
-    case 'abort-model':
-      return `call-model:${effect.attempt}`
-    case 'abort-summary':
-      return `summarise:${effect.attempt}`
-    case 'abort-tool':
-      return `run-tool:${effect.callId}:${effect.attempt}`
-    case 'withdraw-offer':
-      return `offer-call:${effect.callId}:${effect.offer}`
-    case 'withdraw-approval':
-      return `ask-approval:${effect.approvalId}`
-    case 'withdraw-question':
-      return `ask-question:${effect.questionId}`
-    case 'clear-timer':
-      return `set-timer:${effect.timer}:${effect.generation}`
-    default:
-      return undefined
-  }
-}
-
 /** Every state that waits for anything but people must have something due. */
 function checkDeadlines(state: State): void {
   const timers = new Set(outstanding(state).flatMap((effect) => (effect.type === 'set-timer' ? [effect.timer] : [])))
@@ -366,11 +326,19 @@ function checkDeadlines(state: State): void {
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
   for (const call of open) {
     const asks = call.questions.some(({ id }) => timers.has(`question:${id}`))
-    const own = asks || timers.has(`call:${call.callId}`) || timers.has(`approval:${call.callId}`)
+    const own = asks || ['call', 'approval', 'child'].some((name) => timers.has(`${name}:${call.callId}`))
     const behind = call.state === 'ready' && open.length > 1
+    if (waitsElsewhere(state, call)) continue
     if (!own && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
       fail('6 every wait ends', `${call.callId} (${call.state}) waits without a deadline`)
   }
+}
+
+/** The root times what its children ask. A delegated call waits as its child does, which is checked there. */
+function waitsElsewhere({ parent, children }: State, { callId, state, offer, questions }: Call): boolean {
+  if (children.some((child) => child.callId === callId && child.waits)) return true
+  if (!parent) return false
+  return state === 'awaiting-approval' || offer?.connection === PARENT || questions.length > 0
 }
 
 function checkHistory({ after, history }: Observation, options: InvariantOptions): void {

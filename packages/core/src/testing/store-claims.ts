@@ -53,7 +53,7 @@ export async function filled(store: Store, count: number): Promise<{ readonly ep
 export async function acquired(store: Store, session: string, owner: string): Promise<Acquired> {
   const outcome = await store.acquire(session, owner)
   if (outcome.type === 'acquired') return outcome
-  throw new Error(`the store breaks its contract: ${owner} cannot acquire ${session}, which ${outcome.owner} holds`)
+  throw new Error(`the store breaks its contract: ${owner} cannot acquire ${session}: ${JSON.stringify(outcome)}`)
 }
 
 export async function readAll(store: Store, session: string, fromPos: number): Promise<readonly SessionRecord[]> {

@@ -6,6 +6,7 @@ import type { SessionRecord } from '../machine/record.ts'
 import { initialState } from '../machine/state.ts'
 import { OWNERSHIP_CASES } from './ownership-contract.ts'
 import type { SteppedClock, StoreAct } from './store-claims.ts'
+import { reopenWithChild, TREE_CASES } from './tree-contract.ts'
 import {
   A,
   acquired,
@@ -40,7 +41,7 @@ export interface StoreCase {
 }
 
 export function storeContract(init: StoreContractOptions): readonly StoreCase[] {
-  const all = Object.entries({ ...CASES, ...OWNERSHIP_CASES })
+  const all = Object.entries({ ...CASES, ...OWNERSHIP_CASES, ...TREE_CASES })
   const cases = all.map(([name, act]): StoreCase => ({ name, run: () => withStore(init, act) }))
   const { reopen } = init
   const durable = Object.entries(DURABLE_CASES).map(([name, act]): StoreCase => ({
@@ -369,6 +370,7 @@ const DURABLE_CASES: Readonly<Record<string, DurableCase>> = {
     isTrue(owned.epoch > epoch && owned.pos === 2, `epoch ${owned.epoch} and position ${owned.pos} go on`)
     return next
   },
+  'children outlive their store: under their root, and in no list': reopenWithChild,
   'an append that was begun before the store was closed is kept whole, or refused': async (store, reopen) => {
     const { epoch } = await acquired(store, A, 'ann')
     const append = store.append(A, epoch, -1, recordsFrom(0, 20, epoch)).catch(() => undefined)

@@ -21,7 +21,10 @@ import { findCall, initialState } from '../machine/state.ts'
 
 export const START_MS = 1_000_000
 
-const SERVER: Omit<ToolSpec, 'name'> = {
+/** A tool that no child runs. */
+type PlainTool = ToolSpec & { readonly runs: 'server' | 'client' }
+
+const SERVER: Omit<PlainTool, 'name'> = {
   effect: 'pure',
   runs: 'server',
   timeoutMs: 30_000,
@@ -29,12 +32,16 @@ const SERVER: Omit<ToolSpec, 'name'> = {
   onInterrupt: 'cancel',
 }
 
-export function serverTool(name: string, more: Partial<ToolSpec> = {}): ToolSpec {
+export function serverTool(name: string, more: Partial<PlainTool> = {}): PlainTool {
   return { ...SERVER, name, ...more }
 }
 
-export function clientTool(name: string, more: Partial<ToolSpec> = {}): ToolSpec {
+export function clientTool(name: string, more: Partial<PlainTool> = {}): PlainTool {
   return { ...SERVER, name, runs: 'client', ...more }
+}
+
+export function childTool(name: string, more: Partial<ToolSpec> = {}): ToolSpec {
+  return { ...SERVER, name, effect: 'once', timeoutMs: 600_000, ...more, runs: 'child' }
 }
 
 export const TOOLS: readonly ToolSpec[] = [
@@ -98,6 +105,7 @@ export interface Asked {
   readonly asksEach?: boolean
   readonly invalid?: string
   readonly denied?: string
+  readonly delegate?: CallCheck['delegate']
 }
 
 export interface Saying {
@@ -211,6 +219,7 @@ export class TestSession {
       ...(call.asksFor !== undefined && { asks: true, asksFor: call.asksFor }),
       ...(call.asksEach && { asksEach: true }),
       ...(call.denied !== undefined && { denied: call.denied }),
+      ...(call.delegate && { delegate: call.delegate }),
     }))
     const textsBefore = this.history.turnTexts().map(({ text }) => text)
     const textBefore = textsBefore.join('\n\n')
@@ -260,7 +269,7 @@ export class TestSession {
   }
 
   /** The client provides these tools, replacing its earlier ones. */
-  brings(names: readonly string[], connection = 'phone', more: Partial<ToolSpec> = {}): this {
+  brings(names: readonly string[], connection = 'phone', more: Partial<PlainTool> = {}): this {
     const tools = names.map((name) => ({ ...clientTool(name, more), description: '', inputSchema: {} }))
     return this.send({ type: 'client-tools', connection, tools })
   }

@@ -12,6 +12,7 @@ import {
   outstanding,
   SeenInputs,
 } from '@baton/core/machine'
+import type { ChildPlace } from '@baton/runtime'
 import { describeThrown, startSessionClock } from '@baton/runtime'
 import type { EarlyStart, Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
@@ -26,6 +27,8 @@ export interface ActorOptions extends LogAccess {
   readonly mustExist: boolean
   /** The owner, used if the session is new. */
   readonly principal: Principal
+  /** For the session of a delegated call: its place in the tree, used if it is new. */
+  readonly child?: ChildPlace | undefined
   /** Called once, after the log was read. @throws BatonError when the session has no agent */
   readonly specFor: (state: State) => Spec | Promise<Spec>
   /** Supplies the wall clock and the monotonic time for measuring waits. */
@@ -92,7 +95,7 @@ export async function openActor(init: ActorOptions): Promise<Actor> {
   try {
     return await recoverActor(init, owned)
   } catch (cause) {
-    await init.leases.release(init.session, owned.epoch, 'work')
+    if (!init.under) await init.leases.release(init.session, owned.epoch, 'work')
     throw cause
   }
 }
@@ -114,6 +117,7 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
       spec,
       nowMs: clock.nowMs(),
       epoch,
+      ...(init.child && { child: init.child }),
     })
     await appendSurely(init, { session, owned, afterPos: state.pos, records: [opening] })
     state = applyRecord(state, opening)
@@ -121,7 +125,8 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
     init.listener.onRecord(opening, true)
   }
   const actor = new SessionActor(init, { owned, spec, state, history: log.history, clock })
-  init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
+  // A child ends with its root's lease: the session above closes it.
+  if (!init.under) init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
   const downMs = Math.max(0, clock.nowMs() - log.lastMs)
   // A session that was only at rest has lost nothing. If its actor died, this record proves that the store accepts
   // writes again.
@@ -189,9 +194,10 @@ class SessionActor implements Actor {
     this.#die(cause, [])
   }
 
-  release(left: LeftBehind): Promise<void> {
-    const { leases, session } = this.#init
-    return leases.release(session, this.#owned.epoch, left)
+  async release(left: LeftBehind): Promise<void> {
+    const { leases, session, under } = this.#init
+    if (under) return // it has no lease
+    await leases.release(session, this.#owned.epoch, left)
   }
 
   rest(): Promise<boolean> {
@@ -361,6 +367,9 @@ const IS_AWAITED: ReadonlySet<InputType> = new Set<InputType>([
   'tool-result',
   'work-lost',
   'timer-fired',
+  'child-reported',
+  'child-lost',
+  'parent-told',
 ])
 
 function describeInternal(cause: unknown): BatonError {

@@ -85,7 +85,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const models = options.modelOf ? undefined : createNamedModels(options, environment, log)
   const openSession: Host['session'] = (id, given) => session(id, given)
   const world = { environment, blobs, log, digest, digestMedia, runTool, openSession }
-  const catalog = createCatalog({ ...options, ...models, ...world })
+  const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true })
   const leases = new SessionLeases({
     store,
     disk,
@@ -99,7 +99,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
   const shared = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted }
-  const engine = createLocalEngine(shared, openSessions)
+  const engine = createLocalEngine({ ...shared, openChildren: openSessions.children }, openSessions)
 
   const { isUnrecovered, ...recovery } = createRecovery({
     store,
@@ -236,7 +236,7 @@ function guardLog(log: Logger): Logger {
 }
 
 /** Dependencies shared by all sessions of a host. */
-type SharedOptions = Omit<LocalSessionOptions, 'session' | 'agent' | 'principal' | 'meta' | 'mustExist'>
+type SharedOptions = Omit<LocalSessionOptions, 'session' | 'agent' | 'principal' | 'meta' | 'mustExist' | 'child'>
 
 interface LocalOpening extends SessionOpening {
   /** Refuses a session without records instead of creating it: it may have been removed since it was found. */

@@ -2,6 +2,7 @@
 // of that name sees them.
 import type { Store } from '@baton/core'
 import { expect, test } from 'vitest'
+import { limitStoreActs } from './store-in-time.ts'
 import {
   act,
   createManualTime,
@@ -66,6 +67,29 @@ test.each(['results', 'snapshots'] as const)(
     expect(await disk.snapshots.latest(SESSION)).toBeUndefined()
   },
 )
+
+test('a removal waits for what is written to the children of the session, and removes it too', async () => {
+  const time = createManualTime()
+  const disk = ownStore()
+  const gate = Promise.withResolvers<void>()
+  const put: Store['blobs']['put'] = async (...given) => {
+    await gate.promise
+    await disk.blobs.put(...given)
+  }
+  const store = limitStoreActs({ ...disk, blobs: { ...disk.blobs, put } }, time.environment.timers)
+  const root = await disk.acquire(SESSION, 'ann')
+  if (root.type !== 'acquired') throw new Error(root.type)
+  for (const child of ['child 1', 'child 2'])
+    await disk.acquire(child, 'ann', undefined, { root: SESSION, rootEpoch: root.epoch })
+  const writing = store.blobs.put('child 2', 'result/x', SECRET)
+  let isRemoved = false
+  const removing = store.remove(SESSION, 'ann').then(() => (isRemoved = true))
+  await time.pass(1000)
+  expect(isRemoved).toBe(false)
+  gate.resolve()
+  await time.until(Promise.all([writing, removing]))
+  expect(await disk.blobs.names('child 2')).toEqual([])
+})
 
 test('nothing is stored of a tool result that arrives after the removal', async () => {
   const late = Promise.withResolvers<string>()

@@ -83,6 +83,7 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
     timers: environment.timers,
     session: { session: 's', world: context as SessionWorld, publishLive: () => {} }, // only what work needs is used here
     aborted: new AbortedCalls(context),
+    children: { start: () => {}, leave: () => {} },
     actor: {
       clock: environment.clock,
       history,

@@ -1,4 +1,4 @@
-// Two hosts over one store: who holds a session, who may take it over, and what a host does that cannot renew its
+// Two hosts over one store: the holder of a session, its takeover, and a host that cannot renew its
 // leases.
 import { frontOf } from '@baton/core/internal'
 import type { Store, ToolContext } from '@baton/core'

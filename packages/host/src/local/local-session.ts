@@ -11,12 +11,29 @@ import type {
   Principal,
   Refused,
   Store,
+  Under,
 } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-import type { AbortedCalls, Catalog, CopyingEngine, Directory, SessionWorld } from '@baton/runtime'
-import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionStream, within } from '@baton/runtime'
+import type {
+  AbortedCalls,
+  Catalog,
+  ChildOpening,
+  ChildPlace,
+  CopyingEngine,
+  Directory,
+  SessionWorld,
+} from '@baton/runtime'
+import {
+  ChildLinks,
+  copySession,
+  describeThrown,
+  isListedOtherwise,
+  OpenWorld,
+  SessionStream,
+  within,
+} from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -37,6 +54,10 @@ export interface LocalSessionOptions {
   readonly meta: JsonObject
   /** Whether a session without records is refused with `unknown_session`. */
   readonly mustExist: boolean
+  /** For the session of a delegated call. */
+  readonly child?: OpenedChild
+  /** Names of the open children of all sessions. */
+  readonly openChildren: Set<string>
   readonly catalog: Catalog
   readonly store: LimitedStore
   readonly disk: Store
@@ -48,6 +69,12 @@ export interface LocalSessionOptions {
   readonly observer: SessionObserver | undefined
   /** Notified when the session's entry in a list would change. */
   readonly directory: Pick<Directory, 'isWatched' | 'noteChange'>
+}
+
+/** Place of a child, and the root whose epoch allows writing it. */
+export interface OpenedChild {
+  readonly place: ChildPlace
+  readonly under: Under
 }
 
 /** Attempts to reopen a session whose store fails, before it is closed until the next request. */
@@ -88,6 +115,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   #failure: BatonError | undefined
   #reopening: Reopening | undefined
   #lingering: Lingering | undefined
+  readonly #links: ChildLinks
 
   constructor(init: LocalSessionOptions) {
     const { session, store } = init
@@ -108,10 +136,14 @@ export class LocalSession implements CopyingEngine, ActorListener {
       onChange: () => this.#changeAgent(),
       isClosed: () => this.isClosed(),
     })
+    const { environment, log } = init
+    const open = (opening: ChildOpening): Promise<LocalSession> => this.#openChild(opening)
+    this.#links = new ChildLinks({ session: this, open, timers: environment.timers, log })
   }
 
   /** Called once, before anything else. */
   async open(): Promise<void> {
+    if (this.#init.child) this.#init.openChildren.add(this.session)
     try {
       this.#actor = await this.#openActor(false)
       this.#startActor()
@@ -119,6 +151,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       if (!this.#untold) this.#tellClose()
       await this.#actor?.release('work') // an actor that could not be opened has released its log itself
       await this.#world.dispose()
+      this.#init.openChildren.delete(this.session)
       throw cause
     }
   }
@@ -148,8 +181,15 @@ export class LocalSession implements CopyingEngine, ActorListener {
    * a time.
    * @throws BatonError `invalid_agent`, `unknown_model`
    */
-  adopt(agent: Agent): Promise<void> {
-    return this.#world.adopt(agent, () => this.state())
+  async adopt(agent: Agent): Promise<void> {
+    const before = this.world
+    await this.#world.adopt(agent, () => this.state())
+    // Another spec is passed on by `#changeAgent`; here, functions that no spec shows.
+    if (this.world !== before && this.world.spec.hash === before.spec.hash) await this.#links.adopt()
+  }
+
+  child(callId: string): LocalSession | undefined {
+    return this.#links.find(callId) as LocalSession | undefined // opened by this class
   }
 
   abortedCalls(): Promise<void> | undefined {
@@ -237,6 +277,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     this.#performer?.close()
     this.stream.end()
     this.#tellClose()
+    await this.#links.close()
     await this.#awaitSuccessor()
     // A removal of the session waits for its snapshots. If this owner committed nothing, the state has an epoch
     // that no record has, so no snapshot is taken.
@@ -263,7 +304,9 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   async #end(actor: Actor, left: LeftBehind): Promise<void> {
+    await this.#links.close()
     await actor.release(left)
+    this.#init.openChildren.delete(this.session)
     await this.#world.dispose()
   }
 
@@ -311,6 +354,24 @@ export class LocalSession implements CopyingEngine, ActorListener {
     })
   }
 
+  /** A session of a delegated call, in the tree of this one. */
+  #openChild({ name, place, agent, mustExist }: ChildOpening): Promise<LocalSession> {
+    const { child } = this.#init
+    const { epoch, principal } = this.#actor.state
+    const under = child?.under ?? { root: this.session, rootEpoch: epoch }
+    return openLocalSession({
+      ...this.#init,
+      session: name,
+      agent,
+      // The caller's owner. Its opener may be a stranger, who is refused.
+      principal: principal === '' ? this.#init.principal : { id: principal },
+      meta: {},
+      mustExist,
+      child: { place, under },
+      directory: NO_DIRECTORY,
+    })
+  }
+
   /** The session as an observer sees it. */
   #describe(): ObservedSession {
     const { store } = this.#init
@@ -331,11 +392,13 @@ export class LocalSession implements CopyingEngine, ActorListener {
 
   #openActor(isReopened: boolean): Promise<Actor> {
     this.#untold = []
-    const { leases, principal, mustExist, store, disk, environment } = this.#init
+    const { leases, principal, mustExist, child, store, disk, environment } = this.#init
     return openActor({
       session: this.session,
       isReopened,
       mustExist,
+      child: child?.place,
+      under: child?.under,
       leases,
       store,
       disk,
@@ -369,6 +432,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   #changeAgent(): void {
     if (this.#lingering) return this.#spoil(this.#lingering)
     this.#actor.setSpec(this.world.spec)
+    void this.#links.adopt() // reports its failures
     // If the session has died, its successor starts with the new agent anyway.
     this.submit([{ type: 'agent-changed' }]).catch(() => {})
   }
@@ -386,7 +450,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (this.#observed) for (const record of untold) this.#init.observer?.onRecord?.(record, this.#observed)
     try {
       const { aborted, environment } = this.#init
-      const init = { timers: environment.timers, session: this, aborted, actor }
+      const init = { timers: environment.timers, session: this, aborted, children: this.#links, actor }
       actor.start(() => (this.#performer = new Performer(init)))
       this.stream.notice()
     } catch (cause) {
@@ -400,6 +464,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     const { log } = this.#init
     const { session } = this
     this.#performer?.close()
+    await this.#links.leaveAll() // its successor opens them under a new epoch
     for (let tries = 1; tries <= REOPEN_TRIES && !this.isClosed() && !IS_FINAL.has(cause.code); tries++) {
       log.warn('a session failed and is being reopened', { session, cause: cause.message })
       await this.#pause(tries)
@@ -440,6 +505,9 @@ function createClosedError(session: string, cause: BatonError): BatonError {
     cause,
   })
 }
+
+/** A child is in no list. */
+const NO_DIRECTORY: LocalSessionOptions['directory'] = { isWatched: false, noteChange: async () => {} }
 
 interface Lingering {
   /** Whether the store let the session go so that it can be taken back. Never rejects. */

@@ -46,6 +46,8 @@ export class OpenSessions {
   readonly #lingerMs: number
   /** None of them is in `#sessions`: to all others, a lingering session is closed. */
   readonly #lingering: LingeringSessions
+  /** Names of open sessions of delegated calls, which their callers hold. */
+  readonly children = new Set<string>()
   #isOver = false
 
   constructor(environment: Environment, limits: LingerLimits) {
@@ -87,7 +89,7 @@ export class OpenSessions {
   }
 
   isOpen(name: string): boolean {
-    return this.#sessions.has(name)
+    return this.#sessions.has(name) || this.children.has(name)
   }
 
   /** Returns the session if it has finished opening. A lingering one is left out: another host may have continued it. */

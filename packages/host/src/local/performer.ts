@@ -13,6 +13,8 @@ export interface PerformerOptions {
   readonly session: Pick<SessionEngine, 'session' | 'world'> & Pick<SessionStream, 'publishLive'>
   /** Shared by all performers of the session. */
   readonly aborted: AbortedCalls
+  /** The sessions of delegated calls. */
+  readonly children: { start(callId: string): void; leave(callId: string): void }
   readonly actor: {
     /** The session's time. */
     readonly clock: Clock
@@ -77,6 +79,12 @@ export class Performer {
         break
       case 'abort-tool':
         this.#abortTool(`${effect.callId}:${effect.attempt}`)
+        break
+      case 'run-child':
+        this.#init.children.start(effect.callId)
+        break
+      case 'leave-child':
+        this.#init.children.leave(effect.callId)
         break
       case 'set-timer':
         this.#setTimer(effect)

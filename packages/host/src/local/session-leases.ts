@@ -1,7 +1,7 @@
 // One host's leases: acquired per session, renewed together, and given up before they expire. Time is counted in its
 // own ticks, several per lease, without reading a clock. If the process slept for longer than a lease, the store's
 // epochs keep it safe.
-import type { Acquired, HeldByOther, LeftBehind, Logger, Store, Timers } from '@baton/core/internal'
+import type { Acquired, HeldByOther, LeftBehind, Logger, NotTheRoot, Store, Timers, Under } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { describeThrown, within } from '@baton/runtime'
 import { createHeldError } from '../stores/session-held.ts'
@@ -67,6 +67,8 @@ export class SessionLeases {
       if (this.#settling?.session === session) await this.#settling.done
       const sentAt = this.#ticks
       const outcome = await this.#ask(session)
+      if (outcome.type === 'not-the-root')
+        throw new BatonError({ code: 'internal', message: `session ${session} is no child` })
       if (outcome.type === 'held') {
         // Asks a holder without an address to hand over the session. The request may fail.
         if (outcome.address === undefined) this.#init.store.requestHandover(session, owner).catch(() => {})
@@ -88,17 +90,35 @@ export class SessionLeases {
   }
 
   /**
+   * Acquires a child under its root. The root's lease covers it, so it needs no renewal.
+   * @throws BatonError `session_held` if another owner has the root, `store_failed`, or whatever else the store throws
+   */
+  async acquireChild(session: string, under: Under): Promise<OwnedLog> {
+    const { disk, owner, timers } = this.#init
+    const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
+    const outcome = await within(timers, limit, disk.acquire(session, owner, undefined, under))
+    if (outcome.type === 'acquired') return { epoch: outcome.epoch, pos: outcome.pos, isHeld: true }
+    const message = `session ${session} cannot be opened: another host has its root, session ${under.root}`
+    throw new BatonError({ code: 'session_held', message })
+  }
+
+  /**
    * Asks the store for a session. Without an answer the session is in doubt; a late answer has no taker, so the lease is
    * returned.
    * @throws BatonError `store_failed`, or whatever else the store throws
    */
-  async #ask(session: string): Promise<Acquired | HeldByOther> {
+  async #ask(session: string): Promise<Acquired | HeldByOther | NotTheRoot> {
     const { disk, owner, address, timers } = this.#init
     this.#inDoubt.delete(session)
     const acquiring = disk.acquire(session, owner, address)
     try {
       const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
-      return await within(timers, limit, acquiring)
+      const outcome = await within(timers, limit, acquiring)
+      if (outcome.type !== 'not-the-root') return outcome
+      throw new BatonError({
+        code: 'internal',
+        message: `the store asks for a root to acquire session ${session} under`,
+      })
     } catch (cause) {
       this.#doubt(session)
       acquiring.then(

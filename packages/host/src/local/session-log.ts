@@ -1,5 +1,5 @@
 // One session's log in memory: the folded state, the history with its bodies and its snapshots, and how they are read.
-import type { Store, Timers, Logger } from '@baton/core/internal'
+import type { Logger, Store, Timers, Under } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { History, SessionRecord, State, Snapshot } from '@baton/core/machine'
 import {
@@ -28,6 +28,8 @@ export interface LogAccess {
   /** The store itself: each append attempt has its own deadline. */
   readonly disk: Pick<Store, 'append'>
   readonly leases: SessionLeases
+  /** For a child: its root. */
+  readonly under?: Under | undefined
   readonly timers: Timers
   /** Waits before an append is retried. */
   readonly pause: (tries: number) => Promise<void>
@@ -46,11 +48,11 @@ const READ_MS = 120_000
 
 /**
  * Makes this host the session's only writer.
- * @throws BatonError `session_held`, `store_failed`
+ * @throws BatonError `session_held`, `illegal_input` (a child of another session), `store_failed`
  */
-export async function acquireLog({ leases, session }: LogAccess): Promise<OwnedLog> {
+export async function acquireLog({ leases, session, under }: LogAccess): Promise<OwnedLog> {
   try {
-    return await leases.acquire(session)
+    return await (under ? leases.acquireChild(session, under) : leases.acquire(session))
   } catch (cause) {
     throw asStoreError(session, cause)
   }
@@ -222,7 +224,7 @@ function notHeld(session: string): BatonError {
 /** Wraps anything a store throws in an error with one of these codes. */
 function asStoreError(session: string, cause: unknown): BatonError {
   const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
-  if (isBatonError(cause) && known === 'session_held') return cause
+  if (isBatonError(cause) && (known === 'session_held' || known === 'illegal_input')) return cause
   return new BatonError({
     code: known ?? 'store_failed',
     message: `session ${session}: ${describeThrown(cause)}`,
@@ -232,6 +234,7 @@ function asStoreError(session: string, cause: unknown): BatonError {
 
 const STORE_CODES = [
   'session_held',
+  'illegal_input',
   'store_conflict',
   'store_locked',
   'store_gone',

@@ -81,3 +81,29 @@ test('a session that had a client when its host ended reports the return of the 
   await next.open()
   expect(await next.facts('host-restarted')).toHaveLength(1)
 })
+
+test('a child of a session is neither opened, listed, recovered nor removed by itself, and is removed with its root', async () => {
+  const store = createMemoryStore()
+  const world = createTestWorld({ store, steps: [{ text: 'one' }] })
+  const { host, time } = world
+  const session = await world.open()
+  await time.until(session.send('hi').answer)
+  const [first] = await world.records()
+  const under = { root: SESSION, rootEpoch: first!.epoch }
+  const child = await store.acquire('child', 'me', undefined, under)
+  if (child.type !== 'acquired') throw new Error(child.type)
+  await store.append('child', child.epoch, -1, [{ ...first!, epoch: child.epoch }])
+  const refusal = { code: 'illegal_input', message: expect.stringContaining(`child of session ${SESSION}`) }
+  await expect(time.until(host.session('child'))).rejects.toMatchObject(refusal)
+  await expect(time.until(host.remove('child'))).rejects.toMatchObject(refusal)
+  const { sessions } = await time.until(host.sessions())
+  expect(sessions.map(({ id }) => id)).toEqual([SESSION])
+  store.expireLeases()
+  const next = createTestWorld({ store, time, steps: [] })
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 1, failed: 0 })
+  await time.until(next.host.remove(SESSION))
+  const left: string[] = []
+  for await (const one of store.children(SESSION)) left.push(one.session)
+  for await (const one of store.read('child', 0)) left.push(`record ${one.pos}`)
+  expect(left).toEqual([])
+})

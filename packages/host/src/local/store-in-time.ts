@@ -18,8 +18,8 @@ export function createLateError(name: string): BatonError {
 }
 
 /**
- * Adds a deadline to every operation. `remove` first waits for running writes of the session, because they would
- * recreate it for the next session of its name, and fails if they do not end.
+ * Adds a deadline to every operation. `remove` first waits for running writes of the session and its children, because
+ * they would recreate it for the next session of its name, and fails if they do not end.
  * @throws BatonError `store_failed` from every operation that exceeds its time
  */
 export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
@@ -33,8 +33,13 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
     <Given extends readonly unknown[]>(name: string, act: (session: string, ...given: Given) => Promise<void>) =>
     (session: string, ...given: Given): Promise<void> =>
       within(timers, limit(name), writes.note(session, act(session, ...given)))
+  const children: Store['children'] = (root, options) =>
+    eachInTime(timers, limit('children'), store.children(root, options))
   const remove: Store['remove'] = async (session, owner) => {
-    await within(timers, limit('running writes of the session'), writes.ended(session))
+    const ended = (one: string): Promise<void> =>
+      within(timers, limit('running writes of the session'), writes.ended(one))
+    await ended(session)
+    if (!writes.isEmpty()) for await (const child of children(session)) await ended(child.session)
     await within(timers, limit('remove'), store.remove(session, owner))
   }
   const { blobs, heartbeat, rest, resume } = store
@@ -42,6 +47,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
     put: limited('put', (...given) => store.put(...given)),
     read: (session, fromPos) => eachInTime(timers, limit('read'), store.read(session, fromPos)),
     list: (options) => eachInTime(timers, limit('list'), store.list(options)),
+    children,
     listRecoverable: () => eachInTime(timers, limit('listRecoverable'), store.listRecoverable()),
     restore: limited('restore', (...given) => store.restore(...given)),
     renew: limited('renew', (...given) => store.renew(...given)),
@@ -71,6 +77,10 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
 /** Running writes by session. */
 class Writes {
   readonly #running = new Map<string, Set<Promise<void>>>()
+
+  isEmpty(): boolean {
+    return this.#running.size === 0
+  }
 
   note(session: string, write: Promise<void>): Promise<void> {
     const running = this.#running.get(session) ?? new Set()

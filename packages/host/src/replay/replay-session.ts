@@ -240,9 +240,9 @@ function createReplayedAgent(
 ): Agent {
   const repeat = (each: Tool): Tool => {
     const runs = run === 'all' || (run === 'pure' && each.effect === 'pure')
-    if (runs || !each.execute) return each
+    if (runs || (!each.execute && !each.delegation)) return each
     // A recorded result was checked, and a recorded failure was retried.
-    const { output: _output, retry: _retry, ...rest } = each
+    const { output: _output, retry: _retry, delegation: _delegation, ...rest } = each
     return { ...rest, execute: (_, { callId }) => repeatResult(findRecorded(place.current, callId)) }
   }
   const own = agent.tools.map(repeat)

@@ -1,9 +1,10 @@
 // A store that lives as long as its process, for tests, scripts and `--store memory:`. It keeps JSON text like the
 // stores on disk, so returned values are never shared and values that JSON cannot hold are refused.
-import type { OwnedLogStore, StoredSession } from '@baton/core/internal'
-import { BatonError, checkFields, checkName } from '@baton/core/internal'
+import type { Acquired, NotTheRoot, OwnedLogStore, StoredSession, Under } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, checkName } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
+import { checkChild, checkNames, checkOwn } from './child-checks.ts'
 import type { LeaseOptions } from './lease-book.ts'
 import { checkLeft, LeaseBook } from './lease-book.ts'
 import { planPut } from './put-by-position.ts'
@@ -21,29 +22,32 @@ const FIELDS = new Set(['leaseMs', 'clock'])
 /** @throws BatonError `invalid_option` */
 export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
   checkFields(options, { what: 'createMemoryStore', code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what: 'createMemoryStore', code: 'invalid_option', kinds: { clock: 'an object' } })
   const logs = new Logs()
   const leases = new LeaseBook(options)
-  const list: OwnedLogStore['list'] = (given) => listSessions(logs, leases, given?.after)
+  const list: OwnedLogStore['list'] = (given) => listSessions(logs, leases, { after: given?.after })
   let heartbeat: string | undefined
   return {
     ...ownership(logs, leases),
     leaseMs: leases.leaseMs,
     expireLeases: () => leases.endAll(),
-    put: async (session, records) => {
-      checkName('a session’s id', session)
+    put: async (session, records, under) => {
+      checkNames(session, under)
       checkRecords(records)
       const bodies = records.map((record) => encodeJson(session, record))
+      logs.check(session, under?.root)
       const kept = logs.get(session)?.records ?? []
       const log = {
         lastPos: kept.length - 1,
-        heldBy: leases.holder(session)?.owner,
+        heldBy: leases.holder(under?.root ?? session)?.owner,
+        missingRoot: under && !logs.hasRecords(under.root) ? under.root : undefined,
         bodyAt: (pos: number) => kept[pos],
       }
       const plan = planPut({ session, positions: records.map(({ pos }) => pos), bodies }, log)
       if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
       if (plan.bodies.length === 0) return
       leases.endRest(session)
-      logs.add(logs.make(session), plan.bodies, records.at(-1))
+      logs.add(logs.make(session, under?.root), plan.bodies, records.at(-1))
     },
     read: async function* (session, fromPos) {
       const records = logs.get(session)?.records ?? []
@@ -54,16 +58,20 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
     listRecoverable: async function* () {
       for await (const one of list()) if (one.isOwned && !one.holder) yield one
     },
-    restore: async (session, records) => {
-      checkName('a session’s id', session)
+    children: (root, given) => listSessions(logs, leases, { after: given?.after, root }),
+    restore: async (session, records, under) => {
+      checkNames(session, under)
       checkRecords(records)
-      if ((logs.get(session)?.records.length ?? 0) > 0)
-        throw new BatonError({ code: 'session_exists', message: `session ${session} exists` })
+      logs.check(session, under?.root)
+      for (const name of [session, under?.root])
+        if (name !== undefined && logs.hasRecords(name))
+          throw new BatonError({ code: 'session_exists', message: `session ${name} already exists in the store` })
       const bodies = records.map((record) => encodeJson(session, record))
-      logs.add(logs.make(session), bodies, records.at(-1)).isOwned = true
+      logs.add(logs.make(session, under?.root), bodies, records.at(-1)).isOwned = !under
       leases.end(session, leases.leaseOf(session))
     },
     remove: async (session, owner) => {
+      logs.check(session, undefined)
       leases.checkFree(session, owner)
       logs.remove(session)
       leases.end(session, leases.leaseOf(session))
@@ -109,8 +117,10 @@ type Ownership = Pick<OwnedLogStore, 'acquire' | 'append' | 'renew' | 'release' 
 
 function ownership(logs: Logs, leases: LeaseBook): Ownership {
   return {
-    acquire: async (session, owner, address) => {
-      checkName('a session’s id', session)
+    acquire: async (session, owner, address, under) => {
+      checkNames(session, under)
+      if (under) return acquireUnder(logs, leases, { session, under })
+      logs.check(session, undefined)
       const lease = leases.give(session, owner, address)
       if (lease.type === 'held') return lease
       const log = logs.own(session)
@@ -152,7 +162,24 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
   }
 }
 
+interface Child {
+  readonly session: string
+  readonly under: Under
+}
+
+function acquireUnder(logs: Logs, leases: LeaseBook, { session, under }: Child): Acquired | NotTheRoot {
+  const root = logs.get(under.root)
+  if (root?.epoch !== under.rootEpoch || root.root !== undefined) return { type: 'not-the-root' }
+  logs.check(session, under.root)
+  const log = logs.own(session, under.root)
+  leases.end(session, leases.leaseOf(session)) // of a session of this name that had no record
+  const leaseUntilMs = leases.leaseOf(under.root)?.untilMs ?? 0
+  return { type: 'acquired', epoch: log.epoch, pos: log.records.length - 1, leaseUntilMs }
+}
+
 interface Log {
+  /** The root of a child. */
+  root: string | undefined
   epoch: number
   isOwned: boolean
   lastMs: number
@@ -170,17 +197,29 @@ class Logs {
     return this.#logs.get(session)
   }
 
-  make(session: string): Log {
-    const log = this.#logs.get(session) ?? { epoch: 0, isOwned: false, lastMs: 0, records: [], blobs: new Map() }
+  hasRecords(session: string): boolean {
+    return (this.#logs.get(session)?.records.length ?? 0) > 0
+  }
+
+  /** Checks that the session may be written under this root, or without one. @throws BatonError `illegal_input` */
+  check(session: string, root: string | undefined): void {
+    const log = this.#logs.get(session)
+    if (root === undefined) checkOwn(session, log)
+    else checkChild(session, root, log && { root: log.root, pos: log.records.length - 1 })
+  }
+
+  make(session: string, root?: string): Log {
+    const log = this.#logs.get(session) ?? { root, epoch: 0, isOwned: false, lastMs: 0, records: [], blobs: new Map() }
+    if (root !== undefined) log.root = root
     this.#logs.set(session, log)
     return log
   }
 
-  own(session: string): Log {
-    const log = this.make(session)
+  own(session: string, root?: string): Log {
+    const log = this.make(session, root)
     this.#epochs += 1
     log.epoch = this.#epochs
-    log.isOwned = true
+    log.isOwned = root === undefined
     return log
   }
 
@@ -192,8 +231,9 @@ class Logs {
     return log
   }
 
-  remove(session: string): void {
-    this.#logs.delete(session)
+  remove(root: string): void {
+    this.#logs.delete(root)
+    for (const [session, log] of this.#logs) if (log.root === root) this.#logs.delete(session)
   }
 
   sorted(): readonly (readonly [string, Log])[] {
@@ -201,12 +241,22 @@ class Logs {
   }
 }
 
-async function* listSessions(logs: Logs, leases: LeaseBook, after = ''): AsyncGenerator<StoredSession> {
-  for (const [session, { records, lastMs, isOwned }] of logs.sorted()) {
-    if (after !== '' && byCodeUnit(session, after) <= 0) continue
-    const holder = leases.holder(session)
-    const known = { session, records: records.length, lastMs, isOwned }
-    if (records.length > 0) yield { ...known, ...(holder && { holder }) }
+interface Listing {
+  readonly after: string | undefined
+  /** Lists the children of this root. Without it, lists independent sessions. */
+  readonly root?: string
+}
+
+async function* listSessions(
+  logs: Logs,
+  leases: LeaseBook,
+  { after = '', root }: Listing,
+): AsyncGenerator<StoredSession> {
+  for (const [session, log] of logs.sorted()) {
+    if (log.root !== root || (after !== '' && byCodeUnit(session, after) <= 0)) continue
+    const holder = leases.holder(root ?? session)
+    const known = { session, records: log.records.length, lastMs: log.lastMs, isOwned: log.isOwned }
+    if (root !== undefined || log.records.length > 0) yield { ...known, ...(holder && { holder }) }
   }
 }
 

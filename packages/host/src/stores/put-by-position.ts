@@ -10,8 +10,10 @@ export interface PutRows {
 export interface KnownLog {
   /** Position of its last record; -1 if it has none. */
   readonly lastPos: number
-  /** The session's holder, which alone may add to it. */
+  /** The holder of the session, or of its root, which alone may add to it. */
   readonly heldBy: string | undefined
+  /** The root of a child if it has no log: it was removed, or has not come yet. */
+  readonly missingRoot?: string | undefined
   bodyAt(pos: number): string | undefined
 }
 
@@ -23,6 +25,8 @@ export interface PutConflict {
 }
 
 export function planPut({ session, positions, bodies }: PutRows, log: KnownLog): PutPlan {
+  if (log.missingRoot !== undefined)
+    return conflict(`session ${session} belongs to session ${log.missingRoot}, which the store does not have`)
   let end = log.lastPos
   const added: string[] = []
   for (const [index, pos] of positions.entries()) {

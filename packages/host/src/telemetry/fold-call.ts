@@ -69,6 +69,25 @@ export function foldCall(fold: SpanWriter, fact: Fact): void {
       settle(fold, fact)
       return
     default:
+      foldBelow(fold, fact)
+  }
+}
+
+/** Requests of sessions below: waits of the delegated call. */
+function foldBelow(fold: SpanWriter, fact: Fact): void {
+  switch (fact.type) {
+    case 'request-relayed': {
+      const { callId, id, asking, path } = fact
+      if (asking.type === 'call') return
+      const who = { 'baton.wait': 'person', 'baton.agent': path.map(({ agent }) => agent).join('/') }
+      const name = asking.type === 'approval' ? `approval ${asking.name}` : 'wait person'
+      beginWait(fold, callId, { key: `${asking.type}/${id}`, name, attributes: who })
+      return
+    }
+    case 'request-withdrawn':
+      for (const type of ['approval', 'question']) fold.end(`${type}/${fact.id}`, { 'baton.outcome': fact.reason })
+      return
+    default:
   }
 }
 

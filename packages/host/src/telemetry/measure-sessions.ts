@@ -18,12 +18,17 @@ export const METRICS = {
   turnSeconds: histogram('baton_turn_seconds', 'Duration of a turn in seconds.'),
   calls: counter('baton_tool_calls', 'Settled tool calls, by tool and outcome.'),
   callSeconds: histogram('baton_tool_call_seconds', 'Seconds from the proposal of a call to its settlement.'),
-  sessions: gauge('baton_open_sessions', 'Open sessions with at least one commit in this process.'),
+  sessions: gauge(
+    'baton_open_sessions',
+    'Open sessions with at least one commit in this process, without those of delegated calls.',
+  ),
   openCalls: gauge('baton_open_calls', 'Tool calls that are not settled yet.'),
   queue: gauge('baton_queued_inputs', 'Inputs waiting for a turn.'),
 } as const
 
 interface Measured {
+  /** Whether another session's call opened it. */
+  isChild: boolean
   openCalls: number
   queue: number
   turnMs: number | undefined
@@ -38,20 +43,29 @@ export function measureSessions(sink: MetricSink, nowMs: () => number): SessionO
   const sessions = new Map<string, Measured>()
   const sum = (count: (measured: Measured) => number): number =>
     [...sessions.values()].reduce((total, measured) => total + count(measured), 0)
-  sink.watch(METRICS.sessions, () => sessions.size)
+  sink.watch(METRICS.sessions, () => sum(({ isChild }) => (isChild ? 0 : 1)))
   sink.watch(METRICS.openCalls, () => sum(({ openCalls }) => openCalls))
   sink.watch(METRICS.queue, () => sum(({ queue }) => queue))
   const find = (id: string): Measured => {
     const known = sessions.get(id)
     if (known) return known
-    const made = { openCalls: 0, queue: 0, turnMs: undefined, attempt: undefined, hasSpoken: false, calls: new Map() }
+    const made = {
+      isChild: false,
+      openCalls: 0,
+      queue: 0,
+      turnMs: undefined,
+      attempt: undefined,
+      hasSpoken: false,
+      calls: new Map(),
+    }
     sessions.set(id, made)
     return made
   }
   return {
     onRecord: (record, session) => {
       const measured = find(session.id)
-      const { step, queue } = session.state()
+      const { step, queue, parent } = session.state()
+      measured.isChild = parent !== null
       measured.openCalls = step?.calls.filter((call) => call.state !== 'settled').length ?? 0
       measured.queue = queue.length
       for (const fact of record.facts) measureFact({ sink, measured, record, session, nowMs }, fact)
@@ -101,7 +115,8 @@ function measureFact(measuring: Measuring, fact: Fact): void {
     case 'step-finished':
       return measureStep(measuring, fact)
     case 'call-settled': {
-      const { callId, settlement } = fact
+      const { callId, settlement, via } = fact
+      if (via !== undefined) return // counted in the session below that called it
       const call = measured.calls.get(callId)
       measured.calls.delete(callId)
       const tool = call?.name ?? 'unknown'

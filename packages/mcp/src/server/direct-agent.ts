@@ -21,14 +21,16 @@ export interface DirectAgentOptions {
   readonly resultChars: number
 }
 
-/** Contains the agent's tools that run on the host, under the agent's own policy. Does not call `prepareStep`. */
+/** Contains the agent's tools that run on the host or are done by other agents, under the agent's own policy. Does not call `prepareStep`. */
 export function createDirectAgent({ agent, resultChars }: DirectAgentOptions): Agent {
   const reads = Math.ceil(resultChars / PIECE_CHARS)
   return defineAgent({
     name: `${agent.name.slice(0, 58)}.tools`,
     model: createDirectModel(reads),
     // A turn that ended at its call would not read the rest of a long result.
-    tools: agent.tools.filter(({ execute }) => execute !== undefined).map((tool) => ({ ...tool, endsTurn: false })),
+    tools: agent.tools
+      .filter(({ execute, delegation }) => execute !== undefined || delegation !== undefined)
+      .map((tool) => ({ ...tool, endsTurn: false })),
     sources: agent.sources,
     collisions: agent.collisions,
     ...(agent.approvalPolicy && { approvalPolicy: agent.approvalPolicy }),

@@ -58,7 +58,7 @@ export class Exposed {
     const offered: Offered[] = []
     if (expose !== 'agent')
       for (const tool of tools) {
-        if (!tool.execute) continue
+        if (!tool.execute && !tool.delegation) continue
         const isLong = tool.timeoutMs > limits.taskFromMs
         offered.push({ type: 'tool', tool, isLong, listed: describeTool(tool, chooseName(tool.name, names), isLong) })
       }

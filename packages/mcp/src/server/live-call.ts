@@ -120,7 +120,8 @@ export class LiveCall {
   #take(event: SessionEvent): void {
     switch (event.type) {
       case 'question-asked': {
-        const { questionId: id, callId, message, schema } = event
+        const { questionId: id, callId, message: asked, schema, path } = event
+        const message = path ? `${path.map(({ agent }) => agent).join(' › ')} › ${asked}` : asked
         this.#waiting.set(id, { type: 'question', id, callId, n: (this.#asked += 1), message, schema })
         return
       }
@@ -135,6 +136,9 @@ export class LiveCall {
       }
       case 'approval-decided':
         this.#waiting.delete(event.approvalId)
+        return
+      case 'request-withdrawn':
+        this.#waiting.delete(event.requestId)
         return
       case 'call':
         this.#takeCall(event.call)

@@ -44,7 +44,8 @@ const APPROVAL: ElicitRequestFormParams['requestedSchema'] = {
   required: ['approve'],
 }
 
-function describeApproval({ name, title, input, diff }: CallView): string {
+function describeApproval({ name: tool, title, input, diff, path = [] }: CallView): string {
+  const name = [...path.map(({ agent }) => agent), tool].join(' › ')
   const files = diff?.map(({ path }) => path) ?? []
   const lines = [
     `May ${title === undefined ? name : `${title} (${name})`} be called?`,

@@ -67,6 +67,8 @@ export interface CatalogOptions
   readonly secrets?: readonly string[]
   /** Milliseconds for an interrupted model to report its partial answer; 0 to 60,000, 1,000 by default. */
   readonly interruptMs?: number
+  /** Whether the host runs sessions of delegated calls. False by default: agents with `delegate` are refused. */
+  readonly runsChildren?: boolean
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Store of long results, images and files. */
   readonly blobs: BlobStore

@@ -1,6 +1,6 @@
 // Agents of a host: a model that cannot be found is refused before a session begins, and what an opening loads.
 import type { Environment, Model } from '@baton/core'
-import { defineAgent, isBatonError, tool } from '@baton/core'
+import { defineAgent, delegate, isBatonError, tool } from '@baton/core'
 import { afterEach, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { createCatalog } from './catalog.ts'
@@ -58,4 +58,13 @@ test.each([
   vi.doUnmock(AJV)
   const { validator } = await catalog.open(session, agent)
   expect(validator.validate(plain, '{"at":"home"}')).toEqual({ ok: true, value: { at: 'home' } })
+})
+
+test('a host that runs no children refuses an agent that delegates, at once and at an opening', async () => {
+  const helper = defineAgent({ name: 'helper', model: 'm' })
+  const agent = defineAgent({ name: 'a', model: 'm', tools: [delegate({ agent: helper, description: 'Helps' })] })
+  const refusal = { code: 'invalid_agent', message: expect.stringContaining('the calls of "helper"') as string }
+  expect(() => createCatalog({ ...parts, modelOf, agent })).toThrow(expect.objectContaining(refusal) as Error)
+  await expect(createCatalog({ ...parts, modelOf }).open(session, agent)).rejects.toMatchObject(refusal)
+  await expect(createCatalog({ ...parts, modelOf, runsChildren: true }).open(session, agent)).resolves.toBeDefined()
 })

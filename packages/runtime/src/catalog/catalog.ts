@@ -87,6 +87,7 @@ class SharedCatalog implements Catalog {
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
     this.#agents = indexAgents(init)
+    for (const agent of this.#agents.values()) this.#refuseDelegates(agent, agent.tools)
     // Names that cannot be resolved are refused before the first turn.
     if (!init.modelOf && !init.agentOf) for (const agent of this.#agents.values()) checkNamed(agent)
     const { defaultModel = [] } = init
@@ -248,6 +249,12 @@ class SharedCatalog implements Catalog {
     }
   }
 
+  /** @throws BatonError `invalid_agent` */
+  #refuseDelegates(agent: Agent, tools: readonly Tool[]): void {
+    const delegating = this.#init.runsChildren ? undefined : tools.find(({ delegation }) => delegation)
+    if (delegating) throw createDelegateError(agent, delegating)
+  }
+
   #examine({ listed, parts, permitted, models, modelOf }: Examined): AgentFacts {
     const { agent, modelOf: own } = parts
     // A session with its own models may have other windows.
@@ -255,6 +262,7 @@ class SharedCatalog implements Catalog {
     const known = isShared ? this.#known.get(agent) : undefined
     if (known) return known
     const tools = listed ?? [...agent.tools, this.#readResult]
+    this.#refuseDelegates(agent, tools)
     const all = permitted?.tools(tools, this.#readResult) ?? tools
     const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
     const { interruptMs } = this.#init
@@ -277,6 +285,14 @@ class SharedCatalog implements Catalog {
 function hasManyTools(tools: readonly Tool[], { window }: Spec): boolean {
   for (const { defer } of tools) if (defer) return true
   return tools.length > 30 || window.overheadTokens > (window.contextTokens ?? Infinity) / 5
+}
+
+function createDelegateError({ name }: Agent, tool: Tool): BatonError {
+  return new BatonError({
+    code: 'invalid_agent',
+    message: `agent "${name}": another agent does the calls of "${tool.name}", and this kind of host runs no sessions for them`,
+    hint: 'Run the agent on createHost, or write a tool whose execute asks the other agent.',
+  })
 }
 
 type ModelOf = (model: string | Model) => Model

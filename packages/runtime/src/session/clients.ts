@@ -2,6 +2,7 @@
 import type { Accepted, Client, ClientHandlers, Decoded, Principal, Refused } from '@baton/core/internal'
 import { BatonError, decodeClientReport, parseJson } from '@baton/core/internal'
 import type { ClientReport, OpenCall, Outcome } from '@baton/core/machine'
+import { findCall, offeredCalls } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { checkClientTools, SessionClient } from './session-client.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -48,7 +49,8 @@ export class SessionClients {
     const decoded = decodeClientReport(input)
     if (!decoded.ok) return decoded
     const report = decoded.value
-    const { step, clients } = this.#init.engine.state()
+    const state = this.#init.engine.state()
+    const { clients } = state
     if (report.type === 'client-attached') {
       const refused = refuseStranger(this.#init.principal, report.principal)
       if (refused) return refused
@@ -59,7 +61,7 @@ export class SessionClients {
     }
     // A report that does not name its connection comes from the client that holds the call.
     const callId = 'callId' in report ? report.callId : undefined
-    const holder = step?.calls.find((call) => call.callId === callId)?.offer?.connection
+    const holder = callId === undefined ? undefined : findCall(state, callId)?.offer?.connection
     const connection = 'connection' in report ? report.connection : holder
     return connection === undefined || this.#connections.has(connection) ? decoded : refuseClient(connection)
   }
@@ -197,7 +199,7 @@ async function serve(state: ClientState): Promise<void> {
     state.reader = openEvents(engine, READING)
     // It may have missed that the session was reopened.
     await comeBack(state)
-    for (const { callId, state: phase, offer } of engine.state().step?.calls ?? [])
+    for (const { callId, state: phase, offer } of offeredCalls(engine.state()))
       if (phase === 'offered' && offer?.connection === connection) answer(state, callId, offer.number)
   }
 }

@@ -53,8 +53,9 @@ function createRemovedError(session: string): BatonError {
   })
 }
 
-function rests({ turn, step, attempt, queue }: State): boolean {
-  return turn === null && step === null && attempt === null && queue.length === 0
+/** A child that is owed belongs to the original: the copy would begin, or lose, another one. */
+function rests({ turn, step, attempt, queue, children }: State): boolean {
+  return turn === null && step === null && attempt === null && queue.length + children.length === 0
 }
 
 /** Detached tools of interrupted turns keep running for the original session only. */

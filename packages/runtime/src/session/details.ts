@@ -1,17 +1,27 @@
 // A session as people see it beside its events: its state, media, open approvals and questions, and their decisions as
 // the machine takes them. Edited input and answers are validated here, where their schemas are known.
 import type {
+  DecodedDecision,
+  DecodedQuestionAnswer,
+  JsonObject,
   PendingApproval,
   PendingQuestion,
   Principal,
-  DecodedDecision,
-  DecodedQuestionAnswer,
   SessionDetails,
 } from '@baton/core/internal'
-import { checkName, isJsonObject, parseJson, readAbout, readStart, SessionProjection } from '@baton/core/internal'
-import type { Call, History, Input } from '@baton/core/machine'
-import { findApproval, listClientTools, TEXT_SEPARATOR, requestTokens } from '@baton/core/machine'
+import {
+  BatonError,
+  checkName,
+  isJsonObject,
+  parseJson,
+  readAbout,
+  readStart,
+  SessionProjection,
+} from '@baton/core/internal'
+import type { Call, History, Input, Relayed } from '@baton/core/machine'
+import { findApproval, findRelayed, listClientTools, requestTokens, TEXT_SEPARATOR } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { findBelow } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
 import { createPrincipalError } from './session-directory.ts'
@@ -58,30 +68,63 @@ export function readDetails(engine: ReadEngine): SessionDetails {
   }
 }
 
-/** Open questions of tools. */
-export function listQuestions(engine: Pick<SessionEngine, 'history'>): readonly PendingQuestion[] {
-  return engine
-    .history()
-    .openQuestions()
-    .map(({ callId, questionId, message, schema, expiresAtMs }) => ({
+/** Open questions of tools, those of sessions below included. */
+export function listQuestions(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingQuestion[] {
+  const own = engine.history().openQuestions()
+  const below = listOpen(engine).flatMap(
+    ({ id: questionId, asking, path, expiresAtMs }): readonly PendingQuestion[] => {
+      if (asking.type !== 'question') return []
+      const { callId, message, schema } = asking
+      return [{ callId, questionId, message, schema, expiresAtMs, path }]
+    },
+  )
+  return [
+    ...own.map(({ callId, questionId, message, schema, expiresAtMs }) => ({
       callId,
       questionId,
       message,
       schema,
       expiresAtMs,
-    }))
+    })),
+    ...below,
+  ]
 }
 
 export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingApproval[] {
   const history = engine.history()
-  return (engine.state().step?.calls ?? []).flatMap(({ callId, name, state, approval }): readonly PendingApproval[] => {
+  const own = (engine.state().step?.calls ?? []).flatMap(({ callId, name, state, approval }) => {
     if (state !== 'awaiting-approval' || !approval) return []
-    const call = history.openCall(callId)
-    const parsed = parseJson(call?.arguments ?? '{}')
-    const input = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
     const { id: approvalId, deadline } = approval
-    return [{ ...(call?.about && readAbout(call.about)), approvalId, callId, name, input, expiresAtMs: deadline.atMs }]
+    const call = history.openCall(callId)
+    return [{ ...describeAsked(call), approvalId, callId, name, expiresAtMs: deadline.atMs }]
   })
+  const below = listOpen(engine).flatMap(
+    ({ id: approvalId, asking, path, expiresAtMs }): readonly PendingApproval[] => {
+      if (asking.type !== 'approval') return []
+      const { callId, name } = asking
+      return [{ ...describeAsked(asking), approvalId, callId, name, expiresAtMs, path }]
+    },
+  )
+  return [...own, ...below]
+}
+
+/** Requests of sessions below that wait for a person here. */
+function listOpen(engine: Pick<SessionEngine, 'state' | 'history'>) {
+  const { relayed } = engine.state()
+  if (relayed.length === 0) return []
+  const waiting = new Set(relayed.flatMap(({ id, isDecided }) => (isDecided ? [] : id)))
+  return engine
+    .history()
+    .relayed()
+    .flatMap(({ expiresAtMs, ...one }) =>
+      expiresAtMs !== undefined && waiting.has(one.id) ? [{ ...one, expiresAtMs }] : [],
+    )
+}
+
+function describeAsked(call: { readonly arguments: string; readonly about?: JsonObject } | undefined) {
+  const parsed = parseJson(call?.arguments ?? '{}')
+  const input = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  return { ...(call?.about && readAbout(call.about)), input }
 }
 
 /** The person on whose behalf a program decides. @throws BatonError `invalid_option` */
@@ -110,26 +153,52 @@ export async function createApproval(
   const state = engine.state()
   const call = findApproval(state, approvalId)
   const history = engine.history()
-  if (call?.answer) return decision === 'approve' ? { ...given, answer: readAnswer(history, call.answer) } : given
+  if (call?.answer)
+    return decision === 'approve' ? { ...given, answer: readWaitingAnswer(history, call.answer) } : given
   if (decided.decision !== 'edit') return given
-  const text = JSON.stringify(decided.input)
+  const below = findRelayed(state, approvalId)
+  const place = below ? findAsking(engine, below) : { engine, callId: call?.callId ?? '', name: call?.name ?? '' }
+  return { ...given, edited: await checkEdited(place, principal, JSON.stringify(decided.input)) }
+}
+
+interface EditedCall {
+  /** The session that made the call. */
+  readonly engine: SessionEngine
+  readonly callId: string
+  readonly name: string
+}
+
+/** @throws BatonError `approval_refused` while the session that asks is being opened */
+function findAsking(root: SessionEngine, { id, callId, asked, agents }: Relayed): EditedCall {
+  const engine = findBelow(root, id)
+  if (engine) return { engine, callId, name: asked?.name ?? '' }
+  throw new BatonError({
+    code: 'approval_refused',
+    message: `${id}: the session of agent "${agents.at(-1)}" is being opened, so the changed arguments cannot be checked`,
+    hint: 'Decide again in a moment; the request is still open.',
+  })
+}
+
+async function checkEdited({ engine, callId, name }: EditedCall, principal: string, text: string) {
+  const state = engine.state()
+  const history = engine.history()
   // All that the session still has: at least what the model had read when it made the call.
   const told = history.messages(0, state.counters.entry)
   const check = await checkCall(engine.world, {
     session: engine.session,
     principal,
-    callId: call?.callId ?? '',
+    callId,
     told: () => told,
-    name: call?.name ?? '',
+    name,
     arguments: text,
     clientTools: listClientTools(state),
     untrusted: history.untrusted(),
   })
-  return { ...given, edited: { arguments: text, check } }
+  return { arguments: text, check }
 }
 
 /** The answer that waits for approval: the newest step's text for a value, else the texts of all steps. */
-function readAnswer(history: Pick<History, 'turnTexts'>, { as }: NonNullable<Call['answer']>): string {
+export function readWaitingAnswer(history: Pick<History, 'turnTexts'>, { as }: NonNullable<Call['answer']>): string {
   const texts = history.turnTexts().map(({ text }) => text)
   return as === 'value' ? (texts.at(-1) ?? '') : texts.join(TEXT_SEPARATOR)
 }
@@ -140,10 +209,7 @@ export async function findAnswerIssues(
   answer: DecodedQuestionAnswer,
 ): Promise<string | undefined> {
   if (!('value' in answer)) return undefined
-  const question = engine
-    .history()
-    .openQuestions()
-    .find(({ questionId }) => questionId === answer.questionId)
+  const question = listQuestions(engine).find(({ questionId }) => questionId === answer.questionId)
   if (!question) return undefined
   const { questionId, schema } = question
   try {

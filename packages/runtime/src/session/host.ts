@@ -2,6 +2,7 @@
 import type { Host, MessageId, Principal, Session, SessionDescription, SessionOptions } from '@baton/core/internal'
 import {
   BatonError,
+  CHILD_PREFIX,
   checkFields,
   checkName,
   checkSessionId,
@@ -37,6 +38,7 @@ export function createHostOver({ engine, newId, catalog }: HostOverOptions): Hos
     const agent = typeof options.agent === 'string' ? catalog.find(options.agent) : options.agent
     if (id !== undefined && typeof id !== 'string') throw createIdError(id)
     if (id !== undefined) checkSessionId(id)
+    if (id?.startsWith(CHILD_PREFIX)) throw createChildError(id)
     if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
     if (principal.id !== '') checkName('principal.id', principal.id)
     if (agent !== undefined) checkAgent(agent)
@@ -118,6 +120,15 @@ function createIdError(given: unknown): BatonError {
     code: 'invalid_option',
     message: `a session’s id must be text, not ${describeValue(given)}`,
     hint: 'Write session("chat-1"), or session("chat-1", { principal: { id: userId } }).',
+  })
+}
+
+/** Refuses a child: the caller is its only client, and reads its answer. */
+function createChildError(id: string): BatonError {
+  return new BatonError({
+    code: 'illegal_input',
+    message: `session ${id} belongs to a call of another session`,
+    hint: 'Open the session that made the call. Its events and approvals have what the other agent asks.',
   })
 }
 

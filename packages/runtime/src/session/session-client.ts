@@ -8,9 +8,11 @@ import type {
   Principal,
   Refused,
   TakenResult,
+  Tool,
 } from '@baton/core/internal'
-import { BatonError, decodeClientReport, findNearName } from '@baton/core/internal'
+import { BatonError, decodeClientReport, findDelegate, findNearName } from '@baton/core/internal'
 import type { ClientReport, IgnoreReason, OpenCall, Outcome } from '@baton/core/machine'
+import { findCall, offeredCalls } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
 import { checkResult, insist, readResult, submit } from './submit.ts'
@@ -55,9 +57,9 @@ export class SessionClient implements LeaseClient {
   }
 
   async renew(): Promise<void> {
-    const { init, principal } = this.#parts
+    const { init, principal, engine } = this.#parts
     this.#isDetached = false
-    const runs = init.onlyResults ? [] : init.runs
+    const runs = init.onlyResults ? [] : (init.runs ?? (init.below ? listBelow(engine.world.tools) : undefined))
     await this.#report({
       type: 'client-attached',
       connection: this.connection,
@@ -86,15 +88,15 @@ export class SessionClient implements LeaseClient {
 
   calls(): readonly OpenCall[] {
     const { engine } = this.#parts
-    const asked = engine.state().step?.calls.filter(({ state, offer }) => state === 'offered' && this.#isOwn(offer))
-    return (asked ?? []).flatMap(({ callId }) => engine.history().openCall(callId) ?? [])
+    const asked = offeredCalls(engine.state()).filter(({ state, offer }) => state === 'offered' && this.#isOwn(offer))
+    return asked.flatMap(({ callId }) => engine.history().openCall(callId) ?? [])
   }
 
   /** `offer`: the number of the offer that was seen; the current one by default. */
   async claim(callId: string, offer?: number): Promise<ClaimedCall> {
     const { engine } = this.#parts
     // The machine refuses a claim on another client's offer.
-    const current = engine.state().step?.calls.find((call) => call.callId === callId)?.offer?.number ?? 0
+    const current = findCall(engine.state(), callId)?.offer?.number ?? 0
     const claim = { type: 'call-claimed', callId, connection: this.connection, offer: offer ?? current } as const
     const { again } = await this.#report(claim)
     const call = insist(engine.history().openCall(callId) ?? NO_CALL)
@@ -133,8 +135,8 @@ export class SessionClient implements LeaseClient {
   }
 
   #hasCall(callId: string): boolean {
-    const { step, recentCalls } = this.#parts.engine.state()
-    const call = [...recentCalls, ...(step?.calls ?? [])].findLast((one) => one.callId === callId)
+    const state = this.#parts.engine.state()
+    const call = [...state.recentCalls, ...offeredCalls(state)].findLast((one) => one.callId === callId)
     return call !== undefined && this.#isOwn(call.offer)
   }
 
@@ -160,12 +162,29 @@ async function findIgnored(engine: SessionEngine, pos: number, callId: string): 
 
 const NO_CALL: Refused = { type: 'refused', code: 'call_over', message: 'there is no such open call' }
 
+/** Levels of agents whose client tools a client may name. */
+const TREE_LEVELS = 5
+
+/** Names of the tools that clients run, of the agents that tools delegate to included. */
+function listClientTools(tools: readonly Tool[], levels: number): readonly string[] {
+  const names = tools.flatMap((tool): readonly string[] => {
+    if (!tool.delegation) return tool.execute ? [] : [tool.name]
+    return levels === 0 ? [] : listClientTools(findDelegate(tool.delegation).tools, levels - 1)
+  })
+  return [...new Set(names)]
+}
+
+/** All client tools of an agent that delegates; undefined for others, of which a client without a list runs all. */
+function listBelow(tools: readonly Tool[]): readonly string[] | undefined {
+  return tools.some(({ delegation }) => delegation) ? listClientTools(tools, TREE_LEVELS) : undefined
+}
+
 /**
  * Catches a misspelt name, whose calls would wait silently. With changing tools, an unknown name may appear later.
  * @throws BatonError `invalid_option` for a name that no client tool has
  */
 export function checkClientTools({ tools, changes, agent }: SessionWorld, names: readonly string[]): void {
-  const known = tools.flatMap(({ name, execute }) => (execute ? [] : [name]))
+  const known = listClientTools(tools, TREE_LEVELS)
   const wrong = names.find((name) => !known.includes(name))
   if (wrong === undefined) return
   const shown = `"${wrong.slice(0, 100)}"`

@@ -6,6 +6,7 @@ import type { Input, InputOf, Outcome } from '@baton/core/machine'
 import { check, findLargeMedia, isMedia } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
+import { findBelow } from '../engine.ts'
 import { holdsBytes, storeMedia } from '../work/media.ts'
 import { within } from '../deadline.ts'
 import type { Validated } from '../work/arguments.ts'
@@ -49,7 +50,9 @@ export function bringsBytes(input: Input): boolean {
 export function checkResult(engine: SessionEngine, result: ToolResult): ToolResult | Promise<ToolResult> {
   const call = engine.history().openCall(result.callId)
   if (!call || call.settled) return result
-  const checked = checkClientResult(engine.world, call.name, result.outcome)
+  // A session below has its own tools.
+  const { world } = findBelow(engine, result.callId) ?? engine
+  const checked = checkClientResult(world, call.name, result.outcome)
   return 'then' in checked ? checked.then((outcome) => ({ ...result, outcome })) : { ...result, outcome: checked }
 }
 

@@ -13,7 +13,7 @@ import { BatonError, describeValue, isJsonObject, isLegalName, parseJson } from 
 import type { AnswerCheck, OutputCheck } from '@baton/core/machine'
 import { findMissing, TEXT_SEPARATOR } from '@baton/core/machine'
 import { within } from '../deadline.ts'
-import { describeThrown } from '../describe-thrown.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import { copyMessage, readConversation } from './request.ts'
 import type { ModelJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
@@ -58,7 +58,7 @@ async function checkAnswer(context: WorkContext, said: SaidAnswer): Promise<Answ
   try {
     return readVerdict(await within(timers, { timeoutMs: CHECK_MS, error }, ask(context, said)))
   } catch (cause) {
-    const why = describeThrown(cause)
+    const why = hideSecrets(describeThrown(cause), context.secrets)
     log.warn('an answer could not be checked', { session: said.job.session, cause: why })
     return { verdict: 'failed', message: `checkAnswer of agent "${agent.name}" failed: ${why}` }
   }

@@ -16,16 +16,17 @@ import type {
   Logger,
   WaitingWords,
 } from '@baton/core/internal'
-import { BatonError, describeValue, WAITING_CHARS_MAX } from '@baton/core/internal'
+import { BatonError, describeValue, runsWhere, WAITING_CHARS_MAX } from '@baton/core/internal'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { findClientToolRefusal } from './permitted.ts'
 import { within } from '../deadline.ts'
-import { describeThrown } from '../describe-thrown.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
 import { readConversation } from './request.ts'
 import type { Streaks } from './repeats.ts'
 import { denyRepeat } from './repeats.ts'
 import { collectTexts, findComposed, findCopies } from './copied-text.ts'
+import { describeDelegation } from './delegated-call.ts'
 import type { WorkContext } from './work.ts'
 
 export interface CheckedCall {
@@ -69,7 +70,7 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
     const checked = context.validator.validate({ input }, call.arguments)
     const asksNobody = typeof tool?.approval !== 'function' && !context.agent.approvalPolicy
     const saysNothing = !tool?.describe && !tool?.kind && !tool?.waiting && tool?.title === undefined
-    if ('then' in checked || !asksNobody || !saysNothing) {
+    if ('then' in checked || !asksNobody || !saysNothing || tool?.delegation) {
       const judged = judge(context, { call, tool, brought, argumentsHash }, checked)
       return limit(context.timers, judged).catch((cause: unknown) => failCheck(context, call, argumentsHash, cause))
     }
@@ -100,7 +101,14 @@ async function judge(
   if (tool?.execute) context.validated.keep(call.name, call.arguments, checked.value)
   const about = tool && describeCall(tool, checked.value, context.log)
   // Bounded, so it is plain data.
-  const found: CallCheck = { argumentsHash, ...(about && { about: about as unknown as JsonObject }) }
+  const delegate =
+    tool?.delegation &&
+    describeDelegation(tool.delegation, { input: checked.value, told: call.told, untrusted: call.untrusted })
+  const found: CallCheck = {
+    argumentsHash,
+    ...(about && { about: about as unknown as JsonObject }),
+    ...(delegate && { delegate }),
+  }
   const policyCall = context.agent.approvalPolicy && describeForPolicy(context, { judged, about }, checked.value)
   const verdict = policyCall && readVerdict(await context.agent.approvalPolicy?.(policyCall))
   if (verdict === 'allow') return found
@@ -187,7 +195,7 @@ function describeForPolicy(
     tool: {
       name,
       effect,
-      runs: tool?.execute ? 'server' : 'client',
+      runs: tool ? runsWhere(tool) : 'client',
       // A client's tool comes from outside.
       trust: tool ? (tool.trust ?? 'trusted') : 'untrusted',
       ...(tool?.kind && { kind: tool.kind }),
@@ -206,7 +214,7 @@ function describeForPolicy(
 }
 
 function failCheck(context: WorkContext, call: CheckedCall, argumentsHash: string, cause: unknown): CallCheck {
-  const why = describeThrown(cause)
+  const why = hideSecrets(describeThrown(cause), context.secrets)
   context.log.warn('a call could not be checked', { session: call.session, tool: call.name, cause: why })
   return { argumentsHash, invalid: `the call was not run, because it could not be checked: ${why}` }
 }

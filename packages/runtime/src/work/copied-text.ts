@@ -23,11 +23,14 @@ interface Passage {
 /** Texts from outside, and texts of the user. */
 export interface ReadTexts {
   readonly untrusted: readonly Passage[]
+  /** A task written by the model of a caller that had read untrusted texts: its words may be anybody's. */
+  readonly task: readonly Passage[]
   readonly user: string
 }
 
 export function collectTexts(messages: readonly StoredMessage[]): ReadTexts {
   const untrusted: Passage[] = []
+  const task: Passage[] = []
   const user: string[] = []
   let left = READ_CHARS
   const add = (tool: string, text: string): void => {
@@ -36,7 +39,11 @@ export function collectTexts(messages: readonly StoredMessage[]): ReadTexts {
   }
   for (const message of messages.toReversed()) {
     if (message.role === 'user' && !message.untrusted) user.push(readText(message.parts))
-    else if (message.role === 'user') add(message.untrusted?.join(', ') ?? '', readText(message.parts))
+    else if (message.role === 'user' && message.known) {
+      const tool = message.untrusted?.join(', ') ?? ''
+      task.push({ tool, text: readText(message.parts).slice(0, READ_CHARS) })
+      for (const address of message.known) add(tool, address)
+    } else if (message.role === 'user') add(message.untrusted?.join(', ') ?? '', readText(message.parts))
     else if (message.role === 'tool') {
       for (const { name, provenance, content } of message.parts)
         if (provenance?.trust === 'untrusted') add(name, readText(content))
@@ -44,10 +51,11 @@ export function collectTexts(messages: readonly StoredMessage[]): ReadTexts {
       for (const part of message.parts)
         if (part.type === 'source') add('search of the provider', [part.url, part.quote].join('\n'))
   }
-  return { untrusted, user: user.join('\n').slice(0, READ_CHARS) }
+  return { untrusted, task, user: user.join('\n').slice(0, READ_CHARS) }
 }
 
-export function findCopies(input: unknown, texts: ReadTexts): readonly CopiedText[] {
+export function findCopies(input: unknown, read: ReadTexts): readonly CopiedText[] {
+  const texts = { ...read, untrusted: [...read.untrusted, ...read.task] }
   if (texts.untrusted.length === 0) return []
   const grams = hashAll(texts.untrusted)
   const found: CopiedText[] = []

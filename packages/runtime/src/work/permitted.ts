@@ -115,12 +115,14 @@ export class Permitted {
 /** Why an agent with these permissions may not use a tool; undefined if it may. */
 export function findPermissionRefusal(
   permissions: readonly Permissions[],
-  { name, network, execute, fallback }: Tool,
+  { name, network, execute, fallback, delegation }: Tool,
 ): string | undefined {
   const refusal = findToolRefusal(permissions, name)
   if (refusal !== undefined || mayUseNetwork(permissions)) return refusal
+  // The permissions of the caller hold for each tool of the other agent.
+  if (delegation?.inherits.permissions) return undefined
   // A client runs its tools elsewhere, over its own connection.
-  const runsHere = execute !== undefined || fallback !== undefined
+  const runsHere = execute !== undefined || fallback !== undefined || delegation !== undefined
   return network === false || (!runsHere && network === undefined) ? undefined : 'it may use the network'
 }
 

@@ -233,6 +233,13 @@ async function keepLong(text: string, handle: string, { context, session }: Keep
   return showPiece(text, { handle })
 }
 
+/** The text, or the head of a long one with the handle by which the model reads on. */
+export async function shortenText(text: string, handle: string, keep: KeepResult): Promise<string> {
+  if (text.length <= INLINE_CHARS) return text
+  const part = await keepLong(text, handle, keep)
+  return part.type === 'text' ? part.text : text
+}
+
 interface Piece {
   /** Offset of the piece in `text`; 0 by default. */
   readonly offset?: number

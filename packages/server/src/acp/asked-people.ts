@@ -1,8 +1,9 @@
 // Shows a session's approvals and questions to the client, and applies its answers. A request that was answered
 // elsewhere, or whose call has ended, is withdrawn.
-import type { Logger, Session, SessionEvent } from '@baton/core'
+import type { Logger, PendingQuestion, Session, SessionEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
+import { nameAgents } from '../shared/calls-below.ts'
 import type { AskedCall, PermissionAsked } from './permissions.ts'
 import { listChoices, readDecision } from './permissions.ts'
 import { readAnswer } from './question-form.ts'
@@ -15,6 +16,8 @@ export interface AskedPeopleOptions {
   /** Whether to grant approvals that no policy requires without asking. */
   readonly allows: () => boolean
 }
+
+type Question = WireQuestion & Pick<PendingQuestion, 'path'>
 
 interface Asked {
   readonly callId: string
@@ -58,6 +61,9 @@ export class AskedPeople {
       case 'question-answered':
         this.#forget(event.questionId)
         return
+      case 'request-withdrawn':
+        this.#forget(event.requestId)
+        return
       case 'call':
         if (event.call.status === 'settled')
           for (const [id, { callId }] of this.#asked) if (callId === event.call.callId) this.#forget(id)
@@ -74,7 +80,10 @@ export class AskedPeople {
     for (const id of this.#asked.keys()) this.#forget(id)
   }
 
-  #askQuestionOnce(questionId: string, { callId, message, schema }: WireQuestion): void {
+  #askQuestionOnce(questionId: string, { callId: own, message: said, schema, path }: Question): void {
+    // The editor knows the delegated call, and not the call below that asks.
+    const callId = path?.[0]?.callId ?? own
+    const message = path ? nameAgents(path, said) : said
     this.#ask(questionId, callId, (signal) => this.#askQuestion(questionId, { callId, message, schema }, signal))
   }
 

@@ -11,6 +11,7 @@ export interface ClientToolsOptions {
   readonly session: FrontSession
   /** The name of the client in the session. */
   readonly client: string
+  /** Names of the tools that the editor runs; all by default, those of agents below included. */
   readonly runs: readonly string[] | undefined
   readonly callTool: (call: CallView, signal: AbortSignal) => Promise<Outcome>
   readonly timers: Timers
@@ -29,7 +30,12 @@ export class ClientTools {
   /** @throws BatonError when the session refuses the client */
   static async open(init: ClientToolsOptions): Promise<ClientTools> {
     const { session, client, runs } = init
-    const lease = await session.client({ client, leaseMs: KEPT_LEASE_MS, asks: true, ...(runs && { runs }) })
+    const lease = await session.client({
+      client,
+      leaseMs: KEPT_LEASE_MS,
+      asks: true,
+      ...(runs ? { runs } : { below: true }),
+    })
     return new ClientTools(init, lease)
   }
 

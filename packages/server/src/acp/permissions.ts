@@ -1,6 +1,7 @@
 // Approvals as permission requests: the choices offered, and the decision that an answer means.
 import type { Decision, JsonObject, JsonValue, PendingApproval } from '@baton/core/internal'
 import { isJsonObject } from '@baton/core/internal'
+import { nameAgents } from '../shared/calls-below.ts'
 
 export interface PermissionChoice {
   readonly optionId: 'allow' | 'allow-always' | 'reject' | 'reject-always'
@@ -23,8 +24,9 @@ export const EDITED_INPUT = 'baton/input'
 export const REASON = 'baton/reason'
 const REASON_CHARS = 1000
 
-/** An "always" decision applies to calls of the same tool in this session. */
-export function listChoices({ name, asked }: AskedCall): readonly PermissionChoice[] {
+/** An "always" decision applies to calls of the same tool in this session, made by the same agent. */
+export function listChoices({ name: tool, asked, path }: AskedCall): readonly PermissionChoice[] {
+  const name = path ? nameAgents(path, tool) : tool
   return [
     { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
     // A policy's question is remembered per destination; without a destination, the approval covers just this call.

@@ -90,6 +90,7 @@ export class Projection {
         return WAITING
       case 'approval-decided':
       case 'question-answered':
+      case 'request-withdrawn':
         return RUNNING
       case 'compacted': {
         const { text: summary } = event

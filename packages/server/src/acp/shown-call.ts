@@ -4,6 +4,7 @@ import type { CallView, ContentPart, MediaSource } from '@baton/core/internal'
 import { wholeEnd } from '@baton/core/internal'
 import type { AskedCall } from './permissions.ts'
 import { isAbsolute, resolve } from 'node:path'
+import { showEndBelow, showTitle } from '../shared/calls-below.ts'
 import type { Block, CallStage, ShownCall, ShownContent } from './updates.ts'
 
 export interface CallPlace {
@@ -16,7 +17,8 @@ export interface CallPlace {
 }
 
 export async function showCall(call: CallView, place: CallPlace): Promise<ShownCall> {
-  const { callId: toolCallId, name, title = name, kind = 'other', input: rawInput } = call
+  const { callId: toolCallId, name, kind = 'other', input: rawInput } = call
+  const title = showTitle(call) ?? name
   const rawOutput = readOutput(call, place.resultChars)
   return {
     toolCallId,
@@ -33,7 +35,8 @@ export async function showCall(call: CallView, place: CallPlace): Promise<ShownC
 
 /** Shows a call that is waiting for a person. */
 export function showAsked(call: AskedCall, place: CallPlace): ShownCall {
-  const { callId: toolCallId, name, title = name, kind = 'other', input: rawInput, asked } = call
+  const { callId: toolCallId, name, kind = 'other', input: rawInput, asked } = call
+  const title = showTitle(call) ?? name
   const why = asked ? [{ type: 'content', content: textBlock(asked.message) } as const] : []
   return {
     toolCallId,
@@ -54,10 +57,11 @@ export function findPath(cwd: string, path: string): string {
   return isAbsolute(path) ? path : resolve(cwd, path)
 }
 
-function readStage({ status, result }: CallView): CallStage {
+function readStage(call: CallView): CallStage {
+  const { status, result } = call
   if (status === 'running') return 'in_progress'
   if (status !== 'settled') return 'pending'
-  if (result?.type === 'ok') return 'completed'
+  if (result?.type === 'ok' || showEndBelow(call) !== undefined) return 'completed'
   return result?.type === 'cancelled' ? 'cancelled' : 'failed'
 }
 
@@ -82,7 +86,12 @@ function showTerminal(callId: string, { terminalOf }: CallPlace): readonly Shown
   return terminalId === undefined ? [] : [{ type: 'terminal', terminalId }]
 }
 
-async function showResult({ result, waitsForClient }: CallView, place: CallPlace): Promise<readonly ShownContent[]> {
+async function showResult(call: CallView, place: CallPlace): Promise<readonly ShownContent[]> {
+  const { result, waitsForClient, child } = call
+  const end = showEndBelow(call)
+  if (end !== undefined) return [{ type: 'content', content: textBlock(end) }]
+  if (!result && child)
+    return [{ type: 'content', content: textBlock(`The agent "${child.agent}" is ${CHILD_WORDS[child.status]}.`) }]
   if (!result && waitsForClient) return [{ type: 'content', content: textBlock('Waiting for an app that can run it.') }]
   if (!result) return []
   if (result.type !== 'ok')
@@ -91,9 +100,19 @@ async function showResult({ result, waitsForClient }: CallView, place: CallPlace
   return blocks.map((content) => ({ type: 'content', content }))
 }
 
+const CHILD_WORDS = {
+  opening: 'about to begin',
+  running: 'at work',
+  waiting: 'waiting for an answer',
+  ending: 'being ended',
+  ended: 'done',
+  lost: 'lost',
+} as const satisfies Record<NonNullable<CallView['child']>['status'], string>
+
 /** The result as JSON, for editors that show it raw. */
-function readOutput({ result }: CallView, resultChars: number): unknown {
-  if (!result) return undefined
+function readOutput(call: CallView, resultChars: number): unknown {
+  const { result } = call
+  if (!result || showEndBelow(call) !== undefined) return undefined
   if (result.type === 'ok') {
     if (result.value === undefined) return undefined
     return JSON.stringify(result.value).length <= resultChars ? result.value : { truncated: true }

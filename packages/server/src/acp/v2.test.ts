@@ -14,6 +14,7 @@ import { createStreams } from './acp.test-kit.ts'
 import { CALL_TOOL, CLIENT_TOOLS } from './wire.ts'
 import { createAcpFront } from './front.ts'
 import { createSchemaChecks } from './schema-checks.test-kit.ts'
+import { callsOf, choose, createApproved, createTeam, lastRead, place } from '../shared/team.test-kit.ts'
 
 const { session: at } = methods.agent
 const INFO = { name: 'test', version: '1.0.0' }
@@ -236,5 +237,44 @@ test('a client tool call that an editor answers with an error ends with its word
   await editor.prompt(sessionId, 'Pick')
   await editor.untilIdle(1)
   expect(JSON.stringify(editor.told)).toContain('Internal error: the browser is gone')
+  await editor.stop()
+})
+
+test('an approval, a question and a client tool of an agent below reach the editor with its name', async () => {
+  const ran: string[] = []
+  const { agent, helper } = createTeam({
+    steps: [callsOf('pay'), callsOf('choose'), callsOf('place'), { text: 'All.' }],
+    tools: [createApproved(ran, 'pay'), choose, place],
+  })
+  const asked: unknown[] = []
+  const editor = await start(agent, {
+    runsTools: true,
+    app: (app) =>
+      app
+        .onRequest(methods.client.session.requestPermission, ({ params }) => {
+          asked.push(params.title)
+          return { outcome: { outcome: 'selected', optionId: 'allow' } }
+        })
+        .onRequest(methods.client.elicitation.create, ({ params }) => {
+          asked.push(params.message)
+          return { action: 'accept', content: { wine: 'red' } }
+        })
+        .onRequest(
+          CALL_TOOL,
+          (params: unknown) => params,
+          ({ params }) => {
+            asked.push((params as { readonly name: string }).name)
+            return { output: 'Rome' }
+          },
+        ),
+  })
+  const { sessionId } = await editor.agent.request(at.new, { cwd: '/work/project' })
+  await editor.prompt(sessionId, 'Go')
+  await editor.untilIdle(1)
+  expect(asked).toEqual(['helper › pay', 'helper › Which?', 'place'])
+  expect(ran).toEqual(['pay {}'])
+  expect(JSON.stringify(helper.requests.at(-1)?.messages)).toContain('red')
+  expect(lastRead(helper)).toContain('Rome')
+  expect([...fold(editor.told).values()].at(-1)).toBe('Done.')
   await editor.stop()
 })

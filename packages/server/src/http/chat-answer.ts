@@ -1,13 +1,11 @@
 // One chat response: streams the events of a turn as chunks. The page reading it acts as the client of the calls it is
-// asked to run. A call is claimed before the page sees it, so that two pages never both run it. The results and decisions
-// of a page are applied here too; other pages may do the same at the same moment.
+// asked to run. A call is claimed before the page sees it, so that two pages never both run it.
 import type { CallView, LeaseClient, FrontSession, Logger, SessionEvent, Timers } from '@baton/core/internal'
-import { isBatonError, stringifySorted } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import type { UiChunk } from './ui-chunks.ts'
 import type { KnownAnswer } from './ui-answer.ts'
 import { UiAnswer } from './ui-answer.ts'
-import type { Given } from './chat-request.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { KEPT_LEASE_MS, keepLease } from '../shared/keep-lease.ts'
 import { tryAgain } from '../shared/try-again.ts'
@@ -83,7 +81,7 @@ export class ChatAnswer {
     const untilMs = Math.max(0, ...own.map(({ deadlineMs }) => deadlineMs ?? nowMs() + LEASE_MAX_MS))
     const leaseMs = Math.min(LEASE_MAX_MS, Math.max(KEPT_LEASE_MS, untilMs - nowMs() + GRACE_MS))
     try {
-      await (own.length > 0 ? session.client({ client: client.connection, leaseMs }) : client.detach())
+      await (own.length > 0 ? session.client({ client: client.connection, leaseMs, below: true }) : client.detach())
     } catch {
       // The session is closed or accepts no clients, so the lease will expire.
     }
@@ -109,7 +107,7 @@ export class ChatAnswer {
     const { session, newId } = this.#init
     const name = createPageName(newId())
     const attach = async (): Promise<void> => {
-      this.#client = await session.client({ client: name, leaseMs: KEPT_LEASE_MS })
+      this.#client = await session.client({ client: name, leaseMs: KEPT_LEASE_MS, below: true })
       if (this.#left.signal.aborted) await this.leave()
       else this.#stopRenewals = keepLease({ ...this.#init, client: this.#client })
     }
@@ -150,85 +148,4 @@ export function createPageName(id: string): string {
 /** Whether a client is a page of a chat. */
 export function isPage(holder: string | undefined): boolean {
   return holder?.startsWith(CLIENT) === true
-}
-
-/** Whether a call had already settled differently before this page's report, or belongs to another client. */
-export function hasEndedOtherwise(
-  given: Exclude<Given, { type: 'decision' }>,
-  calls: ReadonlyMap<string, CallView>,
-): boolean {
-  const call = calls.get(given.callId)
-  if (call?.runs !== 'client') return false
-  if (!call.result) return given.isElsewhere || !isOfPages(call)
-  const isOk = call.result.type === 'ok'
-  if (!isOk || given.type === 'failed') return isOk === (given.type === 'failed')
-  const { value, content } = call.result
-  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
-  return value === undefined ? text !== asText(given.output) : stringifySorted(value) !== stringifySorted(given.output)
-}
-
-/** Whether a page runs the call, or no client does because the lease of its page ended or the host restarted. */
-function isOfPages({ holder }: CallView): boolean {
-  return holder === undefined || isPage(holder)
-}
-
-type DecisionGiven = Extract<Given, { readonly type: 'decision' }>
-
-/** Whether the model has read that the call ended without a result, and the page has one after all. */
-function isLate({ type }: Given, { result }: CallView): boolean {
-  return type === 'result' && result !== undefined && WITHOUT_RESULT.has(result.type)
-}
-
-const WITHOUT_RESULT: ReadonlySet<string> = new Set(['unknown', 'timed-out', 'cancelled'])
-
-/**
- * Applies a result or decision. Skips results of settled calls that are not late, and of calls that another client is
- * known to run. False if another request was faster.
- */
-export async function takeGiven(
-  session: FrontSession,
-  given: Given,
-  calls: ReadonlyMap<string, CallView>,
-  newId: () => string,
-): Promise<boolean> {
-  if (given.type === 'decision') return await decide(session, given)
-  if (given.isElsewhere) return true
-  const call = calls.get(given.callId)
-  if (!call || call.runs !== 'client' || !isOfPages(call)) return true
-  const isSettled = call.status === 'settled'
-  if (isSettled && (call.holder === undefined || !isLate(given, call))) return true
-  const outcome =
-    given.type === 'failed'
-      ? ({ type: 'error', code: 'tool_failed', message: given.message } as const)
-      : ({ type: 'ok', content: [{ type: 'text', text: asText(given.output) }], value: given.output } as const)
-  // Attaching the call's page again would shorten the lease that keeps its other calls.
-  const client = await session.client(
-    call.holder === undefined ? { client: createPageName(newId()) } : { client: call.holder, onlyResults: true },
-  )
-  try {
-    if (!isSettled && call.status !== 'running') await client.claim(call.callId)
-    return (await client.result(call.callId, outcome)).ignored === undefined
-  } catch (cause) {
-    if (isBatonError(cause) && (cause.code === 'call_over' || cause.code === 'call_not_offered')) return false
-    throw cause
-  } finally {
-    if (call.holder === undefined) await client.detach().catch(() => {}) // its lease will expire
-  }
-}
-
-async function decide(session: FrontSession, { approvalId, isApproved, reason }: DecisionGiven): Promise<boolean> {
-  const isOpen = async () => (await session.approvals()).some((one) => one.approvalId === approvalId)
-  if (!(await isOpen())) return true
-  const decision = isApproved ? 'approve' : 'deny'
-  try {
-    await session.decide({ approvalId, decision, ...(reason !== undefined && { reason }) })
-    return true
-  } catch (cause) {
-    if (await isOpen()) throw cause
-    return false
-  }
-}
-
-function asText(output: unknown): string {
-  return typeof output === 'string' ? output : JSON.stringify(output)
 }

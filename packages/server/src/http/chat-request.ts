@@ -4,7 +4,7 @@ import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/c
 import { isJsonObject } from '@baton/core/internal'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
-import type { KnownAnswer } from './ui-answer.ts'
+import type { KnownAnswer, KnownApproval } from './ui-answer.ts'
 import { createInvalid, readUserParts } from './ui-messages.ts'
 
 export interface ChatRequest {
@@ -43,6 +43,7 @@ export type Given =
   | { readonly type: 'failed'; readonly callId: string; readonly message: string; readonly isElsewhere: boolean }
   | {
       readonly type: 'decision'
+      readonly callId: string
       readonly approvalId: string
       readonly isApproved: boolean
       readonly reason?: string
@@ -112,14 +113,18 @@ function readResults(message: JsonValue | undefined): readonly Given[] {
   if (!isJsonObject(message) || message['role'] !== 'assistant') return []
   const { id, parts } = message
   if (typeof id !== 'string' || !Array.isArray(parts)) return []
-  const wish = readContinuation(id, parts as readonly JsonValue[])
-  return wish.type === 'continue' ? wish.given.filter(({ type }) => type !== 'decision') : []
+  const undecided = (parts as readonly JsonValue[]).filter((part) => !isJsonObject(part) || part['state'] !== DECIDED)
+  const wish = readContinuation(id, undecided)
+  return wish.type === 'continue' ? wish.given : []
 }
+
+/** State of a call's part to which the page has added its user's decision. */
+const DECIDED = 'approval-responded'
 
 function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
   const calls = new Map<string, string>()
   const elsewhere = new Set<string>()
-  const decisions = new Map<string, boolean>()
+  const approvals = new Map<string, KnownApproval>()
   const given: Given[] = []
   let steps = 0
   for (const part of parts) {
@@ -127,13 +132,16 @@ function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
     if (part['type'] === 'step-start') steps += 1
     const { toolCallId: callId, state } = part
     if (typeof callId !== 'string' || typeof state !== 'string') continue
-    calls.set(callId, state)
+    // A preliminary output is not the call's result.
+    calls.set(callId, part['preliminary'] === true ? 'input-available' : state)
     if (part['providerExecuted'] === true) elsewhere.add(callId)
     const one = readGiven(part, callId, state)
     if (one) given.push(one)
-    if (one?.type === 'decision') decisions.set(callId, one.isApproved)
+    const { approval } = part
+    if (isJsonObject(approval) && typeof approval['id'] === 'string')
+      approvals.set(callId, { id: approval['id'], ...(one?.type === 'decision' && { isApproved: one.isApproved }) })
   }
-  return { type: 'continue', known: { id, steps, calls, elsewhere, decisions }, given }
+  return { type: 'continue', known: { id, steps, calls, elsewhere, approvals }, given }
 }
 
 function readGiven(part: JsonObject, callId: string, state: string): Given | undefined {
@@ -148,11 +156,15 @@ function readGiven(part: JsonObject, callId: string, state: string): Given | und
       message: typeof errorText === 'string' ? errorText : 'the tool failed',
       isElsewhere,
     }
-  if (state !== 'approval-responded' || !isJsonObject(approval)) return undefined
-  const { id, approved, reason } = approval
-  if (typeof id !== 'string' || typeof approved !== 'boolean') return undefined
+  if (state !== DECIDED) return undefined
+  const { id, approved, reason } = isJsonObject(approval) ? approval : {}
+  if (typeof id !== 'string' || typeof approved !== 'boolean') {
+    const wrong = typeof id === 'string' ? 'approval.approved must be true or false' : 'approval.id must be a string'
+    throw createInvalid(`the part of call "${callId.slice(0, 100)}" has the state ${DECIDED}, but ${wrong}`)
+  }
   return {
     type: 'decision',
+    callId,
     approvalId: id,
     isApproved: approved,
     ...(typeof reason === 'string' && reason !== '' && { reason }),

@@ -40,7 +40,13 @@ export interface ChatMetadata {
 export type ChatData = {
   /** A question of a tool. The part is sent again with `value` or `declined` once it is answered. */
   readonly question: { readonly questionId: string; readonly callId: string } & (
-    | { readonly message: string; readonly schema: JsonObject; readonly expiresAtMs: number }
+    | {
+        readonly message: string
+        readonly schema: JsonObject
+        readonly expiresAtMs: number
+        /** For a question of an agent below: the delegated calls down to it. */
+        readonly path?: readonly { readonly callId: string; readonly agent: string }[]
+      }
     | { readonly value: JsonValue }
     | { readonly declined: 'person' | 'expired' | 'nobody' }
   )

@@ -3,7 +3,8 @@ import type { EventStream, FrontSession, SessionEvent, SessionEventOf } from '@b
 import { BatonError, Cutoff, isBatonError } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
-import { ChatAnswer, hasEndedOtherwise, takeGiven } from './chat-answer.ts'
+import { ChatAnswer } from './chat-answer.ts'
+import { hasEndedOtherwise, takeGiven } from './take-given.ts'
 import type { ChatRequest, Given, Said, Wish } from './chat-request.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import type { HandlerParts } from './handler-parts.ts'
@@ -12,6 +13,7 @@ import { createPieceJoiner } from './event-response.ts'
 import { chain, readTurn } from './newest-turn.ts'
 import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
 import type { UiChunk } from './ui-chunks.ts'
+import { showTitle } from '../shared/calls-below.ts'
 import { readPages } from '../shared/message-pages.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 
@@ -193,13 +195,20 @@ async function findUnknown(session: FrontSession, said: readonly Said[]): Promis
 async function findWaiting(session: FrontSession): Promise<ChatData['waiting']> {
   const { past, calls, reader } = await readTurn(session)
   reader.leave()
-  const answered = new Set(past.flatMap((event) => (event.type === 'question-answered' ? [event.questionId] : [])))
+  const answered = new Set(
+    past.flatMap((event) => {
+      if (event.type === 'request-withdrawn') return [event.requestId]
+      return event.type === 'question-answered' ? [event.questionId] : []
+    }),
+  )
   const asked = past.filter(
     (event) => event.type === 'question-asked' && !answered.has(event.questionId),
   ) as readonly SessionEventOf<'question-asked'>[]
-  const asking = new Set(asked.map(({ callId }) => callId))
+  // A call below that asks is not shown; the delegated one is.
+  const asking = new Set(asked.map(({ callId, path }) => path?.[0]?.callId ?? callId))
   return [...calls.values()].flatMap((call) => {
-    const { callId, name, title, status, runs } = call
+    const { callId, name, status, runs } = call
+    const title = showTitle(call)
     const isHeld = runs === 'client' && (status === 'waiting' || status === 'running')
     const by =
       status === 'awaiting-approval' ? 'approval' : isHeld ? 'client' : asking.has(callId) ? 'question' : undefined
@@ -261,7 +270,7 @@ async function takeUnsent(session: FrontSession, given: readonly Given[], { newI
   if (own.length === 0 || !session.lastTurn()) return
   const { calls, reader } = await readTurn(session)
   reader.leave()
-  for (const one of own) await takeGiven(session, one, calls, newId)
+  for (const one of own) await takeGiven(session, one, { calls, requested: new Set(), newId })
 }
 
 async function askAgain(
@@ -308,9 +317,10 @@ async function goOn(session: FrontSession, { known, given }: Of<'continue'>, wor
     throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer to continue' })
   const { past, calls, reader, livePos } = await readTurn(session)
   const endedOtherwise = new Set<string>()
+  const requested = new Set(past.flatMap((event) => (event.type === 'approval-requested' ? [event.approvalId] : [])))
   try {
     for (const one of given) {
-      const isTaken = await takeGiven(session, one, calls, world.newId)
+      const isTaken = await takeGiven(session, one, { calls, requested, newId: world.newId })
       if (one.type !== 'decision' && (!isTaken || hasEndedOtherwise(one, calls))) endedOtherwise.add(one.callId)
     }
   } catch (cause) {

@@ -2,6 +2,7 @@
 // the answer, because a page that submits a result or a decision continues the message it has.
 import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
+import { showEndBelow, showTitle } from '../shared/calls-below.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
 import { UI_FINAL_STATES } from './ui-chunks.ts'
 import type { LinkMedia } from './ui-messages.ts'
@@ -26,10 +27,16 @@ export interface KnownAnswer {
   readonly calls: ReadonlyMap<string, string>
   /** Calls that another client runs. */
   readonly elsewhere: ReadonlySet<string>
-  /** The page's decisions by call; they may be too late. */
-  readonly decisions: ReadonlyMap<string, boolean>
+  /** The newest request for approval that the page knows, by call. */
+  readonly approvals: ReadonlyMap<string, KnownApproval>
   /** Calls that ended differently from the page's view, because another page was faster. */
   readonly endedOtherwise?: ReadonlySet<string>
+}
+
+/** `isApproved`: the page's decision, which may be too late. */
+export interface KnownApproval {
+  readonly id: string
+  readonly isApproved?: boolean
 }
 
 type Block = 'text' | 'reasoning'
@@ -40,13 +47,17 @@ export class UiAnswer {
   #steps = 0
   #step: number | undefined
   #isStepOpen = false
+  /** Whether the past of the answer has been read. */
+  #isLive = false
   #block: Block | undefined
   #blocks = 0
   readonly #calls = new Map<string, CallView>()
   /** Calls whose input was sent, and whether the page was to run them. */
   readonly #told = new Map<string, boolean>()
-  /** Calls whose approval was requested: their denial is shown as such. */
-  readonly #asked = new Set<string>()
+  /** Newest request for approval by call. The denial of such a call is shown as one. */
+  readonly #asked = new Map<string, string>()
+  /** Questions of agents below that the page was shown. */
+  readonly #questions = new Set<string>()
   /** User messages that wait until the model reads them. */
   readonly #waiting = new Map<string, SessionEventOf<'message-added'>['message']>()
   #ended = false
@@ -69,7 +80,9 @@ export class UiAnswer {
     const hasOwn = open.some(({ callId }) => this.#told.get(callId) === true)
     // A page submits its results after the response has ended, so they must not wait for a call held by another page.
     const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
-    return open.length > 0 && open.every((call) => this.#isOfPage(call) || isElsewhere(call))
+    const ofPage = open.filter((call) => this.#isOfPage(call))
+    const waits = (call: CallView): boolean => isElsewhere(call) || waitsBelow(call, ofPage)
+    return ofPage.length > 0 && open.every((call) => ofPage.includes(call) || waits(call))
   }
 
   /** Calls that the page is to run. */
@@ -86,14 +99,22 @@ export class UiAnswer {
   /** Ends the response; the answer continues when the page has submitted what it waits for. */
   pause(): readonly UiChunk[] {
     this.#chunks = []
+    // A page sends its decisions when all calls of its last step have an output: a delegated one gets its result later.
+    for (const call of this.#delegated) this.#tellChild(call, 'final')
     this.#closeStep()
     this.#tell({ type: 'finish', finishReason: 'tool-calls' })
     return this.#chunks
   }
 
+  /** Open calls that other agents do. */
+  get #delegated(): readonly CallView[] {
+    return [...this.#calls.values()].filter(({ child, status }) => child && status !== 'settled')
+  }
+
   #isOfPage({ callId, status }: CallView): boolean {
     // The page's own decision is on its way.
-    const isDecided = this.#init.known?.calls.get(callId) === 'approval-responded'
+    const decided = this.#init.known?.approvals.get(callId)
+    const isDecided = decided?.isApproved !== undefined && decided.id === this.#asked.get(callId)
     return (status === 'awaiting-approval' && !isDecided) || this.#told.get(callId) === true
   }
 
@@ -157,16 +178,18 @@ export class UiAnswer {
       case 'approval-requested': {
         const { approvalId, call, expiresAtMs } = event
         this.#takeCall(call)
-        this.#asked.add(call.callId)
+        this.#asked.set(call.callId, approvalId)
         const known = this.#init.known
         const state = known?.calls.get(call.callId)
+        const isKnown = state?.startsWith('approval-') === true && known?.approvals.get(call.callId)?.id === approvalId
         // A page that has all its results would submit them repeatedly: the approval does not count as open there while
         // another client is said to run the call.
         if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
-        else if (state?.startsWith('approval-') || UI_FINAL_STATES.has(state ?? '')) break
-        const { title, asked } = call
+        else if (isKnown || UI_FINAL_STATES.has(state ?? '')) break
+        const { asked, path } = call
+        const title = showTitle(call)
         const reason = asked && { asked: asked as unknown as JsonObject } // plain data
-        const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason }
+        const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason, ...showPath(path) }
         this.#tell({
           type: 'tool-approval-request',
           approvalId,
@@ -179,24 +202,32 @@ export class UiAnswer {
         const { approvalId, callId, decision, reason } = event
         const known = this.#init.known
         const approved = decision !== 'deny'
-        const isKnown = UI_FINAL_STATES.has(known?.calls.get(callId) ?? '') || known?.decisions.get(callId) === approved
+        const own = known?.approvals.get(callId)
+        const isSaid = own?.id === approvalId && own.isApproved === approved
+        const isKnown = isSaid || UI_FINAL_STATES.has(known?.calls.get(callId) ?? '')
         const why = reason !== undefined && { reason }
         if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved, ...why })
         break
       }
       case 'question-asked': {
-        const { questionId, callId, message, schema, expiresAtMs } = event
-        this.#tell({
-          type: 'data-question',
-          id: questionId,
-          data: { questionId, callId, message, schema, expiresAtMs },
-        })
+        const { questionId, callId, message, schema, expiresAtMs, path } = event
+        const data = { questionId, callId, message, schema, expiresAtMs, ...showPath(path) }
+        if (path) this.#questions.add(questionId)
+        this.#tell({ type: 'data-question', id: questionId, data })
         break
       }
       case 'question-answered': {
         const { questionId, callId } = event
+        this.#questions.delete(questionId)
         const answer = 'value' in event ? { value: event.value ?? null } : { declined: event.declined ?? 'nobody' }
         this.#tell({ type: 'data-question', id: questionId, data: { questionId, callId, ...answer } })
+        break
+      }
+      case 'request-withdrawn': {
+        const { requestId: questionId, callId, reason } = event
+        const declined = reason === 'expired' ? reason : 'nobody'
+        if (this.#questions.delete(questionId))
+          this.#tell({ type: 'data-question', id: questionId, data: { questionId, callId, declined } })
         break
       }
       default:
@@ -206,6 +237,10 @@ export class UiAnswer {
 
   #takeSessionEvent(event: SessionEvent): void {
     switch (event.type) {
+      case 'live':
+        this.#isLive = true
+        for (const call of this.#delegated) if (this.#init.known?.calls.has(call.callId)) this.#tellChild(call)
+        break
       case 'session':
         if (event.plan) this.#tell({ type: 'data-plan', id: 'plan', data: event.plan })
         if (event.title !== undefined) this.#tell({ type: 'data-title', data: event.title, transient: true })
@@ -293,7 +328,8 @@ export class UiAnswer {
     const before = this.#calls.get(call.callId)
     this.#calls.set(call.callId, call)
     const known = this.#init.known?.calls.get(call.callId)
-    const isFinal = UI_FINAL_STATES.has(known ?? '')
+    // The output of a delegated call in the page may be that of a pause.
+    const isFinal = UI_FINAL_STATES.has(known ?? '') && !call.child
     // Unanswered calls that the page has are its own, and are not sent again.
     if (!this.#told.has(call.callId) && known !== undefined)
       this.#told.set(
@@ -303,8 +339,18 @@ export class UiAnswer {
     const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
     const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
     if (isNew || isEdited) this.#tellInput(call)
+    const isChanged = call.child?.status !== before?.child?.status
+    if (isChanged && call.status !== 'settled' && (this.#isLive || known === undefined)) this.#tellChild(call)
     const isSaid = isFinal && this.#init.known?.endedOtherwise?.has(call.callId) !== true
     if (call.status === 'settled' && before?.status !== 'settled' && !isSaid) this.#tellResult(call)
+  }
+
+  /** Shows how the other agent fares. */
+  #tellChild({ callId: toolCallId, child }: CallView, how?: 'final'): void {
+    if (!child || !this.#told.has(toolCallId)) return
+    const { agent, status } = child
+    const output = { agent, status }
+    this.#tell({ type: 'tool-output-available', toolCallId, output, ...(how !== 'final' && { preliminary: true }) })
   }
 
   #isForPage(call: CallView): boolean {
@@ -315,7 +361,8 @@ export class UiAnswer {
   /** Sends a client tool call once it was offered to a client: until then a page must not run it. */
   #tellInput(call: CallView, isElsewhere = true): void {
     if (call.runs === 'client' && call.status === 'proposed') return
-    const { callId: toolCallId, name: toolName, input, title } = call
+    const { callId: toolCallId, name: toolName, input } = call
+    const title = showTitle(call)
     const runsHere = this.#isForPage(call)
     this.#told.set(toolCallId, runsHere)
     this.#tell({
@@ -328,13 +375,16 @@ export class UiAnswer {
     })
   }
 
-  #tellResult({ callId: toolCallId, result }: CallView): void {
+  #tellResult(call: CallView): void {
+    const { callId: toolCallId, result } = call
+    const end = showEndBelow(call)
     if (!result) return
     if (result.type === 'ok') {
       const output = result.value ?? showContent(result.content, this.#init.linkMedia)
       this.#tell({ type: 'tool-output-available', toolCallId, output })
     } else if (result.type === 'denied' && this.#asked.has(toolCallId))
       this.#tell({ type: 'tool-output-denied', toolCallId })
+    else if (end !== undefined) this.#tell({ type: 'tool-output-available', toolCallId, output: end })
     else this.#tell({ type: 'tool-output-error', toolCallId, errorText: result.message })
   }
 
@@ -356,6 +406,17 @@ export class UiAnswer {
     if (error) this.#tell({ type: 'error', errorText: encodeAppError(error).message })
     this.#tell({ type: 'finish', finishReason: FINISHES[stop], messageMetadata: { stop, usage, cursor } })
   }
+}
+
+/** Whether a delegated call waits with what its agent asks of the page, and nothing else below it runs. */
+function waitsBelow({ callId, child }: CallView, ofPage: readonly CallView[]): boolean {
+  const asking = ofPage.filter(({ path }) => path?.[0]?.callId === callId)
+  // A page returns results after its response has ended, so a client's call does not wait for others.
+  return asking.some(({ runs }) => child?.status === 'waiting' || runs === 'client')
+}
+
+function showPath(path: CallView['path']): { readonly path?: { callId: string; agent: string }[] } {
+  return path ? { path: path.map(({ callId, agent }) => ({ callId, agent })) } : {}
 }
 
 const FINISHES: Readonly<Record<TurnStop, UiFinish>> = {

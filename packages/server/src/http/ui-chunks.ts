@@ -25,7 +25,11 @@ export type UiChunk =
       readonly providerExecuted: boolean
       readonly title?: string
     })
-  | (OfCall & { readonly type: 'tool-output-available'; readonly output: JsonValue })
+  | (OfCall & {
+      readonly type: 'tool-output-available'
+      readonly output: JsonValue
+      readonly preliminary?: boolean
+    })
   | (OfCall & { readonly type: 'tool-output-error'; readonly errorText: string })
   | (OfCall & { readonly type: 'tool-output-denied' })
   | (OfCall & {

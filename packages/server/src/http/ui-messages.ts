@@ -10,6 +10,7 @@ import type {
 } from '@baton/core/internal'
 import { BatonError, isJsonObject, readDataAddress } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
+import { showEndBelow, showTitle } from '../shared/calls-below.ts'
 import type { ChatMetadata } from './chat-types.ts'
 import type { UiInputPart } from './ui-chunks.ts'
 
@@ -109,7 +110,9 @@ function writeStep({ text, reasoning, calls, sources }: StepView, linkMedia: Lin
  * Shows a call without asking the page to run it; to get calls to run, it resumes the stream. An unsettled `once` call
  * already has its page.
  */
-function writeCall({ callId, name, input, title, result, runs, effect }: CallView, linkMedia: LinkMedia): JsonObject {
+function writeCall(call: CallView, linkMedia: LinkMedia): JsonObject {
+  const { callId, name, input, result, runs, effect } = call
+  const title = showTitle(call)
   const part = {
     type: `tool-${name}`,
     toolCallId: callId,
@@ -118,6 +121,8 @@ function writeCall({ callId, name, input, title, result, runs, effect }: CallVie
     providerExecuted: runs === 'server' || (!result && effect === 'once'),
   }
   if (!result) return { ...part, state: 'input-available' }
+  const end = showEndBelow(call)
+  if (end !== undefined) return { ...part, state: 'output-available', output: end }
   if (result.type !== 'ok') return { ...part, state: 'output-error', errorText: result.message }
   return { ...part, state: 'output-available', output: result.value ?? showContent(result.content, linkMedia) }
 }

@@ -62,8 +62,24 @@ test.each<[object, RegExp]>([
   [{ origins: true }, /origins must be an array, .* not true/],
   [{ allow: { temperature: 'no' } }, /allow.temperature must be true or false, not "no"/],
   [{ allow: { maxOutputTokens: NaN } }, /allow.maxOutputTokens must be a number, 0 or more, not NaN/],
+  [{ cancelWaiting: 'no' }, /cancelWaiting must be true or false, not "no"/],
+  [{ log: null }, /log must be an object, not null/],
+  [{ clock: 'system' }, /clock must be an object, not "system"/],
+  [{ newId: 'uuid' }, /newId must be a function, not "uuid"/],
 ])('createHandler refuses %o', (options, message) => {
   expect(() => createHandler(host, options)).toThrow(message)
+})
+
+test.each([
+  [{ port: '8080' }, /port must be a whole number from 0 to 65535, not "8080"/],
+  [{ port: null }, /port must be a whole number from 0 to 65535, not null/],
+  [{ port: 70_000 }, /port must be a whole number from 0 to 65535, not 70000/],
+  [{ address: 7 }, /address must be text, not 7/],
+  [{ tls: 'cert.pem' }, /tls must be an object, not "cert.pem"/],
+  [{ log: 'info' }, /log must be an object, not "info"/],
+  [{ clientModels: 'phone' }, /clientModels must be an array, not "phone"/],
+])('createWebSocketFront refuses %o', (options: object, message) => {
+  expect(() => createWebSocketFront(host, options)).toThrow(message)
 })
 
 test('createWebSocketFront refuses a limit that does not exist', () => {

@@ -64,7 +64,15 @@ const KINDS = {
   editors: 'a function',
   requests: 'a function',
   unreadyReason: 'a function',
+  newId: 'a function',
+  cancelWaiting: 'true or false',
   basePath: 'text',
+  address: 'text',
+  clock: 'an object',
+  timers: 'an object',
+  log: 'an object',
+  tls: 'an object',
+  clientModels: 'an array',
   hosts: 'an array',
   publicHosts: 'an array',
   allow: 'an object',
@@ -98,6 +106,7 @@ export function checkOptions(options: object, { what, names, limits }: OptionNam
   if (origins !== undefined && !Array.isArray(origins) && typeof origins !== 'function')
     throw createKindError(`${what}: origins must be an array, such as ["https://app.example"]`, origins)
   checkProxies(given['trustedProxies'], what)
+  checkPort(given['port'], what)
   for (const name of ['token', 'metricsToken']) checkTokens(given[name], `${what}: ${name}`)
   const check = (field: string, fields: ReadonlySet<string>): void => {
     if (given[field] !== undefined)
@@ -138,6 +147,11 @@ function checkTokens(token: unknown, what: string): void {
 export function checkProxies(proxies: unknown, what: string): void {
   if (proxies === undefined || (Number.isSafeInteger(proxies) && Number(proxies) >= 0)) return
   throw createKindError(`${what}: trustedProxies must be a whole number, 0 or more`, proxies)
+}
+
+function checkPort(port: unknown, what: string): void {
+  if (port === undefined || (Number.isSafeInteger(port) && Number(port) >= 0 && Number(port) <= 65_535)) return
+  throw createKindError(`${what}: port must be a whole number from 0 to 65535`, port)
 }
 
 function createKindError(right: string, given: unknown): BatonError {

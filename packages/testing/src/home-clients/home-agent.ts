@@ -2,7 +2,7 @@
 // tool and a server tool in one step, an approval, a question, and three steps. The effect of each tool may happen only
 // once.
 import type { Agent, Timers } from '@baton/core/internal'
-import { defineAgent, tool } from '@baton/core/internal'
+import { defineAgent, delegate, tool } from '@baton/core/internal'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 
@@ -32,6 +32,25 @@ const STEPS: readonly ScriptedStep[] = [
 
 /** The text of a whole turn. */
 export const HOME_TEXT = STEPS.map(({ pieces = [] }) => pieces.join('')).join('\n\n')
+
+/** The home agent, two levels below a boss. */
+export function createHomeTree(options: HomeAgentOptions): Agent {
+  const clerk = createCaller('clerk', createHomeAgent(options))
+  return createCaller('boss', clerk)
+}
+
+function createCaller(name: string, below: Agent): Agent {
+  const model = createScriptedModel({
+    steps: ({ messages }) => {
+      const last = messages.at(-1)
+      const isTold = last?.role === 'tool'
+      return isTold
+        ? { text: `${name} heard ${JSON.stringify(last.parts)}` }
+        : { calls: [{ name: below.name, arguments: { task: 'Do it.' } }] }
+    },
+  })
+  return defineAgent({ name, model, tools: [delegate({ agent: below, description: 'Does it' })] })
+}
 
 export function createHomeAgent({ timers, onEffect, pieceMs = 2 }: HomeAgentOptions): Agent {
   const camera = tool({ name: 'camera', description: 'Takes a picture', input: NO_INPUT, effect: 'once' })

@@ -9,12 +9,14 @@ import type { KillPlan } from './plan.ts'
  * acknowledgement.
  */
 export function killingAt<Killing extends Pick<Store, 'append' | 'put'>>(store: Killing, plan: KillPlan): Killing {
+  let writes = 0
   const around = async <Value>(
     session: string,
     records: readonly SessionRecord[],
     write: () => Promise<Value>,
   ): Promise<Value> => {
-    const isIt = (plan.session ?? session) === session && records.some((record) => fits(record, plan))
+    writes += 1
+    const isIt = (plan.session ?? session) === session && records.some((record) => fits(record, plan, writes))
     if (isIt && plan.moment === 'before') die()
     const written = await write()
     if (isIt && plan.moment === 'after') die()
@@ -26,11 +28,12 @@ export function killingAt<Killing extends Pick<Store, 'append' | 'put'>>(store: 
     ...store,
     append: (session, epoch, afterPos, records) =>
       around(session, records, () => store.append(session, epoch, afterPos, records)),
-    put: (session, records) => around(session, records, () => store.put(session, records)),
+    put: (session, records, under) => around(session, records, () => store.put(session, records, under)),
   }
 }
 
-function fits({ pos, input }: SessionRecord, { at }: KillPlan): boolean {
+function fits({ pos, input }: SessionRecord, { at }: KillPlan, writes: number): boolean {
+  if (typeof at === 'object') return at.write === writes
   return typeof at === 'number' ? pos === at : input.type === at
 }
 

@@ -3,7 +3,7 @@ import { createHost, createNodeEnvironment, openSqliteStore } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createHomeAgent } from '../home-clients/home-agent.ts'
+import { createHomeAgent, createHomeTree } from '../home-clients/home-agent.ts'
 import { killingAt } from './killing-store.ts'
 import type { KillPlan } from './plan.ts'
 import { createPlainAgent } from './plain-agent.ts'
@@ -11,7 +11,7 @@ import { createPlainAgent } from './plain-agent.ts'
 interface ServerWords {
   readonly folder: string
   readonly port: number
-  /** `home` uses the agent of version 2 clients, anything else the plain one. */
+  /** `home` uses the agent of version 2 clients, `home-tree` has it two levels below, anything else is the plain one. */
   readonly kind: string
   readonly plan: KillPlan | undefined
 }
@@ -25,10 +25,9 @@ async function serve({ folder, port, kind, plan }: ServerWords): Promise<void> {
   const store = await openSqliteStore(join(folder, STORE_FILE))
   const effectsFile = join(folder, EFFECTS_FILE)
   const { timers } = environment
-  const agent =
-    kind === 'home'
-      ? createHomeAgent({ timers, onEffect: (name) => appendFileSync(effectsFile, `${name}\n`, { flush: true }) })
-      : createPlainAgent(effectsFile)
+  const onEffect = (name: string): void => appendFileSync(effectsFile, `${name}\n`, { flush: true })
+  const createHome = kind === 'home-tree' ? createHomeTree : createHomeAgent
+  const agent = kind.startsWith('home') ? createHome({ timers, onEffect }) : createPlainAgent(effectsFile)
   const host = createHost({ environment, agent, store: plan ? killingAt(store, plan) : store, snapshotRecords: 8 })
   const log = { info: () => {}, warn: (message: string, data?: object) => say('error', { message, ...data }) }
   const front = createWebSocketFront(host, { ...environment, log, port })

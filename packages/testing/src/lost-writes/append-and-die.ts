@@ -11,7 +11,7 @@ async function run([module = '', path = '', count = '', chars = '']: readonly st
   const { openSqliteStore: open } = (await import(module)) as StoreModule // the store's own module, or a modified copy
   const store = await open(path)
   const owned = await store.acquire('s', 'me')
-  if (owned.type === 'held') throw new Error(`held by ${owned.owner}`)
+  if (owned.type !== 'acquired') throw new Error(`not acquired: ${owned.type}`)
   let { pos } = owned
   for (let number = 0; number < Number(count); number++) {
     const fact = { type: 'note-queued', note: pos + 1, text: 'x'.repeat(Number(chars)) } as const

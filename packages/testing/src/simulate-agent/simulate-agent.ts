@@ -243,7 +243,7 @@ class AgentWorld {
       agent,
       services,
       store: createSimulatedStore({
-        disk: observeDisk(this.#disk, (records) => this.#observe(records)),
+        disk: observeDisk(this.#disk, (records, session) => session === SESSION && this.#observe(records)),
         process,
         random: this.#random,
         faults: this.#storeFaults,

@@ -8,7 +8,7 @@ import { noteFault } from './coverage.ts'
 import type { SimulatedProcess } from './process.ts'
 import { createProcess } from './process.ts'
 import type { AgentParts } from './simulated-agent.ts'
-import { createSimulatedAgent, SIMULATED_PICTURE } from './simulated-agent.ts'
+import { createSimulatedAgent, listSimulatedAgents, SIMULATED_PICTURE } from './simulated-agent.ts'
 import { createSimulatedStore } from './simulated-store.ts'
 import { observeAll, observeSnapshot } from './check-world.ts'
 import type { QuestionAnswer } from '@baton/core'
@@ -77,6 +77,12 @@ function actOnPage(world: SimulatedWorld): void {
 export async function act(world: SimulatedWorld): Promise<void> {
   if (world.pages.length > 0 && world.random.chance(0.4)) {
     actOnPage(world)
+    return
+  }
+  // Requests of sessions below are rare, and people look at them.
+  if (world.observed.state.relayed.some(({ isDecided }) => !isDecided) && world.random.chance(0.5)) {
+    approve(world)
+    answer(world)
     return
   }
   let left = world.random.below(TOTAL)
@@ -173,24 +179,37 @@ function interrupt(world: SimulatedWorld): void {
 /** One person decides, or two; editing the request may trigger a policy. */
 function approve(world: SimulatedWorld): void {
   const { random, session } = world
-  const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
-  if (!call?.approval) return
-  const { id: approvalId } = call.approval
+  const approvalId = findAsked(world)
+  if (approvalId === undefined) return
   const remember = random.chance(0.15) ? { remember: random.pick(['tool', 'arguments'] as const) } : {}
   for (let people = random.chance(0.2) ? 2 : 1; people > 0; people--) {
     const decision = random.pick(['approve', 'approve', 'deny', 'edit'] as const)
     const n = random.pick([3, 3, 4, 'wrong'])
     const given = decision === 'edit' ? { decision, input: { n } } : { decision }
-    session?.decide({ approvalId, ...given, ...remember }).catch(() => {})
+    session?.decide({ approvalId, ...given, ...remember }).then(
+      () => world.tree.noteDecision(approvalId),
+      () => {},
+    )
   }
+}
+
+/** An open approval of the session, or of one below it. */
+function findAsked({ random, observed: { state } }: SimulatedWorld): string | undefined {
+  const own = state.step?.calls.flatMap(({ state: at, approval }) => (at === 'awaiting-approval' && approval?.id) || [])
+  const below = state.relayed.flatMap(({ id, type, isDecided }) => (type === 'approval' && !isDecided ? [id] : []))
+  const asked = [...(own ?? []), ...below]
+  return asked.length > 0 ? random.pick(asked) : undefined
 }
 
 /** The user answers, declines, or answers nonsense; most often there is no answer. */
 function answer(world: SimulatedWorld): void {
   const { random, session, observed } = world
-  const questions = observed.history.openQuestions()
-  if (questions.length === 0) return
-  const { questionId } = random.pick(questions)
+  const own = observed.history.openQuestions().map(({ questionId }) => questionId)
+  const below = observed.state.relayed.flatMap(({ id, type, isDecided }) =>
+    type === 'question' && !isDecided ? [id] : [],
+  )
+  if (own.length + below.length === 0) return
+  const questionId = random.pick([...own, ...below])
   const reply = random.pick([{ value: { ok: true } }, { value: { ok: 'perhaps' } }, { decline: true, reason: 'no' }])
   session?.answer({ questionId, ...reply } as QuestionAnswer).catch(() => {}) // one of its two forms
 }
@@ -221,8 +240,9 @@ function pauseOrStop(world: SimulatedWorld): void {
 
 function forge(world: SimulatedWorld): void {
   noteFault(world.coverage, 'forged-result', world.observed.state)
-  const { step, recentCalls } = world.observed.state
-  const calls = [...(step?.calls ?? []), ...recentCalls.slice(-3)]
+  const { step, recentCalls, relayed } = world.observed.state
+  const below = relayed.flatMap(({ call }) => call ?? [])
+  const calls = [...(step?.calls ?? []), ...below, ...recentCalls.slice(-3)]
   const call = calls.length > 0 ? world.random.pick(calls) : undefined
   // A client of the same handle that was not asked: a report from the asked one about its own call is not forged.
   const others = world.devices.filter(({ connection }) => connection !== call?.offer?.connection)
@@ -274,10 +294,11 @@ export async function rest(world: SimulatedWorld, tend: () => Promise<void>): Pr
   }
   await world.time.runUntil(world.time.nowMs() + 1)
   if (!isAtRest(world)) {
-    const { phase, queue, step } = world.observed.state
+    const { phase, queue, step, children, relayed } = world.observed.state
+    const below = [...children, ...relayed].map((one) => JSON.stringify(one)).join('\n')
     const calls = step?.calls.map((call) => `${call.callId} ${call.name} ${call.state}`).join(', ') ?? ''
     throw new Error(
-      `the session does not come to rest: ${phase}, ${queue.length} waiting, ${calls}, ${world.unanswered.size} unanswered`,
+      `the session does not come to rest: ${phase}, ${queue.length} waiting, ${calls}, ${world.unanswered.size} unanswered${below && '\n'}${below}`,
     )
   }
 }
@@ -291,8 +312,9 @@ export async function settleDown(world: SimulatedWorld): Promise<void> {
 }
 
 function isAtRest(world: SimulatedWorld): boolean {
-  const { phase, queue, step, turn } = world.observed.state
-  return phase === 'idle' && queue.length === 0 && step === null && turn === null && world.unanswered.size === 0
+  const { phase, queue, step, turn, children, relayed } = world.observed.state
+  const isIdle = phase === 'idle' && queue.length === 0 && step === null && turn === null
+  return isIdle && children.length + relayed.length === 0 && world.unanswered.size === 0
 }
 
 /** Starts a process: a host over the same disk; users send unanswered inputs again. */
@@ -332,12 +354,12 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
   world.deviceNames = new DeviceNames()
   world.session = undefined
   const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
-  const { effects, watch } = world
-  const parts: AgentParts = { process, random, effects, onFault, watch, faulty: () => world.faults.on }
+  const { effects, watch, delegates } = world
+  const parts: AgentParts = { process, random, effects, onFault, watch, delegates, faulty: () => world.faults.on }
   const agent = createSimulatedAgent(parts)
-  const spec = createSpec(agent, [])
+  const specs = new Map(listSimulatedAgents(agent).map((one) => [one.name, createSpec(one, [])]))
   const store = createSimulatedStore({
-    disk: world.reachDisk(process, (records) => observeAll(world, spec, records)),
+    disk: world.reachDisk(process, (records, name) => observeAll(world, specs, records, name)),
     process,
     random,
     faults: world.faults,

@@ -3,10 +3,14 @@
 import type { Accepted, Refused, Store } from '@baton/core/internal'
 import type { ClientReport, SessionRecord, UserCommand } from '@baton/core/machine'
 import type { SimulatedProcess } from './process.ts'
+import type { ObservedSession } from './observed-session.ts'
+import type { OnStored } from './simulated-world.ts'
 
 export interface OwnershipOptions {
-  /** Processes with a running model call that was not given up. */
-  readonly working: () => readonly SimulatedProcess[]
+  /** Processes with a running model call of the session that was not given up. */
+  readonly working: (session: string) => readonly SimulatedProcess[]
+  /** The session that people use. */
+  readonly root: string
   readonly fail: (failure: Error) => void
   /** Called when the session has another process than at its previous record. */
   readonly onMove: () => void
@@ -14,8 +18,8 @@ export interface OwnershipOptions {
 
 export class OwnershipWatch {
   readonly #init: OwnershipOptions
-  /** The newest epoch given by the store. */
-  #epoch = 0
+  /** The newest epoch that the store gave for each session. */
+  readonly #epochs = new Map<string, number>()
   #writer: string | undefined
   /** Inputs with an id: those in the log, and those accepted by a process. */
   readonly #stored = new Set<string>()
@@ -26,18 +30,18 @@ export class OwnershipWatch {
   }
 
   /** The store as seen by the process with this name; `onStored` receives what it has stored. */
-  observe(name: string, disk: Store, onStored: (records: readonly SessionRecord[]) => void): Store {
+  observe(name: string, disk: Store, onStored: OnStored): Store {
     return {
       ...disk,
       acquire: async (...given) => {
         const outcome = await disk.acquire(...given)
-        if (outcome.type === 'acquired') this.#noteOwner(name, outcome.epoch)
+        if (outcome.type === 'acquired') this.#noteOwner(name, given[0], outcome.epoch)
         return outcome
       },
       append: async (session, epoch, afterPos, records) => {
         const pos = await disk.append(session, epoch, afterPos, records)
-        this.#noteRecords(name, records)
-        onStored(records)
+        this.#noteRecords(name, session, records)
+        onStored(records, session)
         return pos
       },
     }
@@ -50,6 +54,11 @@ export class OwnershipWatch {
       this.#init.fail(new Error(`${input.inputId} was accepted, but is not in the log`))
   }
 
+  /** Reads the logs of the sessions again. @throws Error describing what is missing or duplicated */
+  async checkLogs(disk: Store, sessions: ReadonlyMap<string, ObservedSession>): Promise<void> {
+    for (const [session, { records }] of sessions) await this.checkLog(disk, session, records)
+  }
+
   /** Reads the session's log again. @throws Error describing what is missing or duplicated */
   async checkLog(disk: Store, session: string, observed: readonly SessionRecord[]): Promise<void> {
     const records: SessionRecord[] = []
@@ -58,9 +67,12 @@ export class OwnershipWatch {
       throw new Error(`the log has ${records.length} records that differ from the ${observed.length} appended ones`)
     const stored = new Set(records.map(({ input }) => input.inputId))
     const lost = [...this.#accepted].filter((id) => !stored.has(id))
-    if (lost.length > 0) throw new Error(`accepted, but not in the log: ${lost.join(', ')}`)
+    if (session === this.#init.root && lost.length > 0)
+      throw new Error(`accepted, but not in the log: ${lost.join(', ')}`)
     const facts = records.flatMap((record) => record.facts)
-    const settled = facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.callId] : []))
+    const settled = facts.flatMap((fact) =>
+      fact.type === 'call-settled' && fact.via === undefined ? [fact.callId] : [],
+    )
     if (new Set(settled).size < settled.length) throw new Error('a call is settled twice')
     const left = facts
       .flatMap((fact) => (fact.type === 'step-finished' ? fact.calls.map(({ callId }) => callId) : []))
@@ -68,22 +80,25 @@ export class OwnershipWatch {
     if (left.length > 0) throw new Error(`never settled: ${left.join(', ')}`)
   }
 
-  #noteOwner(name: string, epoch: number): void {
-    if (epoch <= this.#epoch) this.#init.fail(new Error(`${name} gets epoch ${epoch} after ${this.#epoch}`))
-    this.#epoch = epoch
-    const working = this.#init.working().length
+  #noteOwner(name: string, session: string, epoch: number): void {
+    const former = this.#epochs.get(session) ?? 0
+    if (epoch <= former) this.#init.fail(new Error(`${name} gets epoch ${epoch} of ${session} after ${former}`))
+    this.#epochs.set(session, epoch)
+    const working = this.#init.working(session).length
     if (working > 0)
-      this.#init.fail(
-        new Error(`${name} gets the session while ${working} model calls of its former owner are running`),
-      )
+      this.#init.fail(new Error(`${name} gets ${session} while ${working} model calls of its former owner are running`))
   }
 
-  #noteRecords(name: string, records: readonly SessionRecord[]): void {
+  #noteRecords(name: string, session: string, records: readonly SessionRecord[]): void {
+    const owned = this.#epochs.get(session)
     for (const { epoch, input, pos } of records) {
-      if (epoch !== this.#epoch)
-        this.#init.fail(new Error(`record ${pos} of ${name} is of epoch ${epoch}, and the owner's is ${this.#epoch}`))
+      if (epoch !== owned)
+        this.#init.fail(
+          new Error(`record ${pos} of ${session}, of ${name}, is of epoch ${epoch}, and the owner's is ${owned}`),
+        )
       if (input.inputId !== undefined) this.#stored.add(input.inputId)
     }
+    if (session !== this.#init.root) return
     if (this.#writer !== undefined && this.#writer !== name) this.#init.onMove()
     this.#writer = name
   }

@@ -2,47 +2,74 @@
 import type { createSpec } from '@baton/core/internal'
 import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState, takeSnapshot } from '@baton/core/machine'
-import { noteFact } from './coverage.ts'
+import { noteFact, noteFault } from './coverage.ts'
+import type { ObservedSession } from './observed-session.ts'
+import { observeSession } from './observed-session.ts'
+import { HELPERS } from './simulated-agent.ts'
 import type { SimulatedWorld } from './simulated-world.ts'
-import { FORGED, SESSION, tell } from './simulated-world.ts'
+import { fail, findObserved, FORGED, SESSION, tell, validateWires } from './simulated-world.ts'
 
-/** Observes records that were stored together. */
+/** By the agents' names. */
+export type Specs = ReadonlyMap<string, ReturnType<typeof createSpec>>
+
+/** Observes records of a session that were stored together. */
 export function observeAll(
   world: SimulatedWorld,
-  spec: ReturnType<typeof createSpec>,
+  specs: Specs,
   records: readonly SessionRecord[],
+  session: string,
 ): void {
-  for (const record of records) observe(world, spec, record)
-  world.watch.noteStored(records)
+  const { below, coverage } = world
+  const known = findObserved(world, session)
+  const observed = known ?? observeSession(session, { validate: validateWires, storingMs: world.storingMs })
+  if (!known) {
+    below.set(session, observed)
+    noteFault(coverage, 'child', world.observed.state)
+  }
+  for (const record of records) observe(world, observed, { record, specs })
+  world.watch.of(session).noteStored(records)
 }
 
-export function observeSnapshot({ observed }: SimulatedWorld, snapshot: Snapshot): void {
+export function observeSnapshot(world: SimulatedWorld, snapshot: Snapshot): void {
+  const { session } = snapshot.state
+  const observed = findObserved(world, session)
+  if (!observed) return
   observed.snapshots += 1
   try {
-    checkSnapshot(SESSION, snapshot, observed.records)
+    checkSnapshot(session, snapshot, observed.records)
   } catch (failure) {
-    observed.failure ??= failure
+    fail(world, failure)
   }
 }
 
+interface Stored {
+  readonly record: SessionRecord
+  readonly specs: Specs
+}
+
 /** Checks a record as soon as it was stored. */
-function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpec>, record: SessionRecord): void {
-  const { observed, coverage } = world
+function observe(world: SimulatedWorld, observed: ObservedSession, { record, specs }: Stored): void {
+  const { coverage } = world
   coverage.records += 1
   for (const fact of record.facts) noteFact(coverage, fact)
-  tell(world, `${record.input.type} → ${record.facts.map((fact) => fact.type).join(', ')}`)
+  const { session } = observed.state
+  const name = session === SESSION ? '' : `${session.slice(-5)}: `
+  tell(world, `${name}${record.input.type} → ${record.facts.map((fact) => fact.type).join(', ')}`)
   const before = { ...observed.state, epoch: record.epoch }
   const after = applyRecord(before, record)
-  checkForged(world, before, record)
+  if (session === SESSION) checkForged(world, before, record)
   observed.records.push(record)
   observed.history.fold(record)
   observed.state = after
-  if (JSON.stringify(record).includes('"base64"')) observed.failure ??= new Error('a record holds a picture')
+  if (JSON.stringify(record).includes('"base64"')) fail(world, new Error('a record holds a picture'))
+  const spec = specs.get(after.agent)
+  if (!spec) return fail(world, new Error(`record ${record.pos} is of agent "${after.agent}"`))
   try {
     observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
     observed.timeChecker.observe({ before, after, record, nowMs: world.time.nowMs() })
+    world.tree.noteStored(session, before, record)
   } catch (failure) {
-    observed.failure ??= failure
+    fail(world, failure)
   }
 }
 
@@ -53,7 +80,8 @@ function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpec>, rec
 function checkForged({ observed, effects }: SimulatedWorld, before: State, { input, facts }: SessionRecord): void {
   for (const fact of facts) {
     if (fact.type !== 'call-settled' || !JSON.stringify(fact.settlement).includes(FORGED)) continue
-    const call = before.step?.calls.find(({ callId }) => callId === fact.callId)
+    const calls = [...(before.step?.calls ?? []), ...before.relayed.flatMap(({ call }) => call ?? [])]
+    const call = calls.find(({ callId }) => callId === fact.callId)
     const connection = input.type === 'tool-result' ? input.connection : undefined
     if (!call?.offer || call.offer.connection !== connection)
       observed.failure ??= new Error(`${fact.callId} is settled by a forged result`)
@@ -70,21 +98,23 @@ function checkSaid({ app, observed }: SimulatedWorld): void {
 
 /** Compares the events of the world with the log: `once` means at most once, and ok means that it happened. */
 function checkEffects(world: SimulatedWorld): void {
-  const once = new Set(['pay', 'pay.asked', 'ask.pay', 'phone.spawn', 'phone.pay', 'phone.own'])
+  const once = new Set(['pay', 'pay.asked', 'ask.pay', 'phone.spawn', 'phone.pay', 'phone.own', 'phone.below'])
   for (const [callId, effect] of world.effects)
     if (once.has(effect.tool) && effect.starts > 1)
       throw new Error(`${callId} (${effect.tool}) took effect ${effect.starts} times`)
   const spoken = world.app.spoken
   if (new Set(spoken).size < spoken.length) throw new Error('a text was spoken twice')
-  for (const { callId, settlement, name } of world.observed.state.recentCalls)
-    if (settlement === 'ok' && name !== 'result.read' && !world.effects.has(callId))
+  const calls = [world.observed, ...world.below.values()].flatMap(({ state }) => state.recentCalls)
+  for (const { callId, settlement, name } of calls)
+    if (settlement === 'ok' && name !== 'result.read' && !HELPERS.has(name) && !world.effects.has(callId))
       throw new Error(`${callId} (${name}) is settled as ok, but nothing happened`)
 }
 
 /** Checks what a session at rest must have kept. @throws Error describing what is wrong */
 export function checkEnd(world: SimulatedWorld): void {
   if (world.observed.failure) throw world.observed.failure
-  world.observed.checker.finish(world.observed.state)
+  for (const { checker, state } of [world.observed, ...world.below.values()]) checker.finish(state)
+  world.tree.finish([...world.below.keys()])
   checkEffects(world)
   checkSaid(world)
   if (world.app.screen === 'thinking') throw new Error('the app is left thinking')

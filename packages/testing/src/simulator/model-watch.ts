@@ -19,10 +19,41 @@ export interface SaidSink {
 /** Milliseconds that a host waits for an aborted call. */
 const ABORT_MS = 5000
 
+/** The watches of all sessions. Each session asks its models on its own. */
+export class ModelWatches {
+  readonly #create: (session: string) => ModelWatch
+  readonly #watches = new Map<string, ModelWatch>()
+
+  constructor(find: (session: string) => FoldedLog | undefined, fail: (failure: Error) => void, nowMs: () => number) {
+    this.#create = (session) => new ModelWatch(() => find(session), fail, nowMs)
+  }
+
+  of(session: string): ModelWatch {
+    const known = this.#watches.get(session) ?? this.#create(session)
+    this.#watches.set(session, known)
+    return known
+  }
+
+  /** Called when a model is asked. */
+  begin(process: SimulatedProcess, model: string, request: ModelRequest, signal: AbortSignalLike): SaidSink {
+    return this.of(request.session).begin(process, model, request, signal)
+  }
+
+  /** Number of requests compared. */
+  get compared(): number {
+    return [...this.#watches.values()].reduce((sum, { compared }) => sum + compared, 0)
+  }
+
+  /** Called when this process's host was stopped in an orderly way. */
+  checkStopped(process: SimulatedProcess): void {
+    for (const watch of this.#watches.values()) watch.checkStopped(process)
+  }
+}
+
 export class ModelWatch {
   /** Number of requests compared. */
   compared = 0
-  readonly #log: () => FoldedLog
+  readonly #log: () => FoldedLog | undefined
   readonly #fail: (failure: Error) => void
   /** Client tools of the latest attempt, as of its start. */
   #clientTools: readonly string[] = []
@@ -36,7 +67,7 @@ export class ModelWatch {
   readonly #abortedMs = new Map<AbortSignalLike, number>()
   readonly #nowMs: () => number
 
-  constructor(log: () => FoldedLog, fail: (failure: Error) => void, nowMs: () => number) {
+  constructor(log: () => FoldedLog | undefined, fail: (failure: Error) => void, nowMs: () => number) {
     this.#log = log
     this.#fail = fail
     this.#nowMs = nowMs
@@ -46,14 +77,17 @@ export class ModelWatch {
   noteStored(records: readonly SessionRecord[]): void {
     for (const { facts } of records)
       for (const fact of facts)
-        if (fact.type === 'model-started')
-          this.#clientTools = listClientTools(this.#log().state).map(({ name }) => name)
+        if (fact.type === 'model-started') this.#clientTools = this.#listClientTools()
         else if (fact.type === 'attempt-progressed') this.#compareText(fact)
   }
 
-  /** Called when a model is asked. */
+  #listClientTools(): readonly string[] {
+    const log = this.#log()
+    return log ? listClientTools(log.state).map(({ name }) => name) : []
+  }
+
   begin(process: SimulatedProcess, model: string, request: ModelRequest, signal: AbortSignalLike): SaidSink {
-    const { attempt } = this.#log().state
+    const attempt = this.#log()?.state.attempt
     // A call given up before it began asks about the past.
     if (attempt && !signal.aborted) this.#compareRequest(model, request)
     const number = attempt?.attempt ?? 0
@@ -99,7 +133,9 @@ export class ModelWatch {
   }
 
   #compareRequest(model: string, { messages, tools, toolChoice }: ModelRequest): void {
-    const { state, history } = this.#log()
+    const log = this.#log()
+    if (!log) return
+    const { state, history } = log
     const { attempt } = state
     if (!attempt || state.phase !== 'modelling') return
     this.compared += 1

@@ -1,5 +1,5 @@
-// `npm run simulate -- --seeds N [--from S] [--processes 2]`: runs seeds and prints what they met; a failing seed
-// prints its story.
+// `npm run simulate -- --seeds N [--from S] [--processes 2] [--trees]`: runs seeds and prints what they met; a failing
+// seed prints its story. With `--trees`, every seed's agent calls other agents, else every second one's.
 import { parseArgs } from 'node:util'
 import { createSimulationCoverage, reportCoverage, reportOwnership } from './coverage.ts'
 import { simulate } from './simulate.ts'
@@ -14,6 +14,7 @@ async function main(): Promise<number> {
       seeds: { type: 'string', default: '500' },
       from: { type: 'string', default: '1' },
       processes: { type: 'string', default: '1' },
+      trees: { type: 'boolean', default: false },
     },
   })
   const coverage = createSimulationCoverage()
@@ -23,7 +24,7 @@ async function main(): Promise<number> {
   let failed = 0
   for (let seed = from; seed < from + seeds && failed < FAILURES_MAX; seed++) {
     try {
-      await run({ seed, coverage })
+      await run({ seed, coverage, ...(values.trees && { delegates: true }) })
     } catch (error) {
       failed += 1
       console.error(error instanceof Error ? error.message : error, '\n')

@@ -70,9 +70,9 @@ export async function simulateTwoProcesses(options: SimulateOptions): Promise<Si
     const owner = peers.all.find(({ world }) => world.session)
     await checkPages(owner?.world ?? base)
     checkEnd(base)
-    await peers.watch.checkLog(base.disk, SESSION, observed.records)
+    await peers.watch.checkLogs(base.disk, new Map([[SESSION, observed], ...base.below]))
   } catch (cause) {
-    throw new SimulationError(options.seed, story, cause, ' --processes 2')
+    throw new SimulationError(options.seed, story, cause, ` --processes 2${options.delegates ? ' --trees' : ''}`)
   }
   return base
 }
@@ -83,7 +83,8 @@ function createPeers(options: SimulateOptions): Peers {
   const leaseMs = random.pick([4000, 10_000])
   const disk = createMemoryStore({ clock: { nowMs: () => time.nowMs() }, leaseMs })
   const watch = new OwnershipWatch({
-    working: () => base.watch.running(),
+    root: SESSION,
+    working: (session) => base.watch.of(session).running(),
     fail: (failure) => (observed.failure ??= failure),
     onMove: () => noteFault(coverage, 'move', observed.state),
   })

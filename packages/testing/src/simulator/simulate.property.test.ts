@@ -42,6 +42,12 @@ const FACTS = [
   'session-described',
   'client-tools-set',
   'client-renewed',
+  'child-begun',
+  'child-ending',
+  'child-closed',
+  'request-relayed',
+  'request-withdrawn',
+  'decision-ignored',
 ]
 
 test('every simulated session comes to rest with all invariants held', async () => {

@@ -39,7 +39,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
     await checkPages(world)
     checkEnd(world)
   } catch (cause) {
-    throw new SimulationError(options.seed, world.story, cause)
+    throw new SimulationError(options.seed, world.story, cause, options.delegates ? ' --trees' : '')
   }
   return world
 }

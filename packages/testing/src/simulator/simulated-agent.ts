@@ -11,7 +11,7 @@ import type {
   Tool,
   ToolContext,
 } from '@baton/core/internal'
-import { BatonError, defineAgent, tool } from '@baton/core/internal'
+import { BatonError, defineAgent, delegate, findDelegate, tool } from '@baton/core/internal'
 import type { ErrorCode } from '@baton/core/internal'
 import type { Random } from '@baton/core/testing'
 import type { ModelWatch, SaidSink } from './model-watch.ts'
@@ -19,6 +19,19 @@ import type { SimulatedProcess } from './process.ts'
 
 /** Real events of the simulated world, whatever the log says: starts of each call's tool. */
 export type Effects = Map<string, { readonly tool: string; starts: number }>
+
+/** Calls `onEffect` when a call's tool begins, on a host or a client. */
+export function createEffects(onEffect: (callId: string, tool: string) => void): Effects {
+  const effects: Effects = new Map()
+  const set = effects.set.bind(effects)
+  effects.set = (callId, effect) => {
+    const { starts = 0 } = effects.get(callId) ?? {}
+    set(callId, effect)
+    if (effect.starts > starts) onEffect(callId, effect.tool)
+    return effects
+  }
+  return effects
+}
 
 export interface AgentParts {
   readonly process: SimulatedProcess
@@ -28,6 +41,8 @@ export interface AgentParts {
   /** While false, models and tools behave well. */
   readonly faulty: () => boolean
   readonly watch: Pick<ModelWatch, 'begin'>
+  /** Whether the agent has tools that call other agents. */
+  readonly delegates?: boolean
 }
 
 export const SIMULATED_PICTURE: ImagePart = {
@@ -38,17 +53,84 @@ export const SIMULATED_PICTURE: ImagePart = {
 
 const INPUT = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
 
+/** Client tools of every simulated agent. */
+export const CLIENT_TOOLS = ['phone.look', 'phone.spawn', 'phone.pay', 'phone.cancel'] as const
+/** A client tool of the agents below the first one, which runs on devices that name it. */
+export const BELOW_TOOL = 'phone.below'
+/** Their tools that call other agents, and their names. */
+export const HELPERS: ReadonlySet<string> = new Set(['helper', 'helper2'])
+
 export function createSimulatedAgent(parts: AgentParts): Agent {
   return defineAgent({
+    ...shareParts(parts),
     name: 'simulated',
+    tools: [...simulatedTools(parts), ...(parts.delegates ? [callAgent(createHelper(parts))] : [])],
+  })
+}
+
+/** The agent, and all agents below it. */
+export function listSimulatedAgents(first: Agent): readonly Agent[] {
+  const agents = [first]
+  for (const agent of agents)
+    for (const { delegation } of agent.tools ?? []) {
+      const below = delegation && findDelegate(delegation)
+      if (below && !agents.some(({ name }) => name === below.name)) agents.push(below)
+    }
+  return agents
+}
+
+/** Calls an agent that may call itself. */
+function createHelper(parts: AgentParts): Agent {
+  const tools = [
+    ...simulatedTools(parts),
+    tool({ name: BELOW_TOOL, description: BELOW_TOOL, input: INPUT, timeoutMs: 5000, awayMs: 3000 }),
+    tool({
+      name: 'read.page',
+      description: 'read.page',
+      input: INPUT,
+      effect: 'pure',
+      trust: 'untrusted',
+      timeoutMs: 4000,
+      execute: (_, context) => act(parts, 'read.page', context),
+    }),
+  ]
+  const shared = shareParts(parts)
+  const second: Agent = defineAgent({
+    ...shared,
+    name: 'helper2',
+    tools: [
+      ...tools,
+      delegate({ agent: () => second, name: 'helper2', description: 'helps', input: INPUT, prompt: sayTask }),
+    ],
+  })
+  return defineAgent({ ...shared, name: 'helper', tools: [...tools, callAgent(second)] })
+}
+
+function callAgent(agent: Agent): Tool {
+  return delegate({ agent, description: 'helps', input: INPUT, prompt: sayTask, timeoutMs: 15_000 })
+}
+
+function sayTask(input: unknown): string {
+  return `do ${JSON.stringify(input)}`
+}
+
+function shareParts(parts: AgentParts) {
+  return {
     instructions: 'Simulate.',
     model: [createSimulatedModel('sim/one', parts), createSimulatedModel('sim/two', parts)],
-    tools: simulatedTools(parts),
     approvalPolicy: decideByPolicy,
-    limits: { turnMs: 60_000, awayMs: 20_000, approvalMs: 10_000, toolRounds: 4, callsPerTurn: 8, parallelCalls: 3 },
+    limits: {
+      turnMs: 60_000,
+      awayMs: 20_000,
+      approvalMs: 10_000,
+      toolRounds: 4,
+      callsPerTurn: 8,
+      parallelCalls: 3,
+      ...(parts.delegates && { children: 2, treeSessions: 6, turnTokens: 4000 }),
+    },
     window: { exchanges: 6 },
     retry: { attempts: 2 },
-  })
+  }
 }
 
 /** Four is never allowed, even if a person edited it; two of a file needs approval. */
@@ -208,12 +290,15 @@ function readAnswer(parts: AgentParts, said: Said): ModelAnswer {
   return {
     parts: answer,
     finish: parts.faulty() && random.chance(0.05) ? 'max-tokens' : finish,
-    usage: {},
+    usage: parts.delegates ? { inputTokens: 100 + random.below(300), outputTokens: random.below(100) } : {},
     model: said.id,
   }
 }
 
 function findCall(random: Random, { tools, handle }: Said): ModelPart {
+  const helpers = tools.filter((name) => HELPERS.has(name))
+  if (helpers.length > 0 && random.chance(0.25))
+    return { type: 'call', name: random.pick(helpers), arguments: random.pick(['{"n":1}', '{"n":1}', '{"n":4}']) }
   if (handle !== undefined && random.chance(0.6))
     return { type: 'call', name: 'result.read', arguments: JSON.stringify({ handle, offset: 12_288 }) }
   const given = random.pick([

@@ -22,6 +22,8 @@ export interface DeviceOptions {
   readonly connection: string
   /** Milliseconds. If set, it has no connection that could break, and holds its place by a lease. */
   readonly leaseMs?: number
+  /** Names of the agents' client tools that it runs; those of its session's agent by default. */
+  readonly tools?: readonly string[]
   /** Whether it provides its own tool. */
   readonly brings: boolean
   readonly time: VirtualTime
@@ -33,11 +35,11 @@ export interface DeviceOptions {
 }
 
 export function openDevice(init: DeviceOptions): SimulatedDevice {
-  const { session, connection, leaseMs, time, random } = init
+  const { session, connection, leaseMs, tools, time, random } = init
   let open = true
   const events = session.events({ delivery: true })
   const principal = 'ann'
-  const can = { sequential: false, claims: true, reportsPlayback: true, asks: true, ...(leaseMs && { leaseMs }) }
+  const can = { ...ABILITIES, ...(leaseMs && { leaseMs }), ...(tools && { tools }) }
   const attach = (): void => {
     const attached = session.submit({ type: 'client-attached', connection, principal, ...can })
     attached.catch(() => {}) // a dead host answers nothing
@@ -109,6 +111,8 @@ function keepRenewing({ time, random }: DeviceOptions, leaseMs: number, renew: (
   }
   time.timers.start(leaseMs / 2, next)
 }
+
+const ABILITIES = { sequential: false, claims: true, reportsPlayback: true, asks: true }
 
 const OWN_TOOL: ClientToolSpec = {
   name: 'phone.own',

@@ -1,6 +1,7 @@
 // A store that outlives the simulated processes, as seen by one of them: slow, failing before or after the operation.
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { CHILD_PREFIX } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import type { SimulatedProcess } from './process.ts'
@@ -41,9 +42,9 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
   }
   return {
     leaseMs: disk.leaseMs,
-    acquire: (session, owner, address) => around('store.acquire', () => disk.acquire(session, owner, address)),
+    acquire: (...given) => around(nameAct('store.acquire', given[0]), () => disk.acquire(...given)),
     append: (session, epoch, afterPos, records) =>
-      around('store.append', async () => {
+      around(nameAct('store.append', session), async () => {
         const fails = random.chance(faults.failing)
         if (fails && random.chance(0.5)) throw failed()
         const pos = await disk.append(session, epoch, afterPos, records)
@@ -63,13 +64,14 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
     rest: (session, epoch) => around('store.rest', async () => await disk.rest?.(session, epoch)),
     resume: (resting) => around('store.resume', async () => (await disk.resume?.(resting)) ?? false),
     requestHandover: (session, owner) => disk.requestHandover(session, owner),
-    put: (session, records) => disk.put(session, records),
-    list: () => disk.list(),
+    put: (...given) => disk.put(...given),
+    list: (options) => disk.list(options),
+    children: (...given) => disk.children(...given),
     listRecoverable: async function* () {
       await process.point('store.listRecoverable')
       yield* disk.listRecoverable()
     },
-    restore: (session, records) => disk.restore(session, records),
+    restore: (...given) => disk.restore(...given),
     remove: (session, owner) => disk.remove(session, owner),
     snapshots: {
       put: (session, snapshot) =>
@@ -94,13 +96,21 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
 }
 
 /** `onStored` receives records as soon as the disk has them, whether or not others learn of it. */
-export function observeDisk(disk: Store, onStored: (records: readonly SessionRecord[]) => void): Store {
+export function observeDisk(
+  disk: Store,
+  onStored: (records: readonly SessionRecord[], session: string) => void,
+): Store {
   return {
     ...disk,
     append: async (session, epoch, afterPos, records) => {
       const pos = await disk.append(session, epoch, afterPos, records)
-      onStored(records)
+      onStored(records, session)
       return pos
     },
   }
+}
+
+/** Children have other crash points. */
+function nameAct(name: string, session: string): string {
+  return session.startsWith(CHILD_PREFIX) ? `${name} of a child` : name
 }

@@ -2,23 +2,26 @@
 // each record passes. It does not know what happens in it.
 import type { Accepted, Host, Refused, Session, Store, Message, ModelRequest } from '@baton/core/internal'
 import { frontOf } from '@baton/core/internal'
-import type { ClientReport, History, SessionRecord, State, UserCommand } from '@baton/core/machine'
-import { createHistory, initialState, effectKey, outstanding } from '@baton/core/machine'
-import type { InvariantChecker, Random } from '@baton/core/testing'
-import { createInvariantChecker, createRandom } from '@baton/core/testing'
+import type { ClientReport, SessionRecord, UserCommand } from '@baton/core/machine'
+import type { Random } from '@baton/core/testing'
+import { createRandom } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
 import { DeviceNames } from '@baton/server/internal'
 import type { SimulationCoverage } from './coverage.ts'
 import { createSimulationCoverage, noteFault } from './coverage.ts'
-import { ModelWatch } from './model-watch.ts'
+import { ModelWatches } from './model-watch.ts'
+import type { ObservedSession } from './observed-session.ts'
+import { observeSession } from './observed-session.ts'
 import type { SimulatedProcess } from './process.ts'
 import { CRASH_POINTS, createProcess } from './process.ts'
 import type { Effects } from './simulated-agent.ts'
+import { BELOW_TOOL, CLIENT_TOOLS, createEffects } from './simulated-agent.ts'
 import type { DeviceMemory, SimulatedDevice } from './simulated-device.ts'
 import { openDevice } from './simulated-device.ts'
 import type { AppMemory, SimulatedApp } from './simulated-app.ts'
 import { createAppMemory, openApp } from './simulated-app.ts'
 import { observeDisk } from './simulated-store.ts'
+import { TreeWatch } from './check-tree.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { createVirtualTime } from './virtual-time.ts'
 import type { SimulatedServer } from './simulated-front.ts'
@@ -45,6 +48,8 @@ export interface SimulateOptions {
   readonly storingMs?: number
   /** Version 2 pages that follow the session throughout; 0 by default. */
   readonly pages?: number
+  /** Whether the agent calls other agents; by default those of even seeds do. */
+  readonly delegates?: boolean
 }
 
 /** Everything that belongs to one run. */
@@ -57,20 +62,19 @@ export interface SimulatedWorld {
   readonly effects: Effects
   /** One for each version 2 device that ever existed: none knows what another has done. */
   readonly memories: DeviceMemory[]
-  readonly watch: ModelWatch
+  readonly watch: ModelWatches
   readonly coverage: SimulationCoverage
   readonly story: string[]
   readonly faults: { failing: number; slow: number; on: boolean }
-  readonly observed: {
-    state: State
-    readonly history: History
-    readonly checker: InvariantChecker
-    readonly timeChecker: TimeChecker
-    /** Every record, as it was stored. */
-    readonly records: SessionRecord[]
-    snapshots: number
-    failure: unknown
-  }
+  /** The session of people and apps: the root of its tree. */
+  readonly observed: ObservedSession & { failure: unknown }
+  /** The sessions below it, by name. */
+  readonly below: Map<string, ObservedSession>
+  readonly tree: TreeWatch
+  /** Maximum milliseconds between a decision and its record, if not the usual ones. */
+  readonly storingMs: number | undefined
+  /** The agent has tools that call other agents. */
+  readonly delegates: boolean
   /** Sent inputs, until they are known to be accepted or refused. */
   readonly unanswered: Map<string, UserCommand | ClientReport>
   process: SimulatedProcess
@@ -103,7 +107,7 @@ export interface SimulatedWorld {
   readonly onRejection: (session: Session) => void
 }
 
-export type OnStored = (records: readonly SessionRecord[]) => void
+export type OnStored = (records: readonly SessionRecord[], session: string) => void
 
 /** Wall-clock time at the start of every world. */
 const START_MS = Date.UTC(2026, 0, 1)
@@ -119,6 +123,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
   // Behaves like a store file that is opened only after its former owner died, so nothing is held.
   const clock = { nowMs: () => time.nowMs() }
   const disk = createMemoryStore({ clock, leaseMs: random.pick([10_000, 60_000]) })
+  const effects = createEffects((callId, tool) => world.tree.noteEffect(callId, tool))
   let last = 0
   const world: SimulatedWorld = {
     time,
@@ -129,22 +134,27 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
       disk.expireLeases()
       return observeDisk(disk, onStored)
     },
-    effects: new Map(),
+    effects,
     memories: [],
-    watch: new ModelWatch(
-      () => world.observed,
-      (failure) => (world.observed.failure ??= failure),
+    watch: new ModelWatches(
+      (session) => findObserved(world, session),
+      (failure) => fail(world, failure),
       () => time.nowMs(),
     ),
+    delegates: options.delegates ?? options.seed % 2 === 0,
+    below: new Map(),
+    storingMs: options.storingMs,
+    tree: new TreeWatch({
+      root: SESSION,
+      effects,
+      find: (session) => findObserved(world, session),
+      fail: (failure) => fail(world, failure),
+      isAsking: (session) => world.watch.of(session).running().length > 0,
+    }),
     story: [],
     faults: { failing: random.chance(0.5) ? 0.03 : 0, slow: random.chance(0.5) ? 0.05 : 0, on: true },
     observed: {
-      state: initialState(SESSION),
-      history: createHistory({ keepAll: true }),
-      checker: createInvariantChecker({ validate: validateWires }),
-      timeChecker: createTimeChecker(options.storingMs),
-      records: [],
-      snapshots: 0,
+      ...observeSession(SESSION, { validate: validateWires, storingMs: options.storingMs }),
       failure: undefined,
     },
     unanswered: new Map(),
@@ -167,6 +177,16 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
     onRejection: () => {},
   }
   return world
+}
+
+/** The session of this name, once it has a record. */
+export function findObserved({ observed, below }: SimulatedWorld, session: string): ObservedSession | undefined {
+  return session === SESSION ? observed : below.get(session)
+}
+
+/** Notes the first failure. */
+export function fail({ observed }: SimulatedWorld, failure: unknown): void {
+  observed.failure ??= failure
 }
 
 /** Dies at one of the next crash points, or right now. */
@@ -213,7 +233,14 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
     const lease = random.chance(0.3) ? { leaseMs: 5000 } : {}
     const brings = random.chance(0.4)
     world.devices.push(
-      openDevice({ ...shared, ...lease, brings, session: frontOf(session), memory: chooseMemory(world) }),
+      openDevice({
+        ...shared,
+        ...lease,
+        ...chooseTools(world),
+        brings,
+        session: frontOf(session),
+        memory: chooseMemory(world),
+      }),
     )
     return
   }
@@ -245,6 +272,11 @@ export function openPage(
 /** Empty until a host has started. */
 export function listServers({ host, process, time, deviceNames, address }: SimulatedWorld): readonly SimulatedServer[] {
   return host ? [{ host, process, time, deviceNames, address }] : []
+}
+
+/** Some devices name their tools, among them a tool of agents below. */
+function chooseTools({ delegates, random }: SimulatedWorld): { readonly tools?: readonly string[] } {
+  return delegates && random.chance(0.5) ? { tools: [...CLIENT_TOOLS, BELOW_TOOL] } : {}
 }
 
 /** An earlier device returns, or a new one connects. */
@@ -288,43 +320,4 @@ export function validateWires(messages: readonly Message[]): readonly { readonly
 
 function readName(part: { readonly type: string; readonly name?: string }): readonly string[] {
   return part.type === 'call' && part.name !== undefined ? [part.name] : []
-}
-
-interface TimeChecker {
-  /** `nowMs`: the true time at which the record was stored. @throws Error describing what is wrong */
-  observe(step: TimeStep): void
-}
-
-interface TimeStep {
-  readonly before: State
-  readonly after: State
-  readonly record: SessionRecord
-  readonly nowMs: number
-}
-
-/** Maximum milliseconds between a decision and its record: a slow store, and retried appends. */
-const STORING_MS = 15_000
-
-function createTimeChecker(storingMs = STORING_MS): TimeChecker {
-  let owner: { readonly epoch: number; readonly recordMs: number; readonly nowMs: number } | undefined
-  return {
-    observe: ({ before, after, record, nowMs }) => {
-      if (record.input.type === 'timer-fired') checkFiring(before, after)
-      // Its next owner may have been away for the whole time shown by the wall clock.
-      if (owner?.epoch !== record.epoch) owner = { epoch: record.epoch, recordMs: record.nowMs, nowMs }
-      const passedMs = nowMs - owner.nowMs
-      const countedMs = record.nowMs - owner.recordMs
-      if (Math.abs(passedMs - countedMs) > storingMs)
-        throw new Error(`record ${record.pos}: the session counted ${countedMs} ms while ${passedMs} ms passed`)
-    },
-  }
-}
-
-/** The wait it fired for has ended, possibly together with other waits. */
-function checkFiring(before: State, after: State): void {
-  const owed = new Set(outstanding(after).map(effectKey))
-  const gone = outstanding(before).filter((effect) => effect.type === 'set-timer' && !owed.has(effectKey(effect)))
-  const early = gone.flatMap((effect) => (effect.type === 'set-timer' ? [effect.atMs - after.nowMs] : []))
-  if (early.length > 0 && early.every((ms) => ms > 0))
-    throw new Error(`a timer fired ${Math.min(...early)} ms before its time`)
 }

@@ -64,6 +64,7 @@ export function createStoreLink(time: VirtualTime, random: Random): StoreLink {
       resume: (...given) => over(async () => (await store.resume?.(...given)) ?? false),
       requestHandover: (...given) => over(() => store.requestHandover(...given)),
       read: (...given) => overEach(() => store.read(...given)),
+      children: (...given) => overEach(() => store.children(...given)),
       list: (...given) => overEach(() => store.list(...given)),
       listRecoverable: () => overEach(() => store.listRecoverable()),
       snapshots: {

@@ -4,7 +4,7 @@ import { createHost, createNodeEnvironment } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { appendFileSync } from 'node:fs'
-import { createHomeAgent } from '../home-clients/home-agent.ts'
+import { createHomeAgent, createHomeTree } from '../home-clients/home-agent.ts'
 import { killingAt } from '../kill-loop/killing-store.ts'
 import { createPlainAgent } from '../kill-loop/plain-agent.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
@@ -17,7 +17,7 @@ export interface PeerServerWords {
   readonly aheadMs: number
   readonly leaseMs: number
   /** The agent of version 2 clients, whose effects are lines of tool and session; otherwise the plain one. */
-  readonly kind?: 'home'
+  readonly kind?: 'home' | 'home-tree'
   /** When it kills itself; never if absent. */
   readonly plan?: KillPlan
 }
@@ -42,8 +42,8 @@ async function serve(words: PeerServerWords): Promise<void> {
   const store = await openPostgresStore(url, { leaseMs })
   const onEffect = (...effect: readonly string[]): void =>
     appendFileSync(effectsFile, `${effect.join(' ')}\n`, { flush: true })
-  const agent =
-    kind === 'home' ? createHomeAgent({ timers: environment.timers, onEffect }) : createPlainAgent(effectsFile)
+  const createHome = kind === 'home-tree' ? createHomeTree : createHomeAgent
+  const agent = kind ? createHome({ timers: environment.timers, onEffect }) : createPlainAgent(effectsFile)
   const log = {
     info: (message: string) => message.startsWith(PASSED_ON) && say('output', { event: PASSED_ON }),
     warn: (message: string, data?: object) => say('error', { message, ...data }),

@@ -1,6 +1,8 @@
 // The tables of a PostgreSQL store and their migrations. All times come from the database: leases are measured by its
 // `now_ms()`, so clocks of the processes do not matter.
-import type { PoolClient } from 'pg'
+import type { ClientBase } from 'pg'
+
+type Connection = Pick<ClientBase, 'query'>
 
 /** Each migration runs once, in order. A published one never changes. */
 const MIGRATIONS: readonly string[] = [
@@ -93,13 +95,76 @@ const MIGRATIONS: readonly string[] = [
     IF p_epoch > (SELECT last_value FROM %s.epochs) THEN PERFORM setval('%s.epochs', p_epoch); END IF;
   END $$;
   `,
+  `
+  -- The root of a child, by name: the children of a tree that is restored come before their root.
+  ALTER TABLE %s.sessions ADD COLUMN root text COLLATE "C";
+  CREATE INDEX sessions_under ON %s.sessions (root, id) WHERE root IS NOT NULL;
+  CREATE INDEX sessions_alone ON %s.sessions (id) WHERE root IS NULL;
+
+  -- As before, but a child is refused: also to a process of the version before, which knows none.
+  CREATE OR REPLACE FUNCTION %s.acquire(p_id text, p_owner text, p_address text, p_lease_ms bigint)
+    RETURNS TABLE (held_by text, held_at text, epoch bigint, pos bigint, until_ms bigint) LANGUAGE plpgsql AS $$
+  DECLARE
+    s %s.sessions;
+    l %s.leases;
+    t bigint;
+  BEGIN
+    INSERT INTO %s.sessions AS known (id) VALUES (p_id) ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING * INTO s;
+    IF s.root IS NOT NULL THEN
+      RAISE EXCEPTION 'session % belongs to session %', s.id, s.root USING ERRCODE = 'BTN01', DETAIL = s.root;
+    END IF;
+    SELECT * INTO l FROM %s.leases WHERE session = s.key FOR UPDATE;
+    t := %s.now_ms();
+    IF l.owner <> p_owner AND l.until_ms > t THEN
+      RETURN QUERY SELECT l.owner, l.address, NULL::bigint, NULL::bigint, l.until_ms;
+      RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(hashtext('%s.epochs'));
+    UPDATE %s.sessions AS known SET epoch = nextval('%s.epochs'), is_owned = true WHERE known.key = s.key
+      RETURNING * INTO s;
+    INSERT INTO %s.leases AS known (session, owner, address, until_ms) VALUES (s.key, p_owner, p_address, t + p_lease_ms)
+      ON CONFLICT (session) DO UPDATE SET owner = p_owner, address = p_address, until_ms = t + p_lease_ms,
+        asked_by = CASE WHEN l.owner = p_owner AND l.until_ms > t THEN known.asked_by END;
+    RETURN QUERY SELECT NULL::text, NULL::text, s.epoch, s.pos, t + p_lease_ms;
+  END $$;
+
+  -- Gives a child a new epoch. No row: its root is gone, or has another epoch. A row without an epoch: it is no child of
+  -- this root. The rows are locked in the order in which appends lock theirs, and the root is shared with its other
+  -- children, which are acquired at the same time.
+  CREATE FUNCTION %s.acquire_under(p_id text, p_root text, p_root_epoch bigint)
+    RETURNS TABLE (of_root text, pos bigint, epoch bigint, until_ms bigint) LANGUAGE plpgsql AS $$
+  DECLARE
+    r %s.sessions;
+    s %s.sessions;
+  BEGIN
+    IF p_id COLLATE "C" < p_root COLLATE "C" THEN
+      PERFORM FROM %s.sessions AS known WHERE known.id = p_id FOR UPDATE;
+    END IF;
+    SELECT * INTO r FROM %s.sessions AS known WHERE known.id = p_root FOR SHARE;
+    IF r.epoch IS DISTINCT FROM p_root_epoch OR r.root IS NOT NULL THEN RETURN; END IF;
+    INSERT INTO %s.sessions AS known (id, root) VALUES (p_id, p_root) ON CONFLICT (id) DO UPDATE SET id = known.id
+      RETURNING * INTO s;
+    IF s.root <> p_root OR s.root IS NULL AND s.pos >= 0 THEN
+      RETURN QUERY SELECT s.root, s.pos, NULL::bigint, NULL::bigint;
+      RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(hashtext('%s.epochs'));
+    UPDATE %s.sessions AS known SET root = p_root, epoch = nextval('%s.epochs'), is_owned = false WHERE known.key = s.key
+      RETURNING * INTO s;
+    DELETE FROM %s.leases WHERE session = s.key;
+    RETURN QUERY SELECT s.root, s.pos, s.epoch, (SELECT l.until_ms FROM %s.leases l WHERE l.session = r.key);
+  END $$;
+  `,
 ]
 
 export const STORE_VERSION = MIGRATIONS.length
 
-/** Migrates the tables of `schema` to this version. Processes that start together do it one after the other. */
-export async function migrate(client: PoolClient, schema: string): Promise<void> {
-  if ((await readVersion(client, schema)) >= STORE_VERSION) return
+/**
+ * Migrates the tables of `schema` to this version, or to an older one for a test. Processes that start together do it one
+ * after the other.
+ */
+export async function migrate(client: Connection, schema: string, toVersion = STORE_VERSION): Promise<void> {
+  if ((await readVersion(client, schema)) >= toVersion) return
   await client.query('BEGIN')
   try {
     await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`${schema}.migrations`])
@@ -107,7 +172,7 @@ export async function migrate(client: PoolClient, schema: string): Promise<void>
     await client.query(
       `CREATE TABLE IF NOT EXISTS ${schema}.migrations (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`,
     )
-    for (let version = (await readVersion(client, schema)) + 1; version <= STORE_VERSION; version++) {
+    for (let version = (await readVersion(client, schema)) + 1; version <= toVersion; version++) {
       await client.query((MIGRATIONS[version - 1] ?? '').replaceAll('%s', schema))
       await client.query(`INSERT INTO ${schema}.migrations (version) VALUES ($1)`, [version])
     }
@@ -119,7 +184,7 @@ export async function migrate(client: PoolClient, schema: string): Promise<void>
 }
 
 /** The version of the store's tables; 0 if it has none yet. */
-export async function readVersion(client: PoolClient, schema: string): Promise<number> {
+export async function readVersion(client: Connection, schema: string): Promise<number> {
   const { rows } = await client.query<{ known: string | null }>('SELECT to_regclass($1) AS known', [
     `${schema}.migrations`,
   ])

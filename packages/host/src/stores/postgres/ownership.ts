@@ -1,6 +1,7 @@
 // Ownership of the sessions in a PostgreSQL store: leases by the database's clock, and epochs.
-import type { Acquired, HeldByOther, Holder, OwnedLogStore } from '@baton/core/internal'
-import { BatonError, checkName } from '@baton/core/internal'
+import type { Acquired, HeldByOther, Holder, NotTheRoot, OwnedLogStore, Under } from '@baton/core/internal'
+import { BatonError, isBatonError } from '@baton/core/internal'
+import { checkChild, checkNames, checkOwn } from '../child-checks.ts'
 import { checkLeft } from '../lease-book.ts'
 import { checkText } from '../legal-text.ts'
 import type { AppendQueue } from './append-queue.ts'
@@ -31,14 +32,16 @@ export function openOwnership(connections: PostgresConnections, { appends, lease
   }
   return {
     leaseMs,
-    acquire: async (session, owner, address) => {
-      checkName('a session’s id', session)
-      const rows = await connections.query<AcquireRow>(`SELECT * FROM ${schema}.acquire($1, $2, $3, $4)`, [
-        session,
-        owner,
-        address ?? null,
-        leaseMs,
-      ])
+    acquire: async (session, owner, address, under) => {
+      checkNames(session, under)
+      if (under) return await acquireUnder(connections, session, under)
+      const values = [session, owner, address ?? null, leaseMs]
+      const rows = await connections
+        .query<AcquireRow>(`SELECT * FROM ${schema}.acquire($1, $2, $3, $4)`, values)
+        .catch((cause: unknown) => {
+          checkOwn(session, { root: readRoot(cause) })
+          throw cause
+        })
       return readAcquired(rows[0])
     },
     append: async (session, epoch, afterPos, records) => {
@@ -63,7 +66,8 @@ export function openOwnership(connections: PostgresConnections, { appends, lease
     resume: async ({ session, owner, epoch, pos, address }) => {
       checkText('a session’s id', session)
       const rows = await connections.query(
-        `WITH mine AS (UPDATE ${schema}.sessions SET is_owned = true WHERE id = $1 AND epoch = $2 AND pos = $3 RETURNING key)
+        `WITH mine AS (UPDATE ${schema}.sessions SET is_owned = true WHERE id = $1 AND epoch = $2 AND pos = $3
+           AND root IS NULL RETURNING key)
          INSERT INTO ${schema}.leases AS known (session, owner, address, until_ms)
            SELECT key, $4, $5, ${schema}.now_ms() + $6 FROM mine
            ON CONFLICT (session) DO UPDATE SET until_ms = excluded.until_ms WHERE known.owner = excluded.owner
@@ -80,6 +84,29 @@ export function openOwnership(connections: PostgresConnections, { appends, lease
       )
     },
   }
+}
+
+/** @throws BatonError `illegal_input`, `store_failed` */
+async function acquireUnder(
+  { query, schema }: PostgresConnections,
+  session: string,
+  { root, rootEpoch }: Under,
+): Promise<Acquired | NotTheRoot> {
+  checkChild(session, root, undefined)
+  const [row] = await query<{ of_root: string | null; pos: string; epoch: string | null; until_ms: string | null }>(
+    `SELECT * FROM ${schema}.acquire_under($1, $2, $3)`,
+    [session, root, rootEpoch],
+  )
+  if (!row) return { type: 'not-the-root' }
+  const pos = Number(row.pos)
+  checkChild(session, root, { root: row.of_root, pos })
+  return { type: 'acquired', epoch: Number(row.epoch), pos, leaseUntilMs: Number(row.until_ms ?? 0) }
+}
+
+/** The root that the database names as it refuses to give a child without it. */
+function readRoot(cause: unknown): string | undefined {
+  const refusal = (isBatonError(cause) ? cause.cause : undefined) as { code?: unknown; detail?: unknown } | undefined // of pg
+  return refusal?.code === 'BTN01' && typeof refusal.detail === 'string' ? refusal.detail : undefined
 }
 
 interface AcquireRow {

@@ -6,6 +6,7 @@ import type { PostgresServer } from '@baton/testing/postgres'
 import { findPostgres, startPostgres } from '@baton/testing/postgres'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migrate } from './migrations.ts'
 import { openPostgresStore } from './postgres-store.ts'
 
 const programs = findPostgres('the PostgreSQL store', console.warn)
@@ -46,6 +47,10 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
       list: async function* (options) {
         await steer()
         yield* store.list(options)
+      },
+      children: async function* (...given) {
+        await steer()
+        yield* store.children(...given)
       },
       listRecoverable: async function* () {
         await steer()
@@ -191,6 +196,116 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     await expect(open(schema)).rejects.toThrow('version 99')
   })
 
+  test('tables of the version before are upgraded with what they have, and processes of that version take no child', async () => {
+    const schema = `test_${(schemas += 1)}`
+    const admin = new Client({ connectionString: database })
+    await admin.connect()
+    await migrate(admin, schema, 1)
+    // As that version wrote it.
+    await admin.query(`INSERT INTO ${schema}.sessions (id, epoch, pos, last_ms, is_owned) VALUES ('s', 3, 0, 7, true)`)
+    await admin.query(`SELECT setval('${schema}.epochs', 3)`)
+    await admin.query(`INSERT INTO ${schema}.records VALUES (1, 0, 1, 'pause', 'session-paused', $1)`, [
+      JSON.stringify(record(0, 3)),
+    ])
+    await expect(openPostgresStore(database, { schema, readOnly: true })).rejects.toThrow('tables of version 1')
+    const stores = await Promise.all([open(schema), open(schema)])
+    const [store] = stores
+    expect(await listPositions(store!, 's')).toEqual([0])
+    const root = await acquired(store!, 's', 'ann')
+    expect(root).toMatchObject({ epoch: 4, pos: 0 })
+    const child = await store!.acquire('child', 'ann', undefined, { root: 's', rootEpoch: root.epoch })
+    expect(child).toMatchObject({ type: 'acquired', epoch: 5, pos: -1 })
+    const acquire = (id: string) => admin.query(`SELECT * FROM ${schema}.acquire($1, 'former', NULL, 10000)`, [id])
+    await expect(acquire('child')).rejects.toThrow('session child belongs to session s')
+    expect((await acquire('s')).rows[0]).toMatchObject({ held_by: 'ann' })
+    expect((await acquire('another')).rows[0]).toMatchObject({ held_by: null, epoch: '6' })
+    const { rows } = await admin.query(`SELECT id FROM ${schema}.sessions WHERE is_owned AND id = 'child'`)
+    expect(rows).toEqual([])
+    await admin.end()
+    await Promise.all(stores.map((one) => one.close()))
+  })
+
+  test('two processes that both believe to own a root never both write to its children, and nobody waits for ever', async () => {
+    const schema = `test_${(schemas += 1)}`
+    const [one, two] = [await open(schema), await open(schema)]
+    // The names of children sort before and after that of their root.
+    const names = ['a child', 'b child', 'z child']
+    let epoch = (await acquired(one, 'root', 'ann')).epoch
+    let appended = 0
+    for (let round = 0; round < 40; round++) {
+      const [former, next] = round % 2 === 0 ? [one, two] : [two, one]
+      const under = { root: 'root', rootEpoch: epoch }
+      const held = await Promise.all(names.map((name) => former.acquire(name, 'ann', undefined, under)))
+      const append = async (name: string, index: number) => {
+        const child = held[index]
+        if (child?.type !== 'acquired') throw new Error(`round ${round}: ${name} was refused`)
+        const { epoch: own, pos } = child
+        return await former.append(name, own, pos, [record(pos + 1, own)]).catch((cause: unknown) => cause)
+      }
+      const [root, tries, written] = await Promise.all([
+        acquired(next, 'root', 'ann'),
+        Promise.all(names.map((name) => former.acquire(name, 'ann', undefined, under))),
+        Promise.all(names.map(append)),
+        former.append('root', epoch, round - 1, [record(round, epoch)]).catch(() => undefined),
+      ])
+      epoch = root.epoch
+      const late = tries.flatMap((answer) => (answer.type === 'acquired' && answer.epoch > epoch ? [answer.epoch] : []))
+      expect(late).toEqual([])
+      expect(written.flatMap(listFailure)).toEqual(
+        written.flatMap((one) => (typeof one === 'number' ? [] : ['store_conflict'])),
+      )
+      appended += written.filter((one) => typeof one === 'number').length
+      const taken = await Promise.all(
+        names.map((name) => next.acquire(name, 'ann', undefined, { root: 'root', rootEpoch: epoch })),
+      )
+      for (const [index, name] of names.entries()) {
+        const [child, old] = [taken[index], tries[index]]
+        if (child?.type !== 'acquired') throw new Error(`round ${round}: ${name} was refused`)
+        const before = old?.type === 'acquired' ? old : held[index]
+        if (before?.type !== 'acquired') throw new Error('not reached')
+        const append = former.append(name, before.epoch, child.pos, [record(child.pos + 1, before.epoch)])
+        await expect(append).rejects.toMatchObject({ code: 'store_conflict' })
+        expect(await former.acquire(name, 'ann', undefined, under)).toEqual({ type: 'not-the-root' })
+      }
+      const [last] = (await listPositions(next, 'root')).slice(-1)
+      if (last !== round) await next.append('root', epoch, round - 1, [record(round, epoch)])
+    }
+    console.log(`PostgreSQL: ${appended} of 120 appends to children came before their next owner`)
+    await Promise.all([one.close(), two.close()])
+  })
+
+  test('a root that is removed while its children are acquired, written and put leaves none of them', async () => {
+    const schema = `test_${(schemas += 1)}`
+    const [one, two] = [await open(schema), await open(schema)]
+    const names = ['a child', 'b child', 'z child']
+    const calm = (work: Promise<unknown>): Promise<unknown> => work.catch((cause: unknown) => cause)
+    for (let round = 0; round < 30; round++) {
+      const { epoch } = await acquired(one, 'root', 'ann')
+      await one.append('root', epoch, -1, [record(0, epoch)])
+      const under = { root: 'root', rootEpoch: epoch }
+      const held = await Promise.all(names.map((name) => one.acquire(name, 'ann', undefined, under)))
+      const outcomes = await Promise.all([
+        two.remove('root', 'ann').then(() => 'removed'),
+        ...names.map((name, index) => {
+          const child = held[index]
+          const own = child?.type === 'acquired' ? child.epoch : 0
+          return calm(one.append(name, own, -1, [record(0, own)]))
+        }),
+        calm(one.append('root', epoch, 0, [record(1, epoch)])),
+        ...['c child', 'y child'].map((name) => calm(one.acquire(name, 'ann', undefined, under))),
+        ...['d child', 'x child'].map((name) => calm(one.put(name, [record(0, 1)], { root: 'root' }))),
+      ])
+      const failures = outcomes.flatMap(listFailure)
+      expect(failures).toEqual(failures.map(() => 'store_conflict'))
+      const admin = new Client({ connectionString: database })
+      await admin.connect()
+      const { rows } = await admin.query(`SELECT id FROM ${schema}.sessions`)
+      expect(rows).toEqual([])
+      await admin.end()
+    }
+    await Promise.all([one.close(), two.close()])
+  })
+
   test('wrong options and addresses are refused, without any password', async () => {
     const wrong = [
       [database, { schema: 'a"b' }],
@@ -222,8 +337,13 @@ const record = (pos: number, epoch: number): SessionRecord => ({
 
 async function acquired(store: Store, session: string, owner: string): Promise<Acquired> {
   const outcome = await store.acquire(session, owner)
-  if (outcome.type === 'held') throw new Error(`${session} is held by ${outcome.owner}`)
+  if (outcome.type !== 'acquired') throw new Error(`${session} is not acquired: ${outcome.type}`)
   return outcome
+}
+
+/** The code of a failure among outcomes. */
+function listFailure(outcome: unknown): readonly unknown[] {
+  return outcome instanceof Error ? [(outcome as { readonly code?: unknown }).code] : []
 }
 
 async function listPositions(store: Store, session: string): Promise<readonly number[]> {

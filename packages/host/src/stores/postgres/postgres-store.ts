@@ -1,8 +1,10 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
-import type { OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
-import { BatonError, checkFields, checkName, importPeer } from '@baton/core/internal'
+import type { ChildOf, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
+import type { KnownRow } from '../child-checks.ts'
+import { checkChild, checkNames, checkOwn } from '../child-checks.ts'
 import { checkText } from '../legal-text.ts'
 import { planPut } from '../put-by-position.ts'
 import { ReadPace } from '../read-pace.ts'
@@ -46,6 +48,7 @@ const ROWS = 256
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<OwnedLogStore> {
   checkFields(options, { what: 'openPostgresStore', code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what: 'openPostgresStore', code: 'invalid_option', kinds: { readOnly: 'true or false' } })
   const { schema = 'baton', leaseMs = LEASE_MS, connections: count = 5, readOnly = false } = options
   checkOptions(schema, leaseMs, count)
   const connections = await createConnections({ url, schema, connections: count, readOnly })
@@ -92,16 +95,16 @@ async function findHealth({ query, schema }: PostgresConnections, readOnly: bool
   }
 }
 
-type Logs = Pick<OwnedLogStore, 'put' | 'read' | 'list' | 'listRecoverable' | 'restore' | 'remove'>
+type Logs = Pick<OwnedLogStore, 'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'restore' | 'remove'>
 
 function openLogs(connections: PostgresConnections): Logs {
   const { schema } = connections
   const pace = new ReadPace()
   return {
-    put: async (session, records) => {
-      checkName('a session’s id', session)
+    put: async (session, records, under) => {
+      checkNames(session, under)
       checkRecords(records)
-      await connections.transact((query) => putRecords(query, { schema, session, records }))
+      await connections.transact((query) => putRecords(query, { schema, session, records, under }))
     },
     read: async function* (session, fromPos) {
       checkText('a session’s id', session)
@@ -119,57 +122,61 @@ function openLogs(connections: PostgresConnections): Logs {
         if (rows.length < ROWS) return
       }
     },
-    list: ({ after } = {}) => listSessions(connections, 's.pos >= 0', after),
+    list: ({ after } = {}) => listSessions(connections, { where: 's.pos >= 0', after }),
+    children: (root, { after } = {}) => listSessions(connections, { where: 'true', after, root }),
     listRecoverable: () =>
-      listSessions(connections, `s.pos >= 0 AND s.is_owned AND coalesce(l.until_ms <= ${schema}.now_ms(), true)`),
-    restore: async (session, records) => {
-      checkName('a session’s id', session)
+      listSessions(connections, {
+        where: `s.pos >= 0 AND s.is_owned AND coalesce(l.until_ms <= ${schema}.now_ms(), true)`,
+      }),
+    restore: async (session, records, under) => {
+      checkNames(session, under)
       checkRecords(records)
-      const rows = buildRows(session, records)
-      const isNew = await connections
-        .once(async (query) => {
-          const row = await lockSession(query, schema, session)
-          if (row.pos >= 0) return false
-          await insertRecords(query, { schema, key: row.key, pos: -1, rows, epoch: records.at(-1)?.epoch ?? 0 })
-          await query(`UPDATE ${schema}.sessions SET epoch = $2, is_owned = true WHERE key = $1`, [
-            row.key,
-            records.at(-1)?.epoch ?? 0,
-          ])
-          await query(`DELETE FROM ${schema}.leases WHERE session = $1`, [row.key])
-          return true
-        })
+      await connections
+        .once((query) => restoreRecords(query, { schema, session, records, under }))
         .catch((cause: unknown) => Promise.reject(toStoreError(cause)))
-      if (!isNew)
-        throw new BatonError({ code: 'session_exists', message: `session ${session} already exists in the store` })
     },
     remove: async (session, owner = '') => {
       checkText('a session’s id', session)
       await connections.transact(async (query) => {
-        const [row] = await query<{ key: string }>(`SELECT key FROM ${schema}.sessions WHERE id = $1 FOR UPDATE`, [
-          session,
-        ])
-        if (!row) return
-        const holder = await findHolder(query, schema, row.key)
+        // In the order in which appends lock theirs.
+        const rows = await query<{ key: string; id: string; root: string | null }>(
+          `SELECT key, id, root FROM ${schema}.sessions WHERE id = $1 OR root = $1 ORDER BY id FOR UPDATE`,
+          [session],
+        )
+        const own = rows.find(({ id }) => id === session)
+        checkOwn(session, own)
+        const holder = own && (await findHolder(query, schema, own.key))
         if (holder && holder.owner !== owner) throw createHeldError(session, holder)
-        await query(`DELETE FROM ${schema}.sessions WHERE key = $1`, [row.key])
+        // Includes children that were acquired while this waited for the locks.
+        await query(`DELETE FROM ${schema}.sessions WHERE id = $1 OR root = $1`, [session])
       })
     },
   }
 }
 
-/** Lists the sessions in pages. */
+interface Listing {
+  readonly where: string
+  readonly after?: string | undefined
+  /** Lists the children of this root. Without it, lists independent sessions. */
+  readonly root?: string
+}
+
+/** Lists sessions in pages. */
 async function* listSessions(
   connections: PostgresConnections,
-  where: string,
-  first = '',
+  { where, after: first = '', root }: Listing,
 ): AsyncGenerator<StoredSession> {
   const { schema } = connections
+  if (root !== undefined) checkText('a root’s id', root)
+  const isOwn = root === undefined
+  // Children have the holder of their root.
+  const held = isOwn ? 's.key' : `(SELECT key FROM ${schema}.sessions WHERE id = $2)`
   for (let after = first; ;) {
     const rows = await connections.query<ListRow>(
       `SELECT s.id, s.pos, s.last_ms, s.is_owned, l.owner, l.address, l.until_ms
-       FROM ${schema}.sessions s LEFT JOIN ${schema}.leases l ON l.session = s.key AND l.until_ms > ${schema}.now_ms()
-       WHERE s.id > $1 AND ${where} ORDER BY s.id LIMIT ${ROWS}`,
-      [after],
+       FROM ${schema}.sessions s LEFT JOIN ${schema}.leases l ON l.session = ${held} AND l.until_ms > ${schema}.now_ms()
+       WHERE s.id > $1 AND ${isOwn ? 's.root IS NULL' : 's.root = $2'} AND ${where} ORDER BY s.id LIMIT ${ROWS}`,
+      isOwn ? [after] : [after, root],
     )
     for (const row of rows)
       yield {
@@ -202,35 +209,79 @@ async function findHolder(query: Query, schema: string, key: string) {
   return row && readHolder(row)
 }
 
-/** Returns the session's row, locked until the transaction ends. Creates it if missing. */
-async function lockSession(query: Query, schema: string, session: string): Promise<{ key: string; pos: number }> {
-  const [row] = await query<{ key: string; pos: string }>(
-    `INSERT INTO ${schema}.sessions AS known (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING key, pos`,
-    [session],
-  )
-  return { key: row?.key ?? '', pos: Number(row?.pos ?? -1) }
-}
-
-interface PutOptions {
+interface Place {
   readonly schema: string
   readonly session: string
+  readonly under: ChildOf | undefined
+}
+
+interface LockedRow extends KnownRow {
+  readonly key: string
+}
+
+/**
+ * Returns the session's row, locked until the transaction ends. Creates it if missing.
+ * @throws BatonError `illegal_input` for a child without its root, or an independent session under one
+ */
+async function lockSession(query: Query, { schema, session, under }: Place): Promise<LockedRow> {
+  const root = under?.root ?? null
+  const [found] = await query<{ key: string; pos: string; root: string | null }>(
+    `INSERT INTO ${schema}.sessions AS known (id, root) VALUES ($1, $2)
+     ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING key, pos, root`,
+    [session, root],
+  )
+  const row = { key: found?.key ?? '', pos: Number(found?.pos ?? -1), root: found?.root ?? null }
+  if (under) checkChild(session, under.root, row)
+  else checkOwn(session, row)
+  if (row.root !== root) await query(`UPDATE ${schema}.sessions SET root = $2 WHERE key = $1`, [row.key, root])
+  return row
+}
+
+/** Returns the row of a root, and keeps it from removal until the transaction ends. */
+async function keepRoot(query: Query, schema: string, root: string): Promise<LockedRow | undefined> {
+  const [row] = await query<{ key: string; pos: string; root: string | null }>(
+    `SELECT key, pos, root FROM ${schema}.sessions WHERE id = $1 AND root IS NULL FOR KEY SHARE`,
+    [root],
+  )
+  return row && { ...row, pos: Number(row.pos) }
+}
+
+interface PutOptions extends Place {
   readonly records: readonly SessionRecord[]
 }
 
-async function putRecords(query: Query, { schema, session, records }: PutOptions): Promise<void> {
+/** @throws BatonError `session_exists`, `illegal_input` */
+async function restoreRecords(query: Query, init: PutOptions): Promise<void> {
+  const { schema, session, records, under } = init
+  const rows = buildRows(session, records)
+  const root = under && (await keepRoot(query, schema, under.root))
+  const row = await lockSession(query, init)
+  const existing = row.pos >= 0 ? session : root && root.pos >= 0 ? under?.root : undefined
+  if (existing !== undefined)
+    throw new BatonError({ code: 'session_exists', message: `session ${existing} already exists in the store` })
+  const epoch = records.at(-1)?.epoch ?? 0
+  await insertRecords(query, { schema, key: row.key, pos: -1, rows, epoch })
+  await query(`UPDATE ${schema}.sessions SET epoch = $2, is_owned = $3 WHERE key = $1`, [row.key, epoch, !under])
+  await query(`DELETE FROM ${schema}.leases WHERE session = $1`, [row.key])
+}
+
+async function putRecords(query: Query, init: PutOptions): Promise<void> {
+  const { schema, session, records, under } = init
   if (records.length === 0) return
   const rows = buildRows(session, records)
   const positions = records.map(({ pos }) => pos)
-  const row = await lockSession(query, schema, session)
+  const root = under && (await keepRoot(query, schema, under.root))
+  const row = await lockSession(query, init)
   const known = await query<{ pos: string; body: string }>(
     `SELECT pos, body::text AS body FROM ${schema}.records WHERE session = $1 AND pos = ANY($2::bigint[])`,
     [row.key, positions.filter((pos) => Number.isSafeInteger(pos))],
   )
   const stored = new Map(known.map(({ pos, body }) => [Number(pos), body]))
-  const heldBy = (await findHolder(query, schema, row.key))?.owner
+  const heldBy = (await findHolder(query, schema, root?.key ?? row.key))?.owner
+  const missingRoot = root && root.pos >= 0 ? undefined : under?.root
   const plan = planPut(
     { session, positions, bodies: rows.map(({ body }) => body) },
-    { lastPos: row.pos, heldBy, bodyAt: (pos) => stored.get(pos) },
+    { lastPos: row.pos, heldBy, missingRoot, bodyAt: (pos) => stored.get(pos) },
   )
   if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
   if (plan.bodies.length === 0) return

@@ -35,7 +35,7 @@ async function run(path: string, name: string): Promise<void> {
   const writing = new Map<string, Promise<void>>()
   const write = async (session: string): Promise<void> => {
     const owned = await store.acquire(session, owner)
-    if (owned.type === 'held') return void writing.delete(session)
+    if (owned.type !== 'acquired') return void writing.delete(session)
     say({ type: 'owned', session })
     let { pos } = owned
     for (let count = 0; !isStopping; count++) {

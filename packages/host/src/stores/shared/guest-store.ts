@@ -42,17 +42,18 @@ export function createGuestStore(access: StoreAccess): SqliteStore {
   }
 }
 
-type Logs = Pick<SqliteStore, 'put' | 'read' | 'list' | 'listRecoverable' | 'restore' | 'remove'>
+type Logs = Pick<SqliteStore, 'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'restore' | 'remove'>
 
 function openLogs(access: StoreAccess, ask: Ask): Logs {
   const pace = new ReadPace()
   return {
-    put: (session, records) => ask('put', session, records),
+    put: (session, records, under) => ask('put', session, records, under),
     read: (session, fromPos) => readAll(ask, { session, fromPos, pace }),
     list: ({ after }: ListOptions = {}) => listAll((from) => ask('list', from), after),
+    children: (root, { after }: ListOptions = {}) => listAll((from) => ask('children', root, from), after),
     listRecoverable: () => listAll((from) => ask('listRecoverable', from), undefined),
-    restore: async (session, records) => {
-      const outcome = await access.ask('restore', session, records)
+    restore: async (session, records, under) => {
+      const outcome = await access.ask('restore', session, records, under)
       if (isInDoubt(outcome, 'session_exists') && (await isStored(ask, { session, afterPos: -1, records }))) return
       takeValue(outcome)
     },
@@ -67,9 +68,9 @@ type Ownership = Pick<SqliteStore, 'acquire' | 'append' | 'renew' | 'release' | 
 
 function openOwnership(access: StoreAccess, ask: Ask): Ownership {
   return {
-    acquire: async (session, owner, address) => {
-      const outcome = await ask('acquire', session, owner, address)
-      if (outcome.type === 'acquired')
+    acquire: async (session, owner, address, under) => {
+      const outcome = await ask('acquire', session, owner, address, under)
+      if (outcome.type === 'acquired' && !under)
         access.noteHeld({ session, owner, epoch: outcome.epoch, ...(address !== undefined && { address }) })
       return outcome
     },

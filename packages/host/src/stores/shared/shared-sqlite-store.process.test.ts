@@ -48,7 +48,7 @@ function record(pos: number, epoch: number, text = `note ${pos}`): SessionRecord
 
 async function own(store: Store, session: string, owner: string): Promise<number> {
   const outcome = await store.acquire(session, owner)
-  if (outcome.type === 'held') throw new Error(`${session} is held by ${outcome.owner}`)
+  if (outcome.type !== 'acquired') throw new Error(`${session} is not acquired: ${outcome.type}`)
   return outcome.epoch
 }
 
@@ -107,10 +107,10 @@ test('who opens the store asks for nothing before a living guest of the former h
   const taken = open().then((late) => late.acquire('a', 'eve'))
   await expect.poll(() => existsSync(`${path}.socket`)).toBe(true)
   // The write of another guest is queued behind every request of the opening process.
-  const other = { version: 1, self: { ...self, id: 'other' }, held: [] }
+  const other = { version: 2, self: { ...self, id: 'other' }, held: [] }
   expect(await say([other, { id: 1, method: 'blobPut', args: ['b', 'x', 'y'] }], 2)).toMatch(/"welcome".*\n.*"id":1/)
   const held = [{ session: 'a', owner: 'ann', epoch }]
-  expect(await say([{ version: 1, self, held }], 1)).toMatch(/"welcome"/)
+  expect(await say([{ version: 2, self, held }], 1)).toMatch(/"welcome"/)
   expect(await taken).toMatchObject({ type: 'held', owner: 'ann' })
 })
 
@@ -156,6 +156,59 @@ test('a session that rests with a guest is free under the next holder too, and i
   expect(await resume('kept', epochs[0]!)).toBe(true)
   expect(await guest.append('kept', epochs[0]!, 0, [record(1, epochs[0]!)])).toBe(1)
   expect(await late.acquire('kept', 'eve')).toMatchObject({ type: 'held', owner: 'ann' })
+})
+
+test('a process that lost the root acquires none of its children, and the next one takes those that it had', async () => {
+  let nowMs = 5_000_000
+  const [one, two] = [await open({ clock: { nowMs: () => nowMs } }), await open()]
+  const under = async (store: Store, child: string, owner: string, rootEpoch: number) =>
+    await store.acquire(child, owner, undefined, { root: 'root', rootEpoch })
+  for (const [former, next] of [
+    [one, two],
+    [two, one],
+  ] as const) {
+    const old = await own(former, 'root', 'ann')
+    const child = await under(former, 'child', 'ann', old)
+    if (child.type !== 'acquired') throw new Error(child.type)
+    expect(await next.acquire('root', 'bob')).toMatchObject({ type: 'held' })
+    nowMs += former.leaseMs
+    const epoch = await own(next, 'root', 'bob')
+    expect(await former.append('child', child.epoch, child.pos, [record(child.pos + 1, child.epoch)])).toBe(
+      child.pos + 1,
+    )
+    const taken = await under(next, 'child', 'bob', epoch)
+    expect(taken).toMatchObject({ type: 'acquired', pos: child.pos + 1 })
+    await expect(
+      former.append('child', child.epoch, child.pos + 1, [record(child.pos + 2, child.epoch)]),
+    ).rejects.toMatchObject({ code: 'store_conflict' })
+    expect(await under(former, 'child', 'ann', old)).toEqual({ type: 'not-the-root' })
+    expect(await under(former, 'new', 'ann', old)).toEqual({ type: 'not-the-root' })
+    const children: string[] = []
+    for await (const { session } of former.children('root')) children.push(session)
+    expect(children).toEqual(['child'])
+    await next.release('root', epoch)
+  }
+})
+
+test('a guest goes on with the children of its root when the holder has ended, and they are found by nobody else', async () => {
+  const [holder, guest] = [await open(), await open()]
+  const rootEpoch = await own(guest, 'root', 'ann')
+  const child = await guest.acquire('child', 'ann', undefined, { root: 'root', rootEpoch })
+  if (child.type !== 'acquired') throw new Error(child.type)
+  await guest.append('root', rootEpoch, -1, [record(0, rootEpoch)])
+  const closing = holder.close()
+  const late = await open()
+  await closing
+  expect(await guest.append('child', child.epoch, -1, [record(0, child.epoch)])).toBe(0)
+  const again = await guest.acquire('child', 'ann', undefined, { root: 'root', rootEpoch })
+  expect(again).toMatchObject({ type: 'acquired', pos: 0 })
+  const found: string[] = []
+  for await (const { session } of late.listRecoverable()) found.push(session)
+  expect(found).toEqual([])
+  await expect(late.acquire('child', 'eve')).rejects.toMatchObject({ code: 'illegal_input' })
+  await expect(late.remove('root', 'eve')).rejects.toMatchObject({ code: 'session_held' })
+  await guest.remove('root', 'ann')
+  expect(await listTexts(late, 'child')).toEqual([])
 })
 
 test('an unshared store leaves no other files, and ignores one of an earlier process', async () => {
@@ -228,9 +281,9 @@ test('a peer that talks nonsense, or another version, is let go, and the others 
   }
   expect(await say('nonsense\n')).toBe('')
   expect(await say('[]\n')).toBe('')
-  expect(JSON.parse(await say('{"version":99,"self":{"id":"x","pid":1}}\n'))).toEqual({ refused: 1, pid: process.pid })
-  expect(JSON.parse(await say('{"id":1,"method":"close","args":[]}\n'))).toMatchObject({ refused: 1 })
-  const hello = `{"version":1,"self":{"id":"x","pid":${process.pid}},"held":[{"session":1}]}\n`
+  expect(JSON.parse(await say('{"version":99,"self":{"id":"x","pid":1}}\n'))).toEqual({ refused: 2, pid: process.pid })
+  expect(JSON.parse(await say('{"id":1,"method":"close","args":[]}\n'))).toMatchObject({ refused: 2 })
+  const hello = `{"version":2,"self":{"id":"x","pid":${process.pid}},"held":[{"session":1}]}\n`
   const answers = await say(`${hello}{"id":1,"method":"close","args":[]}\n{"bye":true}\n`)
   expect(answers).toMatch(/"welcome"/)
   const epoch = await own(guest, 'a', 'ann')

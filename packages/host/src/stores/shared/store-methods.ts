@@ -1,6 +1,6 @@
 // Store methods as plain data, for requests to a store that another process holds: one name per method, with lists and
 // logs in pages. The holder performs them on its store, also for itself.
-import type { OwnedLogStore, RestingSession, StoredSession } from '@baton/core/internal'
+import type { ListOptions, OwnedLogStore, RestingSession, StoredSession } from '@baton/core/internal'
 import { BatonError, isBatonError, isErrorCode } from '@baton/core/internal'
 
 /** Records or sessions per page. */
@@ -52,9 +52,10 @@ export function createStoreMethods({ store, untilBack }: StoreMethodsOptions) {
     restore: settled(store.restore),
     remove: settled(store.remove),
     read: (session: string, fromPos: number) => readPage(store, session, fromPos),
-    list: (after: string | undefined) => listPage(store, after, () => true),
+    list: (after: string | undefined) => takePage(store.list(startAfter(after))),
+    children: (root: string, after: string | undefined) => takePage(store.children(root, startAfter(after))),
     listRecoverable: settled((after: string | undefined) =>
-      listPage(store, after, ({ isOwned, holder }) => isOwned && !holder),
+      takePage(store.list(startAfter(after)), ({ isOwned, holder }) => isOwned && !holder),
     ),
     snapshotPut: snapshots.put,
     snapshotLatest: snapshots.latest,
@@ -84,13 +85,16 @@ async function readPage(store: OwnedLogStore, session: string, fromPos: number):
   }
 }
 
-async function listPage(
-  store: OwnedLogStore,
-  after: string | undefined,
-  isMeant: (session: StoredSession) => boolean,
+function startAfter(after: string | undefined): ListOptions {
+  return after === undefined ? {} : { after }
+}
+
+async function takePage(
+  listed: AsyncIterable<StoredSession>,
+  isMeant: (session: StoredSession) => boolean = () => true,
 ): Promise<SessionPage> {
   const sessions: StoredSession[] = []
-  for await (const one of store.list(after === undefined ? {} : { after })) {
+  for await (const one of listed) {
     if (isMeant(one)) sessions.push(one)
     if (sessions.length === PAGE_ROWS) return { sessions, isEnd: false }
   }

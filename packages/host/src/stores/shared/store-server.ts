@@ -13,7 +13,7 @@ import { isProcess, isRunning, writeProcesses } from './store-processes.ts'
 import { listenAt } from './store-socket.ts'
 
 /** The version of the protocol on the socket. Processes of different versions do not share a store. */
-export const SHARING_VERSION = 1
+export const SHARING_VERSION = 2
 /** Requests of one guest performed in parallel. Further ones are not read until one is answered. */
 const AT_ONCE = 64
 /** Milliseconds for a guest to read its last answers. */

@@ -1,5 +1,5 @@
 // Writes to a SQLite store as plain data, committed on the caller's thread or sent to the worker.
-import type { LeftBehind } from '@baton/core/internal'
+import type { ChildOf, LeftBehind, Under } from '@baton/core/internal'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
 
@@ -16,8 +16,9 @@ export interface PutRequest extends PutRows {
   /** Epoch of the last record. */
   readonly epoch: number
   readonly lastMs: number
-  /** The session's holder, which alone may add to it. */
+  /** The holder of the session, or of its root, which alone may add to it. */
   readonly heldBy: string | undefined
+  readonly under: ChildOf | undefined
 }
 
 export interface RestoreRows {
@@ -25,6 +26,7 @@ export interface RestoreRows {
   readonly epoch: number
   readonly lastMs: number
   readonly bodies: readonly string[]
+  readonly under?: ChildOf | undefined
 }
 
 /** One write. `session` is the session it belongs to. */
@@ -33,6 +35,7 @@ export type Act =
   | ({ readonly type: 'put' } & PutRequest)
   | ({ readonly type: 'restore' } & RestoreRows)
   | { readonly type: 'acquire'; readonly session: string; readonly owner: string }
+  | { readonly type: 'acquire-under'; readonly session: string; readonly under: Under }
   | { readonly type: 'release'; readonly session: string; readonly epoch: number; readonly left: LeftBehind }
   | { readonly type: 'remove'; readonly session: string }
   | { readonly type: 'put-snapshot'; readonly session: string; readonly pos: number; readonly body: string }
@@ -40,13 +43,22 @@ export type Act =
   /** A write without data, which checks whether the file is writable. */
   | { readonly type: 'probe'; readonly session: '' }
 
+/** `undefined` if the root was removed, or has another epoch. */
+export type AcquiredUnder = { readonly epoch: number; readonly pos: number } | undefined
+
+/** The name of an existing session, which refuses the restore: itself, or its root. */
+export type RestoreOutcome = string | undefined
+
 export type AppendOutcome = { readonly pos: number } | { readonly conflict: string }
 
 export type ActValue =
-  AppendOutcome | PutConflict | { readonly epoch: number; readonly pos: number } | boolean | undefined
+  AppendOutcome | PutConflict | { readonly epoch: number; readonly pos: number } | string | boolean | undefined
 
 export type ActOutcome =
   { readonly type: 'done'; readonly value: ActValue } | { readonly type: 'failed'; readonly failure: StoreFailure }
+
+/** A removal may delete any number of rows, so it counts as too large for the caller's thread (see commit-pace.ts). */
+const REMOVAL_CHARS = 100_000
 
 /** Approximate size of an act's texts, in UTF-16 units. */
 export function measureAct(act: Act): number {
@@ -58,6 +70,8 @@ export function measureAct(act: Act): number {
     case 'put-snapshot':
     case 'put-blob':
       return act.body.length
+    case 'remove':
+      return REMOVAL_CHARS
     default:
       return 0
   }

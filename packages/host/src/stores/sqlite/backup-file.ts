@@ -19,13 +19,13 @@ import { BatonError, isBatonError } from '@baton/core'
 import type { StoreReport } from './check-file.ts'
 import { checkStoreFile } from './check-file.ts'
 import { lockStore } from './lock.ts'
-import { isMadeByBaton, readFormat } from './schema.ts'
+import { isMadeByBaton, prepareTables, readFormat } from './schema.ts'
 import { describeFailure } from './sqlite-errors.ts'
 import { checkFiles, createLinkError, findRealPath } from './store-file.ts'
 
 /**
- * Copies the store as of one moment, in this thread, while a server may keep using it. Returns a report on the copy:
- * damage in the store is in the copy too.
+ * Copies the store as of one moment, in this thread, while a server may keep using it. The copy of a store in an older
+ * format is migrated. Returns a report on the copy: damage in the store is in the copy too.
  * @throws BatonError `invalid_option` when `target` exists, `store_failed`, `log_damaged`
  */
 export function backUpStoreFile(path: string, target: string): StoreReport {
@@ -192,6 +192,7 @@ function copyFile(source: string, target: string): { readonly copy: string; read
     } finally {
       db.close()
     }
+    upgrade(copy)
     syncFile(copy)
     return { copy, report: checkStoreFile(copy) }
   } catch (cause) {
@@ -204,6 +205,16 @@ function copyFile(source: string, target: string): { readonly copy: string; read
       hint: hint ?? 'Check that the disk has room, and that this process may read the store and write the copy.',
       cause,
     })
+  }
+}
+
+/** Migrates a copy of a store in an older format, so that it can be checked. */
+function upgrade(copy: string): void {
+  const db = new DatabaseSync(copy)
+  try {
+    prepareTables(db, copy)
+  } finally {
+    db.close()
   }
 }
 

@@ -33,7 +33,7 @@ async function write(): Promise<void> {
   const store = await openSqliteStore(path)
   for (const session of SESSIONS) {
     const owned = await store.acquire(session, 'me')
-    if (owned.type === 'held') throw new Error('held')
+    if (owned.type !== 'acquired') throw new Error('held')
     for (let pos = 0; pos < RECORDS; pos++)
       await store.append(session, owned.epoch, pos - 1, [record(pos, owned.epoch, session)])
     await store.snapshots.put(session, { version: 3, state: { pos: 7 }, history: { of: session } } as never) // its shape does not matter here

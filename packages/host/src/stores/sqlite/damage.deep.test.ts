@@ -257,7 +257,7 @@ describe('a file of the former format', () => {
     await expect(openSqliteStore(path, { readOnly: true })).rejects.toMatchObject({ code: 'store_failed' })
     const store = await open()
     const owned = await store.acquire('old', 'me')
-    if (owned.type === 'held') throw new Error('held')
+    if (owned.type !== 'acquired') throw new Error('held')
     expect(owned).toMatchObject({ epoch: 5, pos: 1 })
     await store.append('old', 5, 1, [note(2, 5), note(3, 5)])
     const read: SessionRecord[] = []

@@ -7,7 +7,7 @@ import type { Act, ActOutcome, ActValue } from './acts.ts'
 import type { StoreRequestBody, StoreValue } from './protocol.ts'
 import type { ReadRows } from './record-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
-import { readFormat } from './schema.ts'
+import { FILE_VERSION, readFormat } from './schema.ts'
 import type { ListedSession } from './session-rows.ts'
 import { prepareSessionRows } from './session-rows.ts'
 import { describeFailure, isBusy } from './sqlite-errors.ts'
@@ -41,6 +41,7 @@ export interface Database {
   /** @throws BatonError `log_damaged` when the session's row does not match its hash */
   read(session: string, fromPos: number, rows: number): ReadRows
   list(after: string, rows: number): readonly ListedSession[]
+  children(root: string, after: string, rows: number): readonly ListedSession[]
   /** Epoch of the session's newest owner; `undefined` if there is no such session. */
   epoch(session: string): number | undefined
   snapshot(session: string): FoundSnapshot
@@ -56,7 +57,7 @@ export function openDatabase(init: DatabaseOptions): Database {
   const db = new DatabaseSync(init.path, { readOnly: init.owner === undefined })
   db.exec(`PRAGMA busy_timeout=${init.busyMs}`)
   if (init.owner) setUpWriting(db, init.maxBytes)
-  if (readFormat(db, init.path) === 1) throw createFormerError(init.path)
+  if (readFormat(db, init.path) !== FILE_VERSION) throw createFormerError(init.path)
   const sessions = prepareSessionRows(db)
   const records = prepareRecordRows(db, sessions)
   const texts = prepareTextRows(db, sessions, records)
@@ -66,20 +67,21 @@ export function openDatabase(init: DatabaseOptions): Database {
         return records.append(act)
       case 'acquire':
         return sessions.acquire(act.session, act.owner)
+      case 'acquire-under':
+        return sessions.acquireUnder(act.session, act.under)
       case 'release':
         return sessions.release(act.session, act.epoch, act.left)
       case 'put':
         return records.put(act)
       case 'restore':
         return records.restore(act)
-      case 'remove': {
-        const row = sessions.find(act.session)
-        if (!row) return undefined
-        records.remove(row)
-        texts.remove(row)
-        sessions.remove(row)
+      case 'remove':
+        for (const row of sessions.tree(act.session)) {
+          records.remove(row)
+          texts.remove(row)
+          sessions.remove(row)
+        }
         return undefined
-      }
       case 'put-snapshot':
         texts.putSnapshot(act.session, act.pos, act.body)
         return undefined
@@ -97,6 +99,7 @@ export function openDatabase(init: DatabaseOptions): Database {
     commit: init.owner ? createCommitter(db, init.owner, apply) : refuseToWrite(init.path),
     read: records.read,
     list: sessions.list,
+    children: sessions.children,
     epoch: (session) => sessions.find(session)?.epoch,
     snapshot: texts.snapshot,
     blob: texts.blob,
@@ -194,6 +197,8 @@ export function answerRead(database: Database, request: ReadRequest): StoreValue
       return database.read(request.session, request.fromPos, request.rows)
     case 'list':
       return database.list(request.after, request.rows)
+    case 'children':
+      return database.children(request.root, request.after, request.rows)
     case 'epoch':
       return database.epoch(request.session)
     case 'snapshot':

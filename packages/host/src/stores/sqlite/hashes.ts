@@ -37,8 +37,12 @@ export interface SessionRow {
   readonly head: string | null
   /** Hash of the row itself. */
   readonly sum: string
+  /** The root of a child; null for an independent session. */
+  readonly root: string | null
 }
 
-export function hashRow({ key, id, epoch, owner, pos, last_ms, blobs, head }: Omit<SessionRow, 'sum'>): string {
-  return digest(`session ${JSON.stringify([key, id, epoch, owner, pos, last_ms, blobs, head])}`)
+/** Format 2 had no roots; rows without one keep their hash. */
+export function hashRow({ key, id, epoch, owner, pos, last_ms, blobs, head, root }: Omit<SessionRow, 'sum'>): string {
+  const fields = [key, id, epoch, owner, pos, last_ms, blobs, head, ...(root === null ? [] : [root])]
+  return digest(`session ${JSON.stringify(fields)}`)
 }

@@ -9,6 +9,7 @@ export type StoreRequestBody =
   | { readonly type: 'commit'; readonly acts: readonly Act[] }
   | { readonly type: 'read'; readonly session: string; readonly fromPos: number; readonly rows: number }
   | { readonly type: 'list'; readonly after: string; readonly rows: number }
+  | { readonly type: 'children'; readonly root: string; readonly after: string; readonly rows: number }
   | { readonly type: 'epoch'; readonly session: string }
   | { readonly type: 'snapshot'; readonly session: string }
   | { readonly type: 'blob'; readonly session: string; readonly name: string }

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PutConflict } from '../put-by-position.ts'
 import { planPut } from '../put-by-position.ts'
-import type { AppendOutcome, AppendRows, PutRequest, RestoreRows } from './acts.ts'
+import type { AppendOutcome, AppendRows, PutRequest, RestoreOutcome, RestoreRows } from './acts.ts'
 import type { SessionRow } from './hashes.ts'
 import { hashRecord } from './hashes.ts'
 import { POSITIONS_MAX } from './schema.ts'
@@ -58,23 +58,26 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
       const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
       return { conflict: `session ${session} is at ${is}, not at ${epoch}, ${afterPos}` }
     },
-    put: ({ session, epoch, lastMs, heldBy, positions, bodies }: PutRequest): PutConflict | undefined => {
-      const known = sessions.findSound(session)
+    put: ({ session, epoch, lastMs, heldBy, under, positions, bodies }: PutRequest): PutConflict | undefined => {
+      const known = sessions.findFor(session, under)
       const bodyAt = (pos: number): string | undefined => known && one(known, pos)?.body
-      const plan = planPut({ session, positions, bodies }, { lastPos: known?.pos ?? -1, heldBy, bodyAt })
+      const missingRoot = under && !sessions.hasLog(under.root) ? under.root : undefined
+      const log = { lastPos: known?.pos ?? -1, heldBy, missingRoot, bodyAt }
+      const plan = planPut({ session, positions, bodies }, log)
       if (plan.type === 'conflict') return plan
       if (plan.bodies.length === 0) return undefined
-      insert(known ?? { ...sessions.findOrMake(session), epoch }, plan.bodies, lastMs)
+      const row = sessions.makeFor(session, under)
+      insert(known ? row : { ...row, epoch }, plan.bodies, lastMs)
       sessions.raiseEpochs(epoch)
       return undefined
     },
-    /** Returns false when the session already has records. */
-    restore: ({ session, epoch, bodies, lastMs }: RestoreRows): boolean => {
-      const row = sessions.findOrMake(session)
-      if (row.pos >= 0) return false
-      insert({ ...row, epoch, owner: 'restored' }, bodies, lastMs)
+    restore: ({ session, epoch, bodies, lastMs, under }: RestoreRows): RestoreOutcome => {
+      const known = sessions.findFor(session, under)
+      if (known && known.pos >= 0) return session
+      if (under && sessions.hasLog(under.root)) return under.root
+      insert({ ...sessions.makeFor(session, under), epoch, owner: under ? '' : 'restored' }, bodies, lastMs)
       sessions.raiseEpochs(epoch)
-      return true
+      return undefined
     },
     read: (session: string, fromPos: number, limit: number): ReadRows =>
       inOneMoment(db, () => {

@@ -13,8 +13,10 @@ const KEYS_MAX = 2 ** 27 - 1
 /** Maximum milliseconds since 1970 of a JavaScript date. */
 const DATE_MS_MAX = 8_640_000_000_000_000
 
-/** Version of the tables. Records carry their own version. Format 1 has no hashes and no constraints. */
-export const FILE_VERSION = 2
+/**
+ * Version of the tables. Records carry their own version. Format 1 has no hashes and no constraints, format 2 no roots.
+ */
+export const FILE_VERSION = 3
 
 const whole = (column: string, least: number, most: number): string =>
   `${column} INTEGER NOT NULL CHECK (typeof(${column}) = 'integer' AND ${column} BETWEEN ${least} AND ${most})`
@@ -24,8 +26,11 @@ const SESSIONS = `CREATE TABLE sessions (
   key INTEGER PRIMARY KEY CHECK (key BETWEEN 1 AND ${KEYS_MAX}),
   id TEXT NOT NULL UNIQUE, ${whole('epoch', 0, Number.MAX_SAFE_INTEGER)}, owner TEXT NOT NULL,
   ${whole('pos', -1, POSITIONS_MAX - 1)}, ${whole('last_ms', -DATE_MS_MAX, DATE_MS_MAX)},
-  ${whole('blobs', 0, Number.MAX_SAFE_INTEGER)}, head TEXT, sum TEXT NOT NULL
+  ${whole('blobs', 0, Number.MAX_SAFE_INTEGER)}, head TEXT, sum TEXT NOT NULL, root TEXT
 );`
+/** Children are listed by their root, and are passed over where other sessions are listed. */
+const SESSION_INDEXES = `CREATE INDEX sessions_under ON sessions (root, id) WHERE root IS NOT NULL;
+CREATE INDEX sessions_alone ON sessions (id) WHERE root IS NULL;`
 /** A single row: the token of the current opening. */
 const OPENING =
   "CREATE TABLE opening (token TEXT NOT NULL, probes INTEGER NOT NULL); INSERT INTO opening VALUES ('', 0);"
@@ -33,30 +38,36 @@ const OPENING =
 const TABLES = `
 CREATE TABLE format (version INTEGER NOT NULL); INSERT INTO format (version) VALUES (${FILE_VERSION});
 ${EPOCHS} INSERT INTO epochs (last) VALUES (0);
-${SESSIONS}
+${SESSIONS} ${SESSION_INDEXES}
 CREATE TABLE records (id INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT);
 CREATE TABLE snapshots (session INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT, pos INTEGER);
 CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, hash TEXT, UNIQUE (session, name));
 ${OPENING}
 `
 
+type Format = 1 | 2 | 3
+
+const FORMER_SESSIONS = ['key', 'id', 'epoch', 'owner', 'pos', 'last_ms']
+/** Tables since format 2, without that of the sessions. */
+const LATER = {
+  epochs: ['last'],
+  records: ['id', 'body', 'hash'],
+  snapshots: ['session', 'body', 'hash', 'pos'],
+  blobs: ['session', 'name', 'body', 'hash'],
+  opening: ['token', 'probes'],
+}
+
 /** The columns that a file of each format must have. */
-const COLUMNS: Readonly<Record<1 | 2, Readonly<Record<string, readonly string[]>>>> = {
+const COLUMNS: Readonly<Record<Format, Readonly<Record<string, readonly string[]>>>> = {
   1: {
     epochs: ['last'],
-    sessions: ['key', 'id', 'epoch', 'owner', 'pos', 'last_ms'],
+    sessions: FORMER_SESSIONS,
     records: ['id', 'body'],
     snapshots: ['session', 'body'],
     blobs: ['session', 'name', 'body'],
   },
-  2: {
-    epochs: ['last'],
-    sessions: ['key', 'id', 'epoch', 'owner', 'pos', 'last_ms', 'blobs', 'head', 'sum'],
-    records: ['id', 'body', 'hash'],
-    snapshots: ['session', 'body', 'hash', 'pos'],
-    blobs: ['session', 'name', 'body', 'hash'],
-    opening: ['token', 'probes'],
-  },
+  2: { ...LATER, sessions: [...FORMER_SESSIONS, 'blobs', 'head', 'sum'] },
+  3: { ...LATER, sessions: [...FORMER_SESSIONS, 'blobs', 'head', 'sum', 'root'] },
 }
 
 /**
@@ -67,7 +78,12 @@ const COLUMNS: Readonly<Record<1 | 2, Readonly<Record<string, readonly string[]>
 export function prepareTables(db: DatabaseSync, path: string): void {
   // Only an empty file becomes a store: missing tables in any other file are damage, and are not recreated.
   if (isEmpty(db)) inTransaction(db, () => db.exec(TABLES))
-  else if (readFormat(db, path) === 1) inTransaction(db, () => migrate(db))
+  else if (readFormat(db, path) !== FILE_VERSION)
+    inTransaction(db, () => {
+      if (readFormat(db, path) === 1) migrate(db)
+      else db.exec(`ALTER TABLE sessions ADD COLUMN root TEXT; UPDATE format SET version = ${FILE_VERSION};`)
+      db.exec(SESSION_INDEXES)
+    })
 }
 
 /** Whether no program has stored anything in the file, or marked it as its own. */
@@ -84,7 +100,7 @@ export function isMadeByBaton(db: DatabaseSync): boolean {
 }
 
 /** @throws BatonError as prepareTables; Error of SQLite */
-export function readFormat(db: DatabaseSync, path: string): 1 | 2 {
+export function readFormat(db: DatabaseSync, path: string): Format {
   const found = listColumns(db)
   const version: unknown = found.has('format version') && db.prepare('SELECT version FROM format').get()?.['version']
   if (typeof version !== 'number')
@@ -93,7 +109,7 @@ export function readFormat(db: DatabaseSync, path: string): 1 | 2 {
       message: `the store ${path} is not a Baton database; choose another file`,
       hint: 'Nothing in it was changed. Choose another file with --store sqlite:FILE.',
     })
-  if (version !== FILE_VERSION && version !== 1)
+  if (version !== FILE_VERSION && version !== 2 && version !== 1)
     throw new BatonError({
       code: 'store_failed',
       message: `the store ${path} has format ${version}; this Baton reads format ${FILE_VERSION}`,
@@ -131,8 +147,8 @@ function migrate(db: DatabaseSync): void {
   const epoch = bounded('epoch', Number.MAX_SAFE_INTEGER - 1)
   const former =
     db.prepare(`SELECT key, id, ${epoch} AS epoch, owner, pos, ${bounded('last_ms', DATE_MS_MAX)} AS last_ms,
-    (SELECT count(*) FROM blobs WHERE session = key) AS blobs, NULL AS head FROM former_sessions`)
-  const insert = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    (SELECT count(*) FROM blobs WHERE session = key) AS blobs, NULL AS head, NULL AS root FROM former_sessions`)
+  const insert = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)')
   for (const one of former.iterate()) {
     const row = one as unknown as Omit<SessionRow, 'sum'> // the selected columns
     const { key, id, owner, pos, last_ms, blobs } = row

@@ -56,7 +56,7 @@ function large(count: number, epoch: number, fromPos = 0): readonly SessionRecor
 
 async function acquired(store: Store, session: string, owner: string): Promise<Acquired> {
   const outcome = await store.acquire(session, owner)
-  if (outcome.type === 'held') throw new Error(`${session} is held by ${outcome.owner}`)
+  if (outcome.type !== 'acquired') throw new Error(`${session} is not acquired: ${outcome.type}`)
   return outcome
 }
 

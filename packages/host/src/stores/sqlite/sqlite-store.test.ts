@@ -91,7 +91,7 @@ test('a lease that outlived its store is released, unless the session has a newe
   const file = openFile(undefined)
   const { store } = file
   const acquired = await store.acquire('s', 'one')
-  if (acquired.type === 'held') throw new Error('nobody holds it')
+  if (acquired.type !== 'acquired') throw new Error('nobody holds it')
   await store.close()
   const path = paths.get(store)
   const next = openFile(undefined, path)

@@ -1,15 +1,16 @@
 // A store in one SQLite file: durable, for one process. All writes go through one queue; a worker thread reads.
 import { resolve } from 'node:path'
 import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core/internal'
-import { BatonError, checkFields, checkName } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, checkName } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
+import { checkNames } from '../child-checks.ts'
 import type { LeaseOptions } from '../lease-book.ts'
 import { checkLeft, LeaseBook } from '../lease-book.ts'
 import type { PutConflict } from '../put-by-position.ts'
 import { checkText } from '../legal-text.ts'
 import { ReadPace } from '../read-pace.ts'
-import type { AppendOutcome } from './acts.ts'
+import type { AcquiredUnder, AppendOutcome, RestoreOutcome } from './acts.ts'
 import type { ReadRows } from './record-rows.ts'
 import type { ListedSession } from './session-rows.ts'
 import { findHealth } from './store-health.ts'
@@ -48,7 +49,15 @@ export interface SqliteStore extends OwnedLogStore, AsyncDisposable {}
 /** Records, or listed sessions, per request to the worker. */
 const ROWS = 256
 const LOG_BYTES = 33_554_432
-const FIELDS = new Set(['readOnly', 'maxBytes', 'logBytes', 'onWarning', 'leaseMs', 'clock'])
+const KINDS = {
+  readOnly: 'true or false',
+  maxBytes: undefined,
+  logBytes: undefined,
+  onWarning: 'a function',
+  leaseMs: undefined,
+  clock: 'an object',
+} as const
+const FIELDS = new Set(Object.keys(KINDS))
 
 /**
  * Opens or creates the file. Its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`) are created next to it; all
@@ -60,6 +69,7 @@ const FIELDS = new Set(['readOnly', 'maxBytes', 'logBytes', 'onWarning', 'leaseM
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
   checkFields(options, { what: 'openSqliteStore', code: 'invalid_option', fields: FIELDS })
+  checkKinds(options, { what: 'openSqliteStore', code: 'invalid_option', kinds: KINDS })
   const { store } = await openSqliteFile(path, options)
   return store
 }
@@ -179,11 +189,16 @@ type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'healt
 
 function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook): Logs {
   const pace = new ReadPace()
-  const listAll = async function* (options: ListOptions = {}): AsyncGenerator<StoredSession> {
-    for (let { after = '' } = options; ;) {
-      const sessions = await read<readonly ListedSession[]>({ type: 'list', after, rows: ROWS })
+  const listAll = async function* (
+    { after: first = '' }: ListOptions = {},
+    root?: string,
+  ): AsyncGenerator<StoredSession> {
+    if (root !== undefined) checkText('a root’s id', root)
+    for (let after = first; ;) {
+      const asked = root === undefined ? ({ type: 'list' } as const) : ({ type: 'children', root } as const)
+      const sessions = await read<readonly ListedSession[]>({ ...asked, after, rows: ROWS })
       for (const one of sessions) {
-        const holder = leases.holder(one.session)
+        const holder = leases.holder(root ?? one.session)
         // The row learns of a rest when the session is released, since a commit for each rest would cost too much.
         yield { ...one, isOwned: one.isOwned && !leases.isResting(one.session), ...(holder && { holder }) }
       }
@@ -192,13 +207,13 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
     }
   }
   return {
-    put: async (session, records) => {
-      checkName('a session’s id', session)
+    put: async (session, records, under) => {
+      checkNames(session, under)
       checkRecords(records)
       const positions = records.map(({ pos }) => pos)
       leases.endRest(session)
-      const heldBy = leases.holder(session)?.owner
-      const request = { session, positions, heldBy, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
+      const heldBy = leases.holder(under?.root ?? session)?.owner
+      const request = { session, under, positions, heldBy, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
       const conflict = await write<PutConflict | undefined>({ type: 'put', ...request })
       if (conflict) throw new BatonError({ code: 'store_conflict', message: conflict.message })
     },
@@ -216,17 +231,19 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
         if (found.isEnd) return
       }
     },
-    list: listAll,
+    list: (options) => listAll(options),
+    children: (root, options) => listAll(options, root),
     listRecoverable: async function* () {
       for await (const one of listAll()) if (one.isOwned && !one.holder) yield one
     },
-    restore: async (session, records) => {
-      checkName('a session’s id', session)
+    restore: async (session, records, under) => {
+      checkNames(session, under)
       checkRecords(records)
-      const rows = { session, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
+      const rows = { session, under, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
       const lease = leases.leaseOf(session)
-      if (!(await write<boolean>({ type: 'restore', ...rows })))
-        throw new BatonError({ code: 'session_exists', message: `session ${session} already exists in ${path}` })
+      const existing = await write<RestoreOutcome>({ type: 'restore', ...rows })
+      if (existing !== undefined)
+        throw new BatonError({ code: 'session_exists', message: `session ${existing} already exists in ${path}` })
       leases.end(session, lease)
     },
     remove: async (session, owner) => {
@@ -248,8 +265,15 @@ type Ownership = Pick<
 function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Ownership {
   return {
     leaseMs: leases.leaseMs,
-    acquire: async (session, owner, address) => {
-      checkName('a session’s id', session)
+    acquire: async (session, owner, address, under) => {
+      checkNames(session, under)
+      if (under) {
+        const former = leases.leaseOf(session) // of a session of this name that had no record
+        const child = await write<AcquiredUnder>({ type: 'acquire-under', session, under })
+        if (!child) return { type: 'not-the-root' }
+        leases.end(session, former)
+        return { type: 'acquired', ...child, leaseUntilMs: leases.leaseOf(under.root)?.untilMs ?? 0 }
+      }
       const lease = leases.give(session, owner, address)
       if (lease.type === 'held') return lease
       try {

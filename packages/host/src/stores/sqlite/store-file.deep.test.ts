@@ -56,7 +56,7 @@ const record = (pos: number, epoch: number, text = ''): SessionRecord => ({
 
 async function begin(store: Store, session = 's'): Promise<{ readonly add: (text?: string) => Promise<number> }> {
   const owned = await store.acquire(session, 'me')
-  if (owned.type === 'held') throw new Error('held')
+  if (owned.type !== 'acquired') throw new Error('held')
   let { pos } = owned
   const { epoch } = owned
   return { add: async (text) => (pos = await store.append(session, epoch, pos, [record(pos + 1, epoch, text)])) }

@@ -82,7 +82,7 @@ test('500 acts of a kind at once are a few commits, whatever the kind', async ()
 
 async function write(store: Store, bytes: number): Promise<void> {
   const owned = await store.acquire('s', 'me')
-  if (owned.type === 'held') throw new Error('held')
+  if (owned.type !== 'acquired') throw new Error('held')
   const text = 'x'.repeat(20_000)
   for (let pos = 0; pos < bytes / 20_000; pos++)
     await store.append('s', owned.epoch, owned.pos + pos, [record(owned.pos + pos + 1, owned.epoch, text)])

@@ -1,0 +1,139 @@
+// Mistakes in trees of sessions: in what each log is told of the other one, in who owns a child, and in what ends one.
+import type { Mutant } from './mutant-list.ts'
+
+const LOCAL = 'packages/host/src/local'
+const MACHINE = 'packages/core/src/machine'
+const TREE = 'packages/runtime/src/tree'
+const LOGS = `${LOCAL}/tree-logs.test.ts`
+const ENDS = `${LOCAL}/tree-ends.test.ts`
+const CRASHES = `${LOCAL}/tree-crashes.test.ts`
+const HOSTILE = `${LOCAL}/hostile-children.test.ts`
+
+export const TREE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'the name of a child has a random part',
+    file: `${TREE}/child-agent.ts`,
+    from: 'digest(`${parent}\\n${callId}`)',
+    to: 'digest(`${parent}\\n${callId}${Math.random()}`)',
+    test: { file: CRASHES, name: 'before its task' },
+  },
+  {
+    name: 'a child is told from now on, and not from where it has read',
+    file: `${TREE}/child-link.ts`,
+    from: 'parent.stream.records(Math.max(from + 1, began))',
+    to: 'parent.stream.records(parent.state().pos)',
+    test: { file: CRASHES, name: 'before the child hears it' },
+  },
+  {
+    name: 'the child of a caller with another opener has that owner',
+    file: `${LOCAL}/local-session.ts`,
+    from: "principal: principal === '' ? this.#init.principal : { id: principal },\n      meta: {},",
+    to: 'principal: this.#init.principal,\n      meta: {},',
+    test: { file: HOSTILE, name: 'a stranger' },
+  },
+  {
+    name: 'other records at a position that was read go unnoticed',
+    file: `${TREE}/child-link.ts`,
+    from: 'return record !== undefined && markOf(record) !== read.mark',
+    to: 'return record === undefined && read.pos < -1',
+    test: { file: LOGS, name: 'a backup of' },
+  },
+  {
+    name: 'the log of another call is believed',
+    file: `${TREE}/child-link.ts`,
+    from: 'place.birth !== own.birth || place.callId !== entry.callId',
+    to: 'place.birth !== own.birth',
+    test: { file: LOGS, name: 'replaced by the log of another call' },
+  },
+  {
+    name: 'a changed agent with another spec does not reach the open children',
+    file: `${LOCAL}/local-session.ts`,
+    from: 'void this.#links.adopt() // reports',
+    to: '// reports',
+    test: { file: ENDS, name: 'another agent of the caller' },
+  },
+  {
+    name: 'a changed policy does not reach the open children',
+    file: `${LOCAL}/local-session.ts`,
+    from: 'this.world.spec.hash === before.spec.hash) await this.#links.adopt()',
+    to: 'this.world.spec.hash === before.spec.hash) void before',
+    test: { file: ENDS, name: 'a changed policy' },
+  },
+  {
+    name: 'a function of an agent that throws is tried until the call is over',
+    file: `${TREE}/child-links.ts`,
+    from: "code: 'invalid_tool',\n      message: `its agent",
+    to: "code: 'internal',\n      message: `its agent",
+    test: { file: HOSTILE, name: 'when its session is opened' },
+  },
+  {
+    name: 'a failed opening tells the model a key',
+    file: `${TREE}/child-link.ts`,
+    from: 'return hideSecrets(describeThrown(cause), this.#init.parent.world.secrets)',
+    to: 'return hideSecrets(describeThrown(cause), [])',
+    test: { file: HOSTILE, name: 'when its session is opened' },
+  },
+  {
+    name: 'a failed check tells the model a key',
+    file: 'packages/runtime/src/work/call-check.ts',
+    from: 'const why = hideSecrets(describeThrown(cause), context.secrets)',
+    to: 'const why = hideSecrets(describeThrown(cause), [])',
+    test: { file: HOSTILE, name: 'a prompt that throws' },
+  },
+  {
+    name: 'agents below an agent are looked at without end',
+    file: 'packages/runtime/src/work/delegated-call.ts',
+    from: 'if (agents.size > AGENTS_MAX) return true',
+    to: 'if (agents.size > 20_000) return true',
+    test: { file: HOSTILE, name: 'an endless line' },
+  },
+  {
+    name: 'a last report over the limits ends no other child',
+    file: `${MACHINE}/children.ts`,
+    from: 'report.end)\n  endOverspent(draft)',
+    to: 'report.end)\n  else endOverspent(draft)',
+    test: { file: ENDS, name: 'one of three children' },
+  },
+  {
+    name: 'a child that may have acted is told as cancelled',
+    file: `${MACHINE}/child-end.ts`,
+    from: 'if (!child || child.acts || child.acted) return',
+    to: 'if (!child) return',
+    test: { file: `${MACHINE}/children.test.ts` },
+  },
+  {
+    name: 'a lost child that may have acted is told as an error',
+    file: `${MACHINE}/children.ts`,
+    from: 'const mayHaveActed = child.acts || child.acted',
+    to: 'const mayHaveActed = false',
+    test: { file: LOGS, name: 'is gone' },
+  },
+  {
+    name: 'totals of a child are added as if they were new',
+    file: `${MACHINE}/child-entries.ts`,
+    from: 'const more = subtractSpent(spent, child.spent)',
+    to: 'const more = subtractSpent(spent, NOTHING_SPENT)',
+    test: { file: `${MACHINE}/children.test.ts` },
+  },
+  {
+    name: 'a policy of the caller is not asked about calls below',
+    file: `${TREE}/child-agent.ts`,
+    from: 'inherits.policies ? caller.approvalPolicy : undefined',
+    to: 'inherits.policies ? undefined : undefined',
+    test: { file: `${LOCAL}/delegate.test.ts`, name: 'a policy of the caller' },
+  },
+  {
+    name: 'the clock of a call goes on while its child waits for people',
+    file: `${MACHINE}/child-entries.ts`,
+    from: "return !child || child.phase === 'ending' || waitsForOthers(state, child)",
+    to: "return !child || child.phase === 'ending'",
+    test: { file: `${LOCAL}/delegate.test.ts`, name: 'stands while its agent waits' },
+  },
+  {
+    name: 'a request of a child that has to end is shown',
+    file: `${MACHINE}/child-end.ts`,
+    from: "emit(draft, { type: 'child-ending', callId, reason, untilMs })\n  endRelayed(draft, callId)",
+    to: "emit(draft, { type: 'child-ending', callId, reason, untilMs })",
+    test: { file: `${MACHINE}/children.test.ts` },
+  },
+]
