@@ -118,6 +118,10 @@ class SessionHandle implements FrontSession {
     return this.#init.engine.state().phase
   }
 
+  get pos(): number {
+    return this.#init.engine.state().pos
+  }
+
   send(input: UserInput, options?: SendOptions & { readonly output?: Schema }): Turn<never> {
     const { engine, newId } = this.#init
     const given = options === undefined ? NO_OPTIONS : decodeSendOptions(options)

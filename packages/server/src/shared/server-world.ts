@@ -1,5 +1,5 @@
 // A server's dependencies on its environment: time, ids and a log. The defaults work in Node and other runtimes with
-// the standard web objects. A moment of the wall clock, which may be set meanwhile, can be waited for.
+// the standard web objects. `startExpiry` waits for a moment of the wall clock.
 import type { Clock, Logger, Timers } from '@baton/core/internal'
 import { SYSTEM_TIME } from '@baton/runtime'
 

@@ -1,8 +1,8 @@
 // A connection following its session: session events are projected and written, and facts about the writing that the
 // machine needs (a call that could not be written, an answer being spoken) are submitted.
 import type { EventStream, Logger, Refused, FrontSession, SessionEvent, JsonObject } from '@baton/core/internal'
-import { isBatonError, readMonotonicMs } from '@baton/core/internal'
-import type { ClientReport, Phase } from '@baton/core/machine'
+import { AT_REST, isBatonError, readMonotonicMs } from '@baton/core/internal'
+import type { ClientReport } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 import { BoundedMap } from './bounded-map.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
@@ -96,9 +96,6 @@ export class SessionFollower {
     await this.session.close()
   }
 }
-
-/** Phases that last until a new input. */
-const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
 /** Apps of version 1 act on what they read; they cannot report what was heard or what a person decided. */
 function describeApp({ connection, principal }: AppConnectionOptions): ClientReport {
