@@ -13,11 +13,11 @@ interface ErrorCodeRow {
   readonly solve: string
 }
 
-/** Makes rows of one fault; those of `again` are of errors after which the same request may succeed. */
+/** Makes rows of one fault; those of `passing` are of errors after which the same request may succeed. */
 function rowsOf(fault: Fault) {
   const row = (meaning: string, solve: string): ErrorCodeRow => ({ fault, retryable: false, meaning, solve })
-  const again = (meaning: string, solve: string): ErrorCodeRow => ({ fault, retryable: true, meaning, solve })
-  return Object.assign(row, { again })
+  const passing = (meaning: string, solve: string): ErrorCodeRow => ({ fault, retryable: true, meaning, solve })
+  return Object.assign(row, { passing })
 }
 
 const caller = rowsOf('caller')
@@ -28,7 +28,7 @@ const baton = rowsOf('baton')
 
 /** Codes of the outermost layer: a service that a tool calls (an MCP server, an HTTP API). */
 export const API_ERROR_CODES = {
-  api_unavailable: service.again(
+  api_unavailable: service.passing(
     'A service that a tool calls cannot be reached, does not answer or has disconnected.',
     'Try again later. If it persists, check that the service is running and reachable from this machine.',
   ),
@@ -40,8 +40,8 @@ export const API_ERROR_CODES = {
     'A service refused a tool’s request: it is invalid, or asks for something that does not exist or is not allowed.',
     'Change the request as the message says.',
   ),
-  api_rate_limited: service.again('A service accepts no more requests for now.', 'Wait as long as the message says.'),
-  api_failed: service.again(
+  api_rate_limited: service.passing('A service accepts no more requests for now.', 'Wait as long as the message says.'),
+  api_failed: service.passing(
     'A service failed while processing a tool’s request.',
     'Try again later, or ask its operators.',
   ),
@@ -136,14 +136,14 @@ export const ERROR_CODES = {
   invalid_event: peer('A frame or an input is malformed.', 'Correct the field that the message names.'),
   invalid_transcript: peer('A transcript has no text, or too much of it.', 'Send between 1 byte and 64 KiB of text.'),
   input_too_large: peer('An input is larger than its limit.', 'Send less, or raise the limit that the message names.'),
-  queue_full: peer.again(
+  queue_full: peer.passing(
     'Too many inputs wait for the running turn.',
     'Wait for the turn to end, then send the input again.',
   ),
   session_mismatch: peer('A frame names a session other than its connection’s.', 'Open a connection for each session.'),
   session_stopped: caller('The session is stopped and accepts no input.', 'Start the session first.'),
   session_closed: caller('The session or its host was closed while the request was open.', 'Open the session again.'),
-  turn_in_progress: caller.again(
+  turn_in_progress: caller.passing(
     'The input needs a session without a running turn.',
     'Wait for the turn to end, or interrupt it.',
   ),
@@ -171,12 +171,12 @@ export const ERROR_CODES = {
     'The model’s key, address, file or package is missing, or its price, which limits.turnCostMicros needs.',
     'Provide what the message names.',
   ),
-  rate_limited: peer.again('More frames than the limit allows arrived.', 'Send fewer frames per minute.'),
-  quota_exceeded: peer.again(
+  rate_limited: peer.passing('More frames than the limit allows arrived.', 'Send fewer frames per minute.'),
+  quota_exceeded: peer.passing(
     'An address or a principal exceeds a quota: connections, sessions, bytes or turns.',
     'Close unused ones, or wait; the message names the quota.',
   ),
-  request_in_flight: peer.again(
+  request_in_flight: peer.passing(
     'A request was repeated before the first one with its key had finished.',
     'Send it again in a moment.',
   ),
@@ -218,15 +218,15 @@ export const ERROR_CODES = {
     'The model kept calling tools after its last round and gave no answer.',
     'Raise limits.toolRounds, or ask for less at once.',
   ),
-  empty_answer: provider.again(
+  empty_answer: provider.passing(
     'The model gave an empty answer twice.',
     'Send the input again, or set emptyAnswer to "silence".',
   ),
-  invalid_output: provider.again(
+  invalid_output: provider.passing(
     'The model’s answer does not fit the agent’s output schema, even after a retry with the reason.',
     'Simplify the schema, or choose a stronger model.',
   ),
-  answer_refused: provider.again(
+  answer_refused: provider.passing(
     'The agent’s order of calls, its checkAnswer or a person sent the model’s answer back, even after retries with the reason; or it needed an approval, and no person could be asked.',
     'Read the reason; give the model what it needs for a better answer, or raise limits.answerRetries.',
   ),
@@ -248,7 +248,7 @@ export const ERROR_CODES = {
     'Find out what kills the process, possibly in another session; then send the input again.',
   ),
   model_refused: provider('The model refused to answer.', 'Ask differently.'),
-  model_provider_failed: provider.again(
+  model_provider_failed: provider.passing(
     'The model could not be reached or failed.',
     'See the message; you can send the input again.',
   ),
@@ -257,11 +257,11 @@ export const ERROR_CODES = {
     'The provider refused the key.',
     'Check the key, its permissions and the account’s credit.',
   ),
-  model_rate_limited: provider.again(
+  model_rate_limited: provider.passing(
     'The provider’s rate limit was hit.',
     'Wait; the message says how long, if the provider does.',
   ),
-  model_overloaded: provider.again('The provider is overloaded.', 'Try later, or name a second model as a fallback.'),
+  model_overloaded: provider.passing('The provider is overloaded.', 'Try later, or name a second model as a fallback.'),
   model_unavailable: provider(
     'The model failed several times in a row and is skipped for a while.',
     'Add a fallback model, or wait.',
@@ -283,12 +283,12 @@ export const ERROR_CODES = {
     'The model, or its server, does not support tools.',
     'Start the server as the message says, use another model, or describe tools in the prompt: BATON_TOOLS=prompted, withPromptedTools.',
   ),
-  model_network_failed: provider.again(
+  model_network_failed: provider.passing(
     'The connection to the provider failed.',
     'Check the network and the base address.',
   ),
-  model_timeout: provider.again('The provider sent nothing for too long.', 'Try again, or raise the time-out.'),
-  model_malformed_answer: provider.again(
+  model_timeout: provider.passing('The provider sent nothing for too long.', 'Try again, or raise the time-out.'),
+  model_malformed_answer: provider.passing(
     'The provider’s answer could not be read.',
     'Try again; report it if it persists.',
   ),
@@ -296,7 +296,7 @@ export const ERROR_CODES = {
     'The model’s answer exceeds a limit on its parts, characters or streamed pieces.',
     'Ask for less at once, or set maxOutputTokens; the message names the limit.',
   ),
-  model_cut_off: provider.again('The provider’s answer ended before it was complete.', 'Try again.'),
+  model_cut_off: provider.passing('The provider’s answer ended before it was complete.', 'Try again.'),
   // Calls: the model receives these as results
   ...TOOL_ERROR_CODES,
   // Services that tools call
@@ -313,19 +313,19 @@ export const ERROR_CODES = {
   log_damaged: baton('A log is inconsistent.', 'Restore it from a backup; report how it happened.'),
   unknown_session: caller('The store has no session with this id.', 'Use an id that `baton sessions` lists.'),
   session_exists: caller('A log cannot be restored over an existing session.', 'Delete the session first, or keep it.'),
-  session_held: caller.again(
+  session_held: caller.passing(
     'Another host holds the session.',
     'Ask the host that the message names, or try again after its lease ends.',
   ),
-  store_conflict: baton.again(
+  store_conflict: baton.passing(
     'Another owner appended to the session’s log.',
     'Open the session again; the newest owner holds it.',
   ),
-  store_failed: baton.again(
+  store_failed: baton.passing(
     'The store did not accept a record.',
     'See the cause; the input was not accepted and can be sent again.',
   ),
-  connection_failed: caller.again(
+  connection_failed: caller.passing(
     'A Baton server could not be reached, or rejected this client.',
     'Start the server, or correct the address or the token that the message names.',
   ),
@@ -342,11 +342,11 @@ export const ERROR_CODES = {
     'Stop this process. Put the file back, or restore a backup; then restart and reopen the sessions.',
   ),
   host_stopped: caller('The host was stopped.', 'Create a new host.'),
-  server_draining: baton.again(
+  server_draining: baton.passing(
     'The server is shutting down and starts no new turn.',
     'Connect again; another server will answer.',
   ),
-  idle_timeout: peer.again(
+  idle_timeout: peer.passing(
     'A connection was idle for too long and was closed.',
     'Connect again when there is something to send.',
   ),
@@ -354,7 +354,7 @@ export const ERROR_CODES = {
     'The client sent no valid token, or the session belongs to another principal.',
     'An app must send its token. A program must open the session as its principal.',
   ),
-  keys_unavailable: baton.again(
+  keys_unavailable: baton.passing(
     'The keys for verifying tokens could not be fetched from their issuer, so no new client is accepted.',
     'Check the issuer and the address of its keys, and that this server can reach them; the log has the reason.',
   ),
