@@ -257,10 +257,10 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a connection that has ended counts for its principal',
-    file: 'packages/server/src/websocket/quotas.ts',
+    file: 'packages/server/src/websocket/limits.ts',
     from: '      for (const key of keys) {\n        const connections = this.#connections.get(key)\n        connections?.delete',
     to: '      for (const key of keys.slice(0, 1)) {\n        const connections = this.#connections.get(key)\n        connections?.delete',
-    test: { file: 'packages/server/src/websocket/quotas.test.ts' },
+    test: { file: 'packages/server/src/websocket/limits.test.ts' },
   },
   {
     name: 'an owner that cannot be reached is asked at each look',
@@ -355,7 +355,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the second of two rewinds is refused with a code of the log',
-    file: 'packages/runtime/src/session/rewind.ts',
+    file: 'packages/runtime/src/session/find-message.ts',
     from: "  if (outcome.type === 'refused' && outcome.code === 'unknown_exchange') throw createUnknownError(message)\n",
     to: '',
     test: { file: 'packages/server/src/websocket/v2-two-requests.test.ts', name: 'over two connections' },

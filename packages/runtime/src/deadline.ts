@@ -1,7 +1,7 @@
 // The system's time, session time, waits with a limit (whatever misses its deadline counts as failed, so nothing waits forever), and timers
 // that share one of the platform.
 import type { BatonError, Clock, Environment, TimerOptions, Timers } from '@baton/core/internal'
-import { readMonotonicMs } from '@baton/core/internal'
+import { pause, readMonotonicMs } from '@baton/core/internal'
 import type { State } from '@baton/core/machine'
 
 /** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */
@@ -50,19 +50,6 @@ export function within<Value>(timers: Timers, limit: Limit, work: PromiseLike<Va
         reject(cause as Error) // rethrown unchanged, whatever it is
       },
     )
-  })
-}
-
-/** Waits. A signal that aborts ends it early. */
-export function pause(timers: Timers, delayMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      stop()
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const stop = timers.start(delayMs, end)
-    signal?.addEventListener('abort', end, { once: true })
   })
 }
 

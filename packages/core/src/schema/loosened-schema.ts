@@ -10,17 +10,22 @@ import { listInner, listVariants, walkSchemas } from './schema-walk.ts'
  */
 export function loosenNegations(root: JsonObject, loose: ReadonlySet<JsonObject>): JsonObject {
   const isLoose = createLooseness(root, loose)
+  return mapAll(root, (schema) => loosenOne(schema, isLoose))
+}
+
+/** The schema with each inner schema changed once, and then those inside it. */
+function mapAll(root: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const known = new Map<JsonObject, JsonObject>()
-  const loosen = (value: JsonValue): JsonValue => {
+  const map = (value: JsonValue): JsonValue => {
     if (!isJsonObject(value)) return value
     const before = known.get(value)
     if (before) return before
     known.set(value, value)
-    const made = mapInner(loosenOne(value, isLoose), loosen)
+    const made = mapInner(change(value), map)
     known.set(value, made)
     return made
   }
-  return loosen(root) as JsonObject // an object like the root
+  return map(root) as JsonObject // an object like the root
 }
 
 function loosenOne(schema: JsonObject, isLoose: (value: JsonValue | undefined) => boolean): JsonObject {
@@ -109,18 +114,10 @@ export function breakCircles(root: JsonObject, tell: (reference: string) => void
   const circular = findCircular(root)
   if (circular.size === 0) return root
   for (const { $ref: reference } of circular) tell(typeof reference === 'string' ? reference : '')
-  const known = new Map<JsonObject, JsonObject>()
-  const cut = (value: JsonValue): JsonValue => {
-    if (!isJsonObject(value)) return value
-    const before = known.get(value)
-    if (before) return before
-    known.set(value, value)
-    const { $ref: _, ...rest } = value
-    const made = mapInner(circular.has(value) ? rest : value, cut)
-    known.set(value, made)
-    return made
-  }
-  return cut(root) as JsonObject // an object like the root
+  return mapAll(root, (schema) => {
+    const { $ref: _, ...rest } = schema
+    return circular.has(schema) ? rest : schema
+  })
 }
 
 /** Schemas whose reference closes a cycle. */

@@ -1,8 +1,7 @@
 // Runs a tool again after a transient failure, as its `retry` says. All tries are one run of the call: they share its
 // time-out, idempotency key and signal.
 import type { Logger, Timers, Tool } from '@baton/core/internal'
-import { ERROR_CODES, isBatonError, isErrorCode, readServiceFailure } from '@baton/core/internal'
-import { pause } from '../deadline.ts'
+import { ERROR_CODES, isBatonError, isErrorCode, pause, readServiceFailure } from '@baton/core/internal'
 import { describeThrown } from '../describe-thrown.ts'
 
 const DEFAULTS = { baseMs: 500, maxMs: 10_000 } as const

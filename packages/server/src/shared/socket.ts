@@ -1,6 +1,6 @@
 // A connection as fronts use it. The server provides one over `ws`; tests and simulations provide their own.
 import type { Timers } from '@baton/core/internal'
-import { pause } from '@baton/runtime'
+import { pause } from '@baton/core/internal'
 
 /** The part of a WebSocket that a front needs, so that any server library can carry it. */
 export interface Socket {

@@ -1,8 +1,7 @@
 // Repeats a request that a session could not accept for a moment, such as a claim while its store fails or its workflow
 // service is unavailable. It does not know the requests.
 import type { Timers } from '@baton/core/internal'
-import { isBatonError } from '@baton/core/internal'
-import { pause } from '@baton/runtime'
+import { isBatonError, pause } from '@baton/core/internal'
 
 export interface TryAgainOptions {
   readonly timers: Timers

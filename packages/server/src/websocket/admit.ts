@@ -24,8 +24,7 @@ import {
 } from './admission.ts'
 import { findClientAddress } from '../shared/client-address.ts'
 import { deriveLimitKey } from '../shared/rate-limit.ts'
-import type { ConnectionLimits } from './limits.ts'
-import type { Quotas } from './quotas.ts'
+import type { ConnectionLimits, Quotas } from './limits.ts'
 import type { WebSocketServerOptions } from './connection-options.ts'
 import type { UnaskedSockets } from './unasked-sockets.ts'
 

@@ -7,7 +7,7 @@ import { REQUESTS, decodeV2ClientFrame } from '@baton/protocol'
 import type { Message } from './app-frames.ts'
 import type { SessionFollower } from './v1-follower.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
-import type { TooMuch } from './quotas.ts'
+import type { TooMuch } from './limits.ts'
 import type { Followed, V2ConnectionOptions } from './v2-state.ts'
 
 /** The parts of a connection needed to check its frames. */

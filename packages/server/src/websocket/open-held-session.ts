@@ -1,8 +1,7 @@
 // Opens the session of a connection even if another process holds it: passes the connection on to that process, or
 // waits until the session is free if that process cannot be reached.
 import type { FrontSession, SessionDescription } from '@baton/core/internal'
-import { isBatonError, frontOf } from '@baton/core/internal'
-import { pause } from '@baton/runtime'
+import { isBatonError, frontOf, pause } from '@baton/core/internal'
 import type { PeerLink } from './connect-to-peer.ts'
 import { connectToPeer } from './connect-to-peer.ts'
 import type { AppConnectionOptions } from './connection-options.ts'

@@ -23,11 +23,10 @@ import type { Admitted, Asked } from './admit.ts'
 import { admit, checkRoom } from './admit.ts'
 import { deriveLimitKey, sampleLog } from '../shared/rate-limit.ts'
 import { answer, isOwn } from './http-answers.ts'
-import type { ConnectionLimits } from './limits.ts'
+import type { ConnectionLimits, ConnectionRates } from './limits.ts'
 import { PeerWarnings, checkPeers, readPeer } from '../shared/peer-identity.ts'
-import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
+import { DEFAULT_CONNECTION_LIMITS, Quotas, createConnectionRates } from './limits.ts'
 import { createServer, listen, SOCKETS_PER_CONNECTION } from './listen.ts'
-import { Quotas, createConnectionRates } from './quotas.ts'
 import type { HostWithSessions } from '../shared/check-options.ts'
 import { createServerWorld, startExpiry } from '../shared/server-world.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
@@ -36,33 +35,15 @@ import type { FrontConnection } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { UnaskedSockets } from './unasked-sockets.ts'
 import { CLOSING_MS, Heart, WsSocket } from './ws-socket.ts'
-import type { ConnectionRates } from './quotas.ts'
 import { openV2Connection } from './v2-connection.ts'
 import { DeviceNames } from './v2-device.ts'
 import type { V2ConnectionOptions } from './v2-state.ts'
 import { openV1Connection } from './v1-session.ts'
 
-const OPTIONS = [
-  'limits',
-  'address',
-  'port',
-  'origins',
-  'publicHosts',
-  'authenticate',
-  'token',
-  'hasSession',
-  'tls',
-  'trustedProxies',
-  'peers',
-  'metrics',
-  'metricsToken',
-  'chats',
-  'editors',
-  'requests',
-  'allow',
-  'clientModels',
-  'unreadyReason',
-]
+const OPTIONS =
+  'limits address port origins publicHosts authenticate token hasSession tls trustedProxies peers metrics metricsToken chats editors requests allow clientModels unreadyReason'.split(
+    ' ',
+  )
 
 /** A front of `createWebSocketFront`. `const { url } = await front.listen()`. */
 export interface WebSocketFront {
