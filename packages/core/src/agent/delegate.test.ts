@@ -16,7 +16,7 @@ test('the agent’s name, a task and ten minutes are the defaults', () => {
     properties: { task: { type: 'string', minLength: 1, maxLength: 50_000 } },
   })
   expect(runsWhere(made)).toBe('child')
-  expect(made.delegation.inherits).toEqual({ policies: true, permissions: true })
+  expect(made.delegation?.inherits).toEqual({ policies: true, permissions: true })
 })
 
 test.each([

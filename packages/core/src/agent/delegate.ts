@@ -107,12 +107,6 @@ const ELSEWHERE = {
   parameters: 'input',
 } as const
 
-/** The tool of `delegate`. */
-export interface DelegatingTool<Name extends string, Input, Output> extends Tool<Name, Input, Output> {
-  readonly delegation: DelegateRules
-  readonly execute?: undefined
-}
-
 /**
  * Defines a tool whose calls another agent does, each in a child session. What the child asks reaches the people and
  * clients of the calling session; its answer is the result.
@@ -127,8 +121,8 @@ export function delegate<
   const Name extends string = string,
   const Input extends Schema = StandardSchema<{ readonly task: string }>,
   Output = unknown,
->(init: DelegateOptions<Name, Input, Output>): DelegatingTool<Name, OutputOf<Input>, Output>
-export function delegate(init: DelegateOptions): DelegatingTool<string, unknown, unknown> {
+>(init: DelegateOptions<Name, Input, Output>): Tool<Name, OutputOf<Input>, Output>
+export function delegate(init: DelegateOptions): Tool {
   if (typeof init === 'object' && init !== null && 'models' in init)
     throw new BatonError({
       code: 'invalid_tool',

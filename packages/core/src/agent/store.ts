@@ -136,7 +136,7 @@ export interface Heartbeat {
 }
 
 /** A store for everything that a host keeps of its sessions. */
-export type Store = OwnedLogStore
+export interface Store extends OwnedLogStore {}
 
 export interface Acquired {
   readonly type: 'acquired'

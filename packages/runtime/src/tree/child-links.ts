@@ -66,7 +66,8 @@ export class ChildLinks {
 
   /** Passes a change of the calling agent on to the open children. Never rejects. */
   async adopt(): Promise<void> {
-    await Promise.all([...this.#links].map(([callId, { child }]) => child && this.#adopt(callId, child)))
+    const open = [...this.#links].flatMap(([callId, { child }]) => (child ? [{ callId, child }] : []))
+    await Promise.all(open.map(({ callId, child }) => this.#adopt(callId, child)))
   }
 
   async #adopt(callId: string, child: LinkedChild): Promise<void> {

@@ -143,7 +143,7 @@ test('every event is what its JSON Schema says, and every kind of event is told'
     SESSION_EVENT_SCHEMA['oneOf'] as readonly { readonly properties: { readonly type: { readonly const: string } } }[]
   ) // as written
     .map(({ properties }) => properties.type.const)
-  // Exploration has no live calls, no sources and no limits.
+  // Exploration has no live calls, no sources, no limits and no children.
   const others = [
     'call-writing',
     'server-tool',
@@ -153,6 +153,7 @@ test('every event is what its JSON Schema says, and every kind of event is told'
     'limit',
     'content-left-out',
     'behind',
+    'request-withdrawn',
   ]
   expect(named.filter((kind) => !kinds.has(kind) && !others.includes(kind))).toEqual([])
 })

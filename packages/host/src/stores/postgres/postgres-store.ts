@@ -1,5 +1,5 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
-import type { ChildOf, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core/internal'
+import type { ChildOf, OwnedLogStore, Store, StoredSession, StoreHealth } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
@@ -46,7 +46,7 @@ const ROWS = 256
  * has libpq's format: `postgres://user:password@host:5432/database?sslmode=verify-full`.
  * @throws BatonError `store_failed` (no connection, no permission, tables of a newer version), `invalid_option`
  */
-export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<OwnedLogStore> {
+export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<Store> {
   checkFields(options, { what: 'openPostgresStore', code: 'invalid_option', fields: FIELDS })
   checkKinds(options, { what: 'openPostgresStore', code: 'invalid_option', kinds: { readOnly: 'true or false' } })
   const { schema = 'baton', leaseMs = LEASE_MS, connections: count = 5, readOnly = false } = options
