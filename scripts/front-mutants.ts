@@ -229,9 +229,9 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a slow reader is let go although it reads',
-    file: 'packages/server/src/websocket/v2-follow.ts',
-    from: 'if (now < waiting) stalledMs = 0\n    else if',
-    to: 'if',
+    file: 'packages/server/src/shared/socket.ts',
+    from: 'stalledMs = waiting < before ? 0 : stalledMs + LOOK_MS',
+    to: 'stalledMs += LOOK_MS',
     test: { file: 'packages/server/src/websocket/v2-ends.test.ts' },
   },
   {
@@ -257,10 +257,10 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a connection that has ended counts for its principal',
-    file: 'packages/server/src/websocket/quotas.ts',
+    file: 'packages/server/src/websocket/limits.ts',
     from: '      for (const key of keys) {\n        const connections = this.#connections.get(key)\n        connections?.delete',
     to: '      for (const key of keys.slice(0, 1)) {\n        const connections = this.#connections.get(key)\n        connections?.delete',
-    test: { file: 'packages/server/src/websocket/quotas.test.ts' },
+    test: { file: 'packages/server/src/websocket/limits.test.ts' },
   },
   {
     name: 'an owner that cannot be reached is asked at each look',
@@ -285,10 +285,10 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a wait that was stopped behind a look expires',
-    file: 'packages/server/src/shared/expiry.ts',
+    file: 'packages/server/src/shared/server-world.ts',
     from: 'return () => stop()',
     to: 'return stop',
-    test: { file: 'packages/server/src/shared/expiry.test.ts' },
+    test: { file: 'packages/server/src/shared/server-world.test.ts' },
   },
   {
     name: 'a prompt that was refused keeps its place',
@@ -355,7 +355,7 @@ export const FRONT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the second of two rewinds is refused with a code of the log',
-    file: 'packages/runtime/src/session/rewind.ts',
+    file: 'packages/runtime/src/session/find-message.ts',
     from: "  if (outcome.type === 'refused' && outcome.code === 'unknown_exchange') throw createUnknownError(message)\n",
     to: '',
     test: { file: 'packages/server/src/websocket/v2-two-requests.test.ts', name: 'over two connections' },

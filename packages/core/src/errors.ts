@@ -1,9 +1,7 @@
 // The only error class. Its codes are in error-codes.ts.
 import type { ErrorCode } from './error-codes.ts'
-import { ERROR_CODES } from './error-codes.ts'
+import { API_ERROR_CODES, ERROR_CODES, TOOL_ERROR_CODES } from './error-codes.ts'
 import type { JsonObject } from './json.ts'
-import { API_ERROR_CODES } from './api-error-codes.ts'
-import { TOOL_ERROR_CODES } from './tool-error-codes.ts'
 
 export type { ErrorCode, Fault } from './error-codes.ts'
 export { ERROR_CODES } from './error-codes.ts'

@@ -1,6 +1,7 @@
-// Repairs JSON text that is nearly JSON, as models write it, if only one reading is possible; otherwise refuses it.
-// Text that was cut off is never completed.
-import type { JsonValue } from './json.ts'
+// Reads JSON text as models write it. Text that is nearly JSON is repaired if one reading is possible, otherwise refused;
+// text that is still being written is read up to its current end.
+import type { JsonValue, JsonObject } from './json.ts'
+import { isJsonObject, parseJson } from './json.ts'
 
 /** Names of repairs, for the log. */
 export type JsonRepair =
@@ -153,10 +154,57 @@ function readText(reader: Reader, quote: string): boolean {
 // eslint-disable-next-line no-control-regex -- JSON forbids just these in a text
 const CONTROLS = /[\u0000-\u001f]/g
 
+/** Index of the quote that ends the string; negative for an unfinished one. */
 function findEnd(text: string, from: number, quote: string): number {
   for (let index = from; index < text.length; index++) {
     if (text[index] === '\\') index += 1
     else if (text[index] === quote) return index
   }
   return -1
+}
+
+/**
+ * The object in the text so far, from its first brace on. An unfinished string is included up to its current end,
+ * numbers and words once they are complete, and a property once its value has begun. Undefined before the first brace,
+ * and for text that is not JSON. Visits each character once.
+ */
+export function readPartialJson(text: string): JsonObject | undefined {
+  const start = text.indexOf('{')
+  if (start < 0) return undefined
+  /** The brackets that close the open ones, innermost first. */
+  let closers = ''
+  let last = ''
+  let whole = ''
+  let end = start
+  let endClosers = ''
+  for (let at = start; at < text.length; at++) {
+    const letter = text.charAt(at)
+    if (/\s/.test(letter)) continue
+    if (letter === '"') {
+      const isKey = closers.startsWith('}') && (last === '{' || last === ',')
+      const close = findEnd(text, at + 1, '"')
+      if (close < 0) {
+        if (!isKey) whole = `${text.slice(start, at)}${closeText(text.slice(at))}${closers}`
+        break
+      }
+      at = close
+      if (!isKey) [end, endClosers] = [close + 1, closers]
+    } else if (letter === '{' || letter === '[') {
+      closers = (letter === '{' ? '}' : ']') + closers
+      ;[end, endClosers] = [at + 1, closers]
+    } else if (letter === '}' || letter === ']') {
+      closers = closers.slice(1)
+      ;[end, endClosers] = [at + 1, closers]
+      if (closers === '') break
+    } else if (letter === ',') [end, endClosers] = [at, closers]
+    last = letter
+  }
+  const parsed = parseJson(whole === '' ? `${text.slice(start, end)}${endClosers}` : whole)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined
+}
+
+/** Closes a string without a partial escape or half of a character at its end. */
+function closeText(text: string): string {
+  const begun = /(?<!\\)(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text)?.[1] ?? ''
+  return `${text.slice(0, text.length - begun.length).replace(/[\ud800-\udbff]$/, '')}"`
 }

@@ -1,7 +1,7 @@
 // The system's time, session time, waits with a limit (whatever misses its deadline counts as failed, so nothing waits forever), and timers
 // that share one of the platform.
 import type { BatonError, Clock, Environment, TimerOptions, Timers } from '@baton/core/internal'
-import { readMonotonicMs } from '@baton/core/internal'
+import { pause, readMonotonicMs } from '@baton/core/internal'
 import type { State } from '@baton/core/machine'
 
 /** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */
@@ -63,8 +63,7 @@ export async function waitForTurns(
   isBusy: () => boolean,
 ): Promise<void> {
   const untilMs = readMonotonicMs(clock) + drainMs
-  while (isBusy() && readMonotonicMs(clock) < untilMs)
-    await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+  while (isBusy() && readMonotonicMs(clock) < untilMs) await pause(timers, LOOK_MS)
 }
 
 /** Whether a turn or a detached tool is running. */

@@ -12,15 +12,13 @@ export { isSameSecret } from './shared/same-secret.ts'
 export type { Socket } from './shared/socket.ts'
 export { isLoopback } from './websocket/admission.ts'
 export type { PeerLink, PeerLinkOptions } from './websocket/connect-to-peer.ts'
-export { createConnectionRates } from './websocket/quotas.ts'
-export type { ConnectionRates } from './websocket/quotas.ts'
+export { createConnectionRates, DEFAULT_CONNECTION_LIMITS } from './websocket/limits.ts'
+export type { ConnectionRates, ConnectionLimits } from './websocket/limits.ts'
 export type {
   AppConnectionOptions,
   WebSocketFrontOptions,
   WebSocketServerOptions,
 } from './websocket/connection-options.ts'
-export { DEFAULT_CONNECTION_LIMITS } from './websocket/limits.ts'
-export type { ConnectionLimits } from './websocket/limits.ts'
 export type { TlsFiles } from './websocket/listen.ts'
 export { createMemorySocket } from './websocket/memory-socket.ts'
 export type { MemorySocket } from './websocket/memory-socket.ts'

@@ -1,5 +1,13 @@
 // An agent: a plain value with a model, instructions, tools and limits. It knows no host.
-import type { AgentProfile } from './profiles.ts'
+import type {
+  AgentProfile,
+  AnswerContext,
+  AnswerToCheck,
+  AnswerVerdict,
+  PrepareStep,
+  CollisionPolicy,
+  ToolSource,
+} from './agent-options.ts'
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, OrderRule, RetrySpec, StopRule, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
@@ -14,14 +22,10 @@ import type { Model } from './model.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { Permissions } from './permissions.ts'
 import { checkPermissions } from './permissions.ts'
-import type { AnswerContext, AnswerToCheck, AnswerVerdict } from './answer-check.ts'
-import { checkOrder, checkStopWhen } from './check-order.ts'
-import { checkSources, nameTools } from './check-agent-tools.ts'
+import { checkOrder, checkStopWhen, checkSources, nameTools } from './check-agent.ts'
 import type { RESERVED_NAME } from './reserved-name.ts'
 import type { ApprovalPolicy } from './policy.ts'
-import type { PrepareStep } from './prepare-step.ts'
 import type { Tool, ToolContext } from './tool.ts'
-import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 import { decodeModelSettings } from './decode-command.ts'
 
 /** Options of `defineAgent`. Only `name` is required: `defineAgent({ name: 'helper', model, tools: [search] })`. */

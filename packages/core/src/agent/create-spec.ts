@@ -2,7 +2,6 @@
 import type { Spec, ToolSpec } from '../machine/spec.ts'
 import { DEFAULT_INTERRUPT_MS } from '../machine/spec.ts'
 import type { Agent } from './agent.ts'
-import { shortHash } from './hash.ts'
 import { RESERVED_NAME } from './reserved-name.ts'
 import type { Tool } from './tool.ts'
 import { runsWhere } from './tool.ts'
@@ -72,4 +71,15 @@ function createToolSpec(tool: Tool): ToolSpec {
     ...(fallback && { fallback: true }),
     ...(provenance && { provenance }),
   }
+}
+
+/** 64 bits as 16 hexadecimal digits: two FNV-1a hashes with different offsets. */
+export function shortHash(text: string): string {
+  return fnv1a(text, 0x811c9dc5) + fnv1a(text, 0x7ee3623a)
+}
+
+function fnv1a(text: string, offset: number): string {
+  let hash = offset
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return (hash >>> 0).toString(16).padStart(8, '0')
 }

@@ -10,7 +10,7 @@ import type { OutputOf, Schema, StandardSchema } from './schema.ts'
 import type { Tool, ToolBase } from './tool.ts'
 import type { DelegateLimits, DelegateRules } from './tool-options.ts'
 import { makeTool } from './tool.ts'
-import { warnOfSchema } from './schema-warnings.ts'
+import { warnOfSchema } from './schema.ts'
 
 /** Options of `delegate`. */
 export interface DelegateOptions<

@@ -46,6 +46,19 @@ export interface Timers {
   start(delayMs: number, callback: () => void, options?: TimerOptions): () => void
 }
 
+/** Waits. A signal that aborts ends it early. */
+export function pause(timers: Timers, delayMs: number, signal?: AbortSignalLike): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      stop()
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const stop = timers.start(delayMs, end)
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}
+
 export interface HttpRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

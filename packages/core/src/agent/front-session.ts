@@ -50,6 +50,8 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
   /** The newest turn, and the position from which it can be read. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
   readonly phase: Phase
+  /** Position of the newest record. */
+  readonly pos: number
 }
 
 /**
@@ -60,6 +62,9 @@ export function frontOf<A extends Agent>(session: Session<A>): FrontSession<A> {
   if ('submit' in session) return session as FrontSession<A> // hosts create sessions by createSession of the runtime
   throw new BatonError({ code: 'invalid_option', message: 'frontOf needs a session of a host, not a copy of one' })
 }
+
+/** Phases that last until a new input. */
+export const AT_REST: ReadonlySet<Phase> = new Set<Phase>(['idle', 'paused', 'stopped'])
 
 /** Providers accept only objects as arguments. */
 export const ToolInputSchema = s.refine(s.object, (schema, reader) =>

@@ -2,8 +2,8 @@
 // runtime's catalog enforces them for tools, sources and models; this file reads and checks them.
 import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import { isJsonObject } from '../json.ts'
 import { checkFields } from '../shape/known-fields.ts'
-import { nameServerTool } from './server-tool-name.ts'
 import { describeValue } from '../shape/value-reader.ts'
 
 /** Hard limits of an agent. Several combine: each can only remove something. */
@@ -108,4 +108,14 @@ function matchesPattern(pattern: string, name: string): boolean {
     at = found + piece.length
   }
   return true
+}
+
+/** `web_search`, `googleSearch`, `nova_grounding`, the label of an MCP server: the name that a tool choice uses. */
+export function nameServerTool(tool: JsonObject): string | undefined {
+  const { name, systemTool, toolSpec, function: declared, type, server_label: label } = tool
+  if (typeof name === 'string') return name
+  const nested = [systemTool, toolSpec, declared].find(isJsonObject)
+  if (nested) return nameServerTool({ name: nested['name'] ?? '' })
+  if (type === 'mcp') return typeof label === 'string' ? label : undefined
+  return typeof type === 'string' ? type : Object.keys(tool)[0]
 }

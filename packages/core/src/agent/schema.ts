@@ -1,13 +1,11 @@
 // A tool's schema: a Standard Schema that can also describe itself as JSON Schema (Zod 4.2+, ArkType, Valibot with its
 // adapter), or a plain JSON Schema object. The types are copied from standardschema.dev 1.1, which asks for that.
 import type { JsonObject, JsonValue } from '../json.ts'
-import { BatonError } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
+import { BatonError } from '../errors.ts'
 import { readTypes } from '../schema/keyword-shapes.ts'
-import type { ReadSchema } from '../schema/read-schema.ts'
+import type { ReadSchema, SchemaFault } from '../schema/read-schema.ts'
 import { readSchema } from '../schema/read-schema.ts'
-import type { FromJsonSchema } from './json-schema-type.ts'
-import { listWarnings } from './schema-warnings.ts'
 
 export interface SchemaIssue {
   readonly message: string
@@ -196,3 +194,76 @@ export function describeForeignSchema(schema: unknown): string | undefined {
 const GIVE_ITSELF = 'Write z.object({ … }) with Zod, or { type: "object", properties: { … } }, without a wrapper.'
 const GIVE_ROOT = 'Wrap the fields in z.object({ … }) of Zod, or { type: "object", properties: { … } }.'
 const INEXPRESSIBLE = 'Use types that JSON has, such as text for a date.'
+
+/** Maximum faults to report per schema. */
+const TOLD_MAX = 10
+
+export function listWarnings(faults: readonly SchemaFault[]): readonly string[] {
+  const told = faults.map(({ path, message }) => (path === '' ? message : `${shorten(path)}: ${message}`))
+  const distinct = [...new Set(told)]
+  if (distinct.length <= TOLD_MAX) return distinct
+  return [...distinct.slice(0, TOLD_MAX - 1), `and ${distinct.length - TOLD_MAX + 1} more`]
+}
+
+/** Maximum characters of a path. */
+const PATH_CHARS = 120
+
+function shorten(path: string): string {
+  return path.length <= PATH_CHARS ? path : `…${path.slice(-PATH_CHARS)}`
+}
+
+/**
+ * Emits a process warning if the platform has them, because a definition has no log. Node writes it to standard error.
+ */
+export function warnOfSchema(what: string, warnings: readonly string[] = []): void {
+  if (warnings.length === 0) return
+  const { process } = globalThis as { readonly process?: { emitWarning?: (text: string, options: object) => void } }
+  process?.emitWarning?.(`${what}: its schema is checked only in part: ${warnings.join('; ')}`, {
+    type: 'BatonWarning',
+    code: 'invalid_schema',
+  })
+}
+
+/** `{ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }` is `{ city: string }`. */
+export type FromJsonSchema<S> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly anyOf: readonly (infer Part)[] }
+      ? FromJsonSchema<Part>
+      : S extends { readonly oneOf: readonly (infer Part)[] }
+        ? FromJsonSchema<Part>
+        : S extends { readonly type: infer Type }
+          ? FromType<Type extends readonly (infer One)[] ? One : Type, S>
+          : JsonValue
+
+type FromType<Type, S> = Type extends 'string'
+  ? string
+  : Type extends 'number' | 'integer'
+    ? number
+    : Type extends 'boolean'
+      ? boolean
+      : Type extends 'null'
+        ? null
+        : Type extends 'array'
+          ? FromArray<S>
+          : Type extends 'object'
+            ? FromObject<S>
+            : JsonValue
+
+type FromArray<S> = S extends { readonly items: infer Item } ? FromJsonSchema<Item>[] : JsonValue[]
+
+type FromObject<S> = S extends { readonly properties: infer Properties }
+  ? FromProperties<Properties, S extends { readonly required: readonly (infer Name)[] } ? Name : never>
+  : S extends { readonly additionalProperties: infer Value extends JsonObject }
+    ? { [name: string]: FromJsonSchema<Value> }
+    : JsonObject
+
+type FromProperties<Properties, Required> = Flat<
+  { -readonly [Name in keyof Properties as Name extends Required ? Name : never]: FromJsonSchema<Properties[Name]> } & {
+    -readonly [Name in keyof Properties as Name extends Required ? never : Name]?: FromJsonSchema<Properties[Name]>
+  }
+>
+
+/** Flattens a type for readable editor hints. */
+type Flat<T> = { [Name in keyof T]: T[Name] }

@@ -1,8 +1,8 @@
 // The Session API by itself, before any host: its types and its refusals.
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
-import type { Answer } from './answer.ts'
-import { readOutput } from './answer.ts'
+import type { Answer } from './session-api.ts'
+import { readOutput } from './session-api.ts'
 
 const ANSWER: Answer = {
   outcome: 'answered',

@@ -1,11 +1,20 @@
-// The Session API: the only way that fronts and programs reach a session, on any host.
+// The Session API: the only way that fronts and programs reach a session, on any host. It sends, steers, and reads a
+// session: its events, its messages, its state, and what waits for a person.
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { Accepted, Refused } from '../machine/input.ts'
-import type { Principal } from './policy.ts'
-import type { Turn } from './answer.ts'
+import type { Principal, AskedFor } from './policy.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { OutputOf, Schema } from './schema.ts'
-import type { MessageId } from '../events/session-event.ts'
+import type {
+  MessageId,
+  CallView,
+  ContextUse,
+  EventCursor,
+  SessionActivity,
+  SessionEvent,
+  LimitName,
+  TurnStop,
+} from '../events/session-event.ts'
 import type {
   SendOptions,
   EventsOptions,
@@ -14,9 +23,14 @@ import type {
   SessionConfiguration,
   UrgentEvent,
 } from './decode-command.ts'
-import type { RewindOptions, Interrupted, Rewound, UserInput } from './session-control.ts'
-import type { EventStream, MessagesPage, PendingApproval, PendingQuestion, SessionDetails } from './session-reading.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
+import type { ChatMessage } from '../events/conversation.ts'
+import type { PathStep } from '../machine/tree-values.ts'
+import type { Delivery, PlanEntry } from '../machine/values.ts'
+import type { CallDescription, ToolKind } from './tool-options.ts'
+import type { ContentPart, SourcePart, Usage } from '../messages.ts'
+import { BatonError } from '../errors.ts'
+import type { TurnOutcome } from '../machine/fact.ts'
 
 /** Options of `host.session`: `host.session(id, { agent: 'writer', principal: { id: 'ann' } })`. */
 export interface SessionOptions<A extends KnownAgent = KnownAgent> {
@@ -178,4 +192,169 @@ export interface SessionDescription {
   readonly title?: string | null
   /** Replaces the metadata; at most 8,192 characters as JSON. */
   readonly meta?: JsonObject
+}
+
+/** Events one by one or in batches; use one way or the other, not both. */
+export interface EventStream<Call extends CallView = CallView> extends AsyncIterable<SessionEvent<Call>> {
+  /** All available events, at least one; the events of a record stay together. Undefined at the end. */
+  nextBatch(): Promise<EventBatch<Call> | undefined>
+  /** Ends the reading at once. */
+  leave(): void
+}
+
+export interface EventBatch<Call extends CallView = CallView> {
+  readonly events: readonly SessionEvent<Call>[]
+  /** The cursor after them. */
+  readonly next: EventCursor
+}
+
+/** A page of `session.messages`, oldest message first. */
+export interface MessagesPage {
+  readonly messages: readonly ChatMessage[]
+  /** There are older ones: query again with `before`. */
+  readonly more: boolean
+  /** Pass it to `events` to continue after this page. */
+  readonly next: EventCursor
+}
+
+/** A call that waits for a person's decision, as it is shown to them. */
+export interface PendingApproval extends CallDescription {
+  /** Id of this request: an edit or a new request has another one. */
+  readonly approvalId: string
+  readonly callId: string
+  /** The tool's name. */
+  readonly name: string
+  readonly kind?: ToolKind
+  readonly input: JsonObject
+  /** Why a policy asks; absent if the tool itself asks. */
+  readonly asked?: AskedFor
+  /** Session time at which the call is denied. */
+  readonly expiresAtMs: number
+  /** For a call of an agent below: the delegated calls down to it, and the agents that they call. */
+  readonly path?: readonly PathStep[]
+}
+
+/** A question of a running tool. */
+export interface PendingQuestion {
+  readonly questionId: string
+  readonly callId: string
+  readonly message: string
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject
+  /** Session time at which it counts as declined. */
+  readonly expiresAtMs: number
+  /** See `PendingApproval.path`. */
+  readonly path?: readonly PathStep[]
+}
+
+/** The state of a session, from `session.info()`: one look, without its messages. */
+export interface SessionDetails {
+  readonly id: string
+  readonly agent: string
+  readonly principal: Principal
+  readonly title?: string
+  readonly meta: JsonObject
+  readonly activity: SessionActivity
+  /** The model of the next turn, and the ids of all candidates, in order. */
+  readonly model: string
+  readonly models: readonly string[]
+  /** Queued inputs, oldest first. */
+  readonly queued: readonly { readonly inputId: MessageId; readonly delivery: Delivery }[]
+  readonly approvals: readonly PendingApproval[]
+  readonly questions: readonly PendingQuestion[]
+  readonly plan: readonly PlanEntry[]
+  /** Estimated tokens of the next request; `size` is the model's window, if known. */
+  readonly context: ContextUse
+  /** Time of the newest record, in milliseconds since 1970. */
+  readonly lastMs: number
+  /** The cursor at which `events` continues from now. */
+  readonly head: EventCursor
+}
+
+/** Text, or parts for images and files. */
+export type UserInput = string | readonly ContentPart[]
+
+export interface Interrupted {
+  /** The answer whose turn was ended; absent if no turn was running, or not the named one. */
+  readonly turn?: MessageId
+}
+
+/**
+ * Options of `session.rewind`: removes a message and all later ones, and asks again (`again`) or with another message
+ * (`replace`). A message of the assistant is asked again with its turn.
+ */
+export interface RewindOptions {
+  readonly message: MessageId
+  /** Only for a user message. */
+  readonly replace?: UserInput
+  readonly again?: boolean
+  /** Ends a running turn first; otherwise a rewind is refused while one runs. */
+  readonly interrupt?: boolean
+  /** Sending the same id again has no effect. It becomes the id of the replacing message. */
+  readonly inputId?: MessageId
+}
+
+/** `turn` is the answer in progress, for `session.turn`; absent if no answer was requested. */
+export type Rewound = Accepted & { readonly turn?: MessageId }
+
+/**
+ * Events from the moment the model gets the input until the turn ends: `for await (const event of turn)`. After the
+ * last event the loop throws what `answer` rejects with. Unread text is joined, so an unread turn stays small. Await
+ * its `answer`, not the turn itself.
+ */
+export interface Turn<Output = unknown, Call extends CallView = CallView> extends AsyncIterable<SessionEvent<Call>> {
+  /** Id of the input that started it. */
+  readonly id: MessageId
+  /** @throws BatonError with the code of a failed turn, or of the refusal if the input is not accepted */
+  readonly answer: Promise<Answer<Output>>
+}
+
+/**
+ * `stop` says why the turn ended: `end`, or the reason it was cut short. With `end`, an agent with an output schema has
+ * an `output`.
+ */
+export type Answer<Output = unknown> = AnswerParts &
+  (
+    | { readonly stop: 'end'; readonly output: Output }
+    /** The calls of the last step, with their results. */
+    | { readonly stop: 'tool'; readonly calls: readonly CallView[]; readonly output?: undefined }
+    /** The value. Also present after a limit ended a complete answer; absent for an interrupted or silent turn. */
+    | { readonly stop: Exclude<TurnStop, 'failed' | 'end' | 'tool'>; readonly output?: Output }
+  )
+
+interface AnswerParts {
+  readonly outcome: Exclude<TurnOutcome, 'failed'>
+  /** The full text. For an interrupted or stopped turn, the part that stays in the conversation. */
+  readonly text: string
+  /** Total over all steps of the turn. */
+  readonly usage: Usage
+  /**
+   * Pages and documents cited by the turn's steps, without duplicates, numbered (`source-1`) in order of citation. At
+   * most `ANSWER_SOURCES_MAX` (200); the events have all of them.
+   */
+  readonly sources: readonly SourcePart[]
+  /** Limits that were reached. */
+  readonly limits: readonly LimitName[]
+  /** The oldest messages no longer reach the model: they were summarised or dropped. */
+  readonly forgotten: boolean
+}
+
+/** Maximum sources of an `Answer`. */
+export const ANSWER_SOURCES_MAX = 200
+
+/**
+ * The validated, typed answer of an agent with an output schema.
+ * @throws BatonError `invalid_output` if there is none: the agent has no schema, or the turn was not answered
+ */
+export function readOutput<Output>(agent: KnownAgent<Output>, answer: Answer): Output {
+  if (typeof (answer as Answer | null | undefined)?.outcome !== 'string')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'readOutput needs an agent and an answer of it',
+      hint: 'Write readOutput(agent, answer). With send(text, { output: schema }), read answer.output.',
+    })
+  // It was validated by this agent's schema before the turn was answered.
+  if (answer.output !== undefined) return answer.output as Output
+  const why = agent.output ? `the turn was ${answer.outcome}` : `agent "${agent.name}" has no output schema`
+  throw new BatonError({ code: 'invalid_output', message: `there is no output: ${why}` })
 }

@@ -206,6 +206,86 @@ export class SessionProjection {
 
   #takeFact(fact: Fact, record: ProjectedRecord): void {
     switch (fact.type) {
+      case 'model-started':
+        this.#startStep(fact)
+        break
+      case 'attempt-progressed':
+        if (this.#written?.attempt === fact.attempt) this.#tellAll(this.#written.noteProgress(fact.offset, fact.text))
+        break
+      case 'attempt-superseded':
+      case 'attempt-failed': {
+        const reason = fact.type === 'attempt-failed' ? 'gave-up' : fact.reason
+        const { retryAtMs } = 'retryAtMs' in fact ? fact : {}
+        this.#resetStep(reason, fact.error, retryAtMs)
+        break
+      }
+      case 'step-finished':
+        this.#finishStep(fact)
+        break
+      case 'step-salvaged': {
+        const { step, textChars } = fact
+        const message = this.#messageOf(step)
+        const said = this.#written?.salvage(textChars)
+        if (said) this.#tellAll(said.bodies)
+        this.#turn?.texts.note(step, said?.text ?? '')
+        this.#written = undefined
+        this.#tell({ type: 'step-finished', message, step, finish: 'interrupted', usage: {}, interrupted: true })
+        break
+      }
+      case 'step-closed':
+        this.#tell({ type: 'step-closed', message: this.#messageOf(fact.step), step: fact.step })
+        break
+      case 'output-refused':
+      case 'answer-cut':
+        this.#tellAll(takeBack(fact, (step) => this.#messageOf(step)))
+        this.#turn?.texts.cut(fact)
+        break
+      default:
+        if (isCallFact(fact)) this.#takeCallFact(fact, record.nowMs)
+        else this.#takeMessageFact(fact, record)
+    }
+  }
+
+  #takeMessageFact(fact: Fact, record: ProjectedRecord): void {
+    switch (fact.type) {
+      case 'input-accepted':
+        this.#tell({ type: 'message-added', message: createUserMessage(fact.inputId, fact.body, readWallMs(record)) })
+        break
+      case 'inputs-entered':
+        for (const { inputs } of fact.entries)
+          for (const message of inputs) this.#tell({ type: 'message-entered', message, exchange: fact.exchange })
+        this.#tellAnswer()
+        break
+      case 'history-rewound':
+        this.#tell({ type: 'messages-removed', fromExchange: fact.exchange, ...listKept(fact, record) })
+        break
+      case 'summary-started':
+      case 'window-moved':
+      case 'summary-finished':
+      case 'model-used':
+        this.#turn?.account.takeFact(fact)
+        if (fact.type === 'window-moved') this.#tell({ type: 'compacted', how: 'dropped' })
+        if (fact.type === 'summary-finished') this.#tell({ type: 'compacted', how: 'summary', text: fact.text })
+        break
+      case 'inputs-left-out':
+        this.#tell({ type: 'content-left-out', messages: fact.inputs, reason: fact.reason })
+        break
+      case 'turn-started':
+        this.#startTurn(fact, record)
+        break
+      case 'turn-clock-set':
+        this.#turn?.account.setClock(fact)
+        break
+      case 'turn-finished':
+        this.#finishTurn(fact, record)
+        break
+      default:
+        this.#takeSessionFact(fact, record)
+    }
+  }
+
+  #takeSessionFact(fact: Fact, record: ProjectedRecord): void {
+    switch (fact.type) {
       case 'session-opened':
         this.#birth = fact.birth
         this.#tell({ type: 'session', activity: 'idle', agent: fact.agent })
@@ -248,87 +328,7 @@ export class SessionProjection {
         this.#takeTreeFact(fact, record.nowMs)
         break
       default:
-        this.#takeMessageFact(fact, record)
-    }
-  }
-
-  #takeMessageFact(fact: Fact, record: ProjectedRecord): void {
-    switch (fact.type) {
-      case 'input-accepted':
-        this.#tell({ type: 'message-added', message: createUserMessage(fact.inputId, fact.body, readWallMs(record)) })
-        break
-      case 'inputs-entered':
-        for (const { inputs } of fact.entries)
-          for (const message of inputs) this.#tell({ type: 'message-entered', message, exchange: fact.exchange })
-        this.#tellAnswer()
-        break
-      case 'history-rewound':
-        this.#tell({ type: 'messages-removed', fromExchange: fact.exchange, ...listKept(fact, record) })
-        break
-      case 'summary-started':
-      case 'window-moved':
-      case 'summary-finished':
-      case 'model-used':
-        this.#turn?.account.takeFact(fact)
-        if (fact.type === 'window-moved') this.#tell({ type: 'compacted', how: 'dropped' })
-        if (fact.type === 'summary-finished') this.#tell({ type: 'compacted', how: 'summary', text: fact.text })
-        break
-      case 'inputs-left-out':
-        this.#tell({ type: 'content-left-out', messages: fact.inputs, reason: fact.reason })
-        break
-      case 'turn-started':
-        this.#startTurn(fact, record)
-        break
-      case 'turn-clock-set':
-        this.#turn?.account.setClock(fact)
-        break
-      case 'turn-finished':
-        this.#finishTurn(fact, record)
-        break
-      default:
-        this.#takeStepFact(fact, record.nowMs)
-    }
-  }
-
-  #takeStepFact(fact: Fact, nowMs: number): void {
-    switch (fact.type) {
-      case 'model-started':
-        this.#startStep(fact)
-        break
-      case 'attempt-progressed':
-        if (this.#written?.attempt === fact.attempt) this.#tellAll(this.#written.noteProgress(fact.offset, fact.text))
-        break
-      case 'attempt-superseded':
-      case 'attempt-failed': {
-        const reason = fact.type === 'attempt-failed' ? 'gave-up' : fact.reason
-        const { retryAtMs } = 'retryAtMs' in fact ? fact : {}
-        this.#resetStep(reason, fact.error, retryAtMs)
-        break
-      }
-      case 'step-finished':
-        this.#finishStep(fact)
-        break
-      case 'step-salvaged': {
-        const { step, textChars } = fact
-        const message = this.#messageOf(step)
-        const said = this.#written?.salvage(textChars)
-        if (said) this.#tellAll(said.bodies)
-        this.#turn?.texts.note(step, said?.text ?? '')
-        this.#written = undefined
-        this.#tell({ type: 'step-finished', message, step, finish: 'interrupted', usage: {}, interrupted: true })
-        break
-      }
-      case 'step-closed':
-        this.#tell({ type: 'step-closed', message: this.#messageOf(fact.step), step: fact.step })
-        break
-      case 'output-refused':
-      case 'answer-cut':
-        this.#tellAll(takeBack(fact, (step) => this.#messageOf(step)))
-        this.#turn?.texts.cut(fact)
-        break
-      default:
-        // Facts of hosts and clients, and facts that others report better, are left out.
-        if (isCallFact(fact)) this.#takeCallFact(fact, nowMs)
+      // Facts of hosts and clients, and facts that others report better, are left out.
     }
   }
 

@@ -1,17 +1,18 @@
 // Session events, as programs and fronts see them: messages, steps, calls, approvals, turns. One pure projection makes
 // them from records and live frames. They contain nothing that binds an approval or names a process, and none depends
 // on an older event.
+import * as s from '../shape/shape.ts'
 import { AskedFor, Principal } from '../agent/policy.ts'
 import { CallDescription, ToolKind, WaitingWords } from '../agent/tool-options.ts'
 import type { ErrorCode } from '../errors.ts'
-import { AnswerRefuser } from '../machine/fact.ts'
 import type { SupersedeReason } from '../machine/fact.ts'
+import { AnswerRefuser } from '../machine/fact.ts'
 import { PathStep, Spent } from '../machine/tree-values.ts'
 import { EffectClass, PlanEntry } from '../machine/values.ts'
-import { Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import type { FinishReason } from '../messages.ts'
+import { Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import { ModelSettings } from '../model-settings.ts'
-import * as s from '../shape/shape.ts'
+import type { JsonObject } from '../json.ts'
 
 /** Version of session events. New event types and fields do not change it: ignore unknown ones. */
 export const EVENTS_VERSION = 1
@@ -462,3 +463,28 @@ export type SessionEvent<Call extends CallView = CallView> = {
   readonly at?: EventPlace
 } & EventBody<Call>
 export type SessionEventOf<Type extends SessionEventType> = Extract<SessionEvent, { readonly type: Type }>
+
+const OF_EVERY_EVENT = {
+  cursor: s.named('cursor', EventCursor),
+  at: s.optional(s.named('place', EventPlace)),
+}
+
+/** One session event. An unknown type is from a newer version. */
+export const SESSION_EVENT_SCHEMA: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'SessionEvent',
+  oneOf: Object.entries(EVENTS).map(([type, fields]) =>
+    s.fields({ type: s.word(type), ...OF_EVERY_EVENT, ...fields }).describe(),
+  ),
+  $defs: {
+    cursor: EventCursor.describe(),
+    place: EventPlace.describe(),
+    message: MessageView.describe(),
+    part: StoredPart.describe(),
+    call: CallView.describe(),
+    result: CallResult.describe(),
+    source: SourcePart.describe(),
+    usage: Usage.describe(),
+    error: EventError.describe(),
+  },
+}

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createSpec } from '../agent/create-spec.ts'
 import { defineAgent } from '../agent/agent.ts'
-import { voice } from '../agent/profiles.ts'
+import { voice } from '../agent/agent-options.ts'
 import { StepCounter } from '../testing/step-counter.test-kit.ts'
 import type { History, Input, Spec, State } from './index.ts'
 import { applyRecord, createHistory, decide, initialState, openSession, makeRecord } from './index.ts'

@@ -1,6 +1,6 @@
 // Records and snapshots: versions, order, and the canonical log.
 import { describe, expect, test } from 'vitest'
-import { shortHash } from '../agent/hash.ts'
+import { shortHash } from '../agent/create-spec.ts'
 import { isBatonError } from '../errors.ts'
 import { openSession } from './decide.ts'
 import { HOST_FACTS } from './fact.ts'

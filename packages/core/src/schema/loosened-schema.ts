@@ -1,7 +1,7 @@
 // Adjusts a schema in which some subschemas allow more than intended, or lead only back to themselves.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
-import { listInner } from './schema-walk.ts'
+import { listInner, listVariants, walkSchemas } from './schema-walk.ts'
 
 /**
  * Removes keywords that would forbid more if an inner schema allows more: `not`, conditions, `oneOf`'s exclusivity, and limits on
@@ -10,17 +10,22 @@ import { listInner } from './schema-walk.ts'
  */
 export function loosenNegations(root: JsonObject, loose: ReadonlySet<JsonObject>): JsonObject {
   const isLoose = createLooseness(root, loose)
+  return mapAll(root, (schema) => loosenOne(schema, isLoose))
+}
+
+/** The schema with each inner schema changed once, and then those inside it. */
+function mapAll(root: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
   const known = new Map<JsonObject, JsonObject>()
-  const loosen = (value: JsonValue): JsonValue => {
+  const map = (value: JsonValue): JsonValue => {
     if (!isJsonObject(value)) return value
     const before = known.get(value)
     if (before) return before
     known.set(value, value)
-    const made = mapInner(loosenOne(value, isLoose), loosen)
+    const made = mapInner(change(value), map)
     known.set(value, made)
     return made
   }
-  return loosen(root) as JsonObject // an object like the root
+  return map(root) as JsonObject // an object like the root
 }
 
 function loosenOne(schema: JsonObject, isLoose: (value: JsonValue | undefined) => boolean): JsonObject {
@@ -98,8 +103,7 @@ function copyOf(holder: JsonValue | undefined): JsonObject | readonly JsonValue[
   return Array.isArray(holder) ? [...(holder as readonly JsonValue[])] : { ...(holder as JsonObject) } // it contains schemas
 }
 
-/** Schemas that apply to the same value as their parent. */
-const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf']
+/** Schemas that apply to the same value as their parent, like the variants. */
 const IN_PLACE = ['not', 'if', 'then', 'else']
 
 /**
@@ -110,18 +114,10 @@ export function breakCircles(root: JsonObject, tell: (reference: string) => void
   const circular = findCircular(root)
   if (circular.size === 0) return root
   for (const { $ref: reference } of circular) tell(typeof reference === 'string' ? reference : '')
-  const known = new Map<JsonObject, JsonObject>()
-  const cut = (value: JsonValue): JsonValue => {
-    if (!isJsonObject(value)) return value
-    const before = known.get(value)
-    if (before) return before
-    known.set(value, value)
-    const { $ref: _, ...rest } = value
-    const made = mapInner(circular.has(value) ? rest : value, cut)
-    known.set(value, made)
-    return made
-  }
-  return cut(root) as JsonObject // an object like the root
+  return mapAll(root, (schema) => {
+    const { $ref: _, ...rest } = schema
+    return circular.has(schema) ? rest : schema
+  })
 }
 
 /** Schemas whose reference closes a cycle. */
@@ -149,14 +145,7 @@ function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
       } else if (!state.has(edge.target)) enter(edge.target)
     }
   }
-  const seen = new Set<JsonObject>()
-  const open: JsonObject[] = [root]
-  for (let next = open.pop(); next; next = open.pop()) {
-    if (seen.has(next)) continue
-    seen.add(next)
-    if (!state.has(next)) visit(next)
-    for (const { value } of listInner(next)) if (isJsonObject(value)) open.push(value)
-  }
+  for (const next of walkSchemas(root)) if (!state.has(next)) visit(next)
   return circular
 }
 
@@ -167,10 +156,7 @@ interface InPlace {
 
 function listInPlace(root: JsonObject, schema: JsonObject): readonly InPlace[] {
   const target = findDefinition(root, schema['$ref'])
-  const lists = IN_PLACE_LISTS.flatMap((keyword) => {
-    const list = schema[keyword]
-    return Array.isArray(list) ? (list as readonly JsonValue[]) : []
-  })
+  const lists = listVariants(schema, 'allOf', 'anyOf', 'oneOf')
   const { dependentSchemas } = schema
   const dependent = isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : []
   const inner = [...lists, ...dependent, ...IN_PLACE.map((keyword) => schema[keyword])].filter(isJsonObject)

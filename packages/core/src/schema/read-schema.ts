@@ -9,7 +9,7 @@ import { measurePattern } from './linear-pattern.ts'
 import { translatePattern } from './translate-pattern.ts'
 import type { Resource, Target } from './schema-references.ts'
 import { findFreeName, indexReferences } from './schema-references.ts'
-import { countJoints, isTooLarge, JOINTS_MAX, outlineSchema, VALUES_MAX } from './checkable-schema.ts'
+import { countJoints, isTooLarge, JOINTS_MAX, outlineSchema, VALUES_MAX } from './schema-walk.ts'
 import { withoutContradictions } from './contradictions.ts'
 import { breakCircles, loosenNegations } from './loosened-schema.ts'
 

@@ -1,7 +1,14 @@
 // Translates patterns of JavaScript without Unicode, Python, PCRE, Java and Ruby to ECMA 262 with Unicode. Modifiers
 // that only steer the search (possessive, atomic, lazy) are dropped: only whether a pattern matches counts.
-import { PatternClass, withBothCases } from './pattern-class.ts'
-import { Untranslatable, codePoint, namedSet, readCodePoint, unicodeProperty } from './pattern-escapes.ts'
+import {
+  PatternClass,
+  withBothCases,
+  Untranslatable,
+  codePoint,
+  namedSet,
+  readCodePoint,
+  unicodeProperty,
+} from './pattern-class.ts'
 
 export interface TranslatedPattern {
   /** Undefined if it cannot be read. */

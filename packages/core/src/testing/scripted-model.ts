@@ -1,5 +1,6 @@
 // A model that follows a script, for tests of agents, hosts and fronts.
-import type { AbortSignalLike, Timers } from '../agent/environment.ts'
+import type { Timers } from '../agent/environment.ts'
+import { pause } from '../agent/environment.ts'
 import { checkFields } from '../shape/known-fields.ts'
 import type { Model, ModelAnswer, ModelCapabilities, ModelPart, ModelRequest } from '../agent/model.ts'
 import { BatonError } from '../errors.ts'
@@ -76,7 +77,7 @@ export function createScriptedModel(init: ScriptedModelOptions): ScriptedModel {
     if (step.reasoning !== undefined) sink({ type: 'reasoning-delta', text: step.reasoning })
     const heeded = step.hangs === 'for-ever' ? undefined : signal
     for (const piece of step.pieces ?? words(step.text ?? '')) {
-      await pause(init.timers, step.pieceMs ?? 0, heeded)
+      await (init.timers && step.pieceMs && pause(init.timers, step.pieceMs, heeded))
       if (heeded?.aborted) throw aborted()
       sink({ type: 'text-delta', text: piece })
     }
@@ -119,20 +120,6 @@ function readAnswer(step: ScriptedStep, model: string): ModelAnswer {
 
 function words(text: string): readonly string[] {
   return text.match(/\S+\s*|\s+/g) ?? []
-}
-
-/** Ends early if it is aborted, like a provider's answer. */
-function pause(timers: Timers | undefined, delayMs: number, signal: AbortSignalLike | undefined): Promise<void> {
-  if (!timers || delayMs <= 0) return Promise.resolve()
-  return new Promise((resolve) => {
-    const end = (): void => {
-      stop()
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const stop = timers.start(delayMs, end)
-    signal?.addEventListener('abort', end, { once: true })
-  })
 }
 
 function untilAborted(signal: Parameters<Model['run']>[2] | undefined): Promise<never> {

@@ -1,6 +1,6 @@
 // Spans of tool calls and of what they wait for: a client to run them, a person's answer, an approval.
 import type { Fact, FactOf, Settlement } from '@baton/core/machine'
-import { describeArguments, describeResult } from './span-content.ts'
+import { describeArguments, describeResult } from './span-data.ts'
 import type { Attributes, SpanEnd, SpanWriter } from './span-data.ts'
 
 export function foldCall(fold: SpanWriter, fact: Fact): void {

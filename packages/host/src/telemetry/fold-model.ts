@@ -1,7 +1,7 @@
 // Spans of a turn's steps and of their model calls: each attempt is its own span, with its outcome.
 import type { Fact, FactOf } from '@baton/core/machine'
 import type { Usage } from '@baton/core'
-import { describeAnswer } from './span-content.ts'
+import { describeAnswer } from './span-data.ts'
 import type { Attributes, SpanEnd, SpanWriter } from './span-data.ts'
 
 export function foldModel(fold: SpanWriter, fact: Fact): void {

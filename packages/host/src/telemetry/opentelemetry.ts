@@ -6,8 +6,8 @@ import type { MetricSink, MetricSpec } from './prometheus.ts'
 
 export { traceSessions } from './trace-sessions.ts'
 export type { Tracing, TracingOptions } from './trace-sessions.ts'
-export { createSpanIds } from './span-ids.ts'
-export type { SpanIds } from './span-ids.ts'
+export { createSpanIds } from './span-data.ts'
+export type { SpanIds } from './span-data.ts'
 
 interface MeterOptions {
   readonly meter: Meter

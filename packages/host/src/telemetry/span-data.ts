@@ -1,5 +1,11 @@
 // A span folded from records, independent of any tracing library. Its key is made of numbers counted by the session's
-// log, so a span has the same key in every process.
+// log, so a span has the same key in every process, and the same id, which is a hash of its name there. Content of people,
+// models and tools is optional, in the shapes of the GenAI conventions (gen-ai-input-messages.json,
+// gen-ai-output-messages.json).
+import type { AssistantPart, FinishReason, StoredPart } from '@baton/core/internal'
+import type { FactOf, InputBody, Settlement } from '@baton/core/machine'
+import { hash, randomBytes } from 'node:crypto'
+
 export type AttributeValue = string | number | boolean | string[]
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
@@ -74,4 +80,101 @@ export interface SpanWriter {
   note(key: string, attributes: Attributes): void
   end(key: string, attributes?: Attributes, error?: SpanEnd['error']): void
   tell(key: string, name: string, attributes?: Attributes): void
+}
+
+/** Maximum UTF-16 units of an attribute; longer ones are cut. */
+const CONTENT_CHARS = 16_384
+
+export function describeInputs(inputs: readonly FactOf<'input-accepted'>[]): Attributes {
+  const messages = inputs.map(({ body }) => ({ role: 'user', parts: listParts(body) }))
+  return { 'gen_ai.input.messages': cut(JSON.stringify(messages)) }
+}
+
+function listParts(body: InputBody): readonly object[] {
+  if (body.type === 'transcript') return [{ type: 'text', content: `${body.speaker}: ${body.text}` }]
+  if (body.type === 'urgent') return [{ type: 'text', content: `${body.name}: ${body.message ?? ''}` }]
+  return body.parts.map(describePart)
+}
+
+/** Leaves out the bytes of images and files. */
+function describePart(part: StoredPart): object {
+  return part.type === 'text' ? { type: 'text', content: part.text } : { type: part.type, mime_type: part.mediaType }
+}
+
+export function describeAnswer(parts: readonly AssistantPart[], finish: FinishReason): Attributes {
+  const said = parts.flatMap((part): object[] => {
+    if (part.type === 'text') return [{ type: 'text', content: part.text }]
+    if (part.type === 'reasoning') return [{ type: 'reasoning', content: part.text }]
+    if (part.type !== 'call') return []
+    return [{ type: 'tool_call', id: part.callId, name: part.name, arguments: part.arguments }]
+  })
+  const message = [{ role: 'assistant', parts: said, finish_reason: finish }]
+  return { 'gen_ai.output.messages': cut(JSON.stringify(message)) }
+}
+
+export function describeArguments(parts: readonly AssistantPart[], callId: string): Attributes {
+  const call = parts.find((part) => part.type === 'call' && part.callId === callId)
+  return call?.type === 'call' ? { 'gen_ai.tool.call.arguments': cut(call.arguments) } : {}
+}
+
+export function describeResult(settlement: Settlement): Attributes {
+  if (settlement.type !== 'ok') return {}
+  return { 'gen_ai.tool.call.result': cut(JSON.stringify(settlement.value ?? settlement.content.map(describePart))) }
+}
+
+function cut(text: string): string {
+  return text.length <= CONTENT_CHARS ? text : text.slice(0, CONTENT_CHARS).toWellFormed()
+}
+
+interface DerivedIds {
+  /** 32 hex digits. */
+  readonly traceId: string
+  /** 16 hex digits. */
+  readonly spanId: string
+}
+
+/** The `idGenerator` of an SDK's tracer provider. */
+export interface SpanIds {
+  generateTraceId(): string
+  generateSpanId(): string
+  /** Runs `start` while the generator returns these ids. */
+  use<Value>(ids: DerivedIds, start: () => Value): Value
+}
+
+/** Creates the `idGenerator` of one tracer provider, for use with `traceSessions`. */
+export function createSpanIds(): SpanIds {
+  let given: DerivedIds | undefined
+  return {
+    generateTraceId: () => given?.traceId ?? randomBytes(16).toString('hex'),
+    generateSpanId: () => given?.spanId ?? randomBytes(8).toString('hex'),
+    use: (ids, start) => {
+      given = ids
+      try {
+        return start()
+      } finally {
+        given = undefined
+      }
+    },
+  }
+}
+
+/** Identifies a log. `birth` distinguishes sessions that had the same name one after the other. */
+export interface LogName {
+  readonly session: string
+  readonly birth: string
+}
+
+/** The trace id of a turn that is not part of a caller's trace. */
+export function deriveTraceId({ session, birth }: LogName, turn: number): string {
+  return hash('sha256', JSON.stringify(['trace', session, birth, turn]), 'hex').slice(0, 32)
+}
+
+export function deriveSpanId({ session, birth }: LogName, key: string): string {
+  return hash('sha256', JSON.stringify(['span', session, birth, key]), 'hex').slice(0, 16)
+}
+
+/** Parses a W3C trace context that the session has validated. */
+export function readTraceparent(traceparent: string): DerivedIds & { readonly traceFlags: number } {
+  const [, traceId = '', spanId = '', flags = '00'] = traceparent.split('-')
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) }
 }

@@ -4,7 +4,7 @@
 import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
 import { foldCall } from './fold-call.ts'
 import { foldModel } from './fold-model.ts'
-import { describeInputs } from './span-content.ts'
+import { describeInputs } from './span-data.ts'
 import type {
   Attributes,
   OpenSpan,

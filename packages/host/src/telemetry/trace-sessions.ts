@@ -6,10 +6,9 @@ import type { Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import type { ObservedSession, SessionObserver } from '../observer.ts'
-import type { SpanChange, SpanEnd, SpanStart, TurnTrace } from './span-data.ts'
+import type { SpanChange, SpanEnd, SpanStart, TurnTrace, LogName, SpanIds } from './span-data.ts'
 import { SpanFold } from './span-fold.ts'
-import type { LogName, SpanIds } from './span-ids.ts'
-import { deriveSpanId, deriveTraceId, readTraceparent } from './span-ids.ts'
+import { deriveSpanId, deriveTraceId, readTraceparent } from './span-data.ts'
 
 /** Options of `traceSessions`. */
 export interface TracingOptions {

@@ -73,8 +73,7 @@ import {
 } from './details.ts'
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
-import { findTurn } from './find-message.ts'
-import { rewindSession } from './rewind.ts'
+import { findTurn, rewindSession } from './find-message.ts'
 import type { PlacedInput } from './interrupt-session.ts'
 import { openEvents } from './reader.ts'
 import { readMessages } from './message-page.ts'
@@ -116,6 +115,10 @@ class SessionHandle implements FrontSession {
 
   get phase(): FrontSession['phase'] {
     return this.#init.engine.state().phase
+  }
+
+  get pos(): number {
+    return this.#init.engine.state().pos
   }
 
   send(input: UserInput, options?: SendOptions & { readonly output?: Schema }): Turn<never> {

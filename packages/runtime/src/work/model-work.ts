@@ -38,7 +38,7 @@ import { createOutputReader } from './output.ts'
 import type { Streaks } from './repeats.ts'
 import { countRepeats } from './repeats.ts'
 import { repairCall } from './repair-arguments.ts'
-import { createRequest } from './request.ts'
+import { createStepRequest, createSummaryRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
 import type { ModelIo, WorkContext } from './work.ts'
 
@@ -103,7 +103,7 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
       context.log.warn('an abort listener of a model failed', { session, cause: describeThrown(cause) }),
     )
     const work = { context, job, io, heard }
-    return isStep ? await askStep(work, effect) : await askSummary(work)
+    return isStep ? await askStep(work, effect) : await askSummary(work, effect)
   } catch (cause) {
     const thrown = heard.failure ?? cause
     const error = describeFailure(thrown, context.secrets)
@@ -131,7 +131,7 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
     if (told[at]?.role === 'tool') results += told[at]?.parts.length ?? 0
   // Fewer than three results cannot repeat: the case in most turns.
   const streaks = results < 3 ? undefined : countRepeats(told, context.tools)
-  const request = await createRequest({ context, model, history: io.history, streaks }, job)
+  const request = await createStepRequest({ context, model, told, streaks }, job, effect)
   const work = { ...asking, streaks, offered: request.tools }
   const stream = streamTo(work, io.live.bind(io))
   if (!agent.prepareStep)
@@ -171,17 +171,18 @@ function askInTime(
   return Promise.race([asking, silence]).finally(cancel)
 }
 
-async function askSummary(work: ModelWork): Promise<HostReport> {
+async function askSummary(work: ModelWork, effect: Summarise): Promise<HostReport> {
   const { context, job, io, heard } = work
   const model = context.modelOf(job.model)
-  const request = await createRequest({ context, model, history: io.history }, job)
+  const told = io.history.messages(effect.fromEntry, effect.toEntry)
+  const request = await createSummaryRequest(context, job.session, told)
   insistOnCall(io)
   const decoded = decodeModelAnswer(await model.run(request, streamTo(work, ignore), io.signal), context.agent.limits)
   if (heard.failure) throw heard.failure
   if (!decoded.ok) throw new BatonError(decoded.refusal)
   const { parts, usage } = decoded.value
   const text = joinText(parts)
-  return { type: 'summary-finished', attempt: job.effect.attempt, text, usage: addPrice(context, job, usage) }
+  return { type: 'summary-finished', attempt: effect.attempt, text, usage: addPrice(context, job, usage) }
 }
 
 /** A request may take time to prepare, for example to read its images. @throws BatonError `cancelled` */

@@ -17,8 +17,8 @@ import type {
 } from '@baton/core/internal'
 import { outputTokensFor } from '@baton/core/internal'
 import { findClientToolRefusal, permitSettings } from './permitted.ts'
-import type { ClientToolSpec, History } from '@baton/core/machine'
-import type { CallModel, ModelJob, Summarise } from './jobs.ts'
+import type { ClientToolSpec } from '@baton/core/machine'
+import type { CallModel, ModelJob } from './jobs.ts'
 import { mapSome, inTime, nameMediaBlob } from './media.ts'
 import type { Streaks } from './repeats.ts'
 import { describeRepeats } from './repeats.ts'
@@ -35,19 +35,9 @@ const SUMMARISE =
 export interface RequestSources {
   readonly context: WorkContext
   readonly model: Model
-  readonly history: Pick<History, 'messages'>
+  readonly told: readonly StoredMessage[]
   /** Calls of this turn that repeated with the same result. */
   readonly streaks?: Streaks | undefined
-}
-
-/** @throws BatonError `store_failed` */
-export async function createRequest(sources: RequestSources, job: ModelJob): Promise<ModelRequest> {
-  const { effect } = job
-  if (effect.type === 'summarise') return createSummaryRequest(sources, job, effect)
-  const request = await createStepRequest(sources, job, effect)
-  const outputSchema = job.output ?? sources.context.agent.outputSchema
-  if (!outputSchema) return request
-  return addOutput({ name: sources.context.agent.name, model: sources.model, schema: outputSchema }, request)
 }
 
 /** Passes the schema to the provider if it enforces schemas, else adds it to the instructions. */
@@ -62,14 +52,14 @@ export function addOutput(
   return { ...request, instructions: [request.instructions, asked].filter((part) => part !== '').join('\n\n') }
 }
 
-async function createStepRequest(
-  { context, history, streaks }: RequestSources,
+/** @throws BatonError `store_failed` */
+export async function createStepRequest(
+  { context, model, told, streaks }: RequestSources,
   job: ModelJob,
   effect: CallModel,
 ): Promise<ModelRequest> {
-  const { session, model, settings, clientTools, done = [] } = job
+  const { session, settings, clientTools, done = [] } = job
   const { agent, tools, toolSearch, requestMessages } = context
-  const told = history.messages(effect.fromEntry, effect.toEntry)
   const messages = await requestMessages.load(session, told, context)
   const repeats = streaks && describeRepeats(streaks)
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : repeats
@@ -83,15 +73,16 @@ async function createStepRequest(
   // A choice for every step would leave no answer, and choosing a missing tool would fail the turn.
   const isFirst = effect.choice === 'auto' && messages.at(-1)?.role === 'user'
   const canChoose = isFirst && wish && (wish.type !== 'tool' || declared.some(({ name }) => name === wish.name))
-  return {
+  const request: ModelRequest = {
     instructions: agent.instructions,
     messages: note === undefined ? messages : [...messages, userText(note)],
     tools: declared,
     toolChoice: mustBegin ? { type: 'tool', name: first } : canChoose ? wish : { type: effect.choice },
-    settings:
-      all.maxOutputTokens === undefined ? all : limitOutput(all, declared.length > 0, findRoom(context, model, job)),
+    settings: all.maxOutputTokens === undefined ? all : limitOutput(all, declared.length > 0, findRoom(context, job)),
     session,
   }
+  const schema = job.output ?? agent.outputSchema
+  return schema ? addOutput({ name: agent.name, model, schema }, request) : request
 }
 
 /** Offers the first tool even if a search hides it: the search would run before it. */
@@ -106,8 +97,8 @@ const FRAMING_TOKENS = 64
 /**
  * Tokens that the window leaves for the answer: slightly less than estimated, but never less than the agent reserves.
  */
-function findRoom({ agent, modelOf }: WorkContext, model: string, job: ModelJob): number {
-  const { inputTokens, contextTokens: learnt = Infinity } = job
+function findRoom({ agent, modelOf }: WorkContext, job: ModelJob): number {
+  const { model, inputTokens, contextTokens: learnt = Infinity } = job
   const { contextTokens: known = modelOf(model).capabilities.contextTokens ?? Infinity } = agent.window
   const contextTokens = Math.min(known, learnt)
   if (inputTokens === undefined || contextTokens === Infinity) return Infinity
@@ -127,12 +118,11 @@ function limitOutput(settings: ModelSettings, hasTools: boolean, roomTokens: num
  * Turns calls and results into text, so that a summary needs no tools, not even the provider's, and no provider refuses
  * it. The request is sent once, so caching its prompt would cost more and save nothing.
  */
-async function createSummaryRequest(
-  { context, history }: RequestSources,
-  { session }: ModelJob,
-  effect: Summarise,
+export async function createSummaryRequest(
+  context: WorkContext,
+  session: string,
+  stored: readonly StoredMessage[],
 ): Promise<ModelRequest> {
-  const stored = history.messages(effect.fromEntry, effect.toEntry)
   const shown = await mapSome(stored, (message) => showMoved(session, message, context))
   const told = shown.map(describeMessage).join('\n\n')
   const { serverTools: _, ...settings } = context.agent.settings

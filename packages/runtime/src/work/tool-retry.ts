@@ -1,7 +1,7 @@
 // Runs a tool again after a transient failure, as its `retry` says. All tries are one run of the call: they share its
 // time-out, idempotency key and signal.
 import type { Logger, Timers, Tool } from '@baton/core/internal'
-import { ERROR_CODES, isBatonError, isErrorCode, readServiceFailure } from '@baton/core/internal'
+import { ERROR_CODES, isBatonError, isErrorCode, pause, readServiceFailure } from '@baton/core/internal'
 import { describeThrown } from '../describe-thrown.ts'
 
 const DEFAULTS = { baseMs: 500, maxMs: 10_000 } as const
@@ -30,7 +30,7 @@ export async function runWithRetry(tool: Tool, place: RetryPlace, run: () => unk
         delayMs,
         cause: describeThrown(thrown),
       })
-      await wait(delayMs, place)
+      await pause(place.timers, delayMs, cancellation.signal)
       if (cancellation.signal.aborted) throw thrown
     }
 }
@@ -56,18 +56,4 @@ function readRetryAfter(thrown: unknown): number {
   } catch {
     return 0
   }
-}
-
-/** Ends early if the call ends. */
-function wait(delayMs: number, { timers, cancellation }: RetryPlace): Promise<void> {
-  return new Promise((resolve) => {
-    const { signal } = cancellation
-    const end = (): void => {
-      stop()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const stop = timers.start(delayMs, end)
-    signal.addEventListener('abort', end, { once: true })
-  })
 }

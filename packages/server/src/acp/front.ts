@@ -1,7 +1,7 @@
 // Serves a host's sessions to editors: one connection per message stream.
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { agentProtocolRouter } from '@agentclientprotocol/sdk/experimental/v2'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
 import { demandHost } from '../shared/check-options.ts'
 import type { AcpConnection, ConnectionOptions, AcpOptions, AcpParts } from './options.ts'
 import { readAcpOptions } from './options.ts'

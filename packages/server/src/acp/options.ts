@@ -1,9 +1,9 @@
 // Options for serving an agent to editors over the Agent Client Protocol, and their validation.
-import type { Agent, Clock, Logger, Principal, Timers } from '@baton/core/internal'
+import type { Agent, Clock, FieldKind, Logger, Principal, Timers } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds } from '@baton/core/internal'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { Editor } from './editor.ts'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
 
 /**
  * An MCP server that the editor requests for a session. Its variables and headers may hold secrets, so they are never
@@ -114,23 +114,7 @@ export interface AcpLimits {
   readonly toolMs: number
 }
 
-export interface AcpParts extends Required<
-  Pick<
-    AcpOptions,
-    | 'principal'
-    | 'version'
-    | 'mcp'
-    | 'additionalDirectories'
-    | 'models'
-    | 'experimentalV2'
-    | 'log'
-    | 'timers'
-    | 'clock'
-    | 'newId'
-    | 'name'
-    | 'title'
-  >
-> {
+export interface AcpParts extends Required<Omit<AcpOptions, 'agent' | 'agentOf' | 'folder' | 'auth' | 'limits'>> {
   readonly agentOf: (place: AcpPlace) => Agent | Promise<Agent>
   readonly folder: string | undefined
   readonly auth: AcpAuth | undefined
@@ -148,27 +132,8 @@ const LIMITS: AcpLimits = {
   toolMs: 600_000,
 }
 
-const FIELDS = [
-  'agent',
-  'agentOf',
-  'principal',
-  'name',
-  'title',
-  'version',
-  'folder',
-  'mcp',
-  'additionalDirectories',
-  'auth',
-  'models',
-  'experimentalV2',
-  'limits',
-  'log',
-  'timers',
-  'clock',
-  'newId',
-]
-
-const KINDS = {
+/** Each option's kind, where nothing else checks it. */
+const KINDS: Readonly<Record<keyof AcpOptions, FieldKind | undefined>> = {
   agent: 'an object',
   agentOf: 'a function',
   principal: 'an object',
@@ -181,14 +146,19 @@ const KINDS = {
   auth: 'an object',
   experimentalV2: 'true or false',
   limits: 'an object',
-} as const
+  models: undefined,
+  log: undefined,
+  timers: undefined,
+  clock: undefined,
+  newId: undefined,
+}
 
 /** @throws BatonError `invalid_option` */
 export function readAcpOptions(what: string, options: AcpOptions): AcpParts {
   checkFields(options, {
     what,
     code: 'invalid_option',
-    fields: new Set(FIELDS),
+    fields: new Set(Object.keys(KINDS)),
     elsewhere: { tools: 'pass an agent that has them: agent: defineAgent({ tools })', cwd: 'folder' },
   })
   checkKinds(options, { what, code: 'invalid_option', kinds: KINDS })

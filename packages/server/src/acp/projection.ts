@@ -1,4 +1,5 @@
-// Turns session events into updates for an editor. It knows no connection, and neither protocol version.
+// Turns session events into updates for an editor, and the conversation too, when an editor loads a session. It knows no
+// connection, and neither protocol version.
 import type {
   CallView,
   EventBody,
@@ -6,10 +7,13 @@ import type {
   SessionEventOf,
   StoredPart,
   UserMessageView,
+  ChatMessage,
+  Session,
 } from '@baton/core/internal'
-import { cutText, showCall, textBlock, toBlock } from './shown-call.ts'
 import type { CallPlace } from './shown-call.ts'
+import { cutText, showCall, textBlock, toBlock } from './shown-call.ts'
 import type { Block, Update } from './updates.ts'
+import { readPages } from '../shared/message-pages.ts'
 
 export interface ProjectionOptions extends CallPlace {
   /** Whether this connection sent the message, and so shows it already. */
@@ -208,4 +212,62 @@ function describeLimit({ limit, reached, used, max }: Omit<SessionEventOf<'limit
 function figure(limit: keyof typeof LIMITS, value: number): string {
   if (limit === 'cost') return `${(value / 1_000_000).toFixed(4)} US$`
   return limit === 'time' ? `${Math.round(value / 1000)} s` : String(value)
+}
+
+export interface History {
+  /** Oldest first. */
+  readonly messages: readonly ChatMessage[]
+  /** Whether older messages were left out. */
+  readonly isCut: boolean
+  /** The cursor where events continue. */
+  readonly next: Awaited<ReturnType<Session['messages']>>['next']
+}
+
+const PAGE = 200
+
+/**
+ * Leaves out waiting inputs, which are sent when the model reads them. @throws BatonError `store_failed`, `log_damaged`
+ */
+export async function readHistory(session: Session, most: number): Promise<History> {
+  let pages: (readonly ChatMessage[])[] = []
+  let count = 0
+  let isCut = false
+  let next: History['next'] = { pos: 0 }
+  for await (const page of readPages(session, Math.min(PAGE, most))) {
+    if (page.isNewest) {
+      pages = []
+      count = 0
+      next = page.next
+    }
+    pages.unshift(page.messages)
+    count += page.messages.length
+    isCut = page.more || count > most
+    if (count >= most) break
+  }
+  return { messages: pages.flat().slice(-most), isCut, next }
+}
+
+export function sumCost(messages: readonly ChatMessage[]): number | undefined {
+  const costs = messages.map((message) => (message.role === 'assistant' ? message.usage?.costMicros : undefined))
+  return costs.reduce((sum, cost) => (cost === undefined ? sum : (sum ?? 0) + cost), undefined)
+}
+
+export function listCalls(messages: readonly ChatMessage[]): ReadonlySet<string> {
+  const steps = messages.flatMap((message) => (message.role === 'assistant' ? message.steps : []))
+  return new Set(steps.flatMap(({ calls }) => calls.map(({ callId }) => callId)))
+}
+
+export async function showMessage(message: ChatMessage, place: CallPlace): Promise<readonly Update[]> {
+  if (message.role === 'user') {
+    const content = await showParts(message, place)
+    return [{ type: 'user-message', id: message.id, content, isOwn: false }]
+  }
+  const updates: Update[] = []
+  for (const { step, text, reasoning, calls } of message.steps) {
+    const of = { message: message.id, step }
+    if (reasoning !== '') updates.push({ type: 'whole-thought', id: nameThought(of), text: reasoning })
+    if (text !== '') updates.push({ type: 'whole-text', id: nameText(of), text })
+    for (const call of calls) updates.push({ type: 'call', call: await showCall(call, place), isNew: true })
+  }
+  return updates
 }

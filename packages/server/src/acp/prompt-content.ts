@@ -1,7 +1,8 @@
-// Converts an editor's prompt into content for the model: text, images, and attached files.
+// An editor's prompt: a command, or content for the model, which is text, images, and attached files.
 import type { ContentPart } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Block } from './updates.ts'
+import type { Block, TurnEnd, Update } from './updates.ts'
+import type { AcpSession } from './acp-session.ts'
 
 /** @throws BatonError `invalid_event` for a block that cannot be read, and for an empty prompt */
 export function readPrompt(blocks: readonly Block[]): readonly ContentPart[] {
@@ -56,4 +57,58 @@ function joinTexts(parts: readonly ContentPart[]): readonly ContentPart[] {
     } else if (part.type !== 'text' || part.text !== '') joined.push(part)
   }
   return joined
+}
+
+interface ShownCommand {
+  readonly name: string
+  readonly description: string
+}
+
+export const COMMANDS: readonly ShownCommand[] = [
+  { name: 'status', description: 'Shows the model, how full its window is, and what is waiting' },
+  { name: 'retry', description: 'Replaces the newest answer with another one' },
+]
+
+export type Command = 'status' | 'retry'
+
+/** `undefined` for a prompt to the agent. */
+export function readCommand(blocks: readonly Block[]): Command | undefined {
+  const [block] = blocks
+  if (blocks.length !== 1 || block?.type !== 'text') return undefined
+  const [, name] = /^\/(status|retry)\s*$/.exec(block.text) ?? []
+  return name as Command | undefined // the expression allows no other
+}
+
+interface CommandPlace {
+  readonly tell: (update: Update) => Promise<void>
+  readonly isCancelled: () => boolean
+}
+
+export async function runCommand(
+  command: Command,
+  session: AcpSession,
+  { tell, isCancelled }: CommandPlace,
+): Promise<TurnEnd> {
+  if (command === 'retry') return await session.retry(isCancelled)
+  await tell({ type: 'text', id: `status-${crypto.randomUUID()}`, text: await describeStatus(session) })
+  return { stop: 'end' }
+}
+
+async function describeStatus({ session, mode }: AcpSession): Promise<string> {
+  const { agent, model, context, activity, queued, approvals, questions } = await session.info()
+  const window = context.size === undefined ? '' : ` of ${context.size}`
+  const waiting = [
+    ...(queued.length > 0 ? [`${queued.length} prompts`] : []),
+    ...(approvals.length > 0 ? [`approvals of ${approvals.map(({ name }) => name).join(', ')}`] : []),
+    ...(questions.length > 0 ? [`${questions.length} questions`] : []),
+  ]
+  const lines = [
+    `Agent: ${agent}`,
+    `Session: ${session.id} (${activity})`,
+    `Model: ${model}`,
+    `Context: about ${context.used}${window} tokens`,
+    `Mode: ${mode}`,
+    ...(waiting.length > 0 ? [`Waits: ${waiting.join('; ')}`] : []),
+  ]
+  return lines.join('\n\n')
 }

@@ -2,9 +2,9 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import type { Principal, Timers } from '@baton/core/internal'
 import { isJsonObject, parseJson } from '@baton/core/internal'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
 import type { Socket } from '../shared/socket.ts'
-import { CLOSE_CODES, waitForReader } from '../shared/socket.ts'
+import { CLOSE_CODES, closeSlow, waitForReader } from '../shared/socket.ts'
 import type { AcpConnection, AcpOptions } from './options.ts'
 import { createAcpFront } from './front.ts'
 
@@ -71,7 +71,8 @@ function createSocketStream(socket: Socket, timers: Timers, mostUnread: number):
   const writable = new WritableStream<AnyMessage>({
     write: async (message) => {
       socket.send(JSON.stringify(message))
-      await waitForReader(socket, { timers, waitingBytes: WAITING_BYTES, isOver: () => isOver })
+      const wait = { timers, waitingBytes: WAITING_BYTES, isOver: () => isOver }
+      if (!(await waitForReader(socket, wait))) closeSlow(socket)
     },
   })
   return { readable, writable }

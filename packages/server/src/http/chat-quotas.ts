@@ -2,9 +2,8 @@
 // the caller reports refusals. Anonymous callers are counted by address only.
 import type { Clock } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
-import { deriveLimitKey } from '../shared/limit-key.ts'
+import { deriveLimitKey, createRateLimit } from '../shared/rate-limit.ts'
 import type { RateLimit } from '../shared/rate-limit.ts'
-import { createRateLimit } from '../shared/rate-limit.ts'
 
 export interface QuotaLimits {
   /** Concurrent streaming responses; further ones get 503. Default: 1,000. */

@@ -9,13 +9,13 @@ import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
+import { createInvalid } from './ui-messages.ts'
 import type { Asker } from './chat-quotas.ts'
 import type { HandlerParts, HandlerOptions } from './handler-parts.ts'
 import { describeError } from './http-errors.ts'
 import { passOn, readPassedChunks } from './pass-on.ts'
-import { createInvalid } from './ui-messages.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
 import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 
 /** One page on the WebSocket of `createChatSocket`. A front that closes idle connections asks `isBusy` first. */
@@ -229,10 +229,13 @@ class Connection implements ChatConnection {
 
   /** Waits while too many bytes are unsent. A reader that stalls is disconnected, and resumes. */
   #waitForRoom(running: Running): Promise<void> | undefined {
+    return this.#socket.bufferedBytes() > this.#parts.limits.waitingBytes ? this.#waitForReader(running) : undefined
+  }
+
+  async #waitForReader(running: Running): Promise<void> {
     const { world, limits } = this.#parts
-    const { waitingBytes } = limits
-    if (this.#socket.bufferedBytes() <= waitingBytes) return undefined
-    return waitForReader(this.#socket, { timers: world.timers, waitingBytes, isOver: () => running.hasLeft })
+    const wait = { timers: world.timers, waitingBytes: limits.waitingBytes, isOver: () => running.hasLeft }
+    if (!(await waitForReader(this.#socket, wait))) closeSlow(this.#socket)
   }
 
   #tell(frame: object): void {

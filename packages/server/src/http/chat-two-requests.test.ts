@@ -1,6 +1,7 @@
 // A second request of a chat while the first one's turn is running, waiting, or queued: what its page receives.
 import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
+import { frontOf } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import type { PageParts } from './chat.test-kit.ts'
@@ -104,7 +105,7 @@ test.each([
   expect(said).toEqual(status === 200 ? ['m1', 'm2', 'm4'] : ['m1', 'm2'])
 })
 
-test('a message that comes again while its first request looks at the session is answered in both', async () => {
+test('a message that comes again when its first request has looked at the session is answered in both', async () => {
   const model = createScriptedModel({ steps: [{ text: 'Only once.' }] })
   const { post, host } = start(defineAgent({ name: 'a', model }))
   const session = await host.session('d9', { principal: { id: 'anonymous' } })
@@ -114,14 +115,14 @@ test('a message that comes again while its first request looks at the session is
   host.session = async (...given) => {
     host.session = open
     const first = await open(...given)
-    const info = first.info.bind(first)
+    const { submit } = frontOf(first)
     return Object.assign(first, {
-      info: async () => {
-        const found = await info()
-        if (hasLooked) return found
-        hasLooked = true
-        again.resolve(await (await post('d9', user('m1', 'one'))).text())
-        return found
+      submit: async (input: Parameters<typeof submit>[0]) => {
+        if (!hasLooked) {
+          hasLooked = true
+          again.resolve(await (await post('d9', user('m1', 'one'))).text())
+        }
+        return await submit(input)
       },
     })
   }

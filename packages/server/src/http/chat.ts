@@ -1,16 +1,16 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
 import type { EventStream, FrontSession, SessionEvent, SessionEventOf } from '@baton/core/internal'
-import { BatonError, Cutoff, isBatonError } from '@baton/core/internal'
+import { AT_REST, BatonError, Cutoff, isBatonError } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
 import { ChatAnswer } from './chat-answer.ts'
+import { hasEndedOtherwise, takeGiven } from './take-given.ts'
 import type { ChatRequest, Given, Said, Wish } from './chat-request.ts'
-import type { HandlerParts } from './handler-parts.ts'
 import type { LinkMedia } from './ui-messages.ts'
+import type { HandlerParts } from './handler-parts.ts'
 import type { AnswerEvents } from './newest-turn.ts'
 import { createPieceJoiner } from './event-response.ts'
 import { chain, readTurn } from './newest-turn.ts'
-import { hasEndedOtherwise, takeGiven } from './take-given.ts'
 import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
 import type { UiChunk } from './ui-chunks.ts'
 import { showTitle } from '../shared/calls-below.ts'
@@ -149,11 +149,12 @@ async function send(
 ): Promise<OpenedChat> {
   await takeUnsent(session, wish.given, world)
   await sendEarlier(session, wish)
-  // Opened before the position is read, so that no event of a concurrent request is missed.
+  // It reads what a concurrent request does meanwhile, too.
   const reader = session.events({ from: 'now' })
   try {
-    const { head, activity } = await session.info() // the position of the next record
-    const waitsFor = activity === 'waiting' || activity === 'running' ? await findWaiting(session) : []
+    const nextPos = session.pos + 1
+    const activity = AT_REST.has(session.phase) ? 'idle' : (await session.info()).activity
+    const waitsFor = activity === 'idle' ? [] : await findWaiting(session)
     const ends = waitsFor.length > 0 && world.cancelWaiting && activity === 'waiting'
     const waiting = waitsFor.length > 0 && !ends && ({ type: 'data-waiting', data: waitsFor, transient: true } as const)
     const said = { type: 'user-input', inputId: wish.id, parts: wish.parts, settings } as const
@@ -161,8 +162,8 @@ async function send(
     const taken = await session.submit({ ...said, ...delivery, ...(model !== undefined && { model }) })
     if (taken.type === 'refused') throw new BatonError(taken)
     if (world.isStopped()) await session.takeBack(wish.id)
-    const answer = createAnswer(session, world, { livePos: head.pos })
-    if (taken.pos >= head.pos) return { answer, events: readAnswer(reader, wish.id), ...(waiting && { waiting }) }
+    const answer = createAnswer(session, world, { livePos: nextPos })
+    if (taken.pos >= nextPos) return { answer, events: readAnswer(reader, wish.id), ...(waiting && { waiting }) }
     reader.leave() // it was sent before: its turn may have ended
     return { answer, events: readTurnOf(session, wish.id) }
   } catch (cause) {

@@ -2,18 +2,17 @@
 import type { FrontSession, Principal } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { AllowedOrigins, Incoming } from './requests.ts'
+import { RepeatedRequests } from './repeated-requests.ts'
 import type { Asker, QuotaLimits } from './chat-quotas.ts'
 import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { Identity, PeerOptions } from '../shared/peer-identity.ts'
-import { checkPeers } from '../shared/peer-identity.ts'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
-import { PeerWarnings } from '../shared/peer-warnings.ts'
-import { sampleLog } from '../shared/sampled-log.ts'
+import { checkPeers, PeerWarnings } from '../shared/peer-identity.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
+import { sampleLog } from '../shared/rate-limit.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { BegunRequests } from '../shared/begun-requests.ts'
-import { RepeatedRequests } from './repeated-requests.ts'
 
 export interface HttpLimits extends QuotaLimits {
   /** Bytes of a request's body, which may include pictures. Default: 32 MiB. */

@@ -5,7 +5,7 @@ import { HANDLER_OPTIONS, createParts } from './handler-parts.ts'
 import type { JsonObject, FrontSession, Principal } from '@baton/core/internal'
 import { checkName, frontOf, isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
 import type { Identity } from '../shared/peer-identity.ts'
 import {
   ANSWER_MARK,
@@ -20,6 +20,7 @@ import { checkOptions, demandHost } from '../shared/check-options.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
+import { createInvalid } from './ui-messages.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import { answerError, answerJson, answerMethod, answerRefusal, asPlainText } from './http-errors.ts'
 import { checkPage, createIncoming, describeCors, readJsonBody, readObjectBody } from './requests.ts'
@@ -27,7 +28,6 @@ import type { Asker } from './chat-quotas.ts'
 import type { PassedRequest } from './pass-on.ts'
 import { passOn } from './pass-on.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
-import { createInvalid } from './ui-messages.ts'
 
 /** Facts that the request itself does not contain. */
 export interface RequestSource {

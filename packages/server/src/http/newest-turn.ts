@@ -1,6 +1,6 @@
 // Replays the newest turn of a session for a page: first its past, then its live events, with the parts of an answer in
 // order.
-import type { CallView, EventStream, Session, SessionEvent } from '@baton/core'
+import type { CallView, EventStream, FrontSession, SessionEvent } from '@baton/core/internal'
 
 export interface AnswerEvents {
   /** Returns all events that are ready, at least one; `undefined` at the end. */
@@ -20,8 +20,8 @@ export interface ReadTurn {
   readonly livePos: number
 }
 
-export async function readTurn(session: Session): Promise<ReadTurn> {
-  const { head } = await session.info()
+export async function readTurn(session: FrontSession): Promise<ReadTurn> {
+  const livePos = session.pos + 1
   const reader = session.events({ from: 'turn' })
   const past: SessionEvent[] = []
   const calls = new Map<string, CallView>()
@@ -34,7 +34,7 @@ export async function readTurn(session: Session): Promise<ReadTurn> {
       if (event.type === 'call') calls.set(event.call.callId, event.call)
     }
   }
-  return { past, calls, reader, livePos: head.pos }
+  return { past, calls, reader, livePos }
 }
 
 /** Returns `past`, with each step's reasoning before its text, followed by the events of `reader`. */

@@ -124,7 +124,7 @@ test('a reader that reads nothing for a minute is let go', async () => {
   await look(2999)
   expect([pipe.closed(), connection.isBusy()]).toEqual([undefined, true])
   await look(2)
-  expect(pipe.closed()).toEqual([1013, 'the reader is too slow'])
+  await expect.poll(pipe.closed).toEqual([1013, 'the reader is too slow'])
   await expect.poll(() => connection.isBusy()).toBe(false)
 })
 

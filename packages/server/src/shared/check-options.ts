@@ -1,5 +1,6 @@
-// Refuses options of a front with a wrong name or type: ignoring a misspelt `authenticate` would let everyone in, and a
+// The host that a front needs, and the refusal of options with a wrong name or type: ignoring a misspelt `authenticate` would let everyone in, and a
 // string instead of a list would allow each of its substrings.
+import type { Host, SessionDirectory } from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, describeValue, findNearName } from '@baton/core/internal'
 import type { AllowedSettings } from './allowed-settings.ts'
 
@@ -174,3 +175,5 @@ export function demandHost(host: unknown, how: string): void {
   if (typeof host === 'object' && host !== null && 'session' in host) return
   throw new BatonError({ code: 'invalid_option', message: `${how.split('(')[0]} needs a host`, hint: `Write ${how}.` })
 }
+
+export type HostWithSessions = Host & Partial<SessionDirectory>

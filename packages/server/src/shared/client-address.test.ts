@@ -1,7 +1,7 @@
 // The client address derived from the network and the headers.
 import { expect, test } from 'vitest'
 import { findClientAddress } from './client-address.ts'
-import { deriveLimitKey } from './limit-key.ts'
+import { deriveLimitKey } from './rate-limit.ts'
 
 function findAddress(peer: string, forwarded: string | undefined, proxies: number): string {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }

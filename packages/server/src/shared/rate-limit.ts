@@ -1,5 +1,6 @@
-// Limits how often something may happen per key: a token bucket that refills evenly over a minute.
-import type { Clock } from '@baton/core/internal'
+// Limits how often something may happen per key: a token bucket that refills evenly over a minute. Clients are counted by
+// their network address, and lines of a log that strangers can cause by their message.
+import type { Clock, Logger } from '@baton/core/internal'
 import { readMonotonicMs } from '@baton/core/internal'
 
 export interface RateLimit {
@@ -55,4 +56,45 @@ export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLi
       return taken ? 0 : Math.ceil(((wanted - tokens) * MINUTE_MS) / perMinute)
     },
   }
+}
+
+const GROUPS = 8
+/** Groups of an IPv6 address that usually belong to one customer of a network. */
+const PREFIX_GROUPS = 4
+
+/**
+ * Returns the key of an address: an IPv4 address, or the first 64 bits of an IPv6 one, since its owner chooses the
+ * rest.
+ */
+export function deriveLimitKey(address: string): string {
+  if (!address.includes(':')) return address
+  const [left = '', right] = (address.split('%', 1)[0] ?? '').split('::')
+  const groups = (text: string): readonly string[] => (text === '' ? [] : text.split(':'))
+  const [before, after] = [groups(left), groups(right ?? '')]
+  const zeros = right === undefined ? 0 : Math.max(0, GROUPS - before.length - after.length)
+  const all = [...before, ...Array.from({ length: zeros }, () => '0'), ...after]
+  const prefix = all.slice(0, PREFIX_GROUPS).map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+  return `${prefix.join(':')}::/64`
+}
+
+/** Lines per message and minute. */
+export const LINES_PER_MINUTE = 60
+/** Distinct messages to track. */
+const MESSAGES_MAX = 1000
+
+export function sampleLog(log: Logger, clock: Clock): Logger {
+  const rate = createRateLimit({ perMinute: LINES_PER_MINUTE, clock, keysMax: MESSAGES_MAX })
+  const leftOut = new Map<string, number>()
+  const sample =
+    (write: Logger['info']): Logger['info'] =>
+    (message, data) => {
+      const missing = leftOut.get(message) ?? 0
+      if (rate.take(message) > 0) {
+        if (missing > 0 || leftOut.size < MESSAGES_MAX) leftOut.set(message, missing + 1)
+        return
+      }
+      leftOut.delete(message)
+      write(message, missing === 0 ? data : { ...data, leftOut: missing })
+    }
+  return { info: sample(log.info.bind(log)), warn: sample(log.warn.bind(log)) }
 }

@@ -1,5 +1,6 @@
 // A connection as fronts use it. The server provides one over `ws`; tests and simulations provide their own.
 import type { Timers } from '@baton/core/internal'
+import { pause } from '@baton/core/internal'
 
 /** The part of a WebSocket that a front needs, so that any server library can carry it. */
 export interface Socket {
@@ -44,18 +45,17 @@ interface ReaderWait {
   readonly isOver: () => boolean
 }
 
-/** Waits until few enough bytes are unsent. A reader that stalls is disconnected. */
-export async function waitForReader(socket: Socket, { timers, waitingBytes, isOver }: ReaderWait): Promise<void> {
+/** Waits until few enough bytes are unsent. False if the reader stalls. */
+export async function waitForReader(socket: Socket, { timers, waitingBytes, isOver }: ReaderWait): Promise<boolean> {
   let waiting = socket.bufferedBytes()
   for (let stalledMs = 0; !isOver() && waiting > waitingBytes;) {
-    await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+    await pause(timers, LOOK_MS)
     const before = waiting
     waiting = socket.bufferedBytes()
     stalledMs = waiting < before ? 0 : stalledMs + LOOK_MS
-    if (stalledMs < STALLED_MS) continue
-    closeSlow(socket)
-    return
+    if (stalledMs >= STALLED_MS) return false
   }
+  return true
 }
 
 export function closeSlow(socket: Socket): void {

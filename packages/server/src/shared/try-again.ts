@@ -1,7 +1,7 @@
 // Repeats a request that a session could not accept for a moment, such as a claim while its store fails or its workflow
 // service is unavailable. It does not know the requests.
 import type { Timers } from '@baton/core/internal'
-import { isBatonError } from '@baton/core/internal'
+import { isBatonError, pause } from '@baton/core/internal'
 
 export interface TryAgainOptions {
   readonly timers: Timers
@@ -36,16 +36,4 @@ export async function tryAgain<Value>(
 
 export function mayPass(cause: unknown): boolean {
   return isBatonError(cause) && cause.retryable
-}
-
-function pause(timers: Timers, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      stop()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const stop = timers.start(delayMs, end)
-    signal.addEventListener('abort', end, { once: true })
-  })
 }

@@ -4,7 +4,7 @@ import type { Logger, Principal } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import type { IncomingMessage } from 'node:http'
-import type { Identity } from '../shared/peer-identity.ts'
+import type { Identity, PeerWarnings } from '../shared/peer-identity.ts'
 import { claimsToBePeer, readIdentity, readPeer, waitForIdentity } from '../shared/peer-identity.ts'
 import type { Refusal } from './admission.ts'
 import {
@@ -23,10 +23,8 @@ import {
   UNREADABLE_CLIENT,
 } from './admission.ts'
 import { findClientAddress } from '../shared/client-address.ts'
-import { deriveLimitKey } from '../shared/limit-key.ts'
-import type { ConnectionLimits } from './limits.ts'
-import type { PeerWarnings } from '../shared/peer-warnings.ts'
-import type { Quotas } from './quotas.ts'
+import { deriveLimitKey } from '../shared/rate-limit.ts'
+import type { ConnectionLimits, Quotas } from './limits.ts'
 import type { WebSocketServerOptions } from './connection-options.ts'
 import type { UnaskedSockets } from './unasked-sockets.ts'
 

@@ -1,15 +1,13 @@
 // Options of the front, and dependencies of an app's connection for both protocol versions.
 import type { TlsFiles } from './listen.ts'
-import type { Identity, PeerOptions } from '../shared/peer-identity.ts'
+import type { Identity, PeerOptions, PeerWarnings } from '../shared/peer-identity.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientModel, Clock, Host, Logger, Principal, Timers } from '@baton/core/internal'
 import type { FrontConnection, Socket } from '../shared/socket.ts'
-import type { ConnectionRates, Quotas } from './quotas.ts'
-import type { ConnectionLimits } from './limits.ts'
-import type { PeerWarnings } from '../shared/peer-warnings.ts'
+import type { ConnectionRates, Quotas, ConnectionLimits } from './limits.ts'
 import type { connectToPeer } from './connect-to-peer.ts'
 import type { SessionStarts } from './session-starts.ts'
 

@@ -1,7 +1,7 @@
 // Opens the session of a connection even if another process holds it: passes the connection on to that process, or
 // waits until the session is free if that process cannot be reached.
 import type { FrontSession, SessionDescription } from '@baton/core/internal'
-import { isBatonError, frontOf } from '@baton/core/internal'
+import { isBatonError, frontOf, pause } from '@baton/core/internal'
 import type { PeerLink } from './connect-to-peer.ts'
 import { connectToPeer } from './connect-to-peer.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
@@ -68,7 +68,7 @@ export async function openHeldSession(
         link?.close()
       }
       if (leftMs <= 0 || isGone()) throw cause
-      await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+      await pause(timers, LOOK_MS)
     }
 }
 

@@ -2,8 +2,8 @@
 // reports liveness, `/readyz` readiness, `/metrics` metrics.
 import type { WebSocketFrontOptions, WebSocketServerOptions } from './connection-options.ts'
 import type { Logger } from '@baton/core/internal'
-import { readMonotonicMs } from '@baton/core/internal'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
+import { waitForTurns } from '@baton/runtime'
 import type { Duplex } from 'node:stream'
 import type { Server } from 'node:http'
 import type { WebSocket } from 'ws'
@@ -21,51 +21,29 @@ import {
 } from './admission.ts'
 import type { Admitted, Asked } from './admit.ts'
 import { admit, checkRoom } from './admit.ts'
-import { deriveLimitKey } from '../shared/limit-key.ts'
+import { deriveLimitKey, sampleLog } from '../shared/rate-limit.ts'
 import { answer, isOwn } from './http-answers.ts'
-import type { ConnectionLimits } from './limits.ts'
-import { PeerWarnings } from '../shared/peer-warnings.ts'
-import { checkPeers, readPeer } from '../shared/peer-identity.ts'
-import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
+import type { ConnectionLimits, ConnectionRates } from './limits.ts'
+import { PeerWarnings, checkPeers, readPeer } from '../shared/peer-identity.ts'
+import { DEFAULT_CONNECTION_LIMITS, Quotas, createConnectionRates } from './limits.ts'
 import { createServer, listen, SOCKETS_PER_CONNECTION } from './listen.ts'
-import { Quotas, createConnectionRates } from './quotas.ts'
-import { sampleLog } from '../shared/sampled-log.ts'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
-import { createServerWorld } from '../shared/server-world.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
+import { createServerWorld, startExpiry } from '../shared/server-world.ts'
 import { checkOptions, demandHost } from '../shared/check-options.ts'
-import { startExpiry } from '../shared/expiry.ts'
 import { SessionStarts } from './session-starts.ts'
 import type { FrontConnection } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { UnaskedSockets } from './unasked-sockets.ts'
 import { CLOSING_MS, Heart, WsSocket } from './ws-socket.ts'
-import type { ConnectionRates } from './quotas.ts'
 import { openV2Connection } from './v2-connection.ts'
 import { DeviceNames } from './v2-device.ts'
 import type { V2ConnectionOptions } from './v2-state.ts'
 import { openV1Connection } from './v1-session.ts'
 
-const OPTIONS = [
-  'limits',
-  'address',
-  'port',
-  'origins',
-  'publicHosts',
-  'authenticate',
-  'token',
-  'hasSession',
-  'tls',
-  'trustedProxies',
-  'peers',
-  'metrics',
-  'metricsToken',
-  'chats',
-  'editors',
-  'requests',
-  'allow',
-  'clientModels',
-  'unreadyReason',
-]
+const OPTIONS =
+  'limits address port origins publicHosts authenticate token hasSession tls trustedProxies peers metrics metricsToken chats editors requests allow clientModels unreadyReason'.split(
+    ' ',
+  )
 
 /** A front of `createWebSocketFront`. `const { url } = await front.listen()`. */
 export interface WebSocketFront {
@@ -85,8 +63,6 @@ export interface WebSocketFront {
 }
 
 const LOCAL = '127.0.0.1'
-/** Milliseconds between checks for whether the running turns have ended. */
-const DRAIN_LOOK_MS = 20
 
 /**
  * Creates the front of a host. If the host can list sessions, apps get the list, its changes and titles. Clock, timers
@@ -150,7 +126,8 @@ export function createWebSocketFront(host: HostWithSessions, options: WebSocketF
     listen: () => listen(http, { address, port: init.port ?? 8080, scheme: tls ? 'wss' : 'ws', path: PATH }),
     drain: async ({ withinMs = 0 } = {}) => {
       draining = true
-      await waitForRest([...open.values()], init, withinMs)
+      const connections = [...open.values()] // later ones start no turn
+      await waitForTurns(init, withinMs, () => connections.some((connection) => connection.isBusy()))
     },
     close,
   }
@@ -281,17 +258,6 @@ function chooseProtocol(offered: ReadonlySet<string>): string | false {
 /** A peer's connections were counted where they arrived. */
 function checkLate(shared: Shared, client: string, admitted: Admitted): Refusal | undefined {
   return admitted.isFromPeer ? undefined : checkRoom(shared, client, admitted)
-}
-
-/** Later connections start no turn, so they are not waited for. */
-async function waitForRest(
-  connections: readonly FrontConnection[],
-  { clock, timers }: Pick<WebSocketServerOptions, 'clock' | 'timers'>,
-  withinMs: number,
-): Promise<void> {
-  const untilMs = readMonotonicMs(clock) + withinMs
-  while (connections.some((connection) => connection.isBusy()) && readMonotonicMs(clock) < untilMs)
-    await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
 }
 
 interface Upgrade extends Admitted {

@@ -8,7 +8,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { WebSocket } from 'ws'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
-import { LINES_PER_MINUTE, sampleLog } from '../shared/sampled-log.ts'
+import { LINES_PER_MINUTE, sampleLog } from '../shared/rate-limit.ts'
 import { connectApp, createAgent, environment, refusedWith, startServer } from './test-server.test-kit.ts'
 import { V1Writer } from './v1-writer.ts'
 

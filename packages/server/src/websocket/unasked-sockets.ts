@@ -4,7 +4,7 @@ import type { Logger } from '@baton/core'
 import type { Socket } from 'node:net'
 import { BoundedMap } from './bounded-map.ts'
 import { readAddress } from '../shared/client-address.ts'
-import { deriveLimitKey } from '../shared/limit-key.ts'
+import { deriveLimitKey } from '../shared/rate-limit.ts'
 
 export interface UnaskedSocketsOptions {
   /** Maximum number at a time per address. */

@@ -1,17 +1,16 @@
 // A connection following its session: session events are projected and written, and facts about the writing that the
 // machine needs (a call that could not be written, an answer being spoken) are submitted.
 import type { EventStream, Logger, Refused, FrontSession, SessionEvent, JsonObject } from '@baton/core/internal'
-import { isBatonError, readMonotonicMs } from '@baton/core/internal'
-import type { ClientReport, Phase } from '@baton/core/machine'
+import { AT_REST, isBatonError, readMonotonicMs } from '@baton/core/internal'
+import type { ClientReport } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 import { BoundedMap } from './bounded-map.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { V1Output } from './v1-projection.ts'
 import { V1Projection } from './v1-projection.ts'
 import type { AppConnectionOptions } from './connection-options.ts'
-import type { ModelOffer } from './v1-written-calls.ts'
-import { WrittenCalls } from './v1-written-calls.ts'
-import type { V1Writer } from './v1-writer.ts'
+import type { ModelOffer, V1Writer } from './v1-writer.ts'
+import { WrittenCalls } from './v1-writer.ts'
 
 export interface FollowerOptions {
   readonly session: FrontSession
@@ -97,9 +96,6 @@ export class SessionFollower {
     await this.session.close()
   }
 }
-
-/** Phases that last until a new input. */
-const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
 /** Apps of version 1 act on what they read; they cannot report what was heard or what a person decided. */
 function describeApp({ connection, principal }: AppConnectionOptions): ClientReport {

@@ -5,7 +5,7 @@ import type { AnswerOf, V2ClientFrame, V2Cursor, DeviceOptions, OpenFrom, Reques
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { encodeAppView } from '../shared/app-errors.ts'
-import { CLOSE_CODES } from '../shared/socket.ts'
+import { CLOSE_CODES, waitForReader } from '../shared/socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 import { attachDevice } from './v2-device.ts'
 import { V2Models } from './v2-models.ts'
@@ -192,23 +192,10 @@ function noteActivity(followed: Followed, { events }: EventBatch): void {
     }
 }
 
-/** Milliseconds between checks of a slow reader, and for it to read something. */
-const LOOK_MS = 20
-const STALLED_MS = 60_000
-
 /** Returns false if the reader has stalled. */
 export async function waitForRoom({ init, isGone }: V2State): Promise<boolean> {
   const { socket, limits, timers } = init
-  const most = limits.outgoingBytes / 2
-  let waiting = socket.bufferedBytes()
-  for (let stalledMs = 0; waiting > most && !isGone(); stalledMs += LOOK_MS) {
-    await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
-    const now = socket.bufferedBytes()
-    if (now < waiting) stalledMs = 0
-    else if (stalledMs > STALLED_MS) return false
-    waiting = now
-  }
-  return true
+  return await waitForReader(socket, { timers, waitingBytes: limits.outgoingBytes / 2, isOver: isGone })
 }
 
 /** Leaves the session. The device's lease keeps running, because it may reconnect. */

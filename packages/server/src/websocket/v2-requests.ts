@@ -125,30 +125,21 @@ function accept(_accepted: Accepted): object {
 }
 
 function demandSession({ followed }: V2State): Followed {
-  if (followed) return followed
-  throw new BatonError({
-    code: 'illegal_input',
-    message: 'this connection does not follow a session',
-    hint: 'Send session.open first.',
-  })
+  return demand(followed, 'does not follow a session', 'Send session.open first.')
 }
 
 function demandDevice({ device }: Followed): V2Device {
-  if (device) return device
-  throw new BatonError({
-    code: 'illegal_input',
-    message: 'this connection is not a device',
-    hint: 'Send device.attach first, or name a device in session.open.',
-  })
+  return demand(device, 'is not a device', 'Send device.attach first, or name a device in session.open.')
 }
 
 function demandModels({ models }: Followed): V2Models {
-  if (models) return models
-  throw new BatonError({
-    code: 'illegal_input',
-    message: 'this connection runs no models',
-    hint: 'Send device.attach with `models` first, or name them in session.open.',
-  })
+  return demand(models, 'runs no models', 'Send device.attach with `models` first, or name them in session.open.')
+}
+
+/** @throws BatonError `illegal_input` */
+function demand<Value>(value: Value | undefined, why: string, hint: string): Value {
+  if (value !== undefined) return value
+  throw new BatonError({ code: 'illegal_input', message: `this connection ${why}`, hint })
 }
 
 /** @throws BatonError `invalid_event` for a message that is not an answer of the session, or an invalid count */

@@ -12,7 +12,7 @@ import type {
 } from '@baton/core/internal'
 import type { V2Cursor, RequestType, V2ServerFrame } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
-import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import type { HostWithSessions } from '../shared/check-options.ts'
 import { tellAppError } from '../shared/app-errors.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { AppConnectionOptions } from './connection-options.ts'

@@ -1,7 +1,7 @@
-// Nulls without a meaning are removed, and no others.
+// Nulls without a meaning are removed, and no others; texts become lists and objects if the schema leaves no other reading.
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../json.ts'
-import { withoutForcedNulls } from './forced-nulls.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import { withoutForcedNulls, withoutTextValues } from './loose-values.ts'
 
 const text = { type: 'string' }
 const object = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
@@ -64,4 +64,26 @@ test('whether null is meant is decided in steps as many as there are schemas', (
   }
   const schema = { type: 'object', properties: { x: { $ref: '#/$defs/d0' } }, $defs }
   expect(withoutForcedNulls(schema, { x: null })).toEqual({})
+})
+
+const list = { type: 'array', items: { type: 'object', properties: { tags: { type: 'array' } } } }
+
+test.each<[string, JsonObject, JsonValue, JsonValue]>([
+  ['a list', { properties: { a: list } }, { a: '[1, 2]' }, { a: [1, 2] }],
+  ['a list in Python', { properties: { a: list } }, { a: "['x', True,]" }, { a: ['x', true] }],
+  ['an object', { properties: { a: { type: 'object' } } }, { a: ' {"b": 1}' }, { a: { b: 1 } }],
+  ['one inside of another', { properties: { a: list } }, { a: '[{"tags": "[1]"}]' }, { a: [{ tags: [1] }] }],
+  [
+    'behind a reference and a variant',
+    { $defs: { l: { anyOf: [list, { type: 'null' }] } }, properties: { a: { $ref: '#/$defs/l' } } },
+    { a: '[]' },
+    { a: [] },
+  ],
+  ['a text where a text may be', { properties: { a: { type: ['array', 'string'] } } }, { a: '[1]' }, { a: '[1]' }],
+  ['a text that is no JSON', { properties: { a: list } }, { a: '[1' }, { a: '[1' }],
+  ['a list where an object is wanted', { properties: { a: { type: 'object' } } }, { a: '[1]' }, { a: '[1]' }],
+  ['a text of any type', { properties: { a: {} } }, { a: '[1]' }, { a: '[1]' }],
+  ['a number in a text', { properties: { a: { type: 'number' } } }, { a: '1' }, { a: '1' }],
+])('%s', (_, schema, value, meant) => {
+  expect(withoutTextValues(schema, value)).toEqual(meant)
 })

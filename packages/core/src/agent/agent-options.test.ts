@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
 import { createSpec } from './create-spec.ts'
-import { voice } from './profiles.ts'
+import { voice } from './agent-options.ts'
 
 test('an agent has 50 rounds, the whole window of its model with summaries, and answers as long as the model can write', () => {
   const agent = defineAgent({ name: 'a' })

@@ -1,6 +1,6 @@
 // A wait for a moment of the wall clock that is longer than a timer, or during which the clock is set.
 import { expect, test } from 'vitest'
-import { startExpiry } from './expiry.ts'
+import { startExpiry } from './server-world.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,7 +1,7 @@
 // The end of an editor's output while answers are due.
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createLineStream } from './line-stream.ts'
+import { createLineStream } from './stdio.ts'
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -1,8 +1,7 @@
 // Counts of connections and turns by address and principal: an ended connection is not counted, and a session is
 // counted once.
 import { expect, test } from 'vitest'
-import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
-import { Quotas } from './quotas.ts'
+import { DEFAULT_CONNECTION_LIMITS, Quotas } from './limits.ts'
 
 const clock = { nowMs: () => 0 }
 const connect = (session?: string) => ({ busySession: () => session })
