@@ -5,11 +5,11 @@ import { describeEnd } from '../machine/render.ts'
 import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
-import type { Call, CallState, State } from '../machine/state.ts'
-import { findChild, findRelayed } from '../machine/state.ts'
+import type { Call, CallState, State, Task } from '../machine/state.ts'
+import { findChild, findRelayed, openTasks } from '../machine/state.ts'
 import type { ChildFact } from './child-views.ts'
 import { changeChild, readWithdrawal, viewChild, viewRelayed } from './child-views.ts'
-import type { CallResult, CallStatus, CallView, EventBody, MessageId } from './session-event.ts'
+import type { CallResult, CallStatus, CallView, EventBody, MessageId, TaskView } from './session-event.ts'
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */
@@ -53,10 +53,18 @@ export class CallViews {
     }
   }
 
-  /** Clears the calls at the start of a turn: all earlier ones have settled. */
+  /** Clears the calls at the start of a turn: all earlier ones but tasks have settled. */
   clear(): void {
+    const tasks = [...(this.#known?.views.values() ?? [])].filter(({ task }) => task === 'running')
+    const notes = this.#known?.notes
     this.#known = undefined
     this.hasChanged = false
+    for (const view of tasks) {
+      const known = this.#demand()
+      known.views.set(view.callId, view)
+      const kept = notes?.get(view.callId)
+      if (kept) known.notes.set(view.callId, kept)
+    }
   }
 
   find(callId: string): CallView | undefined {
@@ -120,7 +128,7 @@ export class CallViews {
     let open = 0
     const { views, notes } = this.#known ?? NONE
     for (const call of views.values()) {
-      if (call.status === 'settled') continue
+      if (call.status === 'settled' || call.task) continue
       open += 1
       const asks = (notes.get(call.callId)?.questions.size ?? 0) > 0
       const below = call.child?.status === 'waiting'
@@ -167,6 +175,7 @@ const CALL_FACTS: ReadonlySet<string> = new Set<CallFact['type']>([
   'call-taken-over',
   'call-clock-set',
   'call-settled',
+  'task-settled',
 ])
 
 type CallAbout = Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'>
@@ -245,8 +254,11 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
         ...(fact.mode === 'away' && { waitsForClient: true }),
       }
     case 'call-settled':
+    case 'task-settled':
+      if (fact.type === 'call-settled' && fact.task) return { ...call, task: 'running' }
       return {
         ...withoutDeadline(call),
+        ...(fact.type === 'task-settled' && { task: 'settled' as const }),
         status: 'settled',
         result: withDetail(readCallResult(fact.settlement, notes.deniedByPerson), fact.detail),
         ...(fact.provenance && { provenance: fact.provenance }),
@@ -340,7 +352,8 @@ export function readKnownCalls(state: State, place: CallPlace, history: History)
       questions: call.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
     }
   })
-  if (state.relayed.length === 0) return own
+  const tasks = readKnownTasks(state, history)
+  if (state.relayed.length === 0) return tasks.length === 0 ? own : [...keepOpen(own, tasks), ...tasks]
   const below = history.relayed().flatMap((request): readonly KnownCall[] => {
     const view = viewRelayed(place, request, showRequest(request))
     const one = findRelayed(state, request.id)
@@ -348,7 +361,66 @@ export function readKnownCalls(state: State, place: CallPlace, history: History)
     const known = one.call ? { ...view, ...readStatus(one.call) } : one.isDecided ? viewDecided(view) : view
     return [{ view: known, heldMs: null, questions: [] }]
   })
-  return [...own, ...below]
+  return [...keepOpen(own, tasks), ...tasks, ...below]
+}
+
+/** A task is shown as it is, and not by its receipt. */
+function keepOpen(own: readonly KnownCall[], tasks: readonly KnownCall[]): readonly KnownCall[] {
+  const ids = new Set(tasks.map(({ view }) => view.callId))
+  return own.filter(({ view }) => !ids.has(view.callId))
+}
+
+/** Open tasks of all turns. */
+function readKnownTasks(state: State, history: History): readonly KnownCall[] {
+  return openTasks(state).map((task) => readKnownCall(state, task, history))
+}
+
+function readKnownCall(state: State, task: Task, history: History): KnownCall {
+  const step = history.tasks().find(({ callId }) => callId === task.callId)?.step ?? 0
+  const view = viewCall(task, { message: `t${task.task.turn}`, step }, history)
+  const child = findChild(state, task.callId)
+  return {
+    view: {
+      ...view,
+      task: 'running',
+      ...(child && { child: viewChild(child, (state.parent?.depth ?? 0) + 1) }),
+    },
+    heldMs: task.heldMs,
+    questions: task.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
+  }
+}
+
+/** Open tasks, and the newest ended ones, as people see them: oldest first. */
+export function viewTasks(state: State, history: History): readonly TaskView[] {
+  const open = openTasks(state).map((task) => {
+    const { view } = readKnownCall(state, task, history)
+    return { ...view, begunMs: task.task.begunMs }
+  })
+  const bodies = new Map(history.tasks().map((body) => [body.callId, body]))
+  const ended = state.endedTasks.flatMap((task): readonly TaskView[] => {
+    const body = bodies.get(task.callId)
+    if (!body?.ended) return []
+    const { callId, name, runs, effect, provenance, begunMs } = task
+    return [
+      {
+        callId,
+        message: `t${task.turn}`,
+        step: body.step,
+        name,
+        ...(body.about && readAbout(body.about)),
+        input: readInput(body.arguments),
+        ...(body.isEdited && { inputEdited: true }),
+        runs: runs === 'client' ? runs : 'server',
+        effect,
+        ...(provenance && { provenance }),
+        status: 'settled',
+        task: 'settled',
+        result: withDetail(readCallResult(body.ended.settlement), body.ended.detail),
+        begunMs,
+      },
+    ]
+  })
+  return [...ended, ...open]
 }
 
 function viewCall(call: Call, place: CallPlace, history: History): CallView {

@@ -179,6 +179,8 @@ export const CallView = s.fields({
   deadlineMs: s.optional(s.ms),
   /** No connected client can run it: it waits for a client until its deadline. */
   waitsForClient: s.optional(s.word(true)),
+  /** It goes on in the background, whatever becomes of its turn. `settled`: with its one result. */
+  task: s.optional(s.word('running', 'settled')),
   /** Present once a child session runs it. */
   child: s.optional(ChildView),
   ...PATH,
@@ -186,6 +188,12 @@ export const CallView = s.fields({
   result: s.optional(s.named('result', CallResult)),
 })
 export interface CallView extends s.Infer<typeof CallView> {}
+
+/** A call in the background. */
+export interface TaskView extends CallView {
+  /** Session time at which it went into the background. */
+  readonly begunMs: number
+}
 
 /**
  * Why a turn ended. `tool`: a tool with `endsTurn` or the agent's `stopWhen` ended it, without another answer.
@@ -215,9 +223,9 @@ export interface EventError extends s.Infer<typeof EventError> {}
 
 /**
  * `rounds`: steps with calls. `calls`: calls of the turn. `tokens`, `cost`, `time`: of the turn. `output`: the model's
- * output limit cut the answer. `messages`: messages that a request may hold.
+ * output limit cut the answer. `messages`: messages that a request may hold. `wakes`: turns in a row that tasks began.
  */
-export const LimitName = s.word('rounds', 'calls', 'tokens', 'cost', 'time', 'output', 'messages')
+export const LimitName = s.word('rounds', 'calls', 'tokens', 'cost', 'time', 'output', 'messages', 'wakes')
 export type LimitName = s.Infer<typeof LimitName>
 
 export const ContextUse = s.fields({

@@ -3,7 +3,8 @@
 // and is shown and logged like any other.
 import type { AssistantPart, CallPart, FinishReason, SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
-import { applyCallEventToAll, isOfAgents, settle } from './calls.ts'
+import { applyCallEventToAll, settle } from './calls.ts'
+import { isOfAgents } from './remembered.ts'
 import { countBelow, explainNoChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, RunningAttempt, State, Turn } from './state.ts'
@@ -22,6 +23,7 @@ import { JSON_DEPTH_MAX, isJsonObject, parseJson } from '../json.ts'
 import type { AnswerRefuser, CallProposal, Settlement } from './fact.ts'
 import type { ModelCallPart } from '../agent/model.ts'
 import { findTool } from './clients.ts'
+import { explainNoTask, giveReceipt } from './task-tools.ts'
 import type { Failure } from './values.ts'
 
 export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: number; readonly type: string }): void {
@@ -107,6 +109,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   proposed.forEach(({ settlement }, index) => {
     const call = calls[index]
     if (settlement && call) settle(draft, call, settlement, false)
+    else if (call?.background) giveReceipt(draft, call)
   })
   if (proposed.length > 0 && attempt.choice === 'auto') return
   closeStep(draft)
@@ -461,10 +464,12 @@ export function proposeCalls(
   attempt: RunningAttempt,
 ): readonly Proposed[] {
   const parts = input.parts.filter((part): part is ModelCallPart => part.type === 'call')
+  let tasks = 0
   return parts.map((part, index) => {
     const check = input.checks[index] ?? UNCHECKED
     const parsed = parseJson(part.arguments)
-    const settlement = explainRefusal(draft, { part, parsed, index, check, attempt, finish: input.finish })
+    const settlement = explainRefusal(draft, { part, parsed, index, tasks, check, attempt, finish: input.finish })
+    if (check.background && !settlement) tasks += 1
     const asks = check.asks === true && !settlement && recallDecision(draft.state, part.name, check) === undefined
     const callId = nameCall(draft.state.birth, attempt.step, index)
     return {
@@ -509,6 +514,10 @@ function makeProposal(
     if (check.asksEach) proposal.asksEach = check.asksEach
   }
   if (check.delegate && tool?.runs === 'child') proposal.delegate = check.delegate
+  // Calls that must run alone wait for their turn's other calls, and these for them.
+  if (check.background && proposal.parallel && tool?.runs !== 'machine')
+    proposal.background = { wake: tool?.wake ?? 'turn' }
+  if (check.operation && tool?.runs === 'machine') proposal.operation = check.operation
   if (check.repairs) proposal.repairs = check.repairs
   if (provenance) proposal.provenance = provenance
   if (check.about) proposal.about = check.about
@@ -519,6 +528,8 @@ interface Asked {
   readonly part: ModelCallPart
   readonly parsed: JsonParsed
   readonly index: number
+  /** Earlier calls of the answer that run in the background. */
+  readonly tasks: number
   readonly check: CallCheck
   readonly attempt: RunningAttempt
   readonly finish: FinishReason
@@ -565,6 +576,8 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   const missing = findMissing(draft.spec, draft.state.turn?.done, part.name)
   if (missing.length > 0) return { type: 'denied', code: 'call_denied', message: describeMissing(part.name, missing) }
   if (check.denied !== undefined) return { type: 'denied', code: 'call_denied', message: check.denied }
+  const full = check.background ? explainNoTask(draft, asked.tasks) : undefined
+  if (full) return full
   if (draft.state.remembered.length > 0 && recallDecision(draft.state, part.name, check) === 'deny')
     return {
       type: 'denied',

@@ -12,6 +12,7 @@ import { applyParentFact, countFact } from './parent-state.ts'
 import type { RelayedFact } from './relayed-entries.ts'
 import { applyRelayedFact } from './relayed-entries.ts'
 import { applyHistoryFact } from './window.ts'
+import { forgetRewound, noteNews, taskCancelled, tasksOf } from './task-entries.ts'
 import type { TurnFact } from './turn.ts'
 import { applyTurnFact } from './turn.ts'
 
@@ -37,8 +38,10 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
     case 'settings-set':
       return { ...state, settings: fact.settings ?? {} }
-    case 'input-withdrawn':
-      return { ...state, queue: state.queue.filter((item) => item.inputId !== fact.inputId) }
+    case 'input-withdrawn': {
+      const queue = state.queue.filter((item) => item.inputId !== fact.inputId)
+      return noteNews({ ...state, queue }, tasksOf([fact.inputId]), 'told')
+    }
     case 'session-described':
       return { ...state, title: fact.title === undefined ? state.title : fact.title, meta: fact.meta ?? state.meta }
     // The plan is for people; nothing is decided by it.
@@ -78,6 +81,7 @@ export function apply(state: State, fact: Fact): State {
     case 'call-taken-over':
     case 'call-clock-set':
     case 'call-settled':
+    case 'task-settled':
     case 'result-ignored':
     case 'grace-started':
       return applyCallFact(state, fact)
@@ -92,7 +96,11 @@ export function apply(state: State, fact: Fact): State {
     case 'inputs-left-out':
       return applyHistoryFact(state, fact)
     case 'history-rewound':
-      return noteRewound(applyHistoryFact(state, fact), fact.exchange)
+      return forgetRewound(noteRewound(applyHistoryFact(state, fact), fact.exchange), fact.exchange)
+    case 'task-cancelled':
+      return taskCancelled(state, fact)
+    case 'wakes-held':
+      return state
     default:
       return applyTreeFact(state, fact)
   }

@@ -2,6 +2,7 @@
 // @internal: names may change in any version.
 export * from './apply.ts'
 export { leaveToOriginal } from './calls.ts'
+export { TASK_INPUT } from './task-entries.ts'
 export * from './check.ts'
 export { listClientTools } from './clients.ts'
 export { ANSWER_APPROVAL, findMissing, nameCall, RUNS_AFTER } from './answer.ts'
@@ -45,7 +46,10 @@ export type {
   RelayedCall,
   RememberedDecision,
   RunningAttempt,
+  EndedTask,
   State,
+  Task,
+  TaskPlace,
   Turn,
   TurnStep,
   Wait,
@@ -58,7 +62,11 @@ export {
   findCallIndex,
   offeredCalls,
   findChild,
+  detachedCalls,
   findDetached,
+  findTask,
+  isTask,
+  openTasks,
   findQuestion,
   findRelayed,
   initialState,

@@ -13,6 +13,7 @@ import type { ParentItem } from './lane-values.ts'
 import { attachParent } from './parent-state.ts'
 import { deny } from './people.ts'
 import { acceptTask } from './queue.ts'
+import { cancelTasks } from './task-tools.ts'
 import type { Call, State } from './state.ts'
 import { findApproval, findCall, findQuestion, findRelayed } from './state.ts'
 
@@ -79,6 +80,7 @@ function takeItem(draft: Draft, item: ParentItem): void {
 /** The grace of its calls begins at once, since no input follows. */
 function endByParent(draft: Draft, reason: string): void {
   for (const { inputId } of draft.state.queue) emit(draft, { type: 'input-withdrawn', inputId })
+  cancelTasks(draft, { by: 'parent' })
   if (draft.state.turn) interruptTurn(draft, reason, { type: 'all' })
 }
 
