@@ -31,6 +31,7 @@ const info: SessionDetails = {
   queued: [{ inputId: 'msg-2', delivery: 'queue' }],
   approvals: [],
   questions: [],
+  tasks: [],
   plan: [],
   context: { used: 812, size: 200_000 },
   lastMs: atMs,

@@ -115,6 +115,7 @@ const PAST = { approve: 'approved', deny: 'denied', edit: 'changed and approved'
 function bodyLine(body: InputBody): string {
   if (body.type === 'user') return `you: ${contentText(body.parts)}`
   if (body.type === 'transcript') return `${body.speaker}: ${body.text}`
+  if (body.type === 'task') return `task ${body.name} has ended (${body.outcome}): ${body.text}`
   return `event ${body.name}${body.message === undefined ? '' : `: ${body.message}`}`
 }
 

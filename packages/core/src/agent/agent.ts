@@ -73,6 +73,11 @@ export interface AgentOptions<
    * is never accepted unchecked.
    */
   checkAnswer?(answer: AnswerToCheck<OutputOf<Output>>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
+  /**
+   * Tools of sources and clients whose calls run in the background, by name patterns such as `export_*`, as `background`
+   * of `tool()`. The first pattern that fits counts. An agent's own tools say it themselves.
+   */
+  readonly background?: Readonly<Record<string, boolean | 'model'>>
   /** Limits and settings for a kind of program, such as `voice`; the agent's own settings win. */
   readonly profile?: AgentProfile
   /**
@@ -107,6 +112,7 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   readonly firstTool?: string
   readonly order?: readonly OrderRule[]
   readonly stopWhen?: readonly StopRule[]
+  readonly background?: Readonly<Record<string, boolean | 'model'>>
   checkAnswer?(answer: AnswerToCheck<Output>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   readonly limits: Limits
   readonly window: WindowSpec
@@ -178,6 +184,7 @@ export function defineAgent(init: AgentOptions): Agent {
     ...checkOrder(init, names),
     ...(init.stopWhen && { stopWhen: checkStopWhen(init, names) }),
     ...(init.checkAnswer && { checkAnswer: init.checkAnswer }),
+    ...(init.background && { background: readBackgroundRules(init.name, init.background) }),
     limits,
     window,
     retry,
@@ -220,6 +227,7 @@ const AGENT_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
   firstTool: 'text',
   order: 'an array',
   stopWhen: undefined,
+  background: 'an object',
   checkAnswer: 'a function',
   profile: undefined,
   limits: undefined,
@@ -335,9 +343,25 @@ function checkNumbers(agent: string, groups: Readonly<Record<string, object>>): 
 /** Fields without a default, by group. The limits of a tree have theirs in the machine: agents without them keep their hash. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   window: ['contextTokens', 'actAtTokens'],
-  limits: ['treeDepth', 'treeSessions', 'children', 'treeRounds', 'treeCalls'],
+  limits: ['treeDepth', 'treeSessions', 'children', 'treeRounds', 'treeCalls', 'tasks', 'wakes'],
 }
-const MOST: Readonly<Record<string, number>> = { treeDepth: 5, treeSessions: 1000, children: 64 }
+const MOST: Readonly<Record<string, number>> = {
+  treeDepth: 5,
+  treeSessions: 1000,
+  children: 64,
+  tasks: 64,
+  wakes: 1000,
+}
+
+/** @throws BatonError `invalid_agent` */
+function readBackgroundRules(name: string, given: Readonly<Record<string, unknown>>): Agent['background'] & object {
+  const rules = Object.entries(given)
+  if (rules.length > 100) throw wrong(name, `background may have 100 patterns at most, not ${rules.length}`)
+  for (const [pattern, value] of rules)
+    if (pattern === '' || (typeof value !== 'boolean' && value !== 'model'))
+      throw wrong(name, `background["${pattern}"] must be true, false or "model", not ${describeValue(value)}`)
+  return Object.fromEntries(rules) as Agent['background'] & object // each value was checked
+}
 
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })

@@ -2,6 +2,8 @@
 // @internal: names may change in any version.
 export * from './apply.ts'
 export { leaveToOriginal } from './calls.ts'
+export { leaveTask } from './task-tools.ts'
+export type { TaskBody } from './task-bodies.ts'
 export { TASK_INPUT } from './task-entries.ts'
 export * from './check.ts'
 export { listClientTools } from './clients.ts'

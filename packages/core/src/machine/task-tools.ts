@@ -6,8 +6,9 @@ import { applyCallEvent, loseDetached, settle } from './calls.ts'
 import { endChild } from './child-end.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { FactOf, Settlement } from './fact.ts'
+import type { Fact, FactOf, Settlement } from './fact.ts'
 import type { InputOf } from './input.ts'
+import { makeNote } from './notes.ts'
 import { isStranger } from './relayed.ts'
 import { describeTaskEnd } from './render.ts'
 import { RULES } from './spec.ts'
@@ -238,4 +239,27 @@ export function endRewoundTasks(draft: Draft, exchange: number): void {
     if (of >= exchange && queue.some((item) => item.inputId === inputId))
       emit(draft, { type: 'input-withdrawn', inputId })
   }
+}
+
+/** Facts with which a copied session drops a task, which goes on in the original session. */
+export function leaveTask(state: State, task: Task): readonly Fact[] {
+  const { callId } = task
+  const settlement: Settlement = { type: 'unknown', reason: 'copied' }
+  return [
+    { type: 'task-settled', callId, settlement, tellLate: false },
+    makeNote(state, task, 'goes on in the original conversation, which will report its outcome'),
+    ...state.relayed.flatMap(({ via, id }): readonly Fact[] =>
+      via === callId ? [{ type: 'request-withdrawn', callId, id, reason: 'closed' }] : [],
+    ),
+    ...(findChild(state, callId)
+      ? [
+          {
+            type: 'child-lost',
+            callId,
+            code: 'child_lost',
+            message: 'it belongs to the original conversation',
+          } as const,
+        ]
+      : []),
+  ]
 }

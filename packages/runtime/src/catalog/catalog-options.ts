@@ -69,6 +69,8 @@ export interface CatalogOptions
   readonly interruptMs?: number
   /** Whether the host runs sessions of delegated calls. False by default: agents with `delegate` are refused. */
   readonly runsChildren?: boolean
+  /** Whether its sessions have calls in the background. False by default: agents with such tools are refused. */
+  readonly runsTasks?: boolean
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Store of long results, images and files. */
   readonly blobs: BlobStore

@@ -31,6 +31,7 @@ import type {
   Session,
   SessionDescription,
   SessionDetails,
+  TaskView,
   TranscriptEntry,
   Turn,
   UrgentEvent,
@@ -38,6 +39,7 @@ import type {
 } from '@baton/core/internal'
 import {
   BatonError,
+  checkName,
   decodeAction,
   decodeConfiguration,
   decodeForkOptions,
@@ -56,6 +58,7 @@ import {
   decodeUserCommand,
   decodeUserInput,
   isBatonError,
+  viewTasks,
 } from '@baton/core/internal'
 import type { ClientReport, Input, InputType, OpenCall, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
@@ -342,6 +345,17 @@ class SessionHandle implements FrontSession {
 
   async describe(patch: SessionDescription): Promise<Accepted> {
     return insist(await this.#submit({ type: 'describe', ...demand(decodeDescription(patch)) }))
+  }
+
+  async tasks(): Promise<readonly TaskView[]> {
+    const { engine } = this.#init
+    return viewTasks(engine.state(), engine.history())
+  }
+
+  async cancel(callId: string): Promise<Accepted> {
+    checkName('callId', callId)
+    const { id: principal } = this.#init.principal
+    return insist(await this.#submit({ type: 'cancel-call', callId, principal }))
   }
 
   openCall(callId: string): OpenCall | undefined {

@@ -200,6 +200,7 @@ const LIMITS = {
   time: 'time',
   output: 'output tokens',
   messages: 'messages that the model reads',
+  wakes: 'turns that tasks alone began',
 } as const
 
 function describeLimit({ limit, reached, used, max }: Omit<SessionEventOf<'limit'>, 'cursor'>): string {

@@ -96,7 +96,7 @@ export class TreeWatch {
       const state = this.#init.find(session)?.state
       const opened = this.#openings.get(session)
       if (!opened || !this.#children.has(opened.callId)) throw new Error(`${session} has no call that began it`)
-      if (state && state.children.length + state.relayed.length + state.detached.length > 0)
+      if (state && state.children.length + state.relayed.length + state.tasks.length > 0)
         throw new Error(`${session} is left with children, requests or tools`)
       const tasks = this.#facts(session).filter(({ type }) => type === 'input-accepted').length
       if (tasks > 1) throw new Error(`${session} was given ${tasks} tasks`)
