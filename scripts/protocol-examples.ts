@@ -129,6 +129,11 @@ export const REQUEST_EXAMPLES: RequestExamples = {
     given: { turn: 't1', heard: { type: 'chars', message: 't1', chars: 35 } },
     answer: { turn: 't1' },
   },
+  'call.tasks': {
+    given: {},
+    answer: { tasks: [{ ...waiting, name: 'export', status: 'running', task: 'running', begunMs: atMs }] },
+  },
+  'call.cancel': { given: { callId }, answer: {} },
   'speech.played': { given: { message: 't1', chars: 35 }, answer: {} },
   'approval.decide': { given: { approvalId, decision: 'edit', input: { amount: 10 } }, answer: {} },
   'question.answer': { given: { questionId, value: { card: 'the red one' } }, answer: {} },

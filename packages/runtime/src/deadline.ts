@@ -68,8 +68,8 @@ export async function waitForTurns(
 }
 
 /**
- * Whether a turn or a detached tool is running. Other tasks go on after a restart, and may take days: nothing waits for
- * them.
+ * Whether a turn or a detached tool is running. Other tasks continue after a restart, and may take days: nothing
+ * waits for them.
  */
 export function hasRunningWork(state: State): boolean {
   const { turn, step } = state

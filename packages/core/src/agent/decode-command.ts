@@ -65,7 +65,7 @@ export const Signal = s.opaque<AbortSignalLike>((reader, value) => {
 /** W3C Trace Context 1, 3.2: version, trace, parent and flags; ids of zeros only are invalid, and so is version ff. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
 
-/** An id that a program chooses for its input. Ids of tasks' ends are the session's own: nobody may use one up. */
+/** An id that a program chooses for its input. Ids of tasks' ends are reserved to the session. */
 const InputId = s.refine(s.name, (id, reader) =>
   id.startsWith(TASK_INPUT)
     ? reader.refuseAll('illegal_input', `ids of inputs may not begin with "${TASK_INPUT}": those are of tasks`)
@@ -295,7 +295,7 @@ const Interrupt = s.fields('the options of interrupt', {
   heard: s.optional(HeardOption),
   /** Whether to keep or withdraw queued inputs; `keep` by default. */
   queue: s.optional(s.word('keep', 'withdraw')),
-  /** Whether calls in the background go on; `keep` by default. */
+  /** Whether calls in the background continue; `keep` by default. */
   tasks: s.optional(s.word('keep', 'cancel')),
 })
 /**

@@ -40,7 +40,7 @@ export interface DelegateOptions<
    */
   readonly timeoutMs?: number
   readonly limits?: DelegateLimits
-  /** `cancel` (default): an interrupt ends the child. `background`: the child goes on as a task. */
+  /** `cancel` (default): an interrupt ends the child. `background`: the child continues as a task. */
   readonly onInterrupt?: 'cancel' | 'background'
   /** `untrusted`: its answers always count as untrusted. By default they do if the child has read untrusted data. */
   readonly trust?: 'untrusted'

@@ -13,7 +13,6 @@ import type {
   SessionActivity,
   SessionEvent,
   LimitName,
-  TaskView,
   TurnStop,
 } from '../events/session-event.ts'
 import type {
@@ -126,7 +125,7 @@ export interface Session<A extends KnownAgent = KnownAgent> {
   /** Answers a question, as this handle's principal. @throws BatonError `question_refused`, as `decide` does */
   answer(answer: QuestionAnswer): Promise<Accepted>
   /** Calls in the background: the open ones, and the last 32 that have ended. */
-  tasks(): Promise<readonly TaskView[]>
+  tasks(): Promise<readonly CallView[]>
   /**
    * Ends a task, or a delegated call of the running turn, as this handle's principal. The model learns of it with the next
    * input. A client or an agent that works on it is told to stop; what it may have done stays done.
@@ -272,7 +271,7 @@ export interface SessionDetails {
   readonly approvals: readonly PendingApproval[]
   readonly questions: readonly PendingQuestion[]
   /** Open calls in the background, oldest first. */
-  readonly tasks: readonly TaskView[]
+  readonly tasks: readonly CallView[]
   readonly plan: readonly PlanEntry[]
   /** Estimated tokens of the next request; `size` is the model's window, if known. */
   readonly context: ContextUse

@@ -58,7 +58,7 @@ export interface ToolBase<Name extends string, Input extends Schema, Output exte
   readonly approval?: boolean | ((input: OutputOf<Input>, call: AskedCall) => boolean | Promise<boolean>)
   /**
    * How to handle the running tool when the user interrupts. `cancel` stops it. `finish` lets it run until two seconds
-   * after the next input. `background` answers the next input at once, and the tool goes on as a task, as with
+   * after the next input. `background` answers the next input at once, and the tool continues as a task, as with
    * `background: true`. `detach` is like it, but a note tells the model the outcome with the next input, and the tool ends
    * with its process; it requires `execute`. Defaults to `cancel` for pure tools, else `finish`.
    */
@@ -356,7 +356,7 @@ function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${why}` })
 }
 
-/** The argument by which a model says that a call runs in the background. */
+/** Argument of a call: it runs in the background. */
 export const BACKGROUND_FLAG = 'run_in_background'
 
 /** Adds the argument to a schema that a model is shown. @throws BatonError `invalid_tool` if the tool has one of that name */

@@ -9,7 +9,7 @@ import type { Call, CallState, State, Task } from '../machine/state.ts'
 import { findChild, findRelayed, openTasks } from '../machine/state.ts'
 import type { ChildFact } from './child-views.ts'
 import { changeChild, readWithdrawal, viewChild, viewRelayed } from './child-views.ts'
-import type { CallResult, CallStatus, CallView, EventBody, MessageId, TaskView } from './session-event.ts'
+import type { CallResult, CallStatus, CallView, EventBody, MessageId } from './session-event.ts'
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */
@@ -255,7 +255,7 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       }
     case 'call-settled':
     case 'task-settled':
-      if (fact.type === 'call-settled' && fact.task) return { ...call, task: 'running' }
+      if (fact.type === 'call-settled' && fact.task) return { ...call, task: 'running', begunMs: nowMs }
       return {
         ...withoutDeadline(call),
         ...(fact.type === 'task-settled' && { task: 'settled' as const }),
@@ -383,6 +383,7 @@ function readKnownCall(state: State, task: Task, history: History): KnownCall {
     view: {
       ...view,
       task: 'running',
+      begunMs: task.task.begunMs,
       ...(child && { child: viewChild(child, (state.parent?.depth ?? 0) + 1) }),
     },
     heldMs: task.heldMs,
@@ -391,13 +392,10 @@ function readKnownCall(state: State, task: Task, history: History): KnownCall {
 }
 
 /** Open tasks, and the newest ended ones, as people see them: oldest first. */
-export function viewTasks(state: State, history: History): readonly TaskView[] {
-  const open = openTasks(state).map((task) => {
-    const { view } = readKnownCall(state, task, history)
-    return { ...view, begunMs: task.task.begunMs }
-  })
+export function viewTasks(state: State, history: History): readonly CallView[] {
+  const open = openTasks(state).map((task) => readKnownCall(state, task, history).view)
   const bodies = new Map(history.tasks().map((body) => [body.callId, body]))
-  const ended = state.endedTasks.flatMap((task): readonly TaskView[] => {
+  const ended = state.endedTasks.flatMap((task): readonly CallView[] => {
     const body = bodies.get(task.callId)
     if (!body?.ended) return []
     const { callId, name, runs, effect, provenance, begunMs } = task

@@ -179,8 +179,10 @@ export const CallView = s.fields({
   deadlineMs: s.optional(s.ms),
   /** No connected client can run it: it waits for a client until its deadline. */
   waitsForClient: s.optional(s.word(true)),
-  /** It goes on in the background, whatever becomes of its turn. `settled`: with its one result. */
+  /** It runs in the background, whatever happens to its turn. `settled`: it has its one result. */
   task: s.optional(s.word('running', 'settled')),
+  /** With `task`: session time at which it went into the background. */
+  begunMs: s.optional(s.ms),
   /** Present once a child session runs it. */
   child: s.optional(ChildView),
   ...PATH,
@@ -188,12 +190,6 @@ export const CallView = s.fields({
   result: s.optional(s.named('result', CallResult)),
 })
 export interface CallView extends s.Infer<typeof CallView> {}
-
-/** A call in the background. */
-export interface TaskView extends CallView {
-  /** Session time at which it went into the background. */
-  readonly begunMs: number
-}
 
 /**
  * Why a turn ended. `tool`: a tool with `endsTurn` or the agent's `stopWhen` ended it, without another answer.

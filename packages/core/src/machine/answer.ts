@@ -4,7 +4,7 @@
 import type { AssistantPart, CallPart, FinishReason, SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import { applyCallEventToAll, settle } from './calls.ts'
-import { isOfAgents } from './remembered.ts'
+import { recallDecision } from './remembered.ts'
 import { countBelow, explainNoChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, RunningAttempt, State, Turn } from './state.ts'
@@ -592,31 +592,6 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
  * it.
  */
 export const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
-
-/** A person's decision for later calls of a tool, or for those with the same arguments; the newest decision first. */
-export function recallDecision(
-  state: State,
-  tool: string,
-  { argumentsHash, asksFor }: Pick<CallCheck, 'argumentsHash' | 'asksFor'>,
-  agents?: readonly string[],
-): 'approve' | 'deny' | undefined {
-  const own = state.remembered.filter((one) => isOfAgents(one, agents))
-  const remembered = own.findLast((one) => {
-    if (one.name !== tool) return false
-    // A later approval of the destination does not approve the very call that a person denied.
-    if (asksFor !== undefined && one.decision === 'approve' && isDenied(own, tool, argumentsHash)) return false
-    if (one.asksFor !== undefined) return one.asksFor === asksFor
-    const fits = one.argumentsHash === null || one.argumentsHash === argumentsHash
-    return fits && (asksFor === undefined || one.decision === 'deny')
-  })
-  return remembered?.decision
-}
-
-function isDenied(remembered: State['remembered'], tool: string, argumentsHash: string): boolean {
-  const denies = ({ name, decision, argumentsHash: denied }: State['remembered'][number]): boolean =>
-    name === tool && decision === 'deny' && denied === argumentsHash
-  return remembered.some(denies)
-}
 
 /** The name of the call that represents the approval of an answer; no tool has it. */
 export const ANSWER_APPROVAL = 'answer.approve'

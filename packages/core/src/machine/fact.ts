@@ -375,7 +375,7 @@ export const FACTS = {
     provenance: s.optional(Provenance),
     /** More words for the model: how the child's answer ended, and what the child did. */
     detail: s.optional(s.text),
-    /** The settlement is a receipt: the call goes on as a task. */
+    /** The settlement is a receipt: the call continues as a task. */
     task: s.optional(s.word(true)),
     /** Ended tasks whose outcomes follow the settlement's words. */
     told: s.optional(s.list(s.text)),
@@ -389,7 +389,7 @@ export const FACTS = {
     detail: s.optional(s.text),
     awaited: s.optional(s.word(true)),
   },
-  /** Somebody ends the task: no turn begins for its end. `parent`: the caller of this session. */
+  /** The task has to end, and no turn begins for that. `parent`: the calling session decided it. */
   'task-cancelled': { ...CALL, by: s.word('model', 'person', 'parent'), principal: s.optional(s.text) },
   /** The end of a task waits for the next input: tasks alone began that many turns. */
   'wakes-held': { used: s.count, max: s.count },

@@ -4,7 +4,8 @@ import type { AssistantPart, CallPart, MediaSource, StoredMessage, UserMessage }
 import { listUntrusted, readText } from '../messages.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fact.ts'
 import { isVisible, makeWhole, renderInputs, text } from './render.ts'
-import { describeCalls, stepMessages } from './step-messages.ts'
+import type { OpenBody, OpenCall, OpenQuestion, AskedQuestion, PlainOpenBody, SettledCall } from './step-messages.ts'
+import { answerIn, describeCalls, stepMessages } from './step-messages.ts'
 import type { TaskBody } from './task-bodies.ts'
 import { addTold, beginTask, editTask, endTask, forgetTasks, noteTaskQuestion, openTask } from './task-bodies.ts'
 import type { IndexEntry, PlanEntry } from './values.ts'
@@ -12,17 +13,6 @@ import type { RelayedRequest } from './relayed-entries.ts'
 import { editRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
 import { cutParts, wholeChars } from './size.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
-
-export interface OpenCall {
-  readonly callId: string
-  readonly name: string
-  /** JSON text, as edited by a person if one did. */
-  readonly arguments: string
-  /** It has ended, and only waits for the other calls of its step. */
-  readonly settled: boolean
-  /** The description for people: a title, a kind, places, a diff. */
-  readonly about?: JsonObject
-}
 
 /** A history as JSON. Stored in snapshots, which are disposable, so its shape may change with any version. */
 export interface HistorySnapshot extends Readonly<PlainHistory> {
@@ -359,7 +349,7 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       break
     case 'call-settled':
       if (fact.via !== undefined) break
-      if (fact.task) beginTask(content, fact.callId)
+      if (fact.task) beginTask(content.tasks, content.open, fact.callId)
       content.open?.settlements.set(fact.callId, addTold(content.tasks, readSettled(fact), fact.told))
       break
     case 'task-settled':
@@ -398,11 +388,6 @@ function noteQuestion(content: HistoryContent, fact: FactOf<'question-asked' | '
     const asked = questions.get(fact.questionId)
     if (asked) questions.set(fact.questionId, { ...asked, answer: answerIn(fact) })
   }
-}
-
-export function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
-  if ('value' in fact) return { value: fact.value }
-  return { declined: fact.declined, ...(fact.reason !== undefined && { reason: fact.reason }) }
 }
 
 /** Facts that change existing history. */
@@ -634,40 +619,4 @@ function cutStep(content: HistoryContent, step: number, keepChars: number): void
     if (results.length > 0) return [{ ...entry, messages: [{ ...assistant, parts }, ...results] }]
     return [{ ...entry, messages: isVisible(parts) ? [{ ...assistant, parts }] : [] }]
   })
-}
-
-/** An unanswered question of a tool. */
-export interface OpenQuestion {
-  readonly callId: string
-  readonly questionId: string
-  /** From 1, per call. */
-  readonly n: number
-  readonly message: string
-  /** JSON Schema of the answer. */
-  readonly schema: JsonObject
-  readonly expiresAtMs: number
-}
-
-export interface SettledCall extends Pick<FactOf<'call-settled'>, 'settlement' | 'provenance' | 'detail'> {}
-
-export interface AskedQuestion extends OpenQuestion {
-  readonly answer?: QuestionAnswer
-}
-
-export interface PlainOpenBody {
-  readonly step: number
-  readonly exchange: number
-  readonly parts: readonly AssistantPart[]
-  /** See `AssistantMessage.rebased`. */
-  readonly rebased: boolean
-  /** The calls of the step that have a description or a provenance. */
-  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer'>[]
-}
-
-/** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
-export interface OpenBody extends PlainOpenBody {
-  readonly edited: Map<string, string>
-  readonly settlements: Map<string, SettledCall>
-  /** Questions by id. */
-  readonly questions: Map<string, AskedQuestion>
 }

@@ -1,5 +1,6 @@
-// Decisions of people that also apply to later calls: their fold.
+// Decisions of people that also apply to later calls: their fold, and what they say about a call.
 import type { FactOf } from './fact.ts'
+import type { CallCheck } from './input.ts'
 import { RULES } from './spec.ts'
 import type { Call, RememberedDecision, State } from './state.ts'
 import { findCall, findRelayed } from './state.ts'
@@ -45,7 +46,32 @@ function remember(state: State, decided: RememberedDecision): State {
 }
 
 /** Whether a remembered decision is about calls of these agents; undefined: of the session's own. */
-export function isOfAgents({ agents }: RememberedDecision, of: readonly string[] | undefined): boolean {
+function isOfAgents({ agents }: RememberedDecision, of: readonly string[] | undefined): boolean {
   if (!agents || !of) return agents === of
   return agents.length === of.length && agents.every((agent, at) => agent === of[at])
+}
+
+/** A person's decision for later calls of a tool, or for those with the same arguments; the newest decision first. */
+export function recallDecision(
+  state: State,
+  tool: string,
+  { argumentsHash, asksFor }: Pick<CallCheck, 'argumentsHash' | 'asksFor'>,
+  agents?: readonly string[],
+): 'approve' | 'deny' | undefined {
+  const own = state.remembered.filter((one) => isOfAgents(one, agents))
+  const remembered = own.findLast((one) => {
+    if (one.name !== tool) return false
+    // A later approval of the destination does not approve the very call that a person denied.
+    if (asksFor !== undefined && one.decision === 'approve' && isDenied(own, tool, argumentsHash)) return false
+    if (one.asksFor !== undefined) return one.asksFor === asksFor
+    const fits = one.argumentsHash === null || one.argumentsHash === argumentsHash
+    return fits && (asksFor === undefined || one.decision === 'deny')
+  })
+  return remembered?.decision
+}
+
+function isDenied(remembered: State['remembered'], tool: string, argumentsHash: string): boolean {
+  const denies = ({ name, decision, argumentsHash: denied }: State['remembered'][number]): boolean =>
+    name === tool && decision === 'deny' && denied === argumentsHash
+  return remembered.some(denies)
 }

@@ -217,7 +217,7 @@ export interface State {
   readonly index: readonly IndexEntry[]
   readonly turn: Turn | null
   readonly step: OpenStep | null
-  /** Calls that go on in the background: a receipt, or an interrupt, has settled them for their step. */
+  /** Calls that run in the background: a receipt or an interrupt has settled them for their step. */
   readonly tasks: readonly Task[]
   /** The newest ended ones, oldest first. */
   readonly endedTasks: readonly EndedTask[]

@@ -112,7 +112,7 @@ function letHappen(session: TestSession, event: CallEvent): string | undefined {
       return undefined
     case 'cancel':
     case 'rewind':
-      // Of tasks alone: see the test below.
+      // The last test plays these.
       return 'no task'
     case 'turn-over':
       return timer('turn')
@@ -386,7 +386,7 @@ test('the table says of every cell what becomes of the call', () => {
   expect(wrong).toEqual([])
 })
 
-/** A task of the tool in the state, beside nothing; its session is idle. */
+/** Opens an idle session with a task in the state. */
 function taskIn(state: CallState, kind: Kind): TestSession {
   const session = new TestSession({ tools: TOOLS })
   const client = kind === 'once' ? 'spawn' : 'cancel'

@@ -65,7 +65,7 @@ const OF_TASKS: ReadonlySet<InputType> = new Set([
   'cancel-call',
 ])
 
-/** The calls of the first turn go on in the background. */
+/** The calls of the first turn run in the background. */
 function withTasks(phase: Phase): TestSession {
   const session = new TestSession({ tools: TOOLS, ...(phase === 'summarising' && { window: WINDOW }) })
   session.attach('phone', { sequential: true }).user('first')

@@ -406,7 +406,7 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
     offered: both('settle-gone'),
     started: { once: 'stay', repeatable: 'stay', child: 'end' },
   },
-  // Of a task; its step waits for nothing.
+  // Events of tasks, which hold up no step.
   cancel: { ...ENDED, offered: CANCELLED, started: mayHaveRun('settle-cancelled', 'end') },
   rewind: ENDED,
 }

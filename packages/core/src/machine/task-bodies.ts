@@ -1,8 +1,8 @@
 // Tasks with their texts: arguments, questions, and outcomes until a model has read them. State has only their sizes.
 import type { JsonObject } from '../json.ts'
 import type { FactOf } from './fact.ts'
-import type { AskedQuestion, HistoryContent, OpenCall, SettledCall } from './history.ts'
-import { answerIn } from './history.ts'
+import type { AskedQuestion, OpenBody, OpenCall, SettledCall } from './step-messages.ts'
+import { answerIn } from './step-messages.ts'
 import { renderSettlement, text } from './render.ts'
 import { RULES } from './spec.ts'
 
@@ -24,7 +24,7 @@ export interface TaskBody {
 type Tasks = Map<string, TaskBody>
 
 /** Keeps the call of the open step, which a receipt settles. */
-export function beginTask({ open, tasks }: Pick<HistoryContent, 'open' | 'tasks'>, callId: string): void {
+export function beginTask(tasks: Tasks, open: OpenBody | null, callId: string): void {
   const part = open?.parts.find((one) => one.type === 'call' && one.callId === callId)
   if (!open || part?.type !== 'call') return
   const about = open.described.find((one) => one.callId === callId)?.about
@@ -65,7 +65,7 @@ export function noteTaskQuestion(tasks: Tasks, fact: FactOf<'question-asked' | '
   return true
 }
 
-/** Ended tasks come last, as in a state, and only the newest stay. */
+/** Moves the task behind the others, and drops the oldest ended ones. */
 export function endTask(tasks: Tasks, callId: string, ended: SettledCall): void {
   const task = tasks.get(callId)
   if (!task) return

@@ -25,7 +25,7 @@ export function settleTask(draft: Draft, task: Task, end: TaskEnd): void {
   const { state, spec } = draft
   const most = spec.limits.wakes ?? RULES.wakes
   const isHeld = state.wakes >= most
-  // Nobody else writes to a child, so nothing would make a held input ready.
+  // A child gets no other input, so nothing would make a held one ready.
   if (told === 'note' || (isHeld && state.parent !== null)) {
     noteOutcome(draft, noted, describeTaskEnd(end.settlement.type), text)
     return
@@ -46,7 +46,7 @@ export function settleTask(draft: Draft, task: Task, end: TaskEnd): void {
     chars: text.length + task.name.length,
     heldChars: text.length,
     delivery: 'steer',
-    // Somebody is being heard, and speaks first.
+    // A batch is open: a person is speaking.
     ready: state.batch === null && !isHeld,
     ...(!task.task.asks && { asks: false }),
   })

@@ -5,7 +5,7 @@ import { RULES } from './spec.ts'
 import type { Call, EndedTask, QueuedInput, State, Task } from './state.ts'
 import { findTask } from './state.ts'
 
-/** Ids of the inputs by which tasks wake their session begin like this; nobody else may use them. */
+/** Start of the ids of inputs that report a task's end. Inputs from outside may not have it. */
 export const TASK_INPUT = 'baton.task.'
 
 /** Adds the call as a task, as it was before its step settled it. */
@@ -98,7 +98,7 @@ export function tasksOf(inputIds: Iterable<string>): ReadonlySet<string> {
   return new Set(callIds)
 }
 
-/** The sizes of outcomes that a call tells beside its own words. */
+/** Sizes of the outcomes that a call adds to its own words. */
 export function toldChars({ endedTasks }: State, told: readonly string[]): Pick<EndedTask, 'chars' | 'media'> {
   const all = endedTasks.filter(({ callId }) => told.includes(callId))
   const media = all.flatMap((one) => one.media ?? [])

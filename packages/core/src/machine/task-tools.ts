@@ -1,4 +1,4 @@
-// Tasks: calls that a receipt settles at once and that go on in the background; the tools by which a model looks at them, waits
+// Tasks: calls that a receipt settles at once and that run in the background; the tools with which a model looks at them, waits
 // and cancels, which the session itself runs; and their cancelling by people. Everything that a task does until it ends is
 // what any call does (`calls.ts`).
 import type { Refusal } from '../errors.ts'
@@ -26,7 +26,7 @@ export function giveReceipt(draft: Draft, { callId, background, provenance }: Ca
     callId,
     settlement: { type: 'ok', content: [{ type: 'text', text }] },
     tellLate: false,
-    // The words are the session's, whoever runs the tool.
+    // The session wrote the words, not the tool.
     ...(provenance?.trust === 'untrusted' && { provenance: { trust: 'trusted' as const } }),
     task: true,
   })
@@ -71,7 +71,7 @@ export function runOperation(draft: Draft, call: Call): void {
   }
 }
 
-/** Settles waits that are over, and tells by a note what a wait that was cut short would have told. */
+/** Settles waits that have ended, and adds notes about the ends that an interrupted wait did not report. */
 export function settleWaits(draft: Draft): void {
   for (const call of draft.state.step?.calls ?? [])
     if (call.operation?.type === 'wait' && call.state === 'started' && isOver(draft.state, call)) endWait(draft, call)
@@ -91,12 +91,12 @@ function isOver(state: State, { operation }: Call): boolean {
   return !all && findNews(state, tasks).length > 0
 }
 
-/** Ended tasks that a wait tells: those it names, or else those of which its model knows nothing. */
+/** Ended tasks that a wait reports: the named ones, or else all that are new to its model. */
 function findNews({ endedTasks }: State, tasks: readonly string[] | undefined): readonly EndedTask[] {
   return endedTasks.filter(({ callId, news }) => (tasks ? tasks.includes(callId) : news !== 'told'))
 }
 
-/** Also called when its time is over. What it tells is not told again: a waiting input about it is withdrawn. */
+/** Also called when its time has passed. A queued input about an end that it reports is withdrawn. */
 export function endWait(draft: Draft, call: Call): void {
   const { operation } = call
   if (operation?.type !== 'wait') return
@@ -241,7 +241,7 @@ export function endRewoundTasks(draft: Draft, exchange: number): void {
   }
 }
 
-/** Facts with which a copied session drops a task, which goes on in the original session. */
+/** Facts with which a copied session drops a task, which runs in the original session. */
 export function leaveTask(state: State, task: Task): readonly Fact[] {
   const { callId } = task
   const settlement: Settlement = { type: 'unknown', reason: 'copied' }

@@ -1,4 +1,4 @@
-// Calls in the background: a receipt settles them at once, they go on as tasks, and their end is told exactly once.
+// Calls in the background: a receipt settles them at once, they continue as tasks, and their end is reported exactly once.
 import { describe, expect, test } from 'vitest'
 import { listUntrusted } from '../messages.ts'
 import type { SpecChange } from '../testing/test-session.ts'

@@ -61,8 +61,8 @@ export type EffectClass = s.Infer<typeof EffectClass>
 
 /**
  * How to handle a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts,
- * until two seconds after the next input. `background`: the next input is answered at once, and the tool goes on as a
- * task. `detach`: likewise, but a note tells the model its outcome with the next input, and it ends with its process; only
+ * until two seconds after the next input. `background`: the next input is answered at once, and the tool continues as
+ * a task. `detach`: likewise, but a note tells the model its outcome with the next input, and it ends with its process; only
  * for server tools.
  */
 export const InterruptPolicy = s.word('cancel', 'finish', 'detach', 'background')
@@ -85,11 +85,11 @@ export const CALL_TOOL = {
 export const WakePolicy = s.word('turn', 'note')
 export type WakePolicy = s.Infer<typeof WakePolicy>
 
-/** What a call of a tool for tasks does. A task has the id of its call. */
+/** Operation of a tool for tasks. A task has the id of its call. */
 export const TaskOperation = s.variant('type', {
   list: s.fields({}),
   read: s.fields({ task: s.text }),
-  /** Without `tasks`: all that run, and those whose end was not told. `all`: until each has ended, instead of one. */
+  /** Without `tasks`: all open ones, and ended ones that are new to the model. `all`: until each of them has ended. */
   wait: s.fields({ tasks: s.optional(s.list(s.text)), all: s.optional(s.word(true)), seconds: s.count }),
   cancel: s.fields({ task: s.text }),
 })

@@ -78,7 +78,7 @@ function rest(world: World): void {
       if (input) submit(world, input)
       if (world.running.has(findKey(world, next))) fireNextTimer(world)
     } else if (!fireNextTimer(world)) {
-      // The end of a task waits for somebody to say something.
+      // The end of a task waits for an input.
       if (world.state.queue.length > 0)
         submit(world, { type: 'user-input', inputId: `rest-${turn}`, parts: [{ type: 'text', text: 'go on' }] })
       else if (world.state.phase === 'idle') return

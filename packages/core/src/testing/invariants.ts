@@ -254,7 +254,7 @@ function checkCallFact(ledger: Ledger, { before, after, spec, record }: Observat
   }
 }
 
-/** Whoever must learn of a task's end learns of it in the same record, once. */
+/** Checks that a task's end is reported once, in its own record. */
 function checkNews(
   before: State,
   { facts }: SessionRecord,

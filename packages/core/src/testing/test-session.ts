@@ -21,7 +21,7 @@ import { findCall, initialState } from '../machine/state.ts'
 
 export const START_MS = 1_000_000
 
-/** A tool by which a model looks after tasks. */
+/** A tool for tasks, which the machine runs. */
 export function taskTool(name: string): ToolSpec {
   return { ...SERVER, name, runs: 'machine' }
 }

@@ -19,7 +19,7 @@ const lastText = ({ messages }: ModelRequest): string => {
   return JSON.stringify(last?.role === 'tool' ? last.parts.map(({ content }) => content) : last?.parts)
 }
 
-/** Begins the job once, says that it runs, and says what came of it. */
+/** Begins the job once, says that it runs, and reports its outcome. */
 function begins(name: string, args: object = {}) {
   return (request: ModelRequest): ScriptedStep => {
     const text = lastText(request)
@@ -280,7 +280,7 @@ interface Played {
   readonly starts: number
 }
 
-/** One process dies at its nth write, before or after it; another one recovers the session and goes on. */
+/** One process dies at its nth write, before or after it; another one recovers the session. */
 async function playDeath(
   time: Time,
   disk: Disk,

@@ -67,7 +67,7 @@ function rests({ turn, step, attempt, queue, children, tasks }: State): boolean 
   return isQuiet && children.every(({ callId }) => findTask(tasks, callId))
 }
 
-/** Tasks go on for the original session only. */
+/** Tasks continue in the original session only. */
 function leaveTasks(state: State): readonly SessionRecord[] {
   const records: SessionRecord[] = []
   let left = state

@@ -27,7 +27,7 @@ export async function interruptSession(engine: SessionEngine, options: Interrupt
   // Read after counting, which may take a while. Inputs queued behind a newer turn are not affected.
   const { counters, queue: inputs } = engine.state()
   const isOver = turn !== undefined && turn < counters.turn
-  // The end of a task is nobody's input.
+  // The end of a task was not sent by a person.
   const waiting = queue === 'withdraw' && !isOver ? inputs.filter(({ type }) => type !== 'task') : []
   const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
   const interrupt: Input = {

@@ -3,6 +3,7 @@
 import { endWithSignal, interruptSession, takeBack, countInput, isPlaced } from './interrupt-session.ts'
 import type {
   Accepted,
+  CallView,
   Client,
   ClientHandlers,
   Decision,
@@ -31,7 +32,6 @@ import type {
   Session,
   SessionDescription,
   SessionDetails,
-  TaskView,
   TranscriptEntry,
   Turn,
   UrgentEvent,
@@ -347,7 +347,7 @@ class SessionHandle implements FrontSession {
     return insist(await this.#submit({ type: 'describe', ...demand(decodeDescription(patch)) }))
   }
 
-  async tasks(): Promise<readonly TaskView[]> {
+  async tasks(): Promise<readonly CallView[]> {
     const { engine } = this.#init
     return viewTasks(engine.state(), engine.history())
   }

@@ -1,5 +1,5 @@
-// Calls in the background: which ones go there, and the tools by which a model looks after them. Those are run by the session
-// itself; here are only their words and their arguments.
+// Calls in the background: which calls run there, and the tools for tasks. The session itself runs those; here are only their
+// descriptions and arguments.
 import type { Agent, JsonObject, Tool } from '@baton/core/internal'
 import {
   BACKGROUND_FLAG,
@@ -18,7 +18,7 @@ type Background = NonNullable<Tool['background']>
 /** Whether calls of a tool run in the background. `tool`: absent for a client's. */
 export function findBackground({ background = {} }: Agent, name: string, tool?: Tool): Background {
   if (tool?.background !== undefined) return tool.background
-  // A tool that runs alone, or whose result ends the turn, has to be waited for.
+  // The turn waits for a tool that runs alone, or whose result ends it.
   if (tool && (tool.source === undefined || !tool.parallel || tool.endsTurn)) return false
   return Object.entries(background).find(([pattern]) => matchesPattern(pattern, name))?.[1] ?? false
 }
