@@ -514,7 +514,6 @@ function makeProposal(
     if (check.asksEach) proposal.asksEach = check.asksEach
   }
   if (check.delegate && tool?.runs === 'child') proposal.delegate = check.delegate
-  // Calls that must run alone wait for their turn's other calls, and these for them.
   if (check.background && proposal.parallel && tool?.runs !== 'machine')
     proposal.background = { wake: tool?.wake ?? 'turn' }
   if (check.operation && tool?.runs === 'machine') proposal.operation = check.operation
