@@ -6,21 +6,26 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-let starts = 0
-const report = tool({
-  name: 'report.write',
-  description: 'Writes a report about a city. Takes an hour',
-  input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-  effect: 'idempotent', // it is started again after a crash, with the same key
-  background: true,
-  timeoutMs: 24 * 60 * 60 * 1000,
-  execute: async ({ city }, { signal }) => {
-    starts += 1
-    // Here the first start never ends: the server is stopped before.
-    if (starts === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve))
-    return `${city} has 717,710 people.`
-  },
-})
+function createReport() {
+  const starts: string[] = []
+  const report = tool({
+    name: 'report.write',
+    description: 'Writes a report about a city. Takes an hour',
+    input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    effect: 'idempotent', // it is started again after a crash, with the same key
+    background: true,
+    timeoutMs: 24 * 60 * 60 * 1000,
+    execute: async ({ city }, { signal, idempotencyKey }) => {
+      starts.push(idempotencyKey)
+      // Here the first start never ends: the server is stopped before.
+      if (starts.length === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      return `${city} has 717,710 people.`
+    },
+  })
+  return { report, starts }
+}
+
+const { report, starts } = createReport()
 const model = createScriptedModel({
   steps: [
     { calls: [{ name: 'report.write', arguments: { city: 'Oslo' } }] },
@@ -46,7 +51,7 @@ for await (const event of again.events({ from: 'turn' }))
     console.log(event.text)
     break
   }
-console.log(`started ${starts} times`)
+console.log(`started ${starts.length} times, with ${new Set(starts).size} key`)
 await second.stop()
 await store.close()
 await rm(folder, { recursive: true })

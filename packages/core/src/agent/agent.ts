@@ -22,7 +22,7 @@ import type { Model } from './model.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { Permissions } from './permissions.ts'
 import { checkPermissions } from './permissions.ts'
-import { checkOrder, checkStopWhen, checkSources, nameTools } from './check-agent.ts'
+import { checkModel, checkOrder, checkStopWhen, checkSources, nameTools, readBackgroundRules } from './check-agent.ts'
 import type { RESERVED_NAME } from './reserved-name.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { Tool, ToolContext } from './tool.ts'
@@ -353,16 +353,6 @@ const MOST: Readonly<Record<string, number>> = {
   wakes: 1000,
 }
 
-/** @throws BatonError `invalid_agent` */
-function readBackgroundRules(name: string, given: Readonly<Record<string, unknown>>): Agent['background'] & object {
-  const rules = Object.entries(given)
-  if (rules.length > 100) throw wrong(name, `background may have 100 patterns at most, not ${rules.length}`)
-  for (const [pattern, value] of rules)
-    if (pattern === '' || (typeof value !== 'boolean' && value !== 'model'))
-      throw wrong(name, `background["${pattern}"] must be true, false or "model", not ${describeValue(value)}`)
-  return Object.fromEntries(rules) as Agent['background'] & object // each value was checked
-}
-
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })
 }
@@ -390,26 +380,6 @@ export type NeededServices<A extends Agent> =
 type ServicesTaker<T> = T extends { execute(input: never, context: ToolContext<infer Services>): unknown }
   ? (services: Services) => void
   : never
-
-/**
- * Asserts that a value is a model or the id of one. `where` begins the message.
- * @throws BatonError `invalid_agent` for anything else, such as a model of another library
- */
-function checkModel(where: string, model: unknown): asserts model is string | Model {
-  if (typeof model === 'string' && model !== '') return
-  const { id, run, capabilities, doStream } = (typeof model === 'object' && model !== null ? model : {}) as Partial<
-    Model & { readonly doStream: unknown }
-  > // each field is checked
-  const isModel = typeof id === 'string' && id !== '' && typeof run === 'function' && typeof capabilities === 'object'
-  if (isModel) return
-  throw new BatonError({
-    code: 'invalid_agent',
-    message: `${where} must be the id of a model, or a model of Baton, not ${describeValue(model)}`,
-    ...(doStream !== undefined && {
-      hint: 'Convert an AI SDK model with fromAiSdkModel from @baton/models/ai-sdk.',
-    }),
-  })
-}
 
 /** @throws BatonError `invalid_agent` for an unknown setting, or one of the wrong type */
 function checkSettings(where: string, settings: unknown): ModelSettings {

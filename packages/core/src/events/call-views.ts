@@ -1,15 +1,15 @@
 // The calls of a turn as complete views: each fact about a call produces a new view of it.
 import type { JsonObject, JsonValue } from '../json.ts'
-import { isDeeper, isJsonObject, parseJson } from '../json.ts'
-import { describeEnd } from '../machine/render.ts'
-import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
+import { isJsonObject, parseJson } from '../json.ts'
+import type { CallFact, CallProposal, Fact, FactOf } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { Call, CallState, State, Task } from '../machine/state.ts'
 import { findChild, findRelayed, openTasks } from '../machine/state.ts'
 import type { ChildFact } from './child-views.ts'
 import { changeChild, readWithdrawal, viewChild, viewRelayed } from './child-views.ts'
-import type { CallResult, CallStatus, CallView, EventBody, MessageId } from './session-event.ts'
+import { readCallResult, withDetail } from './call-results.ts'
+import type { CallStatus, CallView, MessageId } from './session-event.ts'
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */
@@ -268,12 +268,6 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
   }
 }
 
-/** Words about what the session below did follow the message. */
-function withDetail(result: CallResult, detail: string | undefined): CallResult {
-  if (detail === undefined || result.type === 'ok') return result
-  return { ...result, message: `${result.message} ${detail}` }
-}
-
 function showRequest({ asking }: RelayedRequest): Pick<CallView, 'input'> {
   if (asking.type === 'question') return { input: {} }
   return { ...(asking.about && readAbout(asking.about)), input: readInput(asking.arguments) }
@@ -294,36 +288,6 @@ function withoutDeadline(call: CallView): CallView {
 export function readInput(text: string): JsonValue {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : text
-}
-
-/** The end of a call, as events report it. */
-export function readCallResult(settlement: Settlement, deniedByPerson = false): CallResult {
-  switch (settlement.type) {
-    case 'ok':
-      // A log of a former version may hold a value that no front can write.
-      if (settlement.value !== undefined && isDeeper(settlement.value))
-        return { type: 'ok', content: settlement.content }
-      return settlement as CallResult // it has the fields of the result
-    case 'error':
-      return settlement as CallResult // a settlement of these types has the fields of the result
-    case 'denied': {
-      const { type, code, message } = settlement
-      return { type, code, message, ...(deniedByPerson && { byPerson: true }) }
-    }
-    case 'timed-out':
-    case 'cancelled': {
-      const { code, message } = describeEnd(settlement)
-      const begun = settlement.begun && ({ begun: true } as const)
-      if (settlement.type === 'timed-out') return { type: settlement.type, code, message, ...begun }
-      return { type: settlement.type, code, message, ...begun, ...(settlement.detached && { detached: true }) }
-    }
-    case 'unknown': {
-      const { code, message } = describeEnd(settlement)
-      return { type: settlement.type, code, message }
-    }
-    default:
-      return settlement satisfies never
-  }
 }
 
 const STATUSES: Readonly<Record<CallState, CallStatus>> = {
@@ -375,7 +339,7 @@ function readKnownTasks(state: State, history: History): readonly KnownCall[] {
   return openTasks(state).map((task) => readKnownCall(state, task, history))
 }
 
-function readKnownCall(state: State, task: Task, history: History): KnownCall {
+export function readKnownCall(state: State, task: Task, history: History): KnownCall {
   const step = history.tasks().find(({ callId }) => callId === task.callId)?.step ?? 0
   const view = viewCall(task, { message: `t${task.task.turn}`, step }, history)
   const child = findChild(state, task.callId)
@@ -389,36 +353,6 @@ function readKnownCall(state: State, task: Task, history: History): KnownCall {
     heldMs: task.heldMs,
     questions: task.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
   }
-}
-
-/** Open tasks, and the newest ended ones, as people see them: oldest first. */
-export function viewTasks(state: State, history: History): readonly CallView[] {
-  const open = openTasks(state).map((task) => readKnownCall(state, task, history).view)
-  const bodies = new Map(history.tasks().map((body) => [body.callId, body]))
-  const ended = state.endedTasks.flatMap((task): readonly CallView[] => {
-    const body = bodies.get(task.callId)
-    if (!body?.ended) return []
-    const { callId, name, runs, effect, provenance, begunMs } = task
-    return [
-      {
-        callId,
-        message: `t${task.turn}`,
-        step: body.step,
-        name,
-        ...(body.about && readAbout(body.about)),
-        input: readInput(body.arguments),
-        ...(body.isEdited && { inputEdited: true }),
-        runs: runs === 'client' ? runs : 'server',
-        effect,
-        ...(provenance && { provenance }),
-        status: 'settled',
-        task: 'settled',
-        result: withDetail(readCallResult(body.ended.settlement), body.ended.detail),
-        begunMs,
-      },
-    ]
-  })
-  return [...ended, ...open]
 }
 
 function viewCall(call: Call, place: CallPlace, history: History): CallView {
@@ -448,14 +382,4 @@ function readStatus(call: Call): Pick<CallView, 'status' | 'holder' | 'deadlineM
     ...(deadline && { deadlineMs: deadline.atMs }),
     ...(deadline && deadline === call.clock.deadline && call.clock.mode === 'away' && { waitsForClient: true }),
   }
-}
-
-export function readQuestion(fact: FactOf<'question-asked' | 'question-answered'>): EventBody {
-  const { questionId, callId } = fact
-  if (fact.type === 'question-asked') {
-    const { type, message, schema, expiresAtMs } = fact
-    return { type, questionId, callId, message, schema, expiresAtMs }
-  }
-  const answer = 'value' in fact ? { value: fact.value } : { declined: fact.declined }
-  return { type: fact.type, questionId, callId, ...answer }
 }

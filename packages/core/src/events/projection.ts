@@ -9,7 +9,8 @@ import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import type { ChildFact } from './child-views.ts'
-import { CallViews, isCallFact, readKnownCalls, readQuestion } from './call-views.ts'
+import { readQuestion } from './call-results.ts'
+import { CallViews, isCallFact, readKnownCalls } from './call-views.ts'
 import type {
   AnswerView,
   EventBody,

@@ -180,3 +180,8 @@ export function noteQueued(state: State, { note, text, task }: FactOf<'note-queu
   const told = task === undefined ? state : noteNews(state, new Set([task]), 'told')
   return { ...told, notes, counters: { ...state.counters, note } }
 }
+
+export function inputWithdrawn(state: State, { inputId }: FactOf<'input-withdrawn'>): State {
+  const queue = state.queue.filter((item) => item.inputId !== inputId)
+  return noteNews({ ...state, queue }, tasksOf([inputId]), 'told')
+}

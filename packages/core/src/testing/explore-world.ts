@@ -29,7 +29,7 @@ import {
   takeSnapshot,
 } from '../machine/index.ts'
 import type { InvariantChecker } from './invariants.ts'
-import { InvariantError } from './invariants.ts'
+import { InvariantError } from './invariant-error.ts'
 import type { Random } from './random.ts'
 
 export interface World {

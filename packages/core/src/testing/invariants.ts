@@ -3,7 +3,6 @@ import { isJsonObject, parseJson } from '../json.ts'
 import type { Message, StoredMessage } from '../messages.ts'
 import type {
   AwaitedEffect,
-  Call,
   Effect,
   Fact,
   FactOf,
@@ -19,25 +18,16 @@ import {
   effectKey,
   findCall,
   findTask,
-  openTasks,
   outstanding,
-  PARENT,
   requestTokens,
   TASK_INPUT,
 } from '../machine/index.ts'
 import { measureMedia } from '../machine/size.ts'
 import { answerKey, withdrawnKey } from './effect-keys.ts'
+import { checkDeadlines } from './check-deadlines.ts'
+import { fail } from './invariant-error.ts'
 import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
-
-export class InvariantError extends Error {
-  readonly invariant: string
-  constructor(invariant: string, message: string) {
-    super(`${invariant}: ${message}`)
-    this.name = 'InvariantError'
-    this.invariant = invariant
-  }
-}
 
 export interface Observation {
   readonly spec: Spec
@@ -118,10 +108,6 @@ export function createInvariantChecker(options: InvariantOptions = {}): Invarian
         fail('6 every wait ends', `the session rests in ${state.phase} with a turn or a step`)
     },
   }
-}
-
-function fail(invariant: string, message: string): never {
-  throw new InvariantError(invariant, message)
 }
 
 /** Checks that a restart reads and folds what was decided. */
@@ -366,33 +352,6 @@ function checkOutstanding(ledger: Ledger, { input, after, before }: Observation,
   if (owed !== said) fail('outstanding', `given minus answered: [${owed}], outstanding: [${said}]`)
   const models = [...ledger.owed].filter((key) => key.startsWith('call-model:') || key.startsWith('summarise:'))
   if (models.length > 1) fail('3 one model call', `${models.join(' and ')} run at once`)
-}
-
-/** Every state that waits for anything but people must have something due. */
-function checkDeadlines(state: State): void {
-  const timers = new Set(outstanding(state).flatMap((effect) => (effect.type === 'set-timer' ? [effect.timer] : [])))
-  const busy = state.phase === 'modelling' || state.phase === 'summarising' || state.phase === 'interrupting'
-  if (busy && !timers.has('turn') && !timers.has('interrupt'))
-    fail('6 every wait ends', `${state.phase} without a deadline`)
-  if (state.phase === 'modelling' && !state.attempt && !timers.has('retry'))
-    fail('6 every wait ends', 'modelling, but nothing is asked and nothing waits')
-  const calls = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
-  const open = [...calls, ...(state.phase === 'paused' ? [] : openTasks(state))]
-  for (const call of open) {
-    const asks = call.questions.some(({ id }) => timers.has(`question:${id}`))
-    const own = asks || ['call', 'approval', 'child'].some((name) => timers.has(`${name}:${call.callId}`))
-    const behind = call.state === 'ready' && open.length > 1
-    if (waitsElsewhere(state, call)) continue
-    if (!own && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
-      fail('6 every wait ends', `${call.callId} (${call.state}) waits without a deadline`)
-  }
-}
-
-/** The root times what its children ask. A delegated call waits as its child does, which is checked there. */
-function waitsElsewhere({ parent, children }: State, { callId, state, offer, questions }: Call): boolean {
-  if (children.some((child) => child.callId === callId && child.waits)) return true
-  if (!parent) return false
-  return state === 'awaiting-approval' || offer?.connection === PARENT || questions.length > 0
 }
 
 function checkHistory({ after, history }: Observation, options: InvariantOptions): void {

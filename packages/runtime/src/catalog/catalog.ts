@@ -2,6 +2,8 @@
 // session opens, including at recovery.
 import type { CatalogOptions, SessionIdentity, SessionParts } from './catalog-options.ts'
 import {
+  createDelegateError,
+  createTaskError,
   findAgent,
   indexAgents,
   checkInterrupt,
@@ -295,24 +297,6 @@ class SharedCatalog implements Catalog {
 function hasManyTools(tools: readonly Tool[], { window }: Spec): boolean {
   for (const { defer } of tools) if (defer) return true
   return tools.length > 30 || window.overheadTokens > (window.contextTokens ?? Infinity) / 5
-}
-
-function createDelegateError({ name }: Agent, tool: Tool): BatonError {
-  return new BatonError({
-    code: 'invalid_agent',
-    message: `agent "${name}": another agent does the calls of "${tool.name}", and this kind of host runs no sessions for them`,
-    hint: 'Run the agent on createHost, or write a tool whose execute asks the other agent.',
-  })
-}
-
-function createTaskError({ name }: Agent, tools: readonly Tool[]): BatonError {
-  const one = tools.find(({ background = false, onInterrupt }) => background !== false || onInterrupt === 'background')
-  const what = one ? `calls of "${one.name}" run in the background` : 'it has rules for calls in the background'
-  return new BatonError({
-    code: 'invalid_agent',
-    message: `agent "${name}": ${what}, and this kind of host has no tasks`,
-    hint: 'Run the agent on createHost, or leave out background.',
-  })
 }
 
 type ModelOf = (model: string | Model) => Model
