@@ -3,7 +3,7 @@
 import type { Refusal } from '../errors.ts'
 import { decideAnswer, expireAnswer } from './answer.ts'
 import { applyCallEvent, settle } from './calls.ts'
-import { withdraw } from './child-end.ts'
+import { endChild, withdraw } from './child-end.ts'
 import { continueSession, pause } from './control.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -82,6 +82,8 @@ function endByParent(draft: Draft, reason: string): void {
   for (const { inputId } of draft.state.queue) emit(draft, { type: 'input-withdrawn', inputId })
   cancelTasks(draft, { by: 'parent' })
   if (draft.state.turn) interruptTurn(draft, reason, { type: 'all' })
+  // Also those that an interrupt leaves running.
+  for (const { callId } of draft.state.children) endChild(draft, callId, reason)
 }
 
 type Item<Type extends ParentItem['type']> = Extract<ParentItem, { readonly type: Type }>

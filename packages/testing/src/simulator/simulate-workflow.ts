@@ -34,10 +34,12 @@ export async function simulateWorkflow(options: SimulateOptions): Promise<Simula
 
 async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWorld> {
   const base = createSimulatedWorld({ ...options, delegates: false })
+  const { tasks } = base
   const { time, random, coverage, effects, faults, disk } = base
   const process = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const onFault = (fault: string): void => noteFault(coverage, fault, base.observed.state)
-  const agent = createSimulatedAgent({ process, random, effects, onFault, watch: base.watch, faulty: () => faults.on })
+  const parts = { process, random, effects, onFault, watch: base.watch, tasks, faulty: () => faults.on }
+  const agent = createSimulatedAgent(parts)
   const specs = new Map([[agent.name, createSpec(agent, [])]])
   let dies = 0
   const environment = {
@@ -48,7 +50,15 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   }
   const engine = createWorkflowEngine({
     environment,
-    catalog: createCatalog({ agent, environment, blobs: disk.blobs, log: SILENT, digest, digestMedia }),
+    catalog: createCatalog({
+      agent,
+      environment,
+      blobs: disk.blobs,
+      log: SILENT,
+      digest,
+      digestMedia,
+      runsTasks: true,
+    }),
     onRecords: (records) => observeAll(world, specs, records, SESSION),
     killsWorker: () => {
       if (!faults.on || !(dies-- > 0 || random.chance(0.1))) return false
