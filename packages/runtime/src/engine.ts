@@ -53,6 +53,8 @@ export interface SessionEngine extends SessionReplica {
   abortedCalls?(): Promise<void> | undefined
   /** The open session of a delegated call; undefined while it is being opened. Absent where there are none. */
   child?(callId: string): SessionEngine | undefined
+  /** Resolves when the next session of a delegated call is open. Absent where there are none. */
+  childOpened?(): Promise<void>
   /** Reads the log of a session in this one's tree; nothing if there is none. Absent where there are none. */
   readBelow?(session: string, fromPos: number): AsyncIterable<SessionRecord>
 }

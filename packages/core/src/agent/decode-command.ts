@@ -366,6 +366,11 @@ const Events = s.fields('the options of events', {
   /** Ends the reading. */
   signal: s.optional(Signal),
   /**
+   * Adds the events of agents below, each with the `path` of calls that leads to its session. What these agents ask comes from this
+   * session in any case. Not with `delivery`. False by default.
+   */
+  children: s.optional(s.flag),
+  /**
    * For fronts that write to devices: adds events about which client a call was offered to, who spoke an answer and who
    * interrupted, and the log position (`at`) of each event from a record, from which a front may derive stable ids.
    * Cursors of such a reading are valid only for such readings. False by default.

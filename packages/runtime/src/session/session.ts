@@ -76,7 +76,9 @@ import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
 import { findTurn, rewindSession } from './find-message.ts'
 import { readChild } from '../tree/read-child.ts'
+import { TreeReader } from '../tree/tree-reader.ts'
 import type { PlacedInput } from './interrupt-session.ts'
+import type { EventReader } from './reader.ts'
 import { openEvents } from './reader.ts'
 import { readMessages } from './message-page.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
@@ -175,18 +177,18 @@ class SessionHandle implements FrontSession {
   events(options: EventsOptions = {}): EventStream {
     const given = decodeEventsOptions(options)
     if (!given.ok) throw new BatonError(given.refusal)
-    const { from, signal, delivery } = given.value
+    const { from = 'now', signal, delivery, children = false } = given.value
+    const { engine } = this.#init
     const leave = (): void => reader.leave()
-    const reader = openEvents(this.#init.engine, {
-      ...(from !== undefined && { from }),
-      ...(delivery !== undefined && { delivery }),
-      tellsLive: true,
-      onEnd: (ended) => {
-        this.#readers.delete(ended)
-        // One signal may outlive many readers.
-        signal?.removeEventListener('abort', leave)
-      },
-    })
+    const onEnd = (ended: EventReader | TreeReader): void => {
+      this.#readers.delete(ended)
+      // One signal may outlive many readers.
+      signal?.removeEventListener('abort', leave)
+    }
+    const reader =
+      children && !delivery && engine.readBelow
+        ? new TreeReader(engine, { from, onEnd })
+        : openEvents(engine, { from, ...(delivery !== undefined && { delivery }), tellsLive: true, onEnd })
     if (this.#closed || signal?.aborted) leave()
     else {
       this.#readers.add(reader)

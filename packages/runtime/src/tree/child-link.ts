@@ -33,6 +33,8 @@ export interface ChildLinkOptions {
   readonly open: (child: Child) => Promise<LinkedChild>
   readonly timers: Timers
   readonly log: Logger
+  /** Called whenever the child is open. */
+  readonly onOpen: () => void
 }
 
 /** Milliseconds that a report may wait if it has only counts. */
@@ -122,6 +124,7 @@ export class ChildLink {
     const child = await this.#open(entry)
     if (!child) return
     this.#child = child
+    this.#init.onOpen()
     const tail = new RecordTail(child.stream)
     try {
       const { parent } = this.#init

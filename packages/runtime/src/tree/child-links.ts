@@ -33,6 +33,8 @@ export interface ChildLinksOptions {
 export class ChildLinks {
   readonly #init: ChildLinksOptions
   readonly #links = new Map<string, ChildLink>()
+  /** Set while somebody waits for the next child. */
+  #opening: PromiseWithResolvers<void> | undefined
   /** Links that are ending. */
   readonly #leaving = new Set<Promise<void>>()
   /** Records of the calling session, while it has children here. */
@@ -49,7 +51,15 @@ export class ChildLinks {
     const { session, timers, log } = this.#init
     const open = async (child: Child): Promise<LinkedChild> => await this.#init.open(this.#describe(child))
     this.#tail ??= new RecordTail(session.stream)
-    const link = new ChildLink({ callId, parent: session, told: this.#tail, open, timers, log })
+    const link = new ChildLink({
+      callId,
+      parent: session,
+      told: this.#tail,
+      open,
+      timers,
+      log,
+      onOpen: () => this.#tellOpened(),
+    })
     this.#links.set(callId, link)
     link.start()
   }
@@ -69,13 +79,24 @@ export class ChildLinks {
 
   /** The open child of a call. */
   find(callId: string): LinkedChild | undefined {
-    return this.#links.get(callId)?.child
+    const child = this.#links.get(callId)?.child
+    return child?.isClosed() === false ? child : undefined
+  }
+
+  /** Resolves when the next child is open. */
+  opened(): Promise<void> {
+    return (this.#opening ??= Promise.withResolvers()).promise
   }
 
   /** Passes a change of the calling agent on to the open children. Never rejects. */
   async adopt(): Promise<void> {
     const open = [...this.#links].flatMap(([callId, { child }]) => (child ? [{ callId, child }] : []))
     await Promise.all(open.map(({ callId, child }) => this.#adopt(callId, child)))
+  }
+
+  #tellOpened(): void {
+    this.#opening?.resolve()
+    this.#opening = undefined
   }
 
   async #adopt(callId: string, child: LinkedChild): Promise<void> {
