@@ -12,7 +12,7 @@ const HOSTILE = `${LOCAL}/hostile-children.test.ts`
 export const TREE_MUTANTS: readonly Mutant[] = [
   {
     name: 'the name of a child has a random part',
-    file: `${TREE}/child-agent.ts`,
+    file: 'packages/runtime/src/catalog/child-agent.ts',
     from: 'digest(`${parent}\\n${callId}`)',
     to: 'digest(`${parent}\\n${callId}${Math.random()}`)',
     test: { file: CRASHES, name: 'before its task' },
@@ -117,7 +117,7 @@ export const TREE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a policy of the caller is not asked about calls below',
-    file: `${TREE}/child-agent.ts`,
+    file: 'packages/runtime/src/catalog/child-agent.ts',
     from: 'inherits.policies ? caller.approvalPolicy : undefined',
     to: 'inherits.policies ? undefined : undefined',
     test: { file: `${LOCAL}/delegate.test.ts`, name: 'a policy of the caller' },

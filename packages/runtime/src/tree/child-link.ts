@@ -351,7 +351,7 @@ function findContradiction(child: LinkedChild, entry: Child, parent: SessionEngi
   return undefined
 }
 
-/** Distinguishes a record from another one that a restored log has at the same position. */
+/** Identifies a record: a restored log has another one at the same position. */
 function markOf({ epoch, nowMs, facts }: SessionRecord): string {
   return `${epoch}.${nowMs}.${facts.length}`
 }

@@ -8,7 +8,7 @@ import type { SessionEngine } from '../engine.ts'
 import { RecordTail } from '../session/record-tail.ts'
 import type { LinkedChild } from './child-link.ts'
 import { ChildLink } from './child-link.ts'
-import { createChildAgent, findDelegation, nameChild } from './child-agent.ts'
+import { createChildAgent, findDelegation, nameChild } from '../catalog/child-agent.ts'
 
 /** Place of a child in its tree. */
 export type ChildPlace = Omit<FactOf<'child-opened'>, 'type'>
@@ -33,7 +33,7 @@ export interface ChildLinksOptions {
 export class ChildLinks {
   readonly #init: ChildLinksOptions
   readonly #links = new Map<string, ChildLink>()
-  /** Set while somebody waits for the next child. */
+  /** Set while a reader waits for the next child. */
   #opening: PromiseWithResolvers<void> | undefined
   /** Links that are ending. */
   readonly #leaving = new Set<Promise<void>>()
