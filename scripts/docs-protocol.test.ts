@@ -49,7 +49,7 @@ test('every request of the schema stands on the page, with its fields and what t
 })
 
 test('every event of the schema stands on the page, with its fields', () => {
-  const shapes = listShapes(SESSION_EVENT_SCHEMA, ['cursor', 'at'])
+  const shapes = listShapes(SESSION_EVENT_SCHEMA, ['cursor', 'at', 'path'])
   const events = new Map(readEvents().map(({ name, fields }) => [name, namesOf(fields)]))
   expect([...events.keys()]).toEqual(shapes.map(({ type }) => type))
   for (const { type, fields } of shapes) {

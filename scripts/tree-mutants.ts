@@ -12,7 +12,7 @@ const HOSTILE = `${LOCAL}/hostile-children.test.ts`
 export const TREE_MUTANTS: readonly Mutant[] = [
   {
     name: 'the name of a child has a random part',
-    file: `${TREE}/child-agent.ts`,
+    file: 'packages/runtime/src/catalog/child-agent.ts',
     from: 'digest(`${parent}\\n${callId}`)',
     to: 'digest(`${parent}\\n${callId}${Math.random()}`)',
     test: { file: CRASHES, name: 'before its task' },
@@ -20,8 +20,8 @@ export const TREE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a child is told from now on, and not from where it has read',
     file: `${TREE}/child-link.ts`,
-    from: 'parent.stream.records(Math.max(from + 1, began))',
-    to: 'parent.stream.records(parent.state().pos)',
+    from: 'await tail.from(Math.max(from + 1, began))',
+    to: 'await tail.from(parent.state().pos)',
     test: { file: CRASHES, name: 'before the child hears it' },
   },
   {
@@ -117,7 +117,7 @@ export const TREE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a policy of the caller is not asked about calls below',
-    file: `${TREE}/child-agent.ts`,
+    file: 'packages/runtime/src/catalog/child-agent.ts',
     from: 'inherits.policies ? caller.approvalPolicy : undefined',
     to: 'inherits.policies ? undefined : undefined',
     test: { file: `${LOCAL}/delegate.test.ts`, name: 'a policy of the caller' },

@@ -56,6 +56,7 @@ export {
   decodeEventsOptions,
   decodeForkOptions,
   decodeInterruptOptions,
+  decodeChildPath,
   decodeMessagesQuery,
   decodeModelSettings,
   decodeQuestionAnswer,

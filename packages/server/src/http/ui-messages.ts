@@ -25,9 +25,11 @@ export interface UiMessage {
 /** Returns the address of an image or a file of the session. */
 export type LinkMedia = (handle: string, mediaType: string) => string
 
-export function createMediaLinks(basePath: string, session: string): LinkMedia {
+/** `path`: the calls that lead to the session of a delegated call. */
+export function createMediaLinks(basePath: string, session: string, path: readonly string[] = []): LinkMedia {
+  const child = path.map((callId) => `&child=${encodeURIComponent(callId)}`).join('')
   return (handle, mediaType) =>
-    `${basePath}/sessions/${encodeURIComponent(session)}/media/${handle}?type=${encodeURIComponent(mediaType)}`
+    `${basePath}/sessions/${encodeURIComponent(session)}/media/${handle}?type=${encodeURIComponent(mediaType)}${child}`
 }
 
 /**

@@ -136,7 +136,7 @@ const ROWS: { readonly [Type in RequestType]: Row } = {
     mark: (event) => event.type === 'turn-finished' && event.message === 't2',
     mayBeLost: true,
     ofDevice: true,
-    ends: ['model.pieces', 'model.result', 'turn.interrupt', 'input.withdraw'],
+    ends: ['model.pieces', 'model.result', 'turn.interrupt', 'input.withdraw', 'call.cancel'],
   },
 }
 
