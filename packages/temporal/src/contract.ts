@@ -9,7 +9,10 @@ import type {
   TurnStop,
   Usage,
 } from '@baton/core/internal'
-import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
+import type { AwaitedEffect, HostReport, Input, InputOf, SessionRecord, State } from '@baton/core/machine'
+import type { ChildPlace } from '@baton/runtime'
+import type { CarriedChild } from './workflow/child-lanes.ts'
+import type { CarriedParent } from './workflow/parent-lane.ts'
 import type { PackedState } from './workflow/pack-state.ts'
 
 /** The task queue shared by workers and by the hosts that start sessions and goals. */
@@ -20,6 +23,10 @@ export const SESSION_WORKFLOW = 'baton.session'
 export const GOAL_WORKFLOW = 'baton.goal'
 /** The Update that submits inputs to a session. */
 export const SUBMIT = 'baton.submit'
+/** The signal from a session to the session of one of its calls. */
+export const TOLD = 'baton.told'
+/** The signal from the session of a call to the session that calls. */
+export const REPORTED = 'baton.reported'
 /** The Query for a session's current state. */
 export const STATE = 'baton.state'
 /** The failure type of an activity that could not begin: none of its work was done. */
@@ -48,6 +55,16 @@ export interface Identity {
   readonly meta: JsonObject
   /** Set for a goal: overrides parts of its agent. */
   readonly goal?: GoalTerms
+  /** Set for the session of a delegated call. */
+  readonly child?: ChildIdentity
+}
+
+/** A session's place below the session that calls, which selects its agent. */
+export interface ChildIdentity {
+  readonly place: ChildPlace
+  readonly caller: Identity
+  /** Birth of the root: another session may have its name. */
+  readonly rootBirth: string
 }
 
 /** A goal's changes to its agent. */
@@ -69,6 +86,37 @@ export interface SessionStart {
   readonly tuning?: Tuning
   /** State of the previous run. */
   readonly carried?: Carried
+  /** For the session of a delegated call. */
+  readonly link?: LinkStart
+}
+
+/** What the caller says with the start. */
+export interface LinkStart {
+  /** How far the caller has read the log; -1: nothing of it. */
+  readonly read: number
+  /** The task, for a log of which nothing was read. */
+  readonly told?: InputOf<'parent-told'>
+}
+
+/** The argument of `baton.told`. */
+export interface Told {
+  /** Birth of the caller's log. */
+  readonly birth: string
+  readonly input?: InputOf<'parent-told'>
+  /** How far the caller has read the log: the rest is reported, and the own cursor with it. */
+  readonly read?: number
+  /** The caller, which may have another agent by now. */
+  readonly caller?: Identity
+}
+
+/** The argument of `baton.reported`. */
+export interface Reported {
+  readonly callId: string
+  /** Birth of the caller's log. */
+  readonly birth: string
+  readonly input?: InputOf<'child-reported'>
+  /** How far the child has read the caller's log: the rest is told. */
+  readonly read?: number
 }
 
 /** The id of a goal's single input. */
@@ -101,6 +149,8 @@ export interface Carried {
   readonly identity: Identity
   readonly unpublished: readonly SessionRecord[]
   readonly searchFields?: readonly SearchField[]
+  readonly children?: readonly CarriedChild[]
+  readonly parent?: CarriedParent
 }
 
 /** An Update's argument. */
@@ -164,7 +214,11 @@ export interface Decided {
   readonly answers: Answers
   /** Plans by effect key, for each effect without an activity. */
   readonly plans: Readonly<Record<string, WorkPlan>>
+  /** For the session of a call: whether its caller must hear of these records, at once or with the next report. */
+  readonly news?: News
 }
+
+export type News = 'now' | 'later'
 
 /**
  * Task queue and time limits of a piece of work. They are recorded, so that other settings do not change work already
@@ -204,6 +258,48 @@ export type WorkEffectData = Extract<AwaitedEffect, { readonly type: 'call-model
 export interface PublishJob {
   readonly session: string
   readonly records: readonly SessionRecord[]
+  readonly under?: PublishedUnder
+}
+
+/** The root of a published child. */
+export interface PublishedUnder {
+  readonly root: string
+  readonly birth: string
+}
+
+/** The parts of a job that begins once the log has the session's records. */
+export type LaneJob = Pick<WorkJob, 'identity' | 'pos' | 'records' | 'birth'>
+
+/** The argument of `baton.tell`. */
+export interface TellJob extends LaneJob {
+  readonly callId: string
+  /** How far the child has read this log. */
+  readonly from: number
+  /** Whether the child's workflow is to be started. */
+  readonly opens: boolean
+  /** Whether the two logs are to be compared. */
+  readonly compares: boolean
+}
+
+export interface Telling {
+  /** The child's workflow and its identity; absent if it cannot be started now. */
+  readonly child?: Identity
+  readonly told?: InputOf<'parent-told'>
+  /** How far the log of a child that is to be started has been told. */
+  readonly toldTo?: number
+  /** The child cannot be followed: this says so. */
+  readonly input?: InputOf<'child-reported'> | InputOf<'child-lost'>
+}
+
+/** The argument of `baton.report`. */
+export interface ReportJob extends LaneJob {
+  /** How far the caller has read this log. */
+  readonly from: number
+}
+
+export interface Reporting {
+  /** Absent if there is nothing to report. */
+  readonly input?: InputOf<'child-reported'>
 }
 
 /** The result of `baton.goal`: documented JSON for callers in any language. */
@@ -237,6 +333,8 @@ export interface BatonActivities {
   'baton.model'(job: WorkJob): Promise<HostReport | undefined>
   'baton.tool'(job: WorkJob): Promise<HostReport | undefined>
   'baton.result'(job: ResultJob): Promise<GoalResult>
+  'baton.tell'(job: TellJob): Promise<Telling>
+  'baton.report'(job: ReportJob): Promise<Reporting>
 }
 
 /** The result of the Query `baton.state`. */

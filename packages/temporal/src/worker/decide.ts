@@ -15,9 +15,19 @@ import {
 } from '@baton/core/machine'
 import type { SessionWorld } from '@baton/runtime'
 import { isWorkEffect, performTool } from '@baton/runtime'
-import type { Decided, DecideJob, ForeignFinished, Opened, OpenJob, SearchField, WorkPlan } from '../contract.ts'
+import type {
+  ChildIdentity,
+  Decided,
+  DecideJob,
+  ForeignFinished,
+  Opened,
+  OpenJob,
+  SearchField,
+  WorkPlan,
+} from '../contract.ts'
 import type { SessionLog } from '../session-view.ts'
 import { findForeignWork } from '../temporal-tool.ts'
+import { findNews } from './lanes.ts'
 import type { Places } from './places.ts'
 
 export interface WorkAbout {
@@ -64,13 +74,24 @@ export async function openLog(init: DecisionOptions, { identity, nowMs }: OpenJo
     followRecord(state, record)
     state = applyRecord(state, record)
   }
-  if (state.pos >= 0) return { state, records: [], searchFields }
+  if (state.pos >= 0) {
+    if (identity.child) checkPlace(state, identity.child)
+    return { state, records: [], searchFields }
+  }
   const { spec } = await places.findWorld(identity)
+  const child = identity.child?.place
   const birth = newId()
     .replace(/[^a-zA-Z0-9]/g, '')
     .slice(0, 8)
   const opening = { session, birth, principal, spec, nowMs: nowMs ?? clock.nowMs(), epoch: 1 }
-  return { records: [openSession(opening)], searchFields }
+  return { records: [openSession({ ...opening, ...(child && { child }) })], searchFields }
+}
+
+/** @throws BatonError `child_lost` for the log of another session */
+function checkPlace({ session, parent }: State, { place }: ChildIdentity): void {
+  const isOwn = parent?.session === place.session && parent.birth === place.birth && parent.callId === place.callId
+  if (isOwn) return
+  throw new BatonError({ code: 'child_lost', message: `session ${session} does not belong to call ${place.callId}` })
 }
 
 /** @throws BatonError `invalid_agent`, `store_failed` */
@@ -103,7 +124,8 @@ export async function decideInputs(init: DecisionOptions, job: DecideJob): Promi
     const epoch = answer.type === 'accepted' ? epochs.get(answer.pos) : undefined
     return epoch === undefined ? answer : { ...answer, epoch }
   })
-  return { records: batch.records, answers, plans }
+  const news = findNews(state, batch)
+  return { records: batch.records, answers, plans, ...(news && { news }) }
 }
 
 function timesOf(
