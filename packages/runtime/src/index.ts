@@ -1,6 +1,14 @@
 // Building blocks of hosts: the work of one effect, sessions over an engine, the catalog of agents and models.
 // @internal: names may change in any version.
-export type { CopyingEngine, Engine, OpenedSession, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
+export type {
+  CopyingEngine,
+  Engine,
+  FoundSession,
+  OpenedSession,
+  SessionEngine,
+  SessionOpening,
+  SessionReplica,
+} from './engine.ts'
 export { SYSTEM_TIME, startSessionClock, within, SharedTimers, hasRunningWork, waitForTurns } from './deadline.ts'
 export type { Limit } from './deadline.ts'
 export { createDefaultLog, createCatalog } from './catalog/catalog.ts'

@@ -24,7 +24,7 @@ export interface SessionViewOptions {
 }
 
 /** The log where workers put the records of sessions, and which all processes read. */
-export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'remove' | 'health'> & {
+export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'children' | 'remove' | 'health'> & {
   readonly blobs: BlobStore
 }
 
