@@ -12,7 +12,7 @@ export type {
 export { SYSTEM_TIME, startSessionClock, within, SharedTimers, hasRunningWork, waitForTurns } from './deadline.ts'
 export type { Limit } from './deadline.ts'
 export { createDefaultLog, createCatalog } from './catalog/catalog.ts'
-export { describeThrown } from './describe-thrown.ts'
+export { describeThrown, hideSecrets } from './describe-thrown.ts'
 export type { Catalog, SessionWorld } from './catalog/catalog.ts'
 export type { AgentChoice, CatalogOptions, SessionIdentity, SessionParts } from './catalog/catalog-options.ts'
 export { findPermissionRefusal } from './work/permitted.ts'

@@ -94,7 +94,9 @@ export interface SessionStart {
 export interface LinkStart {
   /** How far the caller has read the log; -1: nothing of it. */
   readonly read: number
-  /** The task, for a log of which nothing was read. */
+  /** How far the log has been told, as far as the caller knows. */
+  readonly toldTo: number
+  /** What the log has not been told: the task, if it is new. */
   readonly told?: InputOf<'parent-told'>
 }
 

@@ -101,7 +101,9 @@ describe.skipIf(!server)('agents that call agents over Temporal', () => {
       const id = randomUUID()
       const session = await world.host.session(id)
       expect((await session.send('Go.', { inputId: 'i' }).answer).text).toBe('Done.')
-      expect(await settlements(world, id)).toMatchObject([{ type: 'ok', content: [{ type: 'text', text: 'It is 3.' }] }])
+      expect(await settlements(world, id)).toMatchObject([
+        { type: 'ok', content: [{ type: 'text', text: 'It is 3.' }] },
+      ])
       const [child = ''] = await listChildren(world, id)
       await until(async () => (await statusOf(world, child)) === 'COMPLETED')
       const store = createMemoryStore()
@@ -212,7 +214,9 @@ describe.skipIf(!server)('agents that call agents over Temporal', () => {
       await session.attach({ look: () => 'a tree' } as never)
       expect((await session.send('Look.').answer).text).toBe('Done.')
       const [child = ''] = await listChildren(world, session.id)
-      expect(await settlements(world, child)).toMatchObject([{ type: 'ok', content: [{ type: 'text', text: 'a tree' }] }])
+      expect(await settlements(world, child)).toMatchObject([
+        { type: 'ok', content: [{ type: 'text', text: 'a tree' }] },
+      ])
     })
   })
 
@@ -353,8 +357,14 @@ describe.skipIf(!server)('what is lost between two workflows', () => {
       expect((await turn.answer).text).toBe('Done.')
       if (process.env['SHOW'] !== undefined) {
         const { writeFileSync } = await import('node:fs')
-        for (const [n, w] of [['p', session.id], ['c', child]] as const)
-          writeFileSync(`/tmp/w/tt-${n}.json`, await server!.command(['workflow', 'show', '--workflow-id', w, '--output', 'json']))
+        for (const [n, w] of [
+          ['p', session.id],
+          ['c', child],
+        ] as const)
+          writeFileSync(
+            `/tmp/w/tt-${n}.json`,
+            await server!.command(['workflow', 'show', '--workflow-id', w, '--output', 'json']),
+          )
       }
       expect(paid).toHaveLength(1)
       expect(count(await factsOf(world, child), 'child-opened')).toBe(1)

@@ -6,6 +6,7 @@ import type { Child, ChildReport, Input, State } from '@baton/core/machine'
 import { findChild, findClosed } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
+import { RecordTail } from '../session/record-tail.ts'
 import { insist, NO_ANSWER } from '../session/submit.ts'
 import { describeOpeningFailure, findMismatch, readReported, readTold, shortenReported } from './lane-reading.ts'
 
@@ -20,6 +21,8 @@ export interface LinkedChild extends SessionEngine {
 export interface ChildLinkOptions {
   readonly callId: string
   readonly parent: SessionEngine
+  /** Records of the calling session. */
+  readonly told: RecordTail
   /**
    * Opens the child's session, or makes it if its parent has read nothing of it and it need not end.
    * @throws BatonError `unknown_session` if there is none and it may not be made, `tool_gone` while the calling agent lacks
@@ -93,12 +96,14 @@ export class ChildLink {
     const child = await this.#open(entry)
     if (!child) return
     this.#child = child
+    const tail = new RecordTail(child.stream)
     try {
       const { parent } = this.#init
       const lost = await findMismatch(child, entry, parent)
       if (lost) await this.#submit({ type: 'child-lost', callId: entry.callId, ...lost })
-      else await this.#pump(child)
+      else await this.#pump(child, tail)
     } finally {
+      tail.stop()
       await child.close()
       this.#child = undefined
     }
@@ -130,7 +135,7 @@ export class ChildLink {
   }
 
   /** Passes both logs on until the child is closed here, or nothing is owed to it. */
-  async #pump(child: LinkedChild): Promise<void> {
+  async #pump(child: LinkedChild, tail: RecordTail): Promise<void> {
     const { parent } = this.#init
     for (let failures = 0; !this.#isLeft && !child.isClosed();) {
       // Created ahead of the look: they resolve with whatever follows.
@@ -138,7 +143,7 @@ export class ChildLink {
       const entry = this.#entry
       if (!entry) return
       try {
-        const isBusy = (await this.#tell(child, entry)) || (await this.#report(child))
+        const isBusy = (await this.#tell(child, entry)) || (await this.#report(child, tail))
         failures = 0
         if (!isBusy) await this.#orLeft(Promise.race(this.#hold ? [...moved, this.#hold.over] : moved))
       } catch (cause) {
@@ -153,8 +158,9 @@ export class ChildLink {
   async #tell(child: LinkedChild, { callId, told, began }: Child): Promise<boolean> {
     const from = child.state().parent?.pos ?? -1
     if (told <= from) return false
+    const { parent, told: records } = this.#init
     const open = (): Promise<SessionEngine> => Promise.resolve(child)
-    const input = await readTold(this.#init.parent, { callId, began, from, open })
+    const input = await readTold({ engine: parent, records }, { callId, began, from, open })
     if (!input) return false
     const [answer = NO_ANSWER] = await child.submit([input])
     insist(answer)
@@ -162,13 +168,13 @@ export class ChildLink {
   }
 
   /** Tells the parent what the child's log says. Returns whether there was anything; counts alone wait for more. */
-  async #report(child: LinkedChild): Promise<boolean> {
+  async #report(child: LinkedChild, records: RecordTail): Promise<boolean> {
     const { callId, parent } = this.#init
     const isDue = this.#hold?.isOver === true
     // Used up by this look, whether or not it reports.
     if (isDue) this.#endHold()
     const from = this.#entry?.pos ?? -1
-    const said = await readReported(child, { callId, from })
+    const said = await readReported({ engine: child, records }, { callId, from })
     const entry = this.#entry
     if (!said || entry?.pos !== from) return false
     if (!isDue && !isUrgent(said.report, entry, parent.state())) {

@@ -6,6 +6,7 @@ import { findChild } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
+import { RecordTail } from '../session/record-tail.ts'
 import type { LinkedChild } from './child-link.ts'
 import { ChildLink } from './child-link.ts'
 import { createChildAgent, findDelegation, nameChild } from './child-agent.ts'
@@ -35,6 +36,8 @@ export class ChildLinks {
   readonly #links = new Map<string, ChildLink>()
   /** Links that are ending. */
   readonly #leaving = new Set<Promise<void>>()
+  /** Records of the calling session, while it has children here. */
+  #tail: RecordTail | undefined
   #isClosed = false
 
   constructor(init: ChildLinksOptions) {
@@ -46,7 +49,8 @@ export class ChildLinks {
     if (this.#isClosed || this.#links.has(callId)) return
     const { session, timers, log } = this.#init
     const open = async (child: Child): Promise<LinkedChild> => await this.#init.open(describeChild(session, child))
-    const link = new ChildLink({ callId, parent: session, open, timers, log })
+    this.#tail ??= new RecordTail(session.stream)
+    const link = new ChildLink({ callId, parent: session, told: this.#tail, open, timers, log })
     this.#links.set(callId, link)
     link.start()
   }
@@ -55,6 +59,10 @@ export class ChildLinks {
     const link = this.#links.get(callId)
     if (!link) return
     this.#links.delete(callId)
+    if (this.#links.size === 0) {
+      this.#tail?.stop()
+      this.#tail = undefined
+    }
     const left = link.leave()
     this.#leaving.add(left)
     void left.then(() => this.#leaving.delete(left))

@@ -1,7 +1,7 @@
 // What a link reads of the two logs that it joins, and the inputs that it makes of them. A link within one process and one between
 // two workflows share it; it knows neither.
 import type { BatonError, StoredPart } from '@baton/core/internal'
-import type { Child, ChildEnd, ChildReport, Input, InputOf, ParentItem, SessionRecord } from '@baton/core/machine'
+import type { Child, ChildEnd, ChildReport, InputOf, ParentItem, SessionRecord } from '@baton/core/machine'
 import { findApproval, isMedia, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { readWaitingAnswer } from '../session/details.ts'
@@ -56,6 +56,27 @@ export function describeOpeningFailure(
   return isNew && IS_MISTAKE.has(code) ? end({ stop: 'failed', text: '', error: { code, message } }) : undefined
 }
 
+/** A session whose log is read. */
+export interface ReadSession {
+  readonly engine: SessionEngine
+  readonly records: RecordReader
+}
+
+export interface RecordReader {
+  /** Returns the records from a position up to the newest published one. */
+  from(pos: number): Promise<readonly SessionRecord[]>
+}
+
+/** Reads the log each time. A link that looks at every record has a `RecordTail`. */
+export function readEachTime(engine: SessionEngine): ReadSession {
+  const from: RecordReader['from'] = async (pos) => {
+    const records: SessionRecord[] = []
+    for await (const record of engine.stream.records(pos)) records.push(record)
+    return records
+  }
+  return { engine, records: { from } }
+}
+
 export interface ToldChild {
   readonly callId: string
   /** Position of the record that began it. */
@@ -68,20 +89,14 @@ export interface ToldChild {
 
 /** Reads what the caller's log says to the child; undefined if the log has no further record. */
 export async function readTold(
-  parent: SessionEngine,
+  { engine, records: log }: ReadSession,
   { callId, began, from, open }: ToldChild,
 ): Promise<InputOf<'parent-told'> | undefined> {
-  let to = from
-  let mark = ''
-  const items: ParentItem[] = []
-  for await (const record of parent.stream.records(Math.max(from + 1, began))) {
-    items.push(...itemsFor([record], callId))
-    to = record.pos
-    mark = markOf(record)
-  }
-  if (to === from) return undefined
-  const complete = await Promise.all(items.map((item) => completeItem(parent, open, item)))
-  return { type: 'parent-told', birth: parent.state().birth, from, to, mark, items: complete }
+  const records = await log.from(Math.max(from + 1, began))
+  const last = records.at(-1)
+  if (!last) return undefined
+  const items = await Promise.all(itemsFor(records, callId).map((item) => completeItem(engine, open, item)))
+  return { type: 'parent-told', birth: engine.state().birth, from, to: last.pos, mark: markOf(last), items }
 }
 
 /** Adds what the child has or needs itself: the text of an approved answer, and the bytes of a client's pictures. */
@@ -126,10 +141,10 @@ export interface ReportingChild {
 
 /** Reads what the child's log says to its caller; undefined if there is nothing, or its answer is not final. */
 export async function readReported(
-  child: SessionEngine,
+  { engine: child, records: log }: ReadSession,
   { callId, from }: ReportingChild,
 ): Promise<InputOf<'child-reported'> | undefined> {
-  const records = await readAll(child, from)
+  const records = await readAll(child, log, from)
   if (records.length === 0) return undefined
   const { spec, agent } = child.world
   const said = report(records, {
@@ -212,15 +227,14 @@ async function findOtherRecord(child: SessionEngine, entry: Child, parent: Sessi
 }
 
 /** Records after a position, up to the newest folded one; none if the log cannot be read yet. */
-async function readAll(child: SessionEngine, from: number): Promise<readonly SessionRecord[]> {
+async function readAll(child: SessionEngine, log: RecordReader, from: number): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = []
-  for (let next = from + 1; next <= child.state().pos;) {
-    const before = next
-    for await (const record of child.stream.records(next)) {
-      records.push(record)
-      next = record.pos + 1
-    }
-    if (next === before) return []
+  // Record 0 of a child names its parent.
+  for (let next = Math.max(from + 1, 1); next <= child.state().pos;) {
+    const read = await log.from(next)
+    if (read.length === 0) return []
+    records.push(...read)
+    next += read.length
   }
   return records
 }

@@ -10,7 +10,9 @@ import {
   describeOpeningFailure,
   describeThrown,
   findMismatch,
+  hideSecrets,
   readReported,
+  readEachTime,
   readTold,
   shortenReported,
 } from '@baton/runtime'
@@ -40,7 +42,7 @@ export async function readTelling(init: LanesPlace, job: TellJob): Promise<Telli
     return { input }
   }
   const open = (): Promise<SessionEngine> => enterChild(init, child, entry)
-  const told = await readTold(parent, { callId, began: entry.began, from, open })
+  const told = await readTold(readEachTime(parent), { callId, began: entry.began, from, open })
   return { child, ...(told && { told }) }
 }
 
@@ -65,7 +67,7 @@ async function openChild({ places }: LanesPlace, { parent, entry, child, from, o
     const lost = isNew ? undefined : await findMismatch(engine, entry, parent)
     if (lost) return { input: { type: 'child-lost', callId, ...lost } }
     const known = opens ? (engine.state().parent?.pos ?? -1) : from
-    const told = await readTold(parent, {
+    const told = await readTold(readEachTime(parent), {
       callId,
       began: entry.began,
       from: known,
@@ -100,7 +102,7 @@ function identifyChild(parent: SessionEngine, entry: Child, caller: Identity): I
 
 function describeFailure({ log, place }: LanesPlace, entry: Child, cause: unknown): Telling['input'] {
   const code = isBatonError(cause) ? cause.code : 'internal'
-  const message = describeThrown(cause)
+  const message = hideSecrets(describeThrown(cause), place.world.secrets)
   log.warn('the session of a delegated call cannot be opened', {
     session: place.view.replica.session,
     callId: entry.callId,
@@ -115,7 +117,7 @@ export async function readReporting({ place }: LanesPlace, { from, identity }: R
   const caller = identity.child?.caller.session
   const { callId } = child.state().parent ?? {}
   if (callId === undefined || caller === undefined) return {}
-  const input = await readReported(child, { callId, from })
+  const input = await readReported(readEachTime(child), { callId, from })
   return input ? { input: await shortenReported(input, { session: caller, world: place.world }) } : {}
 }
 

@@ -254,10 +254,10 @@ class ChildLane {
   /** Starts its workflow, or finds it running. */
   async #open(entry: Child): Promise<void> {
     if (this.#isTooMuch('its workflow has ended again and again before it reported anything')) return
-    const { child, told, toldTo } = await this.#read({ opens: true, compares: true, from: -1 })
+    const { child, told, toldTo = -1 } = await this.#read({ opens: true, compares: true, from: -1 })
     if (!child) return
     this.#workflow = child.session
-    const link: LinkStart = { read: entry.pos, ...(told && { told }) }
+    const link: LinkStart = { read: entry.pos, toldTo, ...(told && { told }) }
     const { tuning } = this.#init
     const start: SessionStart = { identity: child, ...(tuning && { tuning }), link }
     this.#agent = child.child?.caller.agent ?? this.#agent

@@ -202,9 +202,9 @@ export class SessionRun {
       while (!(await this.#decide([{ inputs, reject: () => {} }])));
       // Activities of a terminated run may still write. Anything written before the log was claimed is folded first.
     } while (!(await this.#publishing.claim()))
-    const { told } = this.#link ?? {}
-    if (told && told.from === this.#state.parent?.pos) this.push([told])
-    this.#parent?.sayRead()
+    this.#parent?.note('now')
+    if (this.#link && this.#link.toldTo !== this.#state.parent?.pos) this.#parent?.sayRead()
+    else if (this.#link?.told) this.push([this.#link.told])
   }
 
   /** Gives a new session of a delegated call its task. @throws ApplicationFailure if its log was read, and is gone */
