@@ -380,6 +380,7 @@ describe.skipIf(!server)('what is lost between two workflows', () => {
       await world.handle(child).cancel()
       expect((await turn.answer).text).toBe('Done.')
       expect(await settlements(world, session.id)).toMatchObject([{ type: 'cancelled' }])
+      expect(JSON.stringify(world.model.requests.at(-1))).toContain('It was stopped by whoever runs it')
       expect(await session.approvals()).toEqual([])
       await until(async () => (await statusOf(world, child)) === 'CANCELLED')
     })
