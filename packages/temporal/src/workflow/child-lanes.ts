@@ -181,7 +181,7 @@ class ChildLane {
       if (isEnd) this.#ends += 1
       this.#init.submit(input, (answers) => {
         if (isEnd) this.#ends -= 1
-        this.#noteAnswer(answers)
+        this.#noteAnswer(input, answers)
       })
     }
     if (read === undefined) return
@@ -253,7 +253,6 @@ class ChildLane {
 
   /** Starts its workflow, or finds it running. */
   async #open(entry: Child): Promise<void> {
-    if (this.#isTooMuch('its workflow has ended again and again before it reported anything')) return
     const { child, told, toldTo = -1 } = await this.#read({ opens: true, compares: true, from: -1 })
     if (!child) return
     this.#workflow = child.session
@@ -271,6 +270,7 @@ class ChildLane {
       })
       this.#isOpen = true
       this.#toldTo = told?.to ?? toldTo
+      if (this.#isTooMuch('its workflow has ended again and again before it reported anything')) return
       const ended = (): void => this.#noteEnd()
       handle.result().then(ended, ended)
     } catch (cause) {
@@ -345,11 +345,13 @@ class ChildLane {
     this.notice()
   }
 
-  #noteAnswer(answers: Answers): void {
+  #noteAnswer({ from }: InputOf<'child-reported'>, answers: Answers): void {
     const isRefused = answers.some(({ type }) => type === 'refused')
     if (!isRefused) return this.notice()
     this.#hasEnded = false
-    if (this.#isTooMuch('what it reports is refused again and again')) return
+    // Else something before it was lost with a run that was terminated.
+    const isNext = from === this.#entry?.pos
+    if (isNext && this.#isTooMuch('what it reports is refused again and again')) return
     this.sync()
   }
 

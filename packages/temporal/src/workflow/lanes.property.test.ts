@@ -222,15 +222,17 @@ test.each(WHICH)('%s is terminated at any moment, and goes on from its log', asy
   expect(kills).toBeGreaterThan(10)
 })
 
-function createFaults(random: () => number): PlayedFaults {
+/** `deaths` are shared with the terminations: after three under one model call, that fails. */
+function createFaults(random: () => number, deaths: { left: number }): PlayedFaults {
   const chance = (share: number): boolean => random() < share
   return {
     delayMs: () => (chance(0.5) ? Math.floor(random() * 5000) : 0),
     repeatsAfterMs: () => (chance(0.3) ? Math.floor(random() * 20_000) : undefined),
     playsTwice: () => chance(0.2),
     loses: (type) => {
-      if (type === 'baton.tool' && chance(0.3)) return 'early'
-      return chance(0.1) ? (chance(0.5) ? 'early' : 'late') : undefined
+      if (!chance(0.1)) return undefined
+      if (type === 'baton.model' && (deaths.left -= 1) < 0) return undefined
+      return chance(0.5) ? 'early' : 'late'
     },
   }
 }
@@ -252,11 +254,11 @@ test('signals that are late, repeated and in another order, lost workers, termin
     const random = createRandom(seed)
     const world = createWorld(random() < 0.5 ? { updatesMax: 3 } : {})
     const { service, children } = world
-    service.faults = createFaults(random)
-    let left = Math.floor(random() * 6)
+    const deaths = { left: Math.floor(random() * 3) }
+    service.faults = createFaults(random, deaths)
     service.onEvent = () => {
-      if (left === 0 || random() > 0.01) return
-      left -= 1
+      if (deaths.left <= 0 || random() > 0.01) return
+      deaths.left -= 1
       void children().then((names) => {
         const all = ['s', ...names]
         service.terminate(all[Math.floor(random() * all.length)] ?? 's')

@@ -199,13 +199,12 @@ export class PlayedService {
   /** Plays until this holds. @throws Error if nothing happens any more, or it takes longer than `forMs` of virtual time */
   async until(isSo: () => boolean | Promise<boolean>, forMs = 3_600_000): Promise<void> {
     const untilMs = this.nowMs + forMs
-    for (let idle = 0; !(await isSo());) {
+    while (!(await isSo())) {
+      const before = this.#events
       await this.#settle()
-      if (await isSo()) return
+      if (this.#events !== before) continue
       const [next] = [...this.#timers].toSorted((one, other) => one.atMs - other.atMs)
-      if ((!next && idle > 3) || (next && next.atMs > untilMs)) throw new Error(`it did not happen by ${this.nowMs}`)
-      idle = next ? 0 : idle + 1
-      if (!next) continue
+      if (!next || next.atMs > untilMs) throw new Error(`it did not happen by ${this.nowMs}`)
       this.#timers.delete(next)
       this.nowMs = Math.max(this.nowMs, next.atMs)
       next.fire()
