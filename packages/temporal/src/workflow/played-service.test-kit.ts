@@ -116,7 +116,8 @@ export class PlayedService {
     return run !== undefined
   }
 
-  async signal(id: string, name: string, args: readonly unknown[]): Promise<void> {
+  /** What a run sends that ends before it arrives may be lost. */
+  async signal(from: PlayedRun, id: string, name: string, args: readonly unknown[]): Promise<void> {
     const arrive = (): boolean => {
       const run = this.#runs.get(id)
       run?.buffer(() => void run.handlers.get(name)?.(...(copy(args) as never[])))
@@ -124,6 +125,7 @@ export class PlayedService {
     }
     const delayMs = this.faults.delayMs()
     if (delayMs > 0) await this.wait(delayMs)
+    if (from.isDead) return
     if (!arrive()) throw new ApplicationFailure('the workflow was not found')
     const againMs = this.faults.repeatsAfterMs()
     if (againMs !== undefined) void this.wait(againMs).then(arrive)
@@ -356,7 +358,7 @@ export const PLAYED_SDK = {
   getExternalWorkflowHandle: (id: string) => ({
     signal: (name: string | { readonly name: string }, ...args: readonly unknown[]) => {
       const run = getRun()
-      return run.guard(run.service.signal(id, typeof name === 'string' ? name : name.name, args))
+      return run.guard(run.service.signal(run, id, typeof name === 'string' ? name : name.name, args))
     },
     cancel: () => Promise.resolve(getRun().service.cancel(id)),
   }),
