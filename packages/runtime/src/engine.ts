@@ -1,7 +1,7 @@
 // The seam between the shared runtime and each host: how inputs reach a session's single writer, and how its decisions
 // are read. The local host uses an actor in this process; others use a remote actor or a workflow.
 import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core/internal'
-import type { Input } from '@baton/core/machine'
+import type { Input, SessionRecord } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
 import type { SessionReplica, SessionStream } from './session/stream.ts'
 
@@ -53,6 +53,8 @@ export interface SessionEngine extends SessionReplica {
   abortedCalls?(): Promise<void> | undefined
   /** The session of a delegated call; undefined while its owner opens it. Absent where there are none. */
   child?(callId: string): FoundSession
+  /** Reads the log of a session in this one's tree; nothing if there is none. Absent where there are none. */
+  readBelow?(session: string, fromPos: number): AsyncIterable<SessionRecord>
 }
 
 /** A promise where this process only reads the session, and may have to open it. It never rejects. */

@@ -194,6 +194,12 @@ export class SessionView {
     }
   }
 
+  /** Closes it once it has all that the log has. Never rejects. */
+  async finish(): Promise<void> {
+    await this.#catchUp()
+    this.close()
+  }
+
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

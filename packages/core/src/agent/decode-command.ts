@@ -386,5 +386,11 @@ const Query = s.fields('a page of messages', {
 })
 export interface MessagesQuery extends s.Infer<typeof Query> {}
 
+/** At least one call, and no more than a tree has levels. */
+const Path = s.refine(s.list(s.name, 5), (path, reader) => (path.length > 0 ? path : reader.refuse('is empty')))
+
+/** Decodes the path of `session.child`. Never throws. */
+export const decodeChildPath = decoder<readonly string[]>('the path', Path)
+
 /** Decodes a query of `messages`. Never throws. */
 export const decodeMessagesQuery = decoder<MessagesQuery>('the page', Query)

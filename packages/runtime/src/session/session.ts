@@ -39,6 +39,7 @@ import type {
 import {
   BatonError,
   decodeAction,
+  decodeChildPath,
   decodeConfiguration,
   decodeForkOptions,
   decodeRewind,
@@ -74,6 +75,7 @@ import {
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
 import { findTurn, rewindSession } from './find-message.ts'
+import { readChild } from '../tree/read-child.ts'
 import type { PlacedInput } from './interrupt-session.ts'
 import { openEvents } from './reader.ts'
 import { readMessages } from './message-page.ts'
@@ -352,6 +354,24 @@ class SessionHandle implements FrontSession {
     return this.#init.engine.history().lastTurn()
   }
 
+  async child(path: readonly string[]): ReturnType<Session['child']> {
+    const given = demand(decodeChildPath(path))
+    if (this.#closed) throw createClosedError()
+    const { principal, newId } = this.#init
+    const engine = await readChild(this.#init.engine, given)
+    if (this.#closed) throw createClosedError()
+    const reader = { leave: () => void child.close() }
+    const child = createSession({
+      engine,
+      principal,
+      newId,
+      onClose: () => void this.#readers.delete(reader),
+      fork: () => Promise.reject(createCopyError()),
+    })
+    this.#readers.add(reader)
+    return child
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#close())
   }
@@ -415,6 +435,10 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
       return bound
     },
   })
+}
+
+function createCopyError(): BatonError {
+  return new BatonError({ code: 'illegal_input', message: 'the session of a call cannot be copied' })
 }
 
 const toBatch = (answer: Accepted | Refused): readonly (Accepted | Refused)[] => [answer]

@@ -1,5 +1,5 @@
-// Sessions of delegated calls as a gateway reads them: to check what a person changes in a request of theirs, or what a client
-// answers. They are opened when that is needed, and nothing is sent to them.
+// Sessions of delegated calls as a gateway reads them: for readers, and to check what a person changes in a request of theirs or
+// what a client answers. They are opened when that is needed, and nothing is sent to them.
 import type { Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { findChild } from '@baton/core/machine'
@@ -88,15 +88,18 @@ export class ChildViews {
     const below = new ChildViews(this.#init, engine)
     const close = (): void => {
       below.close()
-      view.close()
-      void world.dispose()
+      // Its last records are in the log before its caller has an answer.
+      void view.finish().then(() => world.dispose())
     }
     closed.addEventListener('abort', close, { once: true })
     const { principal } = this.#caller.state()
     await view.open(() =>
       world.open({ id: session, agent: entry.agent, principal: { id: principal }, meta: {} }, agent),
     )
-    if (closed.aborted) return undefined
+    if (closed.aborted) {
+      close()
+      return undefined
+    }
     return {
       session,
       get world() {

@@ -288,6 +288,7 @@ function createEngine(view: SessionView, store: SessionLog, children: ChildViews
     submit: (inputs) => replica.submit(inputs),
     stream: replica.stream,
     child: (callId) => children.find(callId),
+    readBelow: (child, fromPos) => store.read(child, fromPos),
     copyTo: (to) => copySession(store, { from: replica.session, to, birth: replica.state().birth }),
   }
 }
