@@ -1,6 +1,8 @@
 // Removes a session with the sessions of its calls: terminates their workflows, removes the records of all, and has Temporal
 // delete the histories.
 import type { Logger, Principal } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { CHILD_PREFIX } from '@baton/core/internal'
 import { createForeignError, readOpening } from '@baton/runtime'
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 import type { LiveBus } from '../live/live-bus.ts'
@@ -51,7 +53,7 @@ export async function removeTemporalSession(options: TemporalRemovalOptions, ses
 
 /**
  * Returns the birth of the removed session, if its log could be read.
- * @throws BatonError `unauthorized`, `store_failed`; Error when the service does not terminate the workflow
+ * @throws BatonError `unauthorized`, `illegal_input` for the session of a delegated call, `store_failed`; Error when the service does not terminate the workflow
  */
 export async function removeSession(
   init: RemovalOptions,
@@ -59,6 +61,11 @@ export async function removeSession(
   by?: Principal,
 ): Promise<string | undefined> {
   const { client, store, bus, log } = init
+  if (session.startsWith(CHILD_PREFIX))
+    throw new BatonError({
+      code: 'illegal_input',
+      message: `session ${session} belongs to a call of another session, and is removed with the session that its tree began with`,
+    })
   // A principal must not learn of another's session. A damaged session can be removed, but not on behalf of a
   // principal.
   const opening = await readOpening(store, session).catch((cause: unknown) => {

@@ -94,6 +94,7 @@ const FINAL_CODES: readonly string[] = [
   'log_version_unknown',
   'store_conflict',
   'child_lost',
+  'illegal_input',
 ]
 
 async function putRecords(

@@ -1,6 +1,6 @@
 // Policy as a local activity: its decisions are recorded, so that another policy does not affect running sessions.
 import type { Clock, JsonValue, Tool } from '@baton/core/internal'
-import { BatonError, parseJson } from '@baton/core/internal'
+import { BatonError, CHILD_PREFIX, parseJson } from '@baton/core/internal'
 import type { HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import {
   applyRecord,
@@ -20,6 +20,7 @@ import type {
   Decided,
   DecideJob,
   ForeignFinished,
+  Identity,
   Opened,
   OpenJob,
   SearchField,
@@ -69,6 +70,7 @@ const GRACE_MS = 10_000
 export async function openLog(init: DecisionOptions, { identity, nowMs }: OpenJob): Promise<Opened> {
   const { places, store, searchFields, newId, clock } = init
   const { session, principal } = identity
+  checkName(identity)
   let state = initialState(session)
   for await (const record of store.read(session, 0)) {
     followRecord(state, record)
@@ -85,6 +87,19 @@ export async function openLog(init: DecisionOptions, { identity, nowMs }: OpenJo
     .slice(0, 8)
   const opening = { session, birth, principal, spec, nowMs: nowMs ?? clock.nowMs(), epoch: 1 }
   return { records: [openSession({ ...opening, ...(child && { child }) })], searchFields }
+}
+
+/**
+ * A program may start a workflow under any id; the ids of calls are known to clients.
+ * @throws BatonError `illegal_input` for a session that has the name of a child and is none
+ */
+function checkName({ session, child }: Identity): void {
+  if (!session.startsWith(CHILD_PREFIX) || child) return
+  throw new BatonError({
+    code: 'illegal_input',
+    message: `the workflow id ${session} is reserved: ids with ${CHILD_PREFIX} belong to calls of other sessions`,
+    hint: 'Give the workflow another id.',
+  })
 }
 
 /** @throws BatonError `child_lost` for the log of another session */

@@ -105,7 +105,7 @@ export class PlayedService {
     if (run.isDead) return
     run.isDead = true
     this.#runs.delete(run.id)
-    if (cause !== undefined && !(cause instanceof CancelledFailure)) this.failures.push(`${run.id}: ${String(cause)}`)
+    if (cause instanceof Error && !(cause instanceof CancelledFailure)) this.failures.push(`${run.id}: ${cause.message}`)
     this.note()
     run.tellEnd(how)
   }
@@ -364,7 +364,11 @@ export const PLAYED_SDK = {
   }),
   log: { info: () => {}, warn: () => {} },
   patched: () => true,
-  scheduleActivity: (type: string, [job]: readonly unknown[], { retry }: { readonly retry?: { maximumAttempts?: number } }) => {
+  scheduleActivity: (
+    type: string,
+    [job]: readonly unknown[],
+    { retry }: { readonly retry?: { maximumAttempts?: number } },
+  ) => {
     const run = getRun()
     return run.guard(run.service.runActivity(type, job, { isLocal: false, retries: retry?.maximumAttempts !== 1 }))
   },
@@ -379,7 +383,10 @@ export const PLAYED_SDK = {
     const run = getRun()
     return run.guard(run.service.wait(ms))
   },
-  startChild: async (_: string, { workflowId, args }: { readonly workflowId: string; readonly args: readonly [SessionStart] }) => {
+  startChild: async (
+    _: string,
+    { workflowId, args }: { readonly workflowId: string; readonly args: readonly [SessionStart] },
+  ) => {
     const run = getRun()
     await run.guard(Promise.resolve())
     const child = run.service.start(workflowId, args[0])

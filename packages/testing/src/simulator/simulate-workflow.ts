@@ -37,7 +37,15 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const { time, random, coverage, effects, faults, disk, delegates } = base
   const process = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const onFault = (fault: string): void => noteFault(coverage, fault, base.observed.state)
-  const agent = createSimulatedAgent({ process, random, effects, onFault, watch: base.watch, delegates, faulty: () => faults.on })
+  const agent = createSimulatedAgent({
+    process,
+    random,
+    effects,
+    onFault,
+    watch: base.watch,
+    delegates,
+    faulty: () => faults.on,
+  })
   const specs = new Map(listSimulatedAgents(agent).map((one) => [one.name, createSpec(one, [])]))
   let dies = 0
   const environment = {
@@ -48,7 +56,15 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   }
   const engine = createWorkflowEngine({
     environment,
-    catalog: createCatalog({ agent, runsChildren: true, environment, blobs: disk.blobs, log: SILENT, digest, digestMedia }),
+    catalog: createCatalog({
+      agent,
+      runsChildren: true,
+      environment,
+      blobs: disk.blobs,
+      log: SILENT,
+      digest,
+      digestMedia,
+    }),
     onRecords: (records, session) => observeAll(world, specs, records, session),
     killsWorker: () => {
       if (!faults.on || !(dies-- > 0 || random.chance(0.1))) return false
