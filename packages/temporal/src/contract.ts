@@ -90,13 +90,13 @@ export interface SessionStart {
   readonly link?: LinkStart
 }
 
-/** What the caller says with the start. */
+/** The caller's part of a child's start. */
 export interface LinkStart {
-  /** How far the caller has read the log; -1: nothing of it. */
+  /** Position up to which the caller has read the child's log; -1: nothing of it. */
   readonly read: number
-  /** How far the log has been told, as far as the caller knows. */
+  /** Position in the caller's log up to which the child has read, according to the caller. */
   readonly toldTo: number
-  /** What the log has not been told: the task, if it is new. */
+  /** Items after that position: the task, for a new log. */
   readonly told?: InputOf<'parent-told'>
 }
 
@@ -105,7 +105,7 @@ export interface Told {
   /** Birth of the caller's log. */
   readonly birth: string
   readonly input?: InputOf<'parent-told'>
-  /** How far the caller has read the log: the rest is reported, and the own cursor with it. */
+  /** Position up to which the caller has read the child's log. The child reports the rest, and its own position. */
   readonly read?: number
   /** The caller, which may have another agent by now. */
   readonly caller?: Identity
@@ -117,7 +117,7 @@ export interface Reported {
   /** Birth of the caller's log. */
   readonly birth: string
   readonly input?: InputOf<'child-reported'>
-  /** How far the child has read the caller's log: the rest is told. */
+  /** Position up to which the child has read the caller's log: later items are sent again. */
   readonly read?: number
 }
 
@@ -275,7 +275,7 @@ export type LaneJob = Pick<WorkJob, 'identity' | 'pos' | 'records' | 'birth'>
 /** The argument of `baton.tell`. */
 export interface TellJob extends LaneJob {
   readonly callId: string
-  /** How far the child has read this log. */
+  /** Position up to which the child has read this log. */
   readonly from: number
   /** Whether the child's workflow is to be started. */
   readonly opens: boolean
@@ -287,7 +287,7 @@ export interface Telling {
   /** The child's workflow and its identity; absent if it cannot be started now. */
   readonly child?: Identity
   readonly told?: InputOf<'parent-told'>
-  /** How far the log of a child that is to be started has been told. */
+  /** Position up to which a child to be started has read this log. */
   readonly toldTo?: number
   /** The child cannot be followed: this says so. */
   readonly input?: InputOf<'child-reported'> | InputOf<'child-lost'>
@@ -295,7 +295,7 @@ export interface Telling {
 
 /** The argument of `baton.report`. */
 export interface ReportJob extends LaneJob {
-  /** How far the caller has read this log. */
+  /** Position up to which the caller has read this log. */
   readonly from: number
 }
 

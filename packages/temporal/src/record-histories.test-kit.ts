@@ -46,7 +46,7 @@ const order = tool({
   approval: true,
   execute: () => 'ordered',
 })
-/** It needs an approval, which is asked at the session that calls. */
+/** Its tool needs an approval, which people give at the calling session. */
 const clerk = () =>
   defineAgent({
     name: 'clerk',

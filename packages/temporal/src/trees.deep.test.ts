@@ -1,5 +1,5 @@
-// Agents that call agents over a real Temporal service: each delegated call is a workflow of its own, and people and clients are
-// asked at the root.
+// Agents that call agents over a real Temporal service: each delegated call is a workflow, and people and clients decide at the
+// root.
 import type { Agent, AgentOptions, Session } from '@baton/core'
 import { createTaintPolicy, defineAgent, delegate, tool } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
@@ -452,7 +452,7 @@ describe.skipIf(!server)('what is lost between two workflows', () => {
       const [child = ''] = await listChildren(world, session.id)
       for (let index = 0; index < 4; index++) await session.describe({ title: `title ${index}` })
       await world.handle(child).terminate()
-      // The decision cannot be told, so the child is started again.
+      // The decision reaches nobody, so the parent starts the child again.
       await session.decide({ approvalId, decision: 'approve' })
       expect((await turn.answer).text).toBe('Done.')
       expect(paid).toHaveLength(1)

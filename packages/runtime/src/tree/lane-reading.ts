@@ -1,5 +1,5 @@
-// What a link reads of the two logs that it joins, and the inputs that it makes of them. A link within one process and one between
-// two workflows share it; it knows neither.
+// Reads the two logs that a link joins, and makes inputs of them. Links within one process and between two workflows share it;
+// it knows neither.
 import type { BatonError, StoredPart } from '@baton/core/internal'
 import type { Child, ChildEnd, ChildReport, InputOf, ParentItem, SessionRecord } from '@baton/core/machine'
 import { findApproval, isMedia, itemsFor, NOTHING_SPENT, report } from '@baton/core/machine'

@@ -47,7 +47,7 @@ export class ChildViews {
     return view.found
   }
 
-  /** Closes those whose call has ended. */
+  /** Closes the sessions of ended calls. */
   prune(): void {
     for (const [callId, view] of this.#open) if (!findChild(this.#caller.state(), callId)) this.#close(callId, view)
   }

@@ -1,5 +1,5 @@
-// What the two logs of a session and the session of one of its calls say to each other, read on a worker. Both are read from the
-// store, so nothing is told that a run could still lose.
+// Reads the logs of a session and of its delegated calls for each other, on a worker. It reads from the store, so a signal carries
+// nothing that a run could still lose.
 import { isBatonError } from '@baton/core'
 import type { Logger } from '@baton/core/internal'
 import type { Child, Fact, SessionRecord, State } from '@baton/core/machine'
@@ -121,7 +121,7 @@ export async function readReporting({ place }: LanesPlace, { from, identity }: R
   return input ? { input: await shortenReported(input, { session: caller, world: place.world }) } : {}
 }
 
-/** Facts by which a child asks, or takes back what it has asked. */
+/** Facts of requests: new ones, and withdrawals. */
 const ASKS: ReadonlySet<Fact['type']> = new Set<Fact['type']>([
   'approval-requested',
   'question-asked',

@@ -38,17 +38,17 @@ export interface LanesOptions {
 
 type ChildInput = InputOf<'child-reported'> | InputOf<'child-lost'>
 
-/** What the next run must know of a child. */
+/** Knowledge of a child that the next run needs. */
 export interface CarriedChild {
   readonly callId: string
   readonly workflow: string
-  /** How far it has been told; absent while that is unknown. */
+  /** Position up to which it has this log; absent while that is unknown. */
   readonly toldTo?: number
   /** Name of the agent that it knows its caller by. */
   readonly agent: string
 }
 
-/** Milliseconds after which each child is asked how far it is: nobody tells a later run that its workflow was terminated. */
+/** Milliseconds between questions to each child: the service does not tell a later run that its workflow was terminated. */
 const SYNC_MS = 3_600_000
 /** Starts and refusals in a row without any record of the child being read, before it counts as lost. */
 const TROUBLES_MAX = 4
@@ -132,7 +132,7 @@ class ChildLane {
   readonly #lane: LaneOptions
   /** The workflow's id; undefined until it is known. */
   #workflow: string | undefined
-  /** Whether the workflow is running, as far as is known. */
+  /** Whether the workflow is believed to be running. */
   #isOpen = false
   #toldTo: number | undefined
   /** The agent that the child knows its caller by. */
@@ -191,7 +191,7 @@ class ChildLane {
     this.notice()
   }
 
-  /** Its entry is closed. A child that has not reported its end is cancelled: nobody reads what it does. */
+  /** Its entry is closed. Cancels a child that has not reported its end, because its caller no longer reads its log. */
   leave(): void {
     this.#isLeft = true
     const workflow = this.#workflow
@@ -264,7 +264,7 @@ class ChildLane {
       const handle = await startChild(SESSION_WORKFLOW, {
         workflowId: child.session,
         args: [start],
-        // It outlives this run: a session that was terminated goes on from its log, and so does its child.
+        // It outlives this run: after a termination, the session continues from its log, and its child with it.
         parentClosePolicy: ParentClosePolicy.ABANDON,
         memo: { agent: child.agent, principal: child.principal },
       })
@@ -304,7 +304,7 @@ class ChildLane {
     if (told && this.#toldTo === from) this.#toldTo = told.to
   }
 
-  /** Reads the log, with the records that are on their way to it: nothing is told that could be lost. */
+  /** Publishes the waiting records and reads the log, so that a signal carries nothing that could be lost. */
   async #read(how: Pick<TellJob, 'opens' | 'compares' | 'from'>): Promise<Telling> {
     const { publishing, identity, state } = this.#init
     const { pos, birth } = state()

@@ -40,7 +40,7 @@ function agentOf(name: string, steps: Steps, tools: NonNullable<AgentOptions['to
 
 const asks = (name: string) => ({ name, arguments: { task: `${name}: do it.` } })
 
-/** boss → clerk → payer, whose tool needs an approval and acts once; beside the clerk, a reader. */
+/** boss → clerk → payer, and boss → reader. The payer's tool needs an approval and acts once. */
 function createTree() {
   const paid: string[] = []
   const pay = tool({

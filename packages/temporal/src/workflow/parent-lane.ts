@@ -1,5 +1,5 @@
-// The session of a delegated call as seen from its own workflow: it reports what its log says to the workflow that calls, and
-// takes what that tells it. It keeps how far it has reported; how far it was told is in the state.
+// The child's side of a delegated call: reports its log to the calling workflow, and takes the caller's items. It keeps the position
+// up to which it has reported; the position in the caller's log is in the state.
 import { ActivityFailure, CancellationScope, getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow'
 import type { InputOf, State } from '@baton/core/machine'
 import { restsAsChild } from '@baton/core/machine'
@@ -19,7 +19,7 @@ export interface ParentLaneOptions {
   readonly adopt: (caller: Identity) => void
 }
 
-/** What the next run must know. */
+/** Knowledge that the next run needs. */
 export interface CarriedParent {
   /** How far the caller has read the log; absent while it is not running. */
   readonly reportedTo?: number
@@ -76,7 +76,7 @@ export class ParentLane {
     if (this.#news !== 'now') this.#news = news ?? this.#news
   }
 
-  /** The log was found, and may have been told and reported more than this run knows. */
+  /** Sends the caller the position in its log: they may disagree about it. */
   sayRead(): void {
     this.#says = true
     this.#news = 'now'

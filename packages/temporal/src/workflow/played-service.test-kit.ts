@@ -18,7 +18,7 @@ type Act = (...args: never[]) => unknown
 export interface PlayedFaults {
   /** Virtual milliseconds until a signal arrives. */
   readonly delayMs: () => number
-  /** Virtual milliseconds after which a signal arrives once more; undefined: never. */
+  /** Virtual milliseconds until a signal arrives again; undefined: never. */
   readonly repeatsAfterMs: () => number | undefined
   /** Whether a local activity is run again, because its worker died before the task was completed. */
   readonly playsTwice: (type: string) => boolean
@@ -105,7 +105,8 @@ export class PlayedService {
     if (run.isDead) return
     run.isDead = true
     this.#runs.delete(run.id)
-    if (cause instanceof Error && !(cause instanceof CancelledFailure)) this.failures.push(`${run.id}: ${cause.message}`)
+    if (cause instanceof Error && !(cause instanceof CancelledFailure))
+      this.failures.push(`${run.id}: ${cause.message}`)
     this.note()
     run.tellEnd(how)
   }
@@ -116,7 +117,7 @@ export class PlayedService {
     return run !== undefined
   }
 
-  /** What a run sends that ends before it arrives may be lost. */
+  /** Delivers a signal, unless the sending run ends first. */
   async signal(from: PlayedRun, id: string, name: string, args: readonly unknown[]): Promise<void> {
     const arrive = (): boolean => {
       const run = this.#runs.get(id)
@@ -191,14 +192,14 @@ export class PlayedService {
     })
   }
 
-  /** Something has happened: conditions are looked at again. */
+  /** Notes an event, and checks all conditions. */
   note(): void {
     this.#events += 1
     this.onEvent(this.#events)
     for (const run of this.#runs.values()) run.look()
   }
 
-  /** Plays until this holds. @throws Error if nothing happens any more, or it takes longer than `forMs` of virtual time */
+  /** Plays until this holds. @throws Error if nothing is left to happen, or it takes longer than `forMs` of virtual time */
   async until(isSo: () => boolean | Promise<boolean>, forMs = 3_600_000): Promise<void> {
     const untilMs = this.nowMs + forMs
     while (!(await isSo())) {
@@ -274,7 +275,7 @@ export class PlayedRun {
     await new Promise<void>((resolve) => void this.#conditions.push({ isSo, resolve }))
   }
 
-  /** What a dead run waits for never comes. */
+  /** Never settles for a dead run. */
   async guard<Value>(work: Promise<Value>): Promise<Value> {
     try {
       const value = await work

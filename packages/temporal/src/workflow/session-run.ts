@@ -207,7 +207,7 @@ export class SessionRun {
     else if (this.#link?.told) this.push([this.#link.told])
   }
 
-  /** Gives a new session of a delegated call its task. @throws ApplicationFailure if its log was read, and is gone */
+  /** Gives a new child its task. @throws ApplicationFailure if its caller has read a log that no longer exists */
   #begin(): void {
     if (!this.#link) return
     const { told, read } = this.#link
