@@ -11,8 +11,6 @@ import type {
 } from '@baton/core/internal'
 import type { AwaitedEffect, HostReport, Input, InputOf, SessionRecord, State } from '@baton/core/machine'
 import type { ChildPlace } from '@baton/runtime'
-import type { CarriedChild } from './workflow/child-lanes.ts'
-import type { CarriedParent } from './workflow/parent-lane.ts'
 import type { PackedState } from './workflow/pack-state.ts'
 
 /** The task queue shared by workers and by the hosts that start sessions and goals. */
@@ -153,6 +151,23 @@ export interface Carried {
   readonly searchFields?: readonly SearchField[]
   readonly children?: readonly CarriedChild[]
   readonly parent?: CarriedParent
+}
+
+/** Knowledge of a child that its caller's next run needs. */
+export interface CarriedChild {
+  readonly callId: string
+  readonly workflow: string
+  /** Position up to which it has this log; absent while that is unknown. */
+  readonly toldTo?: number
+  /** Name of the agent that it knows its caller by. */
+  readonly agent: string
+}
+
+/** Knowledge of its caller that a child's next run needs. */
+export interface CarriedParent {
+  /** Position up to which the caller has read the log; absent while it is not running. */
+  readonly reportedTo?: number
+  readonly news?: News
 }
 
 /** An Update's argument. */

@@ -14,6 +14,7 @@ import type { Child, InputOf, State } from '@baton/core/machine'
 import { findChild } from '@baton/core/machine'
 import type {
   Answers,
+  CarriedChild,
   Identity,
   LinkStart,
   Reported,
@@ -37,16 +38,6 @@ export interface LanesOptions {
 }
 
 type ChildInput = InputOf<'child-reported'> | InputOf<'child-lost'>
-
-/** Knowledge of a child that the next run needs. */
-export interface CarriedChild {
-  readonly callId: string
-  readonly workflow: string
-  /** Position up to which it has this log; absent while that is unknown. */
-  readonly toldTo?: number
-  /** Name of the agent that it knows its caller by. */
-  readonly agent: string
-}
 
 /** Milliseconds between questions to each child: the service does not tell a later run that its workflow was terminated. */
 const SYNC_MS = 3_600_000

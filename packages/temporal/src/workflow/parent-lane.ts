@@ -3,7 +3,7 @@
 import { ActivityFailure, CancellationScope, getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow'
 import type { InputOf, State } from '@baton/core/machine'
 import { restsAsChild } from '@baton/core/machine'
-import type { Answers, ChildIdentity, Identity, News, Reported, Told } from '../contract.ts'
+import type { Answers, CarriedParent, ChildIdentity, Identity, News, Reported, Told } from '../contract.ts'
 import { REPORTED } from '../contract.ts'
 import { callLocally } from './activities.ts'
 import type { Publishing } from './publishing.ts'
@@ -17,13 +17,6 @@ export interface ParentLaneOptions {
   readonly submit: (input: InputOf<'parent-told'>, onAnswer: (answers: Answers) => void) => void
   /** Follows a change of the calling session's agent. */
   readonly adopt: (caller: Identity) => void
-}
-
-/** Knowledge that the next run needs. */
-export interface CarriedParent {
-  /** How far the caller has read the log; absent while it is not running. */
-  readonly reportedTo?: number
-  readonly news?: News
 }
 
 /** Milliseconds that a report may wait if it has only counts. */
