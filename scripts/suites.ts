@@ -145,7 +145,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   {
     name: 'trees over Temporal',
     files: ['packages/temporal/src/trees.*'],
-    tier: 'landing',
+    tier: 'nightly',
     seconds: 120,
     needs: TEMPORAL,
   },
