@@ -194,6 +194,11 @@ export class SessionView {
     }
   }
 
+  /** Reads what the log has by now. Never rejects: a failing store is logged. */
+  async refresh(): Promise<void> {
+    await this.#catchUp()
+  }
+
   /** Closes it once it has all that the log has. Never rejects. */
   async finish(): Promise<void> {
     await this.#catchUp()

@@ -7,6 +7,7 @@ import { canonicalLog } from '@baton/core/machine'
 import type { ScriptedModelOptions } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
+import { skipTime } from '@baton/testing/skip-time'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import type { TemporalServer } from '@baton/testing/temporal'
 import { randomUUID } from 'node:crypto'
@@ -308,6 +309,7 @@ describe.skipIf(!server)('sessions of delegated calls over Temporal', () => {
       const [child = ''] = await listChildren(world, session.id)
       expect((await sessions()).sessions.map(({ id }) => id)).toEqual([session.id])
       await expect(world.host.session(child)).rejects.toMatchObject({ code: 'illegal_input' })
+      await expect(remove(child)).rejects.toMatchObject({ code: 'illegal_input' })
       expect(await statusOf(world, child)).toBe('RUNNING')
       await remove(session.id)
       await until(() => changes.includes(session.id))
@@ -355,17 +357,6 @@ describe.skipIf(!server)('what is lost between two workflows', () => {
       await until(async () => (await world.handle(child).describe()).runId !== runId)
       await session.decide({ approvalId, decision: 'approve' })
       expect((await turn.answer).text).toBe('Done.')
-      if (process.env['SHOW'] !== undefined) {
-        const { writeFileSync } = await import('node:fs')
-        for (const [n, w] of [
-          ['p', session.id],
-          ['c', child],
-        ] as const)
-          writeFileSync(
-            `/tmp/w/tt-${n}.json`,
-            await server!.command(['workflow', 'show', '--workflow-id', w, '--output', 'json']),
-          )
-      }
       expect(paid).toHaveLength(1)
       expect(count(await factsOf(world, child), 'child-opened')).toBe(1)
     })
@@ -459,7 +450,24 @@ describe.skipIf(!server)('what is lost between two workflows', () => {
     })
   })
 
-  test('a worker that ends between any two steps', async () => {
+  test('a child that was terminated after its parent continued as new is found within an hour', async () => {
+    await withWorld(callerOf(approving(), { host: { updatesMax: 3 } }), async (world) => {
+      const session = await world.host.session(randomUUID())
+      session.send('Pay.').answer.catch(() => {})
+      await firstApproval(session)
+      const [child = ''] = await listChildren(world, session.id)
+      const { runId: first } = await world.handle(session.id).describe()
+      for (let index = 0; index < 4; index++) await session.describe({ title: `title ${index}` })
+      await until(async () => (await world.handle(session.id).describe()).runId !== first)
+      const { runId } = await world.handle(child).describe()
+      await world.handle(child).terminate()
+      await skipTime(world.client.workflowService, session.id, 3_700_000)
+      await until(async () => (await world.handle(child).describe()).runId !== runId)
+      await world.handle(session.id).cancel()
+    })
+  })
+
+  test('a worker that ends between two steps', async () => {
     const { pay: own, paid } = createPay()
     const helper = agentOf('helper', afterwards(calls('pay'), 'It is paid.'), { tools: [own] })
     await withWorld(callerOf(helper), async (world) => {

@@ -59,7 +59,8 @@ async function openChild({ places }: LanesPlace, { parent, entry, child, from, o
   const { view, leave } = await places.enter(child)
   try {
     const engine = view.replica
-    if (entry.pos >= 0) await view.reach(entry.pos, REACH_MS).catch(() => {}) // it is compared below
+    // It may have been written by another worker.
+    await view.refresh()
     const isNew = engine.state().pos < 0
     const { callId } = entry
     if (isNew && entry.pos >= 0)
