@@ -1,4 +1,4 @@
-// What a caller reads before it starts the session of a call: what the child has not read, and logs that cannot belong together.
+// Reads of a caller before it starts the session of a call: records that the child has not read, and logs that cannot belong together.
 import type { Agent, Tool } from '@baton/core'
 import { defineAgent, delegate } from '@baton/core'
 import type { Input, SessionRecord, State } from '@baton/core/machine'
