@@ -97,10 +97,10 @@ interface Ended {
 }
 
 function settleByEnd(draft: Draft, call: Call, ended: Ended): void {
-  const { report } = ended
+  const { report, child } = ended
   const settlement = describeEnded(draft, ended)
   const provenance: Provenance | undefined = report.untrusted.length > 0 ? { trust: 'untrusted' } : undefined
-  const words = [describeStop(ended.end), settlement.type === 'ok' ? '' : describeDeeds(report.did)]
+  const words = [describeStop(child, ended.end), settlement.type === 'ok' ? '' : describeDeeds(report.did)]
   const detail = words.filter((said) => said !== '').join(' ')
   const settled = {
     settlement,
@@ -144,7 +144,9 @@ export function isKnown({ calls, more }: Deeds): boolean {
   return !more && calls.length > 0 && calls.every(({ settlement }) => settlement === 'ok' || settlement === 'error')
 }
 
-function describeStop({ stop, text }: ChildEnd): string {
+function describeStop({ reason }: Child, { stop, text }: ChildEnd): string {
+  if (reason === '' && (stop === 'cancelled' || stop === 'stopped'))
+    return '[It was stopped by whoever runs it, and not by this conversation.]'
   if (stop === 'max-tokens') return '[The answer was cut at the output limit of the model.]'
   return text === '' && (stop === 'silent' || stop === 'tool' || stop === 'end') ? '[It ended without a text.]' : ''
 }

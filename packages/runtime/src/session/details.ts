@@ -168,7 +168,7 @@ export async function createApproval(
     return decision === 'approve' ? { ...given, answer: readWaitingAnswer(history, call.answer) } : given
   if (decided.decision !== 'edit') return given
   const below = findRelayed(state, approvalId)
-  const place = below ? findAsking(engine, below) : { engine, callId: call?.callId ?? '', name: call?.name ?? '' }
+  const place = below ? await findAsking(engine, below) : { engine, callId: call?.callId ?? '', name: call?.name ?? '' }
   return { ...given, edited: await checkEdited(place, principal, JSON.stringify(decided.input)) }
 }
 
@@ -180,8 +180,8 @@ interface EditedCall {
 }
 
 /** @throws BatonError `approval_refused` while the session that asks is being opened */
-function findAsking(root: SessionEngine, { id, callId, asked, agents }: Relayed): EditedCall {
-  const engine = findBelow(root, id)
+async function findAsking(root: SessionEngine, { id, callId, asked, agents }: Relayed): Promise<EditedCall> {
+  const engine = await findBelow(root, id)
   if (engine) return { engine, callId, name: asked?.name ?? '' }
   throw new BatonError({
     code: 'approval_refused',

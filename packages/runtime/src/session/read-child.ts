@@ -16,7 +16,7 @@ import { findDelegation, nameChild } from '../catalog/child-agent.ts'
  */
 export async function readChild(root: SessionEngine, path: readonly string[]): Promise<SessionEngine> {
   let engine = root
-  for (const callId of path) engine = engine.child?.(callId) ?? (await openLog(engine, callId))
+  for (const callId of path) engine = (await engine.child?.(callId)) ?? (await openLog(engine, callId))
   return refuseInputs(engine)
 }
 
@@ -33,7 +33,7 @@ export async function openBelow(
   while (!isLeft()) {
     const changed = caller.stream.changed()
     const opened = caller.childOpened?.()
-    const open = caller.child?.(callId)
+    const open = await caller.child?.(callId)
     if (open) return { engine: open, hasEnded: false }
     if (!findChild(caller.state(), callId)) return { engine: await openLog(caller, callId), hasEnded: true }
     await (opened ? Promise.race([changed, opened]) : changed)
