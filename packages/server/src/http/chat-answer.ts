@@ -89,7 +89,7 @@ export class ChatAnswer {
 
   async #hold(call: CallView): Promise<void> {
     const { status } = this.#init.calls?.get(call.callId) ?? call
-    if (call.runs !== 'client' || call.status === 'settled' || status === 'settled') return
+    if (call.runs !== 'client' || call.task || call.status === 'settled' || status === 'settled') return
     const isOwn = call.holder !== undefined && call.holder === this.#client?.connection
     if (!isOwn && !this.#client && (call.waitsForClient || call.status !== 'proposed')) await this.#attach()
     // The answer to a repeated claim may follow the event of the call.

@@ -43,3 +43,21 @@ test('the answer ends while the call runs; a page that is loaded again has its o
   await expect.poll(load).toContain('It is ready.')
   expect(await load()).toContain('"output":"seven pages"')
 })
+
+test('a page is not asked to run a tool in the background, because it could not send the result', async () => {
+  const place = tool({
+    name: 'place',
+    description: 'place',
+    input: { type: 'object', properties: {} },
+    background: true,
+  })
+  const model = createScriptedModel({ steps: [{ calls: [{ name: 'place', arguments: {} }] }, { text: 'I look.' }] })
+  const { openPage, stop } = startChats({ agent: defineAgent({ name: 'guide', model, tools: [place] }) })
+  stops.push(stop)
+  const asked: string[] = []
+  const page = openPage('c', { onToolCall: ({ toolCall }) => void asked.push(toolCall.toolName) })
+  await page.sendMessage({ text: 'Where am I?' })
+  await settled(page, ({ status }) => status === 'ready')
+  expect(readTexts(page).at(-1)).toContain('I look.')
+  expect(asked).toEqual([])
+})

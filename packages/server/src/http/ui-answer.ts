@@ -335,7 +335,7 @@ export class UiAnswer {
     if (!this.#told.has(call.callId) && known !== undefined)
       this.#told.set(
         call.callId,
-        !isFinal && call.runs === 'client' && this.#init.known?.elsewhere.has(call.callId) !== true,
+        !isFinal && !call.task && call.runs === 'client' && this.#init.known?.elsewhere.has(call.callId) !== true,
       )
     const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
     const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
@@ -364,7 +364,8 @@ export class UiAnswer {
 
   #isForPage(call: CallView): boolean {
     const isOffered = call.status === 'waiting' || call.status === 'running'
-    return call.runs === 'client' && isOffered && this.#init.mayRun(call)
+    // A page sends results with its newest step, and a task ends after that.
+    return call.runs === 'client' && isOffered && !call.task && this.#init.mayRun(call)
   }
 
   /** Sends a client tool call once it was offered to a client: until then a page must not run it. */
