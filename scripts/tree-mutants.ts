@@ -7,6 +7,7 @@ const TREE = 'packages/runtime/src/tree'
 const LOGS = `${LOCAL}/tree-logs.test.ts`
 const ENDS = `${LOCAL}/tree-ends.test.ts`
 const CRASHES = `${LOCAL}/tree-crashes.test.ts`
+const TASKS = `${MACHINE}/tasks.test.ts`
 const HOSTILE = `${LOCAL}/hostile-children.test.ts`
 
 export const TREE_MUTANTS: readonly Mutant[] = [
@@ -135,5 +136,61 @@ export const TREE_MUTANTS: readonly Mutant[] = [
     from: "emit(draft, { type: 'child-ending', callId, reason, untilMs })\n  endRelayed(draft, callId)",
     to: "emit(draft, { type: 'child-ending', callId, reason, untilMs })",
     test: { file: `${MACHINE}/children.test.ts` },
+  },
+  {
+    name: 'the end of a task enters before a person who speaks has ended',
+    file: `${MACHINE}/task-end.ts`,
+    from: 'ready: state.batch === null && !isHeld,',
+    to: 'ready: !isHeld,',
+    test: { file: TASKS, name: 'while somebody speaks' },
+  },
+  {
+    name: 'tasks wake their session for ever',
+    file: `${MACHINE}/task-entries.ts`,
+    from: 'return isBeginning && isTasks ? state.wakes + 1 : state.wakes',
+    to: 'return isBeginning && isTasks ? state.wakes : 0',
+    test: { file: TASKS, name: 'for ever' },
+  },
+  {
+    name: 'a wait tells what the wake tells again',
+    file: `${MACHINE}/task-tools.ts`,
+    from: "if (told.some((callId) => inputId === TASK_INPUT + callId)) emit(draft, { type: 'input-withdrawn', inputId })",
+    to: 'void inputId',
+    test: { file: TASKS, name: 'withdraws it' },
+  },
+  {
+    name: 'a task that a wait tells also wakes',
+    file: `${MACHINE}/task-end.ts`,
+    from: '  if (awaited) return\n',
+    to: '',
+    test: { file: TASKS, name: 'a wait ends with the first end' },
+  },
+  {
+    name: 'a rewind leaves the wake of a removed task in the queue',
+    file: `${MACHINE}/task-tools.ts`,
+    from: 'if (of >= exchange && queue.some',
+    to: 'if (of > exchange && queue.some',
+    test: { file: TASKS, name: 'rewind behind a task' },
+  },
+  {
+    name: 'an app may use up the id of a wake',
+    file: `${MACHINE}/check.ts`,
+    from: "'inputId' in input && input.inputId.startsWith(TASK_INPUT)",
+    to: "'inputId' in input && input.inputId === TASK_INPUT",
+    test: { file: TASKS, name: 'nobody outside' },
+  },
+  {
+    name: 'a copy runs the task of its original',
+    file: 'packages/runtime/src/session/copy-session.ts',
+    from: 'const facts = call.task.origin',
+    to: "if (call.task.origin === 'call') continue\n    const facts = call.task.origin",
+    test: { file: `${LOCAL}/tasks.test.ts`, name: 'a copy of the session' },
+  },
+  {
+    name: 'an ending child leaves a child of its own running',
+    file: `${MACHINE}/parent.ts`,
+    from: '  for (const { callId } of draft.state.children) endChild(draft, callId, reason)\n',
+    to: '',
+    test: { file: `${MACHINE}/parent.test.ts`, name: 'an interrupt would leave running' },
   },
 ]
