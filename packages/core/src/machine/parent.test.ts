@@ -1,6 +1,6 @@
 // A child's side: it begins its task, asks upwards, follows the decisions of the root, ends, and reports its calls.
 import { describe, expect, test } from 'vitest'
-import { clientTool, serverTool, TestSession } from '../testing/test-session.ts'
+import { childTool, clientTool, serverTool, TestSession } from '../testing/test-session.ts'
 import type { SpecChange } from '../testing/test-session.ts'
 import { applyRecord } from './apply.ts'
 import { createHistory } from './history.ts'
@@ -248,4 +248,54 @@ test('a log that is read in two parts says what it says as a whole', () => {
     expect(rest).toEqual(all)
     expect(second?.to).toBe(whole?.to)
   }
+})
+
+describe('tasks of a child', () => {
+  const HELP = childTool('help', { onInterrupt: 'background' })
+  const DELEGATE = { agent: 'helper', task: [], acts: true } as const
+  const helping = { name: 'help', delegate: DELEGATE }
+
+  test('its end wakes the child, and its caller reads the answer after that', () => {
+    const session = begun()
+      .says({ calls: [{ name: 'pay', background: true }] })
+      .says('It is on its way.')
+    expect([restsAsChild(session.state), read(session)?.report.end]).toEqual([false, undefined])
+    session.returns('call_1_0', 'paid').says('It is paid.')
+    expect(restsAsChild(session.state)).toBe(true)
+    expect(read(session)?.report).toMatchObject({
+      acted: true,
+      did: { calls: [{ name: 'pay', settlement: 'ok' }] },
+      end: { stop: 'end', text: 'It is paid.' },
+    })
+  })
+
+  test('an approval of a task goes up, also between two turns of the child', () => {
+    const session = begun()
+      .says({ calls: [{ name: 'pay', background: true, approval: true }] })
+      .says('It waits.')
+    const [request] = read(session)?.report.requests ?? []
+    expect(request).toMatchObject({ id: 'approval_call_1_0_1', asking: { type: 'approval', name: 'pay' } })
+    session.send(
+      told(session, { type: 'approval-decided', id: 'approval_call_1_0_1', decision: 'approve', principal: 'ann' }),
+    )
+    expect(session.state.tasks).toMatchObject([{ state: 'started' }])
+  })
+
+  test('end with the child, without a wake, and so does a child of its own that an interrupt would leave running', () => {
+    const session = begun(GRANT, { tools: [...TOOLS, HELP] })
+    session.says({ calls: [{ name: 'pay', background: true }, helping] })
+    session.send(told(session, { type: 'end', reason: 'cancel' }))
+    expect(session.factTypes()).toEqual(expect.arrayContaining(['task-cancelled', 'task-settled', 'child-ending']))
+    expect(session.state).toMatchObject({ tasks: [], queue: [], notes: [], children: [{ phase: 'ending' }] })
+  })
+
+  test('too many wakes are notes, because nobody else writes to a child', () => {
+    const session = begun(GRANT, { tools: TOOLS, limits: { wakes: 0 } })
+    session
+      .says({ calls: [{ name: 'pay', background: true }] })
+      .says('ok')
+      .returns('call_1_0', 'paid')
+    expect(session.factTypes()).toEqual(['task-settled', 'note-queued'])
+    expect(restsAsChild(session.state)).toBe(true)
+  })
 })

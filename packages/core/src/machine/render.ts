@@ -27,7 +27,7 @@ function renderInput(body: InputBody): readonly StoredPart[] {
   }
 }
 
-/** The words of a tool are quoted: they stand where a person's words could. */
+/** Quotes the words of a tool, because a person's words may appear in the same place. */
 function renderTask({
   callId,
   name,

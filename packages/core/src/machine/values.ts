@@ -89,7 +89,7 @@ export type WakePolicy = s.Infer<typeof WakePolicy>
 export const TaskOperation = s.variant('type', {
   list: s.fields({}),
   read: s.fields({ task: s.text }),
-  /** Without `tasks`: all open ones, and ended ones that are new to the model. `all`: until each of them has ended. */
+  /** Without `tasks`: all open tasks, and ended tasks that are new to the model. `all`: until each task has ended. */
   wait: s.fields({ tasks: s.optional(s.list(s.text)), all: s.optional(s.word(true)), seconds: s.count }),
   cancel: s.fields({ task: s.text }),
 })

@@ -240,7 +240,7 @@ function withdrawal({ random, state }: World): Input {
   return { type: 'withdraw', target: random.pick(waiting.length > 0 ? [...waiting, 'nobody’s'] : ['nobody’s']) }
 }
 
-/** A rewind to an entry of the window, or to one that does not exist. */
+/** A rewind to an entry of the window, or to a missing entry. */
 export function rewind(world: World): Input | undefined {
   const { random, state } = world
   const exchanges = state.index.map((entry) => entry.exchange)

@@ -12,7 +12,7 @@ export interface ExploreOptions {
   /** Number of inputs that must make a fact before the run comes to rest; 30 by default. */
   readonly inputs?: number
   readonly coverage?: Coverage
-  /** Share of the steps that rewind the conversation, besides those that are chosen anyway; 0 by default. */
+  /** Share of the steps that rewind the conversation, in addition to the chosen rewinds; 0 by default. */
   readonly rewinds?: number
   readonly validate?: (messages: readonly Message[]) => readonly { readonly message: string }[]
 }

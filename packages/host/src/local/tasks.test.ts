@@ -229,6 +229,35 @@ test('a copy of the session does not run the task, and says where it goes on', a
   expect(await session.tasks()).toMatchObject([{ status: 'running' }])
 })
 
+test('removing a session ends its task and leaves nothing', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const disk = kit.openMemory()
+  const { host } = startProcess(time, disk.store, { agent })
+  const session = await host.session('s')
+  void session.send('go')
+  await kit.rest(time)
+  await host.remove('s')
+  job.finish('too late')
+  await kit.rest(time)
+  expect(await kit.recordsOf(disk.store, 's')).toEqual([])
+})
+
+test('a session with a task stays open without a handle, and its end is stored', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const disk = kit.openMemory()
+  const { host } = startProcess(time, disk.store, { agent })
+  const session = await host.session('s')
+  void session.send('go')
+  await kit.rest(time)
+  await session.close()
+  await time.pass(600_000)
+  job.finish('file 7')
+  await kit.passUntil(time, async () => (await answersOf(disk.store)).length === 2)
+  expect(await wakesOf(disk.store)).toHaveLength(1)
+})
+
 test('hosts and agents that cannot run in the background say so at once', () => {
   const model = createScriptedModel({ steps: [] })
   const base = { name: 'x', description: 'x', input: kit.EMPTY, execute: () => 'x' } as const
