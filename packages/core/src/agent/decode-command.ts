@@ -5,6 +5,7 @@ import * as s from '../shape/shape.ts'
 import type { JsonObject } from '../json.ts'
 import { ModelSettings } from '../model-settings.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
+import { TASK_INPUT } from '../machine/task-entries.ts'
 import { Delivery, Heard } from '../machine/values.ts'
 import type { Decoded, ValueReader } from '../shape/value-reader.ts'
 import { decoder, decodeWith, describeValue } from '../shape/value-reader.ts'
@@ -64,6 +65,13 @@ export const Signal = s.opaque<AbortSignalLike>((reader, value) => {
 /** W3C Trace Context 1, 3.2: version, trace, parent and flags; ids of zeros only are invalid, and so is version ff. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
 
+/** An id that a program chooses for its input. Ids of tasks' ends are reserved to the session. */
+const InputId = s.refine(s.name, (id, reader) =>
+  id.startsWith(TASK_INPUT)
+    ? reader.refuseAll('illegal_input', `ids of inputs may not begin with "${TASK_INPUT}": those are of tasks`)
+    : id,
+)
+
 const Traceparent = s.refine(s.text, (text, reader) =>
   TRACEPARENT.test(text) ? text : reader.refuse('must be a W3C traceparent, such as 00-<32 hex>-<16 hex>-01'),
 )
@@ -113,7 +121,7 @@ const ANSWERING = { type: s.word('question-answer'), questionId: s.name, princip
 
 const Command = inputs({
   'user-input': s.fields('a user-input', {
-    inputId: s.name,
+    inputId: InputId,
     parts: Content,
     delivery: s.optional(Delivery),
     model: s.optional(ModelId),
@@ -124,11 +132,12 @@ const Command = inputs({
     more: s.optional(s.word(true)),
     traceparent: s.optional(Traceparent),
   }),
-  transcript: s.fields('a transcript', { inputId: s.name, ...SPOKEN, asks: s.optional(s.flag) }),
-  'urgent-event': s.fields('an urgent-event', { inputId: s.name, ...URGENT, asks: s.optional(s.flag) }),
+  transcript: s.fields('a transcript', { inputId: InputId, ...SPOKEN, asks: s.optional(s.flag) }),
+  'urgent-event': s.fields('an urgent-event', { inputId: InputId, ...URGENT, asks: s.optional(s.flag) }),
   interrupt: s.fields('an interrupt', { reason: Reason, heard: HeardOption }),
+  'cancel-call': s.fields('a cancel-call', { callId: s.name, principal: s.name }),
   rewind: s.fields('a rewind', {
-    inputId: s.name,
+    inputId: InputId,
     exchange: s.count,
     fromEntry: s.optional(s.count),
     again: s.flag,
@@ -198,7 +207,7 @@ const OutputSchema = s.opaque<DecodedOutput>((reader, value) => {
 
 const SENT = {
   /** Sending the same id again has no effect and returns the same answer. */
-  inputId: s.optional(s.name),
+  inputId: s.optional(InputId),
   /** Whether the sender can answer approvals and questions during the answer; true by default. */
   asks: s.optional(s.flag),
 }
@@ -286,6 +295,8 @@ const Interrupt = s.fields('the options of interrupt', {
   heard: s.optional(HeardOption),
   /** Whether to keep or withdraw queued inputs; `keep` by default. */
   queue: s.optional(s.word('keep', 'withdraw')),
+  /** Whether calls in the background continue; `keep` by default. */
+  tasks: s.optional(s.word('keep', 'cancel')),
 })
 /**
  * Options of `session.interrupt`. Without any, the newest turn ends, and the history keeps what the user was shown.
@@ -309,7 +320,7 @@ const Rewind = s.fields(
     replace: s.optional(Replacement),
     again: s.optional(s.flag),
     interrupt: s.optional(s.flag),
-    inputId: s.optional(s.name),
+    inputId: s.optional(InputId),
   },
   MESSAGE_ELSEWHERE,
 )

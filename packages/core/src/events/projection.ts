@@ -9,7 +9,8 @@ import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import type { ChildFact } from './child-views.ts'
-import { CallViews, isCallFact, readKnownCalls, readQuestion } from './call-views.ts'
+import { readQuestion } from './call-results.ts'
+import { CallViews, isCallFact, readKnownCalls } from './call-views.ts'
 import type {
   AnswerView,
   EventBody,
@@ -310,6 +311,9 @@ export class SessionProjection {
       case 'input-withdrawn':
         this.#tell({ type: 'message-withdrawn', message: fact.inputId })
         break
+      case 'wakes-held':
+        this.#tell({ type: 'limit', limit: 'wakes', used: fact.used, max: fact.max, reached: true })
+        break
       case 'session-paused':
       case 'session-stopped':
         this.#rest = fact.type === 'session-paused' ? 'paused' : 'stopped'
@@ -490,7 +494,7 @@ export function readStart(state: State, history: History): ProjectionStart {
     since: history.lastTurn()?.pos,
     progress: history.progressText(),
     texts: history.turnTexts(),
-    calls: step ? readKnownCalls(state, { message, step: step.step }, history) : [],
+    calls: readKnownCalls(state, { message, step: step?.step ?? 0 }, history),
     steps,
     relayed: history.relayed(),
   }
@@ -507,6 +511,19 @@ function createUserMessage(id: MessageId, body: InputBody, atMs: number): UserMe
       const parts = message === undefined ? [] : [textOf(message)]
       const given = { name, ...(label !== undefined && { label }), ...(detail !== undefined && { detail }) }
       return { role: 'user', id, from: 'event', ...given, parts, atMs }
+    }
+    case 'task': {
+      const { callId, name, outcome, text } = body
+      return {
+        role: 'user',
+        id,
+        from: 'event',
+        label: 'Task',
+        name,
+        detail: { callId, outcome },
+        parts: [textOf(text)],
+        atMs,
+      }
     }
     default:
       return body satisfies never

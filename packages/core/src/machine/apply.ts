@@ -2,7 +2,7 @@
 import type { Fact, FactOf } from './fact.ts'
 import type { SessionRecord } from './record.ts'
 import type { State, Turn } from './state.ts'
-import { inputAccepted, noteQueued } from './queue.ts'
+import { inputAccepted, inputWithdrawn, noteQueued } from './queue.ts'
 import { applyCallFact } from './calls.ts'
 import type { ChildFact } from './child-entries.ts'
 import { applyChildFact, noteRewound, noteTold } from './child-entries.ts'
@@ -12,6 +12,7 @@ import { applyParentFact, countFact } from './parent-state.ts'
 import type { RelayedFact } from './relayed-entries.ts'
 import { applyRelayedFact } from './relayed-entries.ts'
 import { applyHistoryFact } from './window.ts'
+import { forgetRewound, taskCancelled } from './task-entries.ts'
 import type { TurnFact } from './turn.ts'
 import { applyTurnFact } from './turn.ts'
 
@@ -38,12 +39,9 @@ export function apply(state: State, fact: Fact): State {
     case 'settings-set':
       return { ...state, settings: fact.settings ?? {} }
     case 'input-withdrawn':
-      return { ...state, queue: state.queue.filter((item) => item.inputId !== fact.inputId) }
+      return inputWithdrawn(state, fact)
     case 'session-described':
       return { ...state, title: fact.title === undefined ? state.title : fact.title, meta: fact.meta ?? state.meta }
-    // The plan is for people; nothing is decided by it.
-    case 'plan-set':
-      return state
     case 'session-paused':
       return { ...noteTold(state), phase: 'paused', attempt: null, retry: null, interrupting: null }
     case 'session-continued':
@@ -78,6 +76,7 @@ export function apply(state: State, fact: Fact): State {
     case 'call-taken-over':
     case 'call-clock-set':
     case 'call-settled':
+    case 'task-settled':
     case 'result-ignored':
     case 'grace-started':
       return applyCallFact(state, fact)
@@ -92,13 +91,13 @@ export function apply(state: State, fact: Fact): State {
     case 'inputs-left-out':
       return applyHistoryFact(state, fact)
     case 'history-rewound':
-      return noteRewound(applyHistoryFact(state, fact), fact.exchange)
+      return forgetRewound(noteRewound(applyHistoryFact(state, fact), fact.exchange), fact.exchange)
     default:
       return applyTreeFact(state, fact)
   }
 }
 
-type TreeFact = ChildFact | RelayedFact | ParentFact | TurnFact
+type TreeFact = ChildFact | RelayedFact | ParentFact | TurnFact | FactOf<'task-cancelled' | 'wakes-held' | 'plan-set'>
 
 function applyTreeFact(state: State, fact: TreeFact): State {
   switch (fact.type) {
@@ -112,6 +111,12 @@ function applyTreeFact(state: State, fact: TreeFact): State {
     case 'request-relayed':
     case 'request-withdrawn':
       return applyRelayedFact(state, fact)
+    case 'task-cancelled':
+      return taskCancelled(state, fact)
+    case 'wakes-held':
+    // The plan is for people; nothing is decided by it.
+    case 'plan-set':
+      return state
     case 'child-opened':
     case 'parent-told':
       return applyParentFact(state, fact)

@@ -122,6 +122,8 @@ function writeCall(call: CallView, linkMedia: LinkMedia): JsonObject {
     ...(title !== undefined && { title }),
     providerExecuted: runs === 'server' || (!result && effect === 'once'),
   }
+  if (!result && call.task)
+    return { ...part, state: 'output-available', output: { task: callId, status: call.status }, preliminary: true }
   if (!result) return { ...part, state: 'input-available' }
   const end = showEndBelow(call)
   if (end !== undefined) return { ...part, state: 'output-available', output: end }

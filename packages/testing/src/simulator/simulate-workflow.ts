@@ -34,7 +34,7 @@ export async function simulateWorkflow(options: SimulateOptions): Promise<Simula
 
 async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWorld> {
   const base = createSimulatedWorld(options)
-  const { time, random, coverage, effects, faults, disk, delegates } = base
+  const { time, random, coverage, effects, faults, disk, delegates, tasks } = base
   const process = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const onFault = (fault: string): void => noteFault(coverage, fault, base.observed.state)
   const agent = createSimulatedAgent({
@@ -44,6 +44,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
     onFault,
     watch: base.watch,
     delegates,
+    tasks,
     faulty: () => faults.on,
   })
   const specs = new Map(listSimulatedAgents(agent).map((one) => [one.name, createSpec(one, [])]))
@@ -59,6 +60,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
     catalog: createCatalog({
       agent,
       runsChildren: true,
+      runsTasks: true,
       environment,
       blobs: disk.blobs,
       log: SILENT,
