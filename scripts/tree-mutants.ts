@@ -9,6 +9,8 @@ const ENDS = `${LOCAL}/tree-ends.test.ts`
 const CRASHES = `${LOCAL}/tree-crashes.test.ts`
 const TASKS = `${MACHINE}/tasks.test.ts`
 const HOSTILE = `${LOCAL}/hostile-children.test.ts`
+const TEMPORAL = 'packages/temporal/src'
+const LANES = `${TEMPORAL}/workflow/lanes.property.test.ts`
 
 export const TREE_MUTANTS: readonly Mutant[] = [
   {
@@ -192,5 +194,33 @@ export const TREE_MUTANTS: readonly Mutant[] = [
     from: '  for (const { callId } of draft.state.children) endChild(draft, callId, reason)\n',
     to: '',
     test: { file: `${MACHINE}/parent.test.ts`, name: 'an interrupt would leave running' },
+  },
+  {
+    name: 'over Temporal a caller tells on from where it was, and not from where the child is',
+    file: `${TEMPORAL}/workflow/child-lanes.ts`,
+    from: 'this.#toldTo = read\n    this.#compares = true',
+    to: 'this.#compares = true',
+    test: { file: LANES, name: 'the root is terminated' },
+  },
+  {
+    name: 'over Temporal a child reports on from where it was, and not from where its caller is',
+    file: `${TEMPORAL}/workflow/parent-lane.ts`,
+    from: 'this.#reportedTo = read\n    this.sayRead()',
+    to: 'this.sayRead()',
+    test: { file: LANES, name: 'the root is terminated' },
+  },
+  {
+    name: 'over Temporal a child whose log is gone begins again',
+    file: `${TEMPORAL}/worker/lanes.ts`,
+    from: 'if (isNew && entry.pos >= 0)',
+    to: 'if (isNew && entry.pos >= 1_000_000)',
+    test: { file: `${TEMPORAL}/worker/lanes.test.ts`, name: 'is gone' },
+  },
+  {
+    name: 'over Temporal a session is opened under the name of a child that nobody called',
+    file: `${TEMPORAL}/worker/decide.ts`,
+    from: '  checkName(identity)\n',
+    to: '',
+    test: { file: `${TEMPORAL}/worker/lanes.test.ts`, name: 'nobody called' },
   },
 ]

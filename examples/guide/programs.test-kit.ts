@@ -41,6 +41,9 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
   ],
   'client-model.ts': ['Yes, four lamps.\nThe app is away, so I answer.\n'],
   'delegate.ts': ['librarian wants to call paper.order', '717,710 people'],
+  'delegate-events.ts': [
+    'reader: Oslo lies at the end of a fjord.\nmessages of the reader: 2\nwriter: At the end of a fjord.',
+  ],
   'delegate-input.ts': ['717710'],
   'detach.ts': [
     'The dining car opens at ten.\nSeat 14 is yours.\nit read: The tool "seats.book"',

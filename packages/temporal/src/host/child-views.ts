@@ -110,6 +110,7 @@ export class ChildViews {
       submit: update,
       stream: engine.stream,
       child: (id) => below.find(id),
+      readBelow: (name, fromPos) => store.read(name, fromPos),
     }
   }
 }

@@ -31,6 +31,24 @@ describe('a state that goes to the next run', () => {
     }
   })
 
+  test('of a worker that kept detached tools apart still has them', () => {
+    const clock = { mode: 'open', deadline: null }
+    const call = {
+      callId: 'call_1_0',
+      name: 'play',
+      runs: 'server',
+      state: 'started',
+      attempt: 1,
+      questions: [],
+      clock,
+    }
+    const { tasks: _, ...older } = { ...initialState('s'), pos: 7, detached: [call] }
+    const state = readCarriedState(older as unknown as State) // JSON of an older version
+    expect(state.tasks).toMatchObject([{ ...call, task: { origin: 'interrupt', wake: 'note' } }])
+    expect(state).not.toHaveProperty('detached')
+    expect(outstanding(state)).toContainEqual({ type: 'run-tool', callId: 'call_1_0', attempt: 1 })
+  })
+
   test('there are logs to look at', () => expect(logs.length).toBeGreaterThan(0))
 
   test.each(logs)('is equal to what it was after every record of %s', (file) => {

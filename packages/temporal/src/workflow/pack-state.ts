@@ -1,6 +1,6 @@
 // Packs a session's state for the next run: its long lists are stored by columns, in less than half of the bytes. An
 // unpacked state equals the original, whatever fields the items of a list have.
-import type { State } from '@baton/core/machine'
+import type { Call, State, Task } from '@baton/core/machine'
 import { initialState } from '@baton/core/machine'
 
 /** The lists of a state that grow with the conversation. */
@@ -42,10 +42,31 @@ export function packState(state: State): PackedState {
   return { ...rest, packed: { ...lists, texts: [...places.keys()] } }
 }
 
-/** Adds fields that an older worker's state lacks, with the values of a new session. */
+/** Adds fields that an older worker's state lacks, with the values of a new session; its detached tools are tasks now. */
 export function readCarriedState(carried: PackedState | State): State {
-  const state = 'packed' in carried ? unpackState(carried) : carried
-  return { ...initialState(state.session), ...state }
+  const unpacked = 'packed' in carried ? unpackState(carried) : carried
+  const { detached = [], ...state }: State & OlderState = unpacked
+  const read = { ...initialState(state.session), ...state }
+  return detached.length === 0
+    ? read
+    : { ...read, tasks: [...read.tasks, ...detached.map((call) => readTask(read, call))] }
+}
+
+interface OlderState {
+  /** Tools of interrupted turns that kept running. */
+  readonly detached?: readonly Call[]
+}
+
+function readTask({ counters, nowMs }: State, call: Call): Task {
+  const task = {
+    origin: 'interrupt',
+    wake: 'note',
+    asks: false,
+    turn: counters.turn,
+    exchange: 0,
+    begunMs: nowMs,
+  } as const
+  return { ...call, task }
 }
 
 export function unpackState({ packed, ...rest }: PackedState): State {

@@ -61,7 +61,7 @@ async function playKilled(at: number): Promise<void> {
   const settled = below.flat().flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement.type] : []))
   const unknown = settled.filter((type) => type === 'unknown').length
   expect(paid.length).toBeLessThanOrEqual(1)
-  // The tool had started, and nobody knows more.
+  // Unknown: the worker died while the tool ran.
   expect(paid.length).toBeGreaterThanOrEqual(unknown === 0 ? 1 : 0)
   expect(names).toHaveLength(3)
   expect([count(root, 'child-begun'), count(root, 'child-closed'), count(root, 'child-lost')]).toEqual([2, 2, 0])

@@ -155,7 +155,7 @@ class WorkflowRun implements WorkflowService {
     return this.#world.adopt(agent, () => this.gateway.state())
   }
 
-  /** A child workflow: started, or found. Who follows it may leave, and it goes on. */
+  /** Starts a child workflow, or finds it. It continues when its followers leave. */
   async #openChild({ name, place, agent, mustExist }: ChildOpening): Promise<LinkedChild> {
     const { runs } = this.#init
     const known = runs.get(name)
