@@ -5,6 +5,7 @@ import * as s from '../shape/shape.ts'
 import type { JsonObject } from '../json.ts'
 import { ModelSettings } from '../model-settings.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
+import { readTurnOf } from '../machine/state.ts'
 import { Delivery, Heard } from '../machine/values.ts'
 import type { Decoded, ValueReader } from '../shape/value-reader.ts'
 import { decoder, decodeWith, describeValue } from '../shape/value-reader.ts'
@@ -53,6 +54,16 @@ export const Label: s.Shape<string> = {
   read: (reader, value) => {
     if (s.isLegalName(value) && value.length <= LABEL_CHARS_MAX && !/[[\]]/.test(value)) return value
     return reader.refuse(`must have 1 to ${LABEL_CHARS_MAX} characters without brackets, not ${describeValue(value)}`)
+  },
+}
+
+/** The id of an input, which is that of its message. An answer's id would name two messages. */
+const InputId: s.Shape<string> = {
+  ...s.name,
+  read: (reader, value) => {
+    if (typeof value === 'string' && readTurnOf(value) !== undefined)
+      return reader.refuse(`must not be "${value}", which is the id of an answer`)
+    return s.name.read(reader, value)
   },
 }
 
@@ -113,7 +124,7 @@ const ANSWERING = { type: s.word('question-answer'), questionId: s.name, princip
 
 const Command = inputs({
   'user-input': s.fields('a user-input', {
-    inputId: s.name,
+    inputId: InputId,
     parts: Content,
     delivery: s.optional(Delivery),
     model: s.optional(ModelId),
@@ -124,11 +135,11 @@ const Command = inputs({
     more: s.optional(s.word(true)),
     traceparent: s.optional(Traceparent),
   }),
-  transcript: s.fields('a transcript', { inputId: s.name, ...SPOKEN, asks: s.optional(s.flag) }),
-  'urgent-event': s.fields('an urgent-event', { inputId: s.name, ...URGENT, asks: s.optional(s.flag) }),
+  transcript: s.fields('a transcript', { inputId: InputId, ...SPOKEN, asks: s.optional(s.flag) }),
+  'urgent-event': s.fields('an urgent-event', { inputId: InputId, ...URGENT, asks: s.optional(s.flag) }),
   interrupt: s.fields('an interrupt', { reason: Reason, heard: HeardOption }),
   rewind: s.fields('a rewind', {
-    inputId: s.name,
+    inputId: InputId,
     exchange: s.count,
     fromEntry: s.optional(s.count),
     again: s.flag,
@@ -198,7 +209,7 @@ const OutputSchema = s.opaque<DecodedOutput>((reader, value) => {
 
 const SENT = {
   /** Sending the same id again has no effect and returns the same answer. */
-  inputId: s.optional(s.name),
+  inputId: s.optional(InputId),
   /** Whether the sender can answer approvals and questions during the answer; true by default. */
   asks: s.optional(s.flag),
 }
@@ -309,7 +320,7 @@ const Rewind = s.fields(
     replace: s.optional(Replacement),
     again: s.optional(s.flag),
     interrupt: s.optional(s.flag),
-    inputId: s.optional(s.name),
+    inputId: s.optional(InputId),
   },
   MESSAGE_ELSEWHERE,
 )

@@ -8,7 +8,15 @@ import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { Call, CallState, State } from '../machine/state.ts'
 import { findChild, findRelayed } from '../machine/state.ts'
 import type { ChildFact } from './child-views.ts'
-import { changeChild, readWithdrawal, viewChild, viewRelayed } from './child-views.ts'
+import {
+  changeChild,
+  KNOWN_BELOW,
+  readWithdrawal,
+  viewChild,
+  viewDecided,
+  viewDenied,
+  viewRelayed,
+} from './child-views.ts'
 import type { CallResult, CallStatus, CallView, EventBody, MessageId } from './session-event.ts'
 
 interface CallNotes {
@@ -210,10 +218,8 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       const { edited } = fact
       const input = edited ? ({ input: readInput(edited.arguments), inputEdited: true } as const) : {}
       const next = { ...withoutDeadline(call), ...input }
-      if (!call.path) return { ...next, status: 'proposed' }
-      if (fact.decision !== 'deny') return { ...next, status: 'running' }
-      const message = fact.reason === undefined ? 'a person denied the call' : `the call was denied: ${fact.reason}`
-      return { ...next, status: 'settled', result: { type: 'denied', code: 'call_denied', message, byPerson: true } }
+      if (call.path && fact.decision === 'deny') return viewDenied(next, fact)
+      return { ...next, status: call.path ? 'running' : 'proposed' }
     }
     case 'question-asked':
       notes.questions.add(fact.questionId)
@@ -236,7 +242,7 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       return { ...free, status: 'proposed' }
     }
     case 'call-taken-over':
-      return { ...withoutDeadline(call), runs: 'server' }
+      return { ...withoutDeadline(call), runs: 'server', ...(call.path && { status: 'settled', result: KNOWN_BELOW }) }
     case 'call-clock-set':
       if (fact.deadlineMs === null) return withoutDeadline(call)
       return {
@@ -265,11 +271,6 @@ function withDetail(result: CallResult, detail: string | undefined): CallResult 
 function showRequest({ asking }: RelayedRequest): Pick<CallView, 'input'> {
   if (asking.type === 'question') return { input: {} }
   return { ...(asking.about && readAbout(asking.about)), input: readInput(asking.arguments) }
-}
-
-/** A request that was decided, and that the session below has not closed yet. */
-export function viewDecided(view: CallView): CallView {
-  return { ...withoutDeadline(view), status: 'running' }
 }
 
 function withoutDeadline(call: CallView): CallView {
@@ -329,8 +330,13 @@ interface CallPlace {
   readonly step: number
 }
 
+export interface KnownCallsOptions extends CallPlace {
+  readonly history: History
+  readonly relayed: readonly RelayedRequest[]
+}
+
 /** Calls of the running step and requests of sessions below, for a reader that joins. */
-export function readKnownCalls(state: State, place: CallPlace, history: History): readonly KnownCall[] {
+export function readKnownCalls(state: State, { history, relayed, ...place }: KnownCallsOptions): readonly KnownCall[] {
   const own = (state.step?.calls ?? []).map((call): KnownCall => {
     const view = viewCall(call, place, history)
     const child = findChild(state, call.callId)
@@ -340,12 +346,15 @@ export function readKnownCalls(state: State, place: CallPlace, history: History)
       questions: call.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
     }
   })
-  if (state.relayed.length === 0) return own
-  const below = history.relayed().flatMap((request): readonly KnownCall[] => {
+  const below = relayed.flatMap((request): readonly KnownCall[] => {
     const view = viewRelayed(place, request, showRequest(request))
     const one = findRelayed(state, request.id)
     if (!view || !one) return []
-    const known = one.call ? { ...view, ...readStatus(one.call) } : one.isDecided ? viewDecided(view) : view
+    const known = one.call
+      ? { ...view, ...readStatus(one.call) }
+      : one.isDecided
+        ? viewDecided(withoutDeadline(view), request.decided ?? {})
+        : view
     return [{ view: known, heldMs: null, questions: [] }]
   })
   return [...own, ...below]

@@ -7,6 +7,7 @@ import type { CallFact, Fact, FactOf, InputBody } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { State } from '../machine/state.ts'
+import { findRelayed } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import type { ChildFact } from './child-views.ts'
 import { CallViews, isCallFact, readKnownCalls, readQuestion } from './call-views.ts'
@@ -88,6 +89,8 @@ export class SessionProjection {
   #rest: 'paused' | 'stopped' | undefined
   #activity: SessionActivity = 'idle'
   #isWhole = true
+  /** Whether children of calls that it has not read may still change: those of finished steps. */
+  #lacksCalls = false
   /** Events of the record being projected. */
   #events: EventBody[] = []
 
@@ -138,7 +141,7 @@ export class SessionProjection {
     return this.#written
   }
 
-  /** Whether it has read the newest turn from its start, so that it knows the turn's usage and limits. */
+  /** Whether it has read the newest turn from its start, so that it knows the turn's usage, limits and calls. */
   get isWhole(): boolean {
     return this.#isWhole
   }
@@ -160,7 +163,9 @@ export class SessionProjection {
     this.#steps = new Map(steps)
     this.#calls.start(calls)
     if (relayed.length > 0) this.#requests = new Map(relayed.map((request) => [request.id, request]))
-    this.#isWhole = !turn
+    const known = new Set(calls.map(({ view }) => view.callId))
+    this.#lacksCalls = state.children.some(({ callId }) => !known.has(callId))
+    this.#isWhole = !turn && !this.#lacksCalls
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits?.())
       this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts) }
@@ -386,6 +391,7 @@ export class SessionProjection {
     this.#steps = undefined
     this.#since = record.pos
     this.#isWhole = true
+    this.#lacksCalls = false
     this.#rest = undefined
     const limits = this.#init.limits?.()
     const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
@@ -456,7 +462,7 @@ export class SessionProjection {
     fold?.account.finish(error?.code)
     this.#flush(nowMs)
     this.#turn = undefined
-    this.#isWhole = true
+    this.#isWhole = !this.#lacksCalls
     this.#tell({
       type: 'turn-finished',
       message: nameAnswer(turn),
@@ -485,14 +491,16 @@ export function readStart(state: State, history: History): ProjectionStart {
     for (const { step: of } of one?.steps ?? []) steps.set(of, nameAnswer(one?.turn ?? 0))
   if (step && !steps.has(step.step)) steps.set(step.step, nameAnswer(counters.turn))
   const message = step ? (steps.get(step.step) ?? '') : ''
+  // The state of a level between remembers calls that it has withdrawn.
+  const relayed = history.relayed().filter(({ id }) => findRelayed(state, id)?.isLeaving !== true)
   return {
     state,
     since: history.lastTurn()?.pos,
     progress: history.progressText(),
     texts: history.turnTexts(),
-    calls: step ? readKnownCalls(state, { message, step: step.step }, history) : [],
+    calls: step ? readKnownCalls(state, { message, step: step.step, history, relayed }) : [],
     steps,
-    relayed: history.relayed(),
+    relayed,
   }
 }
 

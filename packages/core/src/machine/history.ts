@@ -14,7 +14,7 @@ import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fa
 import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
 import type { IndexEntry, PlanEntry } from './values.ts'
 import type { RelayedRequest } from './relayed-entries.ts'
-import { editRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
+import { decideRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
 import { cutParts, wholeChars } from './size.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
 
@@ -338,7 +338,7 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       content.progress = { attempt: 0, text: '' }
       break
     case 'approval-decided':
-      if (fact.via !== undefined) editRelayed(content.relayed, fact)
+      if (fact.via !== undefined) decideRelayed(content.relayed, fact)
       else if (fact.edited) content.open?.edited.set(fact.callId, fact.edited.arguments)
       break
     case 'question-asked':

@@ -2,6 +2,7 @@
 import type { createSpec } from '@baton/core/internal'
 import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState, takeSnapshot } from '@baton/core/machine'
+import { checkReaders } from './check-readers.ts'
 import { noteFact, noteFault } from './coverage.ts'
 import type { ObservedSession } from './observed-session.ts'
 import { observeSession } from './observed-session.ts'
@@ -117,6 +118,7 @@ export function checkEnd(world: SimulatedWorld): void {
   world.tree.finish([...world.below.keys()])
   checkEffects(world)
   checkSaid(world)
+  checkReaders([world.observed, ...world.below.values()])
   if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
 }
 
