@@ -22,7 +22,7 @@ export async function answerSessions(
   if (id === undefined) return await listSessions(parts, call)
   const route = ROUTES.get(part)?.[method]
   if (!route) return await removeSession(parts, call, id)
-  const session = await call.open(id)
+  const session = await call.open(id, { existing: true })
   let streams = false
   try {
     const response = await route({ parts, call, session, name })
