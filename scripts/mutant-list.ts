@@ -210,14 +210,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${MACHINE}/effect.ts`,
     from: 'const COMPARED_MAX = 16',
     to: 'const COMPARED_MAX = Infinity',
-    test: { file: `${MACHINE}/many-calls.test.ts` },
+    test: { file: `${MACHINE}/many-calls.process.test.ts` },
   },
   {
     name: 'a call is searched among all of its answer',
     file: `${MACHINE}/state.ts`,
     from: 'return calls[index]?.callId === callId ? index : calls.findIndex',
     to: 'return index < 0 ? index : calls.findIndex',
-    test: { file: `${MACHINE}/many-calls.test.ts` },
+    test: { file: `${MACHINE}/many-calls.process.test.ts` },
   },
   {
     name: 'arguments of an answer that was cut off are repaired',

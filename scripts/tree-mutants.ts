@@ -20,8 +20,8 @@ export const TREE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a child is told from now on, and not from where it has read',
     file: `${TREE}/child-link.ts`,
-    from: 'parent.stream.records(Math.max(from + 1, began))',
-    to: 'parent.stream.records(parent.state().pos)',
+    from: 'await tail.from(Math.max(from + 1, began))',
+    to: 'await tail.from(parent.state().pos)',
     test: { file: CRASHES, name: 'before the child hears it' },
   },
   {

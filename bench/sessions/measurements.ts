@@ -1,8 +1,9 @@
 // Measurements other than turns: long histories, requests with many messages, idle connections, reopening a session,
-// messages of a chat over HTTP, pages of messages, retained memory, reading calls in words.
+// messages of a chat over HTTP, agents that ask others, pages of messages, retained memory, reading calls in words.
 import type { Measured } from '../measure.ts'
 import { measureAcquires } from './acquires.ts'
 import { measureChat, measureChatTime } from './chat.ts'
+import { measureChildren } from './children.ts'
 import { measureEncode } from './encode.ts'
 import { measureHistory } from './history.ts'
 import { measureIdle } from './idle.ts'
@@ -28,6 +29,7 @@ export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
   { name: 'resume', label: 'ms to open', measure: measureResume },
   { name: 'chat', label: 'ms of CPU a message', measure: measureChat },
   { name: 'chat-time', label: 'ms a message', measure: measureChatTime },
+  { name: 'children', label: 'ms of CPU for eight tasks', measure: measureChildren },
   { name: 'pages', label: 'ms a page', measure: measurePages },
   { name: 'retained', label: 'KiB', measure: measureRetained },
   { name: 'words', label: 'ms an answer', measure: measureWords },

@@ -1,4 +1,5 @@
-// Measures the memory of an open session at rest, of a lingering one, and of each further exchange.
+// Measures the memory of an open session at rest, of a lingering one, of each further exchange, and of a delegated call that has
+// ended.
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,6 +23,7 @@ export async function measureRetained(_origin: string, rounds: number): Promise<
       note(`an open session, ${kind}`, retained.open)
       note(`a lingering session, ${kind}`, retained.lingering)
       note(`a further exchange, ${kind}`, retained.exchange)
+      note(`a further exchange with a child, ${kind}`, retained.child)
     }
   return compared(values, 'an open session, SQLite')
 }

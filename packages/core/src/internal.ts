@@ -54,6 +54,7 @@ export {
   decodeEventsOptions,
   decodeForkOptions,
   decodeInterruptOptions,
+  decodeChildPath,
   decodeMessagesQuery,
   decodeModelSettings,
   decodeQuestionAnswer,

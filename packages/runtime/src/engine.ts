@@ -1,7 +1,7 @@
 // The seam between the shared runtime and each host: how inputs reach a session's single writer, and how its decisions
 // are read. The local host uses an actor in this process; others use a remote actor or a workflow.
 import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core/internal'
-import type { Input } from '@baton/core/machine'
+import type { Input, SessionRecord } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
 import type { SessionReplica, SessionStream } from './session/stream.ts'
 
@@ -56,6 +56,10 @@ export interface SessionEngine extends SessionReplica {
   abortedCalls?(): Promise<void> | undefined
   /** The open session of a delegated call; undefined while it is being opened. Absent where there are none. */
   child?(callId: string): SessionEngine | undefined
+  /** Resolves when the next session of a delegated call is open. Absent where there are none. */
+  childOpened?(): Promise<void>
+  /** Reads the log of a session in this one's tree; nothing if there is none. Absent where there are none. */
+  readBelow?(session: string, fromPos: number): AsyncIterable<SessionRecord>
 }
 
 /** The open session below that makes a relayed request; undefined while it is being opened. */

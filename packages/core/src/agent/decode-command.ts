@@ -377,6 +377,11 @@ const Events = s.fields('the options of events', {
   /** Ends the reading. */
   signal: s.optional(Signal),
   /**
+   * Adds the events of agents below, each with the `path` of calls that leads to its session. What these agents ask comes from this
+   * session in any case. Not with `delivery`. False by default.
+   */
+  children: s.optional(s.flag),
+  /**
    * For fronts that write to devices: adds events about which client a call was offered to, who spoke an answer and who
    * interrupted, and the log position (`at`) of each event from a record, from which a front may derive stable ids.
    * Cursors of such a reading are valid only for such readings. False by default.
@@ -396,6 +401,12 @@ const Query = s.fields('a page of messages', {
   limit: s.optional(s.integer(1, 200)),
 })
 export interface MessagesQuery extends s.Infer<typeof Query> {}
+
+/** At least one call, and no more than a tree has levels. */
+const Path = s.refine(s.list(s.name, 5), (path, reader) => (path.length > 0 ? path : reader.refuse('is empty')))
+
+/** Decodes the path of `session.child`. Never throws. */
+export const decodeChildPath = decoder<readonly string[]>('the path', Path)
 
 /** Decodes a query of `messages`. Never throws. */
 export const decodeMessagesQuery = decoder<MessagesQuery>('the page', Query)

@@ -157,6 +157,13 @@ export interface Session<A extends KnownAgent = KnownAgent> {
     options: { readonly output: Output },
   ): Turn<OutputOf<Output>, AgentCall<A>>
   turn(inputId: string): Turn<AgentOutput<A>, AgentCall<A>>
+  /**
+   * Opens the session of a delegated call for reading, while it works and after it. `path` has the ids of the calls that lead to
+   * it, this session's own first. Its events end when the call does.
+   * @throws BatonError `invalid_option`; `unknown_session` if the call has none; `illegal_input` if this kind of host cannot
+   * read it; `store_failed`, `log_damaged`
+   */
+  child(path: readonly string[]): Promise<Pick<Session, 'id' | 'events' | 'messages' | 'media' | 'info' | 'close'>>
   /** Ends this handle's reading and its client; the session itself lives on. */
   close(): Promise<void>
 }

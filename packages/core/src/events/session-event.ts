@@ -17,11 +17,7 @@ import type { JsonObject } from '../json.ts'
 /** Version of session events. New event types and fields do not change it: ignore unknown ones. */
 export const EVENTS_VERSION = 1
 
-/**
- * The position at which a reader continues after an event. Store it and pass it back unchanged; its fields are plain
- * numbers, so it can be sent to a browser and back. The text fields are present while a step is being written.
- */
-export const EventCursor = s.fields('a cursor of an event', {
+const PLACE = {
   /** Position of the next record. */
   pos: s.count,
   /** Number of events of that record already read. */
@@ -34,6 +30,15 @@ export const EventCursor = s.fields('a cursor of an event', {
   text: s.optional(s.count),
   reasoning: s.optional(s.count),
   inputs: s.optional(s.list(s.count, 10_000)),
+}
+/**
+ * The position at which a reader continues after an event. Store it and pass it back unchanged; it is plain JSON,
+ * so it can be sent to a browser and back. The text fields are present while a step is being written.
+ */
+export const EventCursor = s.fields('a cursor of an event', {
+  ...PLACE,
+  /** Places in the sessions of open delegated calls, by the ids of the calls that lead to them. */
+  children: s.optional(s.list(s.fields({ path: s.list(s.text, 5), ...PLACE }), 1000)),
 })
 export interface EventCursor extends s.Infer<typeof EventCursor> {}
 
@@ -138,12 +143,8 @@ export const ChildView = s.fields({
 })
 export interface ChildView extends s.Infer<typeof ChildView> {}
 
-/**
- * Delegated calls from this session down to the asking session. Present for requests of sessions below: `message` and `step`
- * name the place of the first of these calls.
- */
 const PATH = {
-  /** For a request or call of an agent below: the delegated calls that lead to it, from the session's own one down. */
+  /** The delegated calls that lead to the session that it comes from, this session's own first. */
   path: s.optional(s.list(PathStep)),
 }
 
@@ -335,7 +336,6 @@ export const EVENTS = {
     principal: Principal,
     reason: s.optional(s.text),
     remember: s.optional(s.word('tool', 'arguments')),
-    ...PATH,
   },
   /** A running tool asks its user. */
   'question-asked': {
@@ -346,7 +346,6 @@ export const EVENTS = {
     schema: s.object,
     /** Session time at which it counts as declined. */
     expiresAtMs: s.ms,
-    ...PATH,
   },
   /** The question is closed: it has a value, or says why not. If its call ends first, it closes without this event. */
   'question-answered': {
@@ -355,7 +354,6 @@ export const EVENTS = {
     value: s.optional(s.json),
     /** `expired`: not answered in time. `nobody`: no user could be asked. */
     declined: s.optional(s.word('person', 'expired', 'nobody')),
-    ...PATH,
   },
   /** A request of a session below was withdrawn: it can no longer be decided, answered or run. */
   'request-withdrawn': {
@@ -364,7 +362,6 @@ export const EVENTS = {
     callId: s.text,
     /** `closed`: by the session below. `ended`: that session has to end. */
     reason: s.word('closed', 'ended', 'expired', 'nobody'),
-    ...PATH,
   },
   /**
    * Emitted once when four fifths of a limit are used (unless all of it is), and again when it applies. `used` and `max` are rounds, calls,
@@ -454,7 +451,8 @@ export type SessionEventType = keyof typeof EVENTS
 /** One event without its cursor. `Call`: the calls of the session's agent, with the names and types of its tools. */
 export type EventBody<Call extends CallView = CallView> = {
   readonly [Type in SessionEventType]: s.Tagged<'type', Type, WithCall<s.InferFields<(typeof EVENTS)[Type]>, Call>>
-}[SessionEventType]
+}[SessionEventType] &
+  s.InferFields<typeof PATH>
 type WithCall<Body, Call> = { readonly [Name in keyof Body]: Name extends 'call' ? Call : Body[Name] }
 
 /** `cursor`: where to continue after it. */
@@ -467,6 +465,7 @@ export type SessionEventOf<Type extends SessionEventType> = Extract<SessionEvent
 const OF_EVERY_EVENT = {
   cursor: s.named('cursor', EventCursor),
   at: s.optional(s.named('place', EventPlace)),
+  ...PATH,
 }
 
 /** One session event. An unknown type is from a newer version. */

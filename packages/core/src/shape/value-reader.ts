@@ -223,7 +223,10 @@ export class ValueReader {
   }
 
   #where(): string {
-    return this.#path.length === 0 ? this.#subject : describePath(this.#path)
+    const [first] = this.#path
+    if (first === undefined) return this.#subject
+    // An item of a list has no name of its own.
+    return `${typeof first === 'number' ? this.#subject : ''}${describePath(this.#path)}`
   }
 }
 

@@ -1,5 +1,6 @@
 // Counts the steps of the machine by V8's precise coverage: every run of a function or of a block in it. Unlike times,
-// they are the same on every machine.
+// they are the same on every machine. V8 does not count blocks of what it compiled before, so tests that count steps need a
+// process of their own.
 import type { Profiler } from 'node:inspector'
 import { Session as Inspector } from 'node:inspector/promises'
 

@@ -192,6 +192,14 @@ export class LocalSession implements CopyingEngine, ActorListener {
     return this.#links.find(callId) as LocalSession | undefined // opened by this class
   }
 
+  childOpened(): Promise<void> {
+    return this.#links.opened()
+  }
+
+  readBelow(session: string, fromPos: number): AsyncIterable<SessionRecord> {
+    return this.#init.store.read(session, fromPos)
+  }
+
   abortedCalls(): Promise<void> | undefined {
     return this.#init.aborted.settled(this.session)
   }

@@ -39,6 +39,7 @@ import type {
 import {
   BatonError,
   decodeAction,
+  decodeChildPath,
   decodeConfiguration,
   decodeForkOptions,
   decodeRewind,
@@ -74,7 +75,10 @@ import {
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
 import { findTurn, rewindSession } from './find-message.ts'
+import { readChild } from '../tree/read-child.ts'
+import { TreeReader } from '../tree/tree-reader.ts'
 import type { PlacedInput } from './interrupt-session.ts'
+import type { EventReader } from './reader.ts'
 import { openEvents } from './reader.ts'
 import { readMessages } from './message-page.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
@@ -173,18 +177,18 @@ class SessionHandle implements FrontSession {
   events(options: EventsOptions = {}): EventStream {
     const given = decodeEventsOptions(options)
     if (!given.ok) throw new BatonError(given.refusal)
-    const { from, signal, delivery } = given.value
+    const { from = 'now', signal, delivery, children = false } = given.value
+    const { engine } = this.#init
     const leave = (): void => reader.leave()
-    const reader = openEvents(this.#init.engine, {
-      ...(from !== undefined && { from }),
-      ...(delivery !== undefined && { delivery }),
-      tellsLive: true,
-      onEnd: (ended) => {
-        this.#readers.delete(ended)
-        // One signal may outlive many readers.
-        signal?.removeEventListener('abort', leave)
-      },
-    })
+    const onEnd = (ended: EventReader | TreeReader): void => {
+      this.#readers.delete(ended)
+      // One signal may outlive many readers.
+      signal?.removeEventListener('abort', leave)
+    }
+    const reader =
+      children && !delivery && engine.readBelow
+        ? new TreeReader(engine, { from, onEnd })
+        : openEvents(engine, { from, ...(delivery !== undefined && { delivery }), tellsLive: true, onEnd })
     if (this.#closed || signal?.aborted) leave()
     else {
       this.#readers.add(reader)
@@ -352,6 +356,24 @@ class SessionHandle implements FrontSession {
     return this.#init.engine.history().lastTurn()
   }
 
+  async child(path: readonly string[]): ReturnType<Session['child']> {
+    const given = demand(decodeChildPath(path))
+    if (this.#closed) throw createClosedError()
+    const { principal, newId } = this.#init
+    const engine = await readChild(this.#init.engine, given)
+    if (this.#closed) throw createClosedError()
+    const reader = { leave: () => void child.close() }
+    const child = createSession({
+      engine,
+      principal,
+      newId,
+      onClose: () => void this.#readers.delete(reader),
+      fork: () => Promise.reject(createCopyError()),
+    })
+    this.#readers.add(reader)
+    return child
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#close())
   }
@@ -415,6 +437,10 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
       return bound
     },
   })
+}
+
+function createCopyError(): BatonError {
+  return new BatonError({ code: 'illegal_input', message: 'the session of a call cannot be copied' })
 }
 
 const toBatch = (answer: Accepted | Refused): readonly (Accepted | Refused)[] => [answer]

@@ -47,6 +47,8 @@ const INDEX = 'the index of messages'
 export class SessionStream {
   readonly #init: SessionStreamOptions
   readonly #readers = new Set<StreamReader>()
+  /** Callbacks of `onRecord`. */
+  readonly #followers = new Set<(record: SessionRecord) => void>()
   /** Callbacks of `onClientsGone`. */
   readonly #clients = new Set<() => void>()
   /** Has taken every published record. Created for the first reader or live piece, and after records were missed. */
@@ -98,6 +100,7 @@ export class SessionStream {
     this.#publishedEpoch = record.epoch
     const events = this.#edge?.takeRecord(record)
     if (events) for (const reader of this.#readers) reader.takeRecord(record, events)
+    for (const follow of this.#followers) follow(record)
     for (const fact of record.facts) {
       if (fact.type === 'model-started') this.#lastAttempt = fact.attempt
       if (fact.type === 'host-restarted') this.#tellClients()
@@ -131,6 +134,12 @@ export class SessionStream {
     const own = (): void => callback()
     this.#clients.add(own)
     return () => void this.#clients.delete(own)
+  }
+
+  /** Calls back with each record that is published from now on; returns what ends it. */
+  onRecord(callback: (record: SessionRecord) => void): () => void {
+    this.#followers.add(callback)
+    return () => void this.#followers.delete(callback)
   }
 
   /** Wakes readers that wait for a record, or for the session to be opened again. */

@@ -7,6 +7,7 @@ import { findApproval, findChild, findClosed, isMedia, itemsFor, NOTHING_SPENT, 
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
 import { readWaitingAnswer } from '../session/details.ts'
+import { RecordTail } from '../session/record-tail.ts'
 import { insist, NO_ANSWER } from '../session/submit.ts'
 import { nameMediaBlob } from '../work/media.ts'
 import { shortenText } from '../work/tool-result.ts'
@@ -22,6 +23,8 @@ export interface LinkedChild extends SessionEngine {
 export interface ChildLinkOptions {
   readonly callId: string
   readonly parent: SessionEngine
+  /** Records of the calling session. */
+  readonly told: RecordTail
   /**
    * Opens the child's session, or makes it if its parent has read nothing of it and it need not end.
    * @throws BatonError `unknown_session` if there is none and it may not be made, `tool_gone` while the calling agent lacks
@@ -30,6 +33,8 @@ export interface ChildLinkOptions {
   readonly open: (child: Child) => Promise<LinkedChild>
   readonly timers: Timers
   readonly log: Logger
+  /** Called whenever the child is open. */
+  readonly onOpen: () => void
 }
 
 /** Milliseconds that a report may wait if it has only counts. */
@@ -119,12 +124,15 @@ export class ChildLink {
     const child = await this.#open(entry)
     if (!child) return
     this.#child = child
+    this.#init.onOpen()
+    const tail = new RecordTail(child.stream)
     try {
       const { parent } = this.#init
       const lost = findContradiction(child, entry, parent) ?? (await findOtherRecord(child, entry, parent))
       if (lost) await this.#submit({ type: 'child-lost', callId: entry.callId, ...lost })
-      else await this.#pump(child)
+      else await this.#pump(child, tail)
     } finally {
+      tail.stop()
       await child.close()
       this.#child = undefined
     }
@@ -175,7 +183,7 @@ export class ChildLink {
   }
 
   /** Passes both logs on until the child is closed here, or nothing is owed to it. */
-  async #pump(child: LinkedChild): Promise<void> {
+  async #pump(child: LinkedChild, tail: RecordTail): Promise<void> {
     const { parent } = this.#init
     for (let failures = 0; !this.#isLeft && !child.isClosed();) {
       // Created ahead of the look: they resolve with whatever follows.
@@ -183,7 +191,7 @@ export class ChildLink {
       const entry = this.#entry
       if (!entry) return
       try {
-        const isBusy = (await this.#tell(child, entry)) || (await this.#report(child))
+        const isBusy = (await this.#tell(child, entry)) || (await this.#report(child, tail))
         failures = 0
         if (!isBusy) await this.#orLeft(Promise.race(this.#hold ? [...moved, this.#hold.over] : moved))
       } catch (cause) {
@@ -196,18 +204,15 @@ export class ChildLink {
 
   /** Tells the child what its parent's log says. Returns whether there was anything. */
   async #tell(child: LinkedChild, { callId, told, began }: Child): Promise<boolean> {
-    const { parent } = this.#init
+    const { parent, told: tail } = this.#init
     const from = child.state().parent?.pos ?? -1
     if (told <= from) return false
-    let to = from
-    let mark = ''
-    const items: ParentItem[] = []
-    for await (const record of parent.stream.records(Math.max(from + 1, began))) {
-      items.push(...itemsFor([record], callId))
-      to = record.pos
-      mark = markOf(record)
-    }
-    if (to === from) return false
+    const records = await tail.from(Math.max(from + 1, began))
+    const last = records.at(-1)
+    if (!last) return false
+    const { pos: to } = last
+    const mark = markOf(last)
+    const items = itemsFor(records, callId)
     const complete = await Promise.all(items.map((item) => this.#complete(child, item)))
     const birth = parent.state().birth
     const [answer = NO_ANSWER] = await child.submit([{ type: 'parent-told', birth, from, to, mark, items: complete }])
@@ -237,13 +242,13 @@ export class ChildLink {
   }
 
   /** Tells the parent what the child's log says. Returns whether there was anything; counts alone wait for more. */
-  async #report(child: LinkedChild): Promise<boolean> {
+  async #report(child: LinkedChild, tail: RecordTail): Promise<boolean> {
     const { callId } = this.#init
     const isDue = this.#hold?.isOver === true
     // Used up by this look, whether or not it reports.
     if (isDue) this.#endHold()
     const from = this.#entry?.pos ?? -1
-    const records = await readAll(child, from)
+    const records = await readAll(child, tail, from)
     const entry = this.#entry
     if (records.length === 0 || entry?.pos !== from) return false
     const { spec, agent } = child.world
@@ -369,15 +374,14 @@ async function findOtherRecord(child: LinkedChild, entry: Child, parent: Session
 }
 
 /** Records after a position, up to the newest folded one; none if the log cannot be read yet. */
-async function readAll(child: LinkedChild, from: number): Promise<readonly SessionRecord[]> {
+async function readAll(child: LinkedChild, tail: RecordTail, from: number): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = []
-  for (let next = from + 1; next <= child.state().pos;) {
-    const before = next
-    for await (const record of child.stream.records(next)) {
-      records.push(record)
-      next = record.pos + 1
-    }
-    if (next === before) return []
+  // Record 0 of a child names its parent.
+  for (let next = Math.max(from + 1, 1); next <= child.state().pos;) {
+    const read = await tail.from(next)
+    if (read.length === 0) return []
+    records.push(...read)
+    next += read.length
   }
   return records
 }

@@ -5,6 +5,7 @@ import type { Child, FactOf } from '@baton/core/machine'
 import { findChild } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
+import { RecordTail } from '../session/record-tail.ts'
 import type { LinkedChild } from './child-link.ts'
 import { ChildLink } from './child-link.ts'
 import { createChildAgent, findDelegation, nameChild } from './child-agent.ts'
@@ -32,8 +33,12 @@ export interface ChildLinksOptions {
 export class ChildLinks {
   readonly #init: ChildLinksOptions
   readonly #links = new Map<string, ChildLink>()
+  /** Set while somebody waits for the next child. */
+  #opening: PromiseWithResolvers<void> | undefined
   /** Links that are ending. */
   readonly #leaving = new Set<Promise<void>>()
+  /** Records of the calling session, while it has children here. */
+  #tail: RecordTail | undefined
   #isClosed = false
 
   constructor(init: ChildLinksOptions) {
@@ -45,7 +50,16 @@ export class ChildLinks {
     if (this.#isClosed || this.#links.has(callId)) return
     const { session, timers, log } = this.#init
     const open = async (child: Child): Promise<LinkedChild> => await this.#init.open(this.#describe(child))
-    const link = new ChildLink({ callId, parent: session, open, timers, log })
+    this.#tail ??= new RecordTail(session.stream)
+    const link = new ChildLink({
+      callId,
+      parent: session,
+      told: this.#tail,
+      open,
+      timers,
+      log,
+      onOpen: () => this.#tellOpened(),
+    })
     this.#links.set(callId, link)
     link.start()
   }
@@ -54,6 +68,10 @@ export class ChildLinks {
     const link = this.#links.get(callId)
     if (!link) return
     this.#links.delete(callId)
+    if (this.#links.size === 0) {
+      this.#tail?.stop()
+      this.#tail = undefined
+    }
     const left = link.leave()
     this.#leaving.add(left)
     void left.then(() => this.#leaving.delete(left))
@@ -61,13 +79,24 @@ export class ChildLinks {
 
   /** The open child of a call. */
   find(callId: string): LinkedChild | undefined {
-    return this.#links.get(callId)?.child
+    const child = this.#links.get(callId)?.child
+    return child?.isClosed() === false ? child : undefined
+  }
+
+  /** Resolves when the next child is open. */
+  opened(): Promise<void> {
+    return (this.#opening ??= Promise.withResolvers()).promise
   }
 
   /** Passes a change of the calling agent on to the open children. Never rejects. */
   async adopt(): Promise<void> {
     const open = [...this.#links].flatMap(([callId, { child }]) => (child ? [{ callId, child }] : []))
     await Promise.all(open.map(({ callId, child }) => this.#adopt(callId, child)))
+  }
+
+  #tellOpened(): void {
+    this.#opening?.resolve()
+    this.#opening = undefined
   }
 
   async #adopt(callId: string, child: LinkedChild): Promise<void> {

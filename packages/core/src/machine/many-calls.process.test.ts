@@ -11,7 +11,7 @@ const MANY = 3000
 
 /** A session whose model is about to answer, with an agent that may have this many calls. */
 function open(count: number, parallelCalls: number): TestSession {
-  const tools = [serverTool('act'), serverTool('alone', { parallel: false })]
+  const tools = [serverTool('act'), serverTool('look', { effect: 'pure' }), serverTool('alone', { parallel: false })]
   return new TestSession({ tools, limits: { callsPerTurn: count, parallelCalls } }).user('go')
 }
 
@@ -53,6 +53,7 @@ const RESULT: Input = {
   attempt: 1,
   outcome: { type: 'ok', content: [{ type: 'text', text: 'done' }] },
 }
+const RESTART: Input = { type: 'host-restarted', downMs: 0 }
 const INTERRUPT: Input = { type: 'interrupt', reason: 'enough', heard: { type: 'all' } }
 
 test.each<[string, string, number, Input | undefined]>([
@@ -64,6 +65,7 @@ test.each<[string, string, number, Input | undefined]>([
   ['a result that makes place for one that waits', 'act', 8, RESULT],
   ['a result of one that ran alone', 'alone', 8, RESULT],
   ['an interrupt of many that run', 'act', MANY, INTERRUPT],
+  ['a restart while many run, which run again', 'look', MANY, RESTART],
 ])('%s', async (what, name, parallelCalls, input) => {
   const counts: number[] = []
   for (const count of [FEW, MANY]) {
