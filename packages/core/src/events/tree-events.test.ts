@@ -6,6 +6,7 @@ import { createHistory } from '../machine/history.ts'
 import { applyRecord } from '../machine/apply.ts'
 import { initialState } from '../machine/state.ts'
 import { readStart } from './projection.ts'
+import { readRequest } from './requests.ts'
 import { SessionProjection } from './projection.ts'
 import type { SessionEvent } from './session-event.ts'
 
@@ -130,7 +131,7 @@ test('a question of an agent below has its path', () => {
   )
 })
 
-/** Events of the newest record, for a reader that began `records` records earlier, and for one that has read the log. */
+/** Events of the newest record, to a reader that began some records earlier, and to one that has read the whole log. */
 function readBoth(session: TestSession, records: number): readonly [unknown, unknown] {
   const { length } = session.records
   const replay = (): TestSession['records'] => session.records.slice(0, length - records)
@@ -171,3 +172,16 @@ test.each(['approve', 'deny', 'edit'] as const)(
     expect(after).toContainEqual(expect.objectContaining({ type: 'request-withdrawn', requestId: APPROVAL.id }))
   },
 )
+
+test('each event of a request opens or closes it, whatever its kind', () => {
+  const session = says(begun(), { waits: true, requests: [APPROVAL] })
+  const asked = newest(session).flatMap((event) => readRequest(event) ?? [])
+  expect(asked).toMatchObject([
+    { type: 'approval', id: APPROVAL.id, callId: PAY.callId, asked: { call: { path: PATH } } },
+  ])
+  session.send({ type: 'approval', approvalId: APPROVAL.id, principal: 'ann', decision: 'approve' })
+  const over = [{ type: 'over', id: APPROVAL.id, callId: PAY.callId }]
+  expect(newest(session).flatMap((event) => readRequest(event) ?? [])).toEqual(over)
+  says(session, { closed: [APPROVAL.id] })
+  expect(newest(session).flatMap((event) => readRequest(event) ?? [])).toEqual(over)
+})
