@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isDeeper, isJsonObject, parseJson } from '../json.ts'
 import { describeEnd } from '../machine/render.ts'
-import type { CallFact, CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
+import type { CallFact, CallProposal, FactOf, Settlement } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { Call, CallState, State } from '../machine/state.ts'
@@ -158,24 +158,6 @@ export class CallViews {
     return (this.#known ??= { views: new Map(), notes: new Map(), changed: new Set() })
   }
 }
-
-export function isCallFact(fact: Fact): fact is CallFact {
-  return CALL_FACTS.has(fact.type)
-}
-
-const CALL_FACTS: ReadonlySet<string> = new Set<CallFact['type']>([
-  'approval-requested',
-  'approval-decided',
-  'question-asked',
-  'question-answered',
-  'call-started',
-  'call-offered',
-  'call-claimed',
-  'call-returned',
-  'call-taken-over',
-  'call-clock-set',
-  'call-settled',
-])
 
 type CallAbout = Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'>
 

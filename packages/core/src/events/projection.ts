@@ -4,13 +4,14 @@ import type { LiveFrame } from '../agent/front-session.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { CallFact, Fact, FactOf, InputBody } from '../machine/fact.ts'
+import { isCallFact } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { State } from '../machine/state.ts'
 import { findRelayed } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import type { ChildFact } from './child-views.ts'
-import { CallViews, isCallFact, readKnownCalls, readQuestion } from './call-views.ts'
+import { CallViews, readKnownCalls, readQuestion } from './call-views.ts'
 import type {
   AnswerView,
   EventBody,
