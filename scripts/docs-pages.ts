@@ -29,6 +29,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'effect',
       'mcp-server',
       'sub-agents',
+      'background',
       'other-agents',
       'events',
       'client-tools',

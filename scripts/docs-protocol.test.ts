@@ -49,7 +49,7 @@ test('every request of the schema stands on the page, with its fields and what t
 })
 
 test('every event of the schema stands on the page, with its fields', () => {
-  const shapes = listShapes(SESSION_EVENT_SCHEMA, ['cursor', 'at'])
+  const shapes = listShapes(SESSION_EVENT_SCHEMA, ['cursor', 'at', 'path'])
   const events = new Map(readEvents().map(({ name, fields }) => [name, namesOf(fields)]))
   expect([...events.keys()]).toEqual(shapes.map(({ type }) => type))
   for (const { type, fields } of shapes) {
@@ -96,7 +96,7 @@ test('every field of a device has its meaning, wherever its type is declared', (
 test('the page of errors has every sentence with which a call ends', () => {
   const code = readFileSync(join(REPOSITORY, 'packages/core/src/machine/render.ts'), 'utf8')
   const sentences = [...code.matchAll(/^ {2}\['[\w-]+', '([^']+)'\],$/gm)].map(([, sentence = '']) => sentence)
-  expect(sentences).toHaveLength(12)
+  expect(sentences).toHaveLength(14)
   const errors = readFileSync(join(REPOSITORY, 'docs/error-handling.md'), 'utf8')
   for (const sentence of sentences) expect(errors).toContain(`| ${sentence} |`)
 })

@@ -88,7 +88,7 @@ ${describeFrames()}
 
 ## Events
 
-Each event has its \`type\`, its \`cursor\` (where to continue after it), and the fields below.
+Each event has its \`type\`, its \`cursor\` (where to continue after it), and the fields below. One of an agent below has \`path\`: the delegated calls that lead to it, the session's own first, each as \`{ callId, agent }\`.
 
 | Event | Comes again |
 |---|---|

@@ -19,6 +19,11 @@ const DAY = 24 * HOUR
  * the page.
  */
 const BOUNDS: readonly (readonly [page: string, words: string, file: string, name: string, value: number])[] = [
+  ['background', 'up to 2,000 characters of the outcome', 'core/src/machine/spec', 'noteChars', 2000],
+  ['background', 'and the last 32 that have ended', 'core/src/machine/spec', 'endedTasks', 32],
+  ['background', 'up to 600 seconds', 'core/src/machine/spec', 'waitSeconds', 600],
+  ['background', 'After 20 turns in a row', 'core/src/machine/spec', 'wakes', 20],
+  ['background', '| `tasks` | 16 |', 'core/src/machine/spec', 'tasks', 16],
   ['chat', 'an answer that ended in the last 5 minutes', 'server/src/http/handler-parts', 'replayMs', 5 * MINUTE],
   ['chat', '(at most 50)', 'server/src/http/chat-request', 'EARLIER_MAX', 50],
   ['chat', 'One request may have 1 MiB (`socketBytes`)', 'server/src/websocket/limits', 'socketBytes', MIB],

@@ -107,6 +107,11 @@ export const REFUSALS: Readonly<Record<RequestType, Refusals>> = {
     illegal_input: NO_SESSION,
     invalid_event: '`turn` is not an answer of this session, or `heard` is not a position in one. The turn continues',
   },
+  'call.tasks': { illegal_input: NO_SESSION },
+  'call.cancel': {
+    illegal_input: `${NO_SESSION}. Or it is a call of the running turn that no agent does: interrupt the turn`,
+    call_over: 'the call has settled, or the session has no such call',
+  },
   'speech.played': { illegal_input: NO_SESSION, invalid_event: '`message` is not an answer of this session' },
   'approval.decide': {
     illegal_input: NO_SESSION,

@@ -282,6 +282,22 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: 'packages/temporal/src/long-waits.deep.test.ts', name: 'is opened once when its worker has failed' },
   },
   {
+    file: 'packages/temporal/src/workflow/child-lanes.ts',
+    within: '#pump',
+    repeats: 'what is owed to a child whose workflow, or whose log, could not be reached',
+    bound: 'while the session owes it; a child that was started four times without any record of it being read is lost',
+    same: 'the child’s workflow id, and the positions in both logs',
+    test: { file: 'packages/temporal/src/workflow/lanes.property.test.ts', name: 'signals that are late' },
+  },
+  {
+    file: 'packages/temporal/src/workflow/parent-lane.ts',
+    within: '#pump',
+    repeats: 'a report whose log could not be read',
+    bound: 'until the caller has it, or its workflow is not running: it asks when it is back',
+    same: 'the position up to which the caller has read the log',
+    test: { file: 'packages/temporal/src/workflow/lanes.property.test.ts', name: 'signals that are late' },
+  },
+  {
     file: 'packages/temporal/src/workflow/work-under-way.ts',
     within: '#follow',
     repeats: 'work that could not start',

@@ -69,8 +69,8 @@ const ROWS: readonly Row[] = [
   [
     'a copy has what waits',
     `${SESSION}/copy-session.ts`,
-    'queue.length + children.length === 0',
-    'children.length === 0',
+    'attempt === null && queue.length === 0',
+    'attempt === null',
     `${LOCAL}/handles.test.ts`,
   ],
   [

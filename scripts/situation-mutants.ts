@@ -6,8 +6,8 @@ export const SITUATION_MUTANTS: readonly Mutant[] = [
   {
     name: 'a late result is told each time it comes',
     file: 'packages/core/src/machine/calls.ts',
-    from: 'return updateCall({ ...state, recentCalls, detached }, callId, (call) => ({ ...call, tellLate: false }))',
-    to: 'return { ...state, recentCalls, detached }',
+    from: 'return findTask(tasks, callId) ? next : updateCall(next, callId, (call) => ({ ...call, tellLate: false }))',
+    to: 'return next',
     test: { file: 'packages/core/src/machine/calls.test.ts' },
   },
   {

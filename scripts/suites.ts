@@ -143,6 +143,13 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     needs: TEMPORAL,
   },
   {
+    name: 'trees over Temporal',
+    files: ['packages/temporal/src/trees.*'],
+    tier: 'nightly',
+    seconds: 120,
+    needs: TEMPORAL,
+  },
+  {
     name: 'Temporal for long',
     files: [
       'packages/temporal/src/long-sessions.*',

@@ -12,16 +12,16 @@ const HOSTILE = `${LOCAL}/hostile-children.test.ts`
 export const TREE_MUTANTS: readonly Mutant[] = [
   {
     name: 'the name of a child has a random part',
-    file: `${TREE}/child-agent.ts`,
+    file: 'packages/runtime/src/catalog/child-agent.ts',
     from: 'digest(`${parent}\\n${callId}`)',
     to: 'digest(`${parent}\\n${callId}${Math.random()}`)',
     test: { file: CRASHES, name: 'before its task' },
   },
   {
     name: 'a child is told from now on, and not from where it has read',
-    file: `${TREE}/child-link.ts`,
-    from: 'await tail.from(Math.max(from + 1, began))',
-    to: 'await tail.from(parent.state().pos)',
+    file: `${TREE}/lane-reading.ts`,
+    from: 'await log.from(Math.max(from + 1, began))',
+    to: 'await log.from(engine.state().pos)',
     test: { file: CRASHES, name: 'before the child hears it' },
   },
   {
@@ -33,14 +33,14 @@ export const TREE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'other records at a position that was read go unnoticed',
-    file: `${TREE}/child-link.ts`,
+    file: `${TREE}/lane-reading.ts`,
     from: 'return record !== undefined && markOf(record) !== read.mark',
     to: 'return record === undefined && read.pos < -1',
     test: { file: LOGS, name: 'a backup of' },
   },
   {
     name: 'the log of another call is believed',
-    file: `${TREE}/child-link.ts`,
+    file: `${TREE}/lane-reading.ts`,
     from: 'place.birth !== own.birth || place.callId !== entry.callId',
     to: 'place.birth !== own.birth',
     test: { file: LOGS, name: 'replaced by the log of another call' },
@@ -117,7 +117,7 @@ export const TREE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a policy of the caller is not asked about calls below',
-    file: `${TREE}/child-agent.ts`,
+    file: 'packages/runtime/src/catalog/child-agent.ts',
     from: 'inherits.policies ? caller.approvalPolicy : undefined',
     to: 'inherits.policies ? undefined : undefined',
     test: { file: `${LOCAL}/delegate.test.ts`, name: 'a policy of the caller' },

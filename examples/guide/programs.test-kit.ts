@@ -23,6 +23,9 @@ the editor has: See you on Wednesday!
 export const SAID: Readonly<Record<string, readonly string[]>> = {
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
+  'background.ts': [
+    'I am writing it. Ask me anything else meanwhile.\nreport.write is running\nYour report is ready: Oslo has 717,710 people.\nstarted 2 times, with 1 key',
+  ],
   'check-answer.ts': [
     'sent back by order: it may come only after "scan" gave a result in this turn. Call "scan" first\n' +
       'sent back by check: "evidence" names what has no result: look_up\n' +

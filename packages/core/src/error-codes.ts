@@ -107,6 +107,10 @@ export const TOOL_ERROR_CODES = {
     'The model called an agent, and its share of limits.treeSessions is 0.',
     'Raise limits.treeSessions of the first agent, or limits.sessions of the tool that called this one.',
   ),
+  too_many_tasks: provider(
+    'The model called a tool in the background while limits.tasks tasks were open.',
+    'Raise limits.tasks of the agent, or let it wait for its tasks.',
+  ),
   call_denied: caller('A person or a policy denied the call.', 'Nothing: the model reads the error.'),
   approval_expired: caller('The call was not approved in time.', 'Raise approvalMs, or approve faster.'),
   result_too_large: peer(

@@ -1,6 +1,7 @@
 // The requests of wire version 2, as an app sends them, with the fields of their answers: types, checks and JSON Schema.
 // docs/protocol-2-reference.md is generated from here, so the comments are the page's text.
 import type {
+  CallView,
   ChatMessage,
   ContentPart,
   JsonValue,
@@ -329,12 +330,18 @@ export const REQUESTS = {
       heard: s.optional(Heard),
       /** Whether to keep or withdraw queued inputs; `keep` by default. */
       queue: s.optional(s.word('keep', 'withdraw')),
+      /** Whether calls in the background continue; `keep` by default. */
+      tasks: s.optional(s.word('keep', 'cancel')),
     },
     answer: {
       /** The answer whose turn was ended; absent if no turn was running, or not the named one. */
       turn: s.optional(MessageId),
     },
   },
+  /** Calls in the background: the open ones, and the last 32 that have ended, oldest first. */
+  'call.tasks': { given: {}, answer: { tasks: s.list(s.typed<CallView>(s.object)) } },
+  /** Ends a call in the background, or a delegated call of the running turn. The model learns of it with the next input. */
+  'call.cancel': { given: { callId: s.name }, answer: {} },
   /**
    * Reports that a voice has played this many UTF-16 units of the answer `message`, such as up to the `end` of a
    * sentence; 0: it begins with the answer. It counts if an interrupt does not say how much was heard. The newest

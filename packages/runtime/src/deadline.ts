@@ -3,6 +3,7 @@
 import type { BatonError, Clock, Environment, TimerOptions, Timers } from '@baton/core/internal'
 import { pause, readMonotonicMs } from '@baton/core/internal'
 import type { State } from '@baton/core/machine'
+import { detachedCalls } from '@baton/core/machine'
 
 /** The longest delay `setTimeout` accepts. A longer timer fires early, and its caller sets it again. */
 const DELAY_MAX_MS = 2 ** 31 - 1
@@ -66,9 +67,13 @@ export async function waitForTurns(
   while (isBusy() && readMonotonicMs(clock) < untilMs) await pause(timers, LOOK_MS)
 }
 
-/** Whether a turn or a detached tool is running. */
-export function hasRunningWork({ turn, step, detached }: State): boolean {
-  return turn !== null || detached.length > 0 || (step?.calls ?? []).some(({ state }) => state === 'started')
+/**
+ * Whether a turn or a detached tool is running. Other tasks continue after a restart, and may take days: nothing
+ * waits for them.
+ */
+export function hasRunningWork(state: State): boolean {
+  const { turn, step } = state
+  return turn !== null || detachedCalls(state).length > 0 || (step?.calls ?? []).some(({ state }) => state === 'started')
 }
 
 /** Microtasks to wait before starting a system timer; an in-memory store has finished by then. */

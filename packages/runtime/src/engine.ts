@@ -54,21 +54,27 @@ export interface SessionEngine extends SessionReplica {
    * rejects.
    */
   abortedCalls?(): Promise<void> | undefined
-  /** The open session of a delegated call; undefined while it is being opened. Absent where there are none. */
-  child?(callId: string): SessionEngine | undefined
-  /** Resolves when the next session of a delegated call is open. Absent where there are none. */
+  /** The session of a delegated call; undefined while its owner opens it. Absent where there are none. */
+  child?(callId: string): FoundSession
+  /** Resolves when the next session of a delegated call is open in this process. Absent where others open them. */
   childOpened?(): Promise<void>
   /** Reads the log of a session in this one's tree; nothing if there is none. Absent where there are none. */
   readBelow?(session: string, fromPos: number): AsyncIterable<SessionRecord>
 }
 
-/** The open session below that makes a relayed request; undefined while it is being opened. */
-export function findBelow(root: SessionEngine, request: string): SessionEngine | undefined {
+/** A promise where this process only reads the session, and may have to open it. It never rejects. */
+export type FoundSession = SessionEngine | undefined | Promise<SessionEngine | undefined>
+
+/** The session below that makes a relayed request; undefined while it is being opened. */
+export function findBelow(root: SessionEngine, request: string): FoundSession {
   const asked = root
     .history()
     .relayed()
     .find(({ id }) => id === request)
-  return asked?.path.reduce<SessionEngine | undefined>((above, { callId }) => above?.child?.(callId), root)
+  return asked?.path.reduce<FoundSession>((above, { callId }) => {
+    if (above && 'then' in above) return above.then((found) => found?.child?.(callId))
+    return above?.child?.(callId)
+  }, root)
 }
 
 /** Implemented by hosts that can copy a session's log. */

@@ -1,10 +1,18 @@
 // Building blocks of hosts: the work of one effect, sessions over an engine, the catalog of agents and models.
 // @internal: names may change in any version.
-export type { CopyingEngine, Engine, OpenedSession, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
+export type {
+  CopyingEngine,
+  Engine,
+  FoundSession,
+  OpenedSession,
+  SessionEngine,
+  SessionOpening,
+  SessionReplica,
+} from './engine.ts'
 export { SYSTEM_TIME, startSessionClock, within, SharedTimers, hasRunningWork, waitForTurns } from './deadline.ts'
 export type { Limit } from './deadline.ts'
 export { createDefaultLog, createCatalog } from './catalog/catalog.ts'
-export { describeThrown } from './describe-thrown.ts'
+export { describeThrown, hideSecrets } from './describe-thrown.ts'
 export type { Catalog, SessionWorld } from './catalog/catalog.ts'
 export type { AgentChoice, CatalogOptions, SessionIdentity, SessionParts } from './catalog/catalog-options.ts'
 export { findPermissionRefusal } from './work/permitted.ts'
@@ -12,9 +20,10 @@ export { SourceTools } from './catalog/source-tools.ts'
 export type { SourceToolsOptions } from './catalog/source-tools.ts'
 export { OpenWorld } from './catalog/open-world.ts'
 export type { OpenWorldOptions } from './catalog/open-world.ts'
-export { ChildLinks } from './tree/child-links.ts'
+export { ChildLinks, describeChild, findChildAgent } from './tree/child-links.ts'
 export type { ChildLinksOptions, ChildOpening, ChildPlace } from './tree/child-links.ts'
 export type { LinkedChild } from './tree/child-link.ts'
+export * from './tree/lane-reading.ts'
 export { copySession } from './session/copy-session.ts'
 export { openEvents } from './session/reader.ts'
 export { SessionStream } from './session/stream.ts'

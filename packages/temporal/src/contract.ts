@@ -9,7 +9,8 @@ import type {
   TurnStop,
   Usage,
 } from '@baton/core/internal'
-import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
+import type { AwaitedEffect, HostReport, Input, InputOf, SessionRecord, State } from '@baton/core/machine'
+import type { ChildPlace } from '@baton/runtime'
 import type { PackedState } from './workflow/pack-state.ts'
 
 /** The task queue shared by workers and by the hosts that start sessions and goals. */
@@ -20,6 +21,10 @@ export const SESSION_WORKFLOW = 'baton.session'
 export const GOAL_WORKFLOW = 'baton.goal'
 /** The Update that submits inputs to a session. */
 export const SUBMIT = 'baton.submit'
+/** The signal from a session to the session of one of its calls. */
+export const TOLD = 'baton.told'
+/** The signal from the session of a call to the session that calls. */
+export const REPORTED = 'baton.reported'
 /** The Query for a session's current state. */
 export const STATE = 'baton.state'
 /** The failure type of an activity that could not begin: none of its work was done. */
@@ -48,6 +53,16 @@ export interface Identity {
   readonly meta: JsonObject
   /** Set for a goal: overrides parts of its agent. */
   readonly goal?: GoalTerms
+  /** Set for the session of a delegated call. */
+  readonly child?: ChildIdentity
+}
+
+/** A session's place below the session that calls, which selects its agent. */
+export interface ChildIdentity {
+  readonly place: ChildPlace
+  readonly caller: Identity
+  /** Birth of the root: another session may have its name. */
+  readonly rootBirth: string
 }
 
 /** A goal's changes to its agent. */
@@ -69,6 +84,39 @@ export interface SessionStart {
   readonly tuning?: Tuning
   /** State of the previous run. */
   readonly carried?: Carried
+  /** For the session of a delegated call. */
+  readonly link?: LinkStart
+}
+
+/** The caller's part of a child's start. */
+export interface LinkStart {
+  /** Position up to which the caller has read the child's log; -1: nothing of it. */
+  readonly read: number
+  /** Position in the caller's log up to which the child has read, according to the caller. */
+  readonly toldTo: number
+  /** Items after that position: the task, for a new log. */
+  readonly told?: InputOf<'parent-told'>
+}
+
+/** The argument of `baton.told`. */
+export interface Told {
+  /** Birth of the caller's log. */
+  readonly birth: string
+  readonly input?: InputOf<'parent-told'>
+  /** Position up to which the caller has read the child's log. The child reports the rest, and its own position. */
+  readonly read?: number
+  /** The caller, which may have another agent by now. */
+  readonly caller?: Identity
+}
+
+/** The argument of `baton.reported`. */
+export interface Reported {
+  readonly callId: string
+  /** Birth of the caller's log. */
+  readonly birth: string
+  readonly input?: InputOf<'child-reported'>
+  /** Position up to which the child has read the caller's log: later items are sent again. */
+  readonly read?: number
 }
 
 /** The id of a goal's single input. */
@@ -101,6 +149,25 @@ export interface Carried {
   readonly identity: Identity
   readonly unpublished: readonly SessionRecord[]
   readonly searchFields?: readonly SearchField[]
+  readonly children?: readonly CarriedChild[]
+  readonly parent?: CarriedParent
+}
+
+/** Knowledge of a child that its caller's next run needs. */
+export interface CarriedChild {
+  readonly callId: string
+  readonly workflow: string
+  /** Position up to which it has this log; absent while that is unknown. */
+  readonly toldTo?: number
+  /** Name of the agent that it knows its caller by. */
+  readonly agent: string
+}
+
+/** Knowledge of its caller that a child's next run needs. */
+export interface CarriedParent {
+  /** Position up to which the caller has read the log; absent while it is not running. */
+  readonly reportedTo?: number
+  readonly news?: News
 }
 
 /** An Update's argument. */
@@ -164,7 +231,11 @@ export interface Decided {
   readonly answers: Answers
   /** Plans by effect key, for each effect without an activity. */
   readonly plans: Readonly<Record<string, WorkPlan>>
+  /** For the session of a call: whether its caller must hear of these records, at once or with the next report. */
+  readonly news?: News
 }
+
+export type News = 'now' | 'later'
 
 /**
  * Task queue and time limits of a piece of work. They are recorded, so that other settings do not change work already
@@ -204,6 +275,48 @@ export type WorkEffectData = Extract<AwaitedEffect, { readonly type: 'call-model
 export interface PublishJob {
   readonly session: string
   readonly records: readonly SessionRecord[]
+  readonly under?: PublishedUnder
+}
+
+/** The root of a published child. */
+export interface PublishedUnder {
+  readonly root: string
+  readonly birth: string
+}
+
+/** The parts of a job that begins once the log has the session's records. */
+export type LaneJob = Pick<WorkJob, 'identity' | 'pos' | 'records' | 'birth'>
+
+/** The argument of `baton.tell`. */
+export interface TellJob extends LaneJob {
+  readonly callId: string
+  /** Position up to which the child has read this log. */
+  readonly from: number
+  /** Whether the child's workflow is to be started. */
+  readonly opens: boolean
+  /** Whether the two logs are to be compared. */
+  readonly compares: boolean
+}
+
+export interface Telling {
+  /** The child's workflow and its identity; absent if it cannot be started now. */
+  readonly child?: Identity
+  readonly told?: InputOf<'parent-told'>
+  /** Position up to which a child to be started has read this log. */
+  readonly toldTo?: number
+  /** The child cannot be followed: this says so. */
+  readonly input?: InputOf<'child-reported'> | InputOf<'child-lost'>
+}
+
+/** The argument of `baton.report`. */
+export interface ReportJob extends LaneJob {
+  /** Position up to which the caller has read this log. */
+  readonly from: number
+}
+
+export interface Reporting {
+  /** Absent if there is nothing to report. */
+  readonly input?: InputOf<'child-reported'>
 }
 
 /** The result of `baton.goal`: documented JSON for callers in any language. */
@@ -237,6 +350,8 @@ export interface BatonActivities {
   'baton.model'(job: WorkJob): Promise<HostReport | undefined>
   'baton.tool'(job: WorkJob): Promise<HostReport | undefined>
   'baton.result'(job: ResultJob): Promise<GoalResult>
+  'baton.tell'(job: TellJob): Promise<Telling>
+  'baton.report'(job: ReportJob): Promise<Reporting>
 }
 
 /** The result of the Query `baton.state`. */

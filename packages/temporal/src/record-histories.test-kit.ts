@@ -3,7 +3,9 @@
 // and run
 // node --conditions=@baton/source packages/temporal/src/record-histories.test-kit.ts VERSION
 import { frontOf } from '@baton/core/internal'
-import { tool } from '@baton/core'
+import type { Session } from '@baton/core'
+import { defineAgent, delegate, tool } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import type { TemporalServer } from '@baton/testing/temporal'
 import { randomUUID } from 'node:crypto'
@@ -36,9 +38,32 @@ const endless = tool({
   execute: (_, { signal }) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
 })
+const order = tool({
+  name: 'order',
+  description: 'orders',
+  input: { type: 'object' },
+  effect: 'once',
+  approval: true,
+  execute: () => 'ordered',
+})
+/** Its tool needs an approval, which people give at the calling session. */
+const clerk = () =>
+  defineAgent({
+    name: 'clerk',
+    model: createScriptedModel({
+      steps: ({ messages }) => (messages.at(-1)?.role === 'tool' ? { text: 'It is ordered.' } : call('order')),
+    }),
+    tools: [order],
+  })
 const call = (name: string): { readonly calls: readonly { readonly name: string; readonly arguments: string }[] } => ({
   calls: [{ name, arguments: '{}' }],
 })
+
+async function approve(session: Session): Promise<void> {
+  await until(async () => (await session.approvals()).length > 0)
+  const [approval] = await session.approvals()
+  await session.decide({ approvalId: approval?.approvalId ?? '', decision: 'approve' })
+}
 
 const SITUATIONS: readonly Situation[] = [
   {
@@ -135,6 +160,38 @@ const SITUATIONS: readonly Situation[] = [
       await client.workflow.execute(GOAL_WORKFLOW, start)
     },
   },
+  {
+    name: 'delegating',
+    init: {
+      steps: [{ calls: [{ name: 'clerk', arguments: '{"task":"Order it."}' }] }, { text: 'done' }],
+      tools: [delegate({ agent: clerk(), description: 'orders' })],
+      host: { idleMs: 300 },
+    },
+    play: async ({ host }, id) => {
+      const session = await host.session(id)
+      const turn = session.send('go')
+      await approve(session)
+      await turn.answer
+      await session.close()
+    },
+  },
+  {
+    name: 'delegating-runs',
+    init: {
+      steps: [{ calls: [{ name: 'clerk', arguments: '{"task":"Order it."}' }] }, { text: 'done' }],
+      tools: [delegate({ agent: clerk(), description: 'orders' })],
+      host: { idleMs: 300, updatesMax: 3 },
+    },
+    play: async ({ host }, id) => {
+      const session = await host.session(id)
+      const turn = session.send('go')
+      await until(async () => (await session.approvals()).length > 0)
+      for (let index = 0; index < 4; index++) await session.describe({ title: `title ${index}` })
+      await approve(session)
+      await turn.answer
+      await session.close()
+    },
+  },
 ]
 
 async function record(server: TemporalServer, { name, init, play }: Situation, folder: string): Promise<void> {
@@ -144,8 +201,16 @@ async function record(server: TemporalServer, { name, init, play }: Situation, f
   const id = randomUUID()
   await play(world, id)
   await until(async () => (await world.handle(id).describe()).status.name !== 'RUNNING')
-  const shown = await server.command(['workflow', 'show', '--workflow-id', id, '--output', 'json'])
+  await save(server, id, file)
+  for await (const { session } of world.store.children(id)) {
+    await until(async () => (await world.handle(session).describe()).status.name !== 'RUNNING')
+    await save(server, session, join(folder, `${name}-child.json`))
+  }
   await world.close()
+}
+
+async function save(server: TemporalServer, workflow: string, file: string): Promise<void> {
+  const shown = await server.command(['workflow', 'show', '--workflow-id', workflow, '--output', 'json'])
   // Removes who ran it and on which machine.
   const anonymous = shown.replaceAll(/\d+@[\w.-]+/g, 'worker').replaceAll(hostname(), 'host')
   writeFileSync(file, `${JSON.stringify(JSON.parse(anonymous))}\n`)

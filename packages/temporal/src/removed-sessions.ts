@@ -4,6 +4,7 @@ import type { BlobStore, LogStore } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { readOpening } from '@baton/runtime'
+import type { PublishedUnder } from './contract.ts'
 import { digest } from './digest.ts'
 
 /** Used instead of a session's name. */
@@ -26,11 +27,14 @@ export async function checkNotRemoved(
   store: Pick<LogStore, 'read' | 'remove'> & { readonly blobs: BlobStore },
   session: string,
   [first]: readonly SessionRecord[],
+  under?: PublishedUnder,
 ): Promise<void> {
   const opened = first?.pos === 0 ? first.facts[0] : undefined
   if (opened?.type !== 'session-opened') return
-  if ((await store.blobs.get(FOLDER, nameRemoved(session, opened.birth))) === undefined) return
-  const now = await readOpening(store, session)
+  const mark = under ? nameRemoved(under.root, under.birth) : nameRemoved(session, opened.birth)
+  if ((await store.blobs.get(FOLDER, mark)) === undefined) return
+  // The record of a child stays under a later root of that name, until that is removed: a child is removed with its root alone.
+  const now = under ? undefined : await readOpening(store, session)
   if (now?.birth === opened.birth) await store.remove(session)
   throw new BatonError({ code: 'store_conflict', message: `session ${session} was removed` })
 }

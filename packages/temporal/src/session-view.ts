@@ -24,7 +24,7 @@ export interface SessionViewOptions {
 }
 
 /** The log where workers put the records of sessions, and which all processes read. */
-export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'remove' | 'health'> & {
+export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'children' | 'remove' | 'health'> & {
   readonly blobs: BlobStore
 }
 
@@ -192,6 +192,17 @@ export class SessionView {
       if (pos === this.replica.state().pos) return history.takeOver(whole)
       await this.#catchUp()
     }
+  }
+
+  /** Reads what the log has by now. Never rejects: a failing store is logged. */
+  async refresh(): Promise<void> {
+    await this.#catchUp()
+  }
+
+  /** Closes it once it has all that the log has. Never rejects. */
+  async finish(): Promise<void> {
+    await this.#catchUp()
+    this.close()
   }
 
   close(): void {

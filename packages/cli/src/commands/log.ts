@@ -1,5 +1,6 @@
 // `baton log SESSION`: shows what happened in a session, for people or as the canonical log.
 import { BatonError } from '@baton/core'
+import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
 import type { Command } from '../command.ts'
@@ -19,6 +20,7 @@ server may be using the same file. "baton sessions list" lists the sessions.
 
 Options:
   --store URL    sqlite:FILE (default: BATON_STORE, then the file of this folder)
+  --children     also show the sessions of agents below, after it and in the order in which they began
   --json         print the canonical log: one fact per line as JSON, without times and host details
 
 Examples:
@@ -31,7 +33,11 @@ export const logCommand: Command = { help: HELP, run: log }
 async function log(words: readonly string[], terminal: Console): Promise<number> {
   const { values, positionals } = readWords(words, {
     command: 'log',
-    options: { store: { type: 'string' }, json: { type: 'boolean', default: false } },
+    options: {
+      store: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      children: { type: 'boolean', default: false },
+    },
     words: ['SESSION'],
   })
   const [session] = positionals
@@ -40,16 +46,31 @@ async function log(words: readonly string[], terminal: Console): Promise<number>
   const location = storeLocation(values.store, terminal.variables, terminal.folder)
   const store = await openStoreToRead(location)
   try {
-    const records: SessionRecord[] = []
-    for await (const record of store.read(session, 0)) records.push(record)
+    const records = await readLog(store, session)
     if (records.length === 0) throw noSession(session, nameOfStore(location))
-    if (values.json)
-      for (const fact of canonicalLog(records)) terminal.write(`${escapeControls(JSON.stringify(fact))}\n`)
-    else writeLines(records, terminal)
+    const logs = [records, ...(values.children ? await readChildren(store, session) : [])]
+    for (const log of logs)
+      if (values.json)
+        for (const fact of canonicalLog(log)) terminal.write(`${escapeControls(JSON.stringify(fact))}\n`)
+      else writeLines(log, terminal)
   } finally {
     await store.close()
   }
   return 0
+}
+
+async function readLog(store: Pick<Store, 'read'>, session: string): Promise<readonly SessionRecord[]> {
+  const records: SessionRecord[] = []
+  for await (const record of store.read(session, 0)) records.push(record)
+  return records
+}
+
+/** Logs of the sessions below, in the order in which they began. */
+async function readChildren(store: Pick<Store, 'read' | 'children'>, root: string): Promise<readonly (readonly SessionRecord[])[]> {
+  const logs: (readonly SessionRecord[])[] = []
+  for await (const { session } of store.children(root)) logs.push(await readLog(store, session))
+  const beginOf = ([first]: readonly SessionRecord[]): number => first?.wallMs ?? first?.nowMs ?? Infinity
+  return logs.filter(({ length }) => length > 0).toSorted((one, other) => beginOf(one) - beginOf(other))
 }
 
 function writeLines(records: readonly SessionRecord[], { write, streams, variables }: Console): void {
@@ -60,7 +81,13 @@ function writeLines(records: readonly SessionRecord[], { write, streams, variabl
     ...(output?.isTTY === true && { columns: () => output.columns ?? 80 }),
     color: wantsColor(output, variables),
   })
-  for (const line of logLines(records)) screen.note(line, 'plain', LOG_MARGIN)
+  for (const line of [...headingOf(records), ...logLines(records)]) screen.note(line, 'plain', LOG_MARGIN)
+}
+
+/** Names the calls that lead to a session below. */
+function headingOf([first]: readonly SessionRecord[]): readonly string[] {
+  const opened = first?.facts.find((fact) => fact.type === 'child-opened')
+  return opened ? ['', `${opened.tools.join(' › ')} (${opened.callId})`] : []
 }
 
 export function noSession(session: string, store: string): BatonError {

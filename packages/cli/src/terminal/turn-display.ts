@@ -146,6 +146,7 @@ const LIMITS: Readonly<Record<LimitName, string>> = {
   cost: 'this turn has reached its cost limit',
   time: 'this turn has reached its time limit',
   output: 'the answer was cut at the maximum number of output tokens',
+  wakes: 'tasks alone began the last turns: say something to go on',
   messages: "older messages are left out because the agent's window is full",
 }
 

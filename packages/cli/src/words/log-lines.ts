@@ -51,8 +51,10 @@ function buildSentence(fact: Fact, nowMs: number, seen: Seen): string | undefine
       if (call) call.startedMs = nowMs
       return undefined
     }
-    case 'call-settled': {
+    case 'call-settled':
+    case 'task-settled': {
       const call = seen.calls.get(fact.callId)
+      if (fact.type === 'call-settled' && fact.task) return `> ${call?.name ?? fact.callId} continues in the background`
       const { mark, words } = describeResult(readCallResult(fact.settlement))
       const took = call ? ` ${duration(nowMs - call.startedMs)}` : ''
       return `${mark} ${call?.name ?? fact.callId}${took}${words}`
@@ -93,6 +95,10 @@ function describeChange(fact: Fact): string | undefined {
       return `a result was ignored: ${fact.reason}`
     case 'history-rewound':
       return `went back to exchange ${fact.exchange}`
+    case 'task-cancelled':
+      return `a call in the background was cancelled by ${fact.principal ?? `the ${fact.by}`}`
+    case 'wakes-held':
+      return `tasks alone began the last ${fact.used} turns: the next one waits for an input`
     case 'summary-finished':
       return 'older exchanges were replaced by a summary'
     case 'host-restarted':
@@ -115,6 +121,7 @@ const PAST = { approve: 'approved', deny: 'denied', edit: 'changed and approved'
 function bodyLine(body: InputBody): string {
   if (body.type === 'user') return `you: ${contentText(body.parts)}`
   if (body.type === 'transcript') return `${body.speaker}: ${body.text}`
+  if (body.type === 'task') return `task ${body.name} has ended (${body.outcome}): ${body.text}`
   return `event ${body.name}${body.message === undefined ? '' : `: ${body.message}`}`
 }
 

@@ -339,6 +339,9 @@ function createCommands(session: FollowedSession): SessionClient {
       order('approval.decide', decision, () =>
         view.state.approvals.every((open) => open.approvalId !== decision.approvalId),
       ),
+    tasks: async () => (await requests.ask('call.tasks', {})).tasks,
+    cancel: (callId) =>
+      order('call.cancel', { callId }, () => view.state.calls.every((open) => open.call.callId !== callId)),
     answer: (answer) =>
       order('question.answer', answer, () =>
         view.state.questions.every((open) => open.questionId !== answer.questionId),

@@ -233,6 +233,10 @@ export interface SessionClient<A extends Agent = Agent> {
    */
   played(place: Requests['speech.played']['given']): Promise<void>
   decide(decision: Decision): Promise<void>
+  /** Calls in the background: the open ones, and the last 32 that have ended. `calls` of a snapshot has the open ones too. */
+  tasks(): Promise<readonly CallView[]>
+  /** Ends a call in the background, or a delegated call of the running turn. */
+  cancel(callId: string): Promise<void>
   answer(answer: QuestionAnswer): Promise<void>
   describe(patch: { readonly title?: string | null; readonly meta?: JsonObject }): Promise<void>
   /** Sets the model and the settings from the next turn on. */

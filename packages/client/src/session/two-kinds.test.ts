@@ -42,6 +42,8 @@ const ROWS: Partial<Readonly<Record<RequestType, Row>>> = {
     ask: (client) => client.interrupt(),
     done: { type: 'turn-finished', message: 't1', turn: 1, stop: 'cancelled', text: '', usage: {} },
   },
+  'call.tasks': { ask: (client) => client.tasks(), answer: () => [{ tasks: [] }, []] },
+  'call.cancel': { ask: (client) => client.cancel('c1') },
   'speech.played': { ask: (client) => client.played({ message: 't1', chars: 3 }) },
   'approval.decide': {
     ask: (client) => client.decide({ approvalId: 'p1', decision: 'approve' }),

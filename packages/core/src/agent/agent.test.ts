@@ -77,7 +77,7 @@ test.each<[string, object]>([
   ['approval must be true, false or a function, not "always"', { approval: 'always' }],
   ['approval must be true, false or a function, not null', { approval: null }],
   ['execute must be a function, not null', { execute: null }],
-  ['onInterrupt must be "cancel", "finish", "detach", not "stop"', { onInterrupt: 'stop' }],
+  ['onInterrupt must be "cancel", "finish", "detach", "background", not "stop"', { onInterrupt: 'stop' }],
   ['parallel must be true or false, not "no"', { parallel: 'no' }],
   ['onInterrupt: "detach" is for a tool with execute, but a client runs this one', { onInterrupt: 'detach' }],
   ['waiting.afterMs must be whole milliseconds from 0 to 2147483647, not -1', { waiting: { afterMs: -1, say: 'x' } }],

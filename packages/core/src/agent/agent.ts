@@ -22,7 +22,7 @@ import type { Model } from './model.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { Permissions } from './permissions.ts'
 import { checkPermissions } from './permissions.ts'
-import { checkOrder, checkStopWhen, checkSources, nameTools } from './check-agent.ts'
+import { checkModel, checkOrder, checkStopWhen, checkSources, nameTools, readBackgroundRules } from './check-agent.ts'
 import type { RESERVED_NAME } from './reserved-name.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { Tool, ToolContext } from './tool.ts'
@@ -73,6 +73,11 @@ export interface AgentOptions<
    * is never accepted unchecked.
    */
   checkAnswer?(answer: AnswerToCheck<OutputOf<Output>>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
+  /**
+   * Tools of sources and clients whose calls run in the background, by name patterns such as `export_*`, as `background`
+   * of `tool()`. The first pattern that fits counts. An agent's own tools say it themselves.
+   */
+  readonly background?: Readonly<Record<string, boolean | 'model'>>
   /** Limits and settings for a kind of program, such as `voice`; the agent's own settings win. */
   readonly profile?: AgentProfile
   /**
@@ -107,6 +112,7 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   readonly firstTool?: string
   readonly order?: readonly OrderRule[]
   readonly stopWhen?: readonly StopRule[]
+  readonly background?: Readonly<Record<string, boolean | 'model'>>
   checkAnswer?(answer: AnswerToCheck<Output>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   readonly limits: Limits
   readonly window: WindowSpec
@@ -178,6 +184,7 @@ export function defineAgent(init: AgentOptions): Agent {
     ...checkOrder(init, names),
     ...(init.stopWhen && { stopWhen: checkStopWhen(init, names) }),
     ...(init.checkAnswer && { checkAnswer: init.checkAnswer }),
+    ...(init.background && { background: readBackgroundRules(init.name, init.background) }),
     limits,
     window,
     retry,
@@ -220,6 +227,7 @@ const AGENT_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
   firstTool: 'text',
   order: 'an array',
   stopWhen: undefined,
+  background: 'an object',
   checkAnswer: 'a function',
   profile: undefined,
   limits: undefined,
@@ -335,9 +343,15 @@ function checkNumbers(agent: string, groups: Readonly<Record<string, object>>): 
 /** Fields without a default, by group. The limits of a tree have theirs in the machine: agents without them keep their hash. */
 const OPTIONAL: Readonly<Record<string, readonly string[]>> = {
   window: ['contextTokens', 'actAtTokens'],
-  limits: ['treeDepth', 'treeSessions', 'children', 'treeRounds', 'treeCalls'],
+  limits: ['treeDepth', 'treeSessions', 'children', 'treeRounds', 'treeCalls', 'tasks', 'wakes'],
 }
-const MOST: Readonly<Record<string, number>> = { treeDepth: 5, treeSessions: 1000, children: 64 }
+const MOST: Readonly<Record<string, number>> = {
+  treeDepth: 5,
+  treeSessions: 1000,
+  children: 64,
+  tasks: 64,
+  wakes: 1000,
+}
 
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })
@@ -366,26 +380,6 @@ export type NeededServices<A extends Agent> =
 type ServicesTaker<T> = T extends { execute(input: never, context: ToolContext<infer Services>): unknown }
   ? (services: Services) => void
   : never
-
-/**
- * Asserts that a value is a model or the id of one. `where` begins the message.
- * @throws BatonError `invalid_agent` for anything else, such as a model of another library
- */
-function checkModel(where: string, model: unknown): asserts model is string | Model {
-  if (typeof model === 'string' && model !== '') return
-  const { id, run, capabilities, doStream } = (typeof model === 'object' && model !== null ? model : {}) as Partial<
-    Model & { readonly doStream: unknown }
-  > // each field is checked
-  const isModel = typeof id === 'string' && id !== '' && typeof run === 'function' && typeof capabilities === 'object'
-  if (isModel) return
-  throw new BatonError({
-    code: 'invalid_agent',
-    message: `${where} must be the id of a model, or a model of Baton, not ${describeValue(model)}`,
-    ...(doStream !== undefined && {
-      hint: 'Convert an AI SDK model with fromAiSdkModel from @baton/models/ai-sdk.',
-    }),
-  })
-}
 
 /** @throws BatonError `invalid_agent` for an unknown setting, or one of the wrong type */
 function checkSettings(where: string, settings: unknown): ModelSettings {

@@ -4,6 +4,7 @@ import { BatonError } from '../errors.ts'
 import { ANSWER_APPROVAL } from '../machine/answer.ts'
 import { SAY_OTHER_AGENT } from './names-elsewhere.ts'
 import { RESERVED_NAME } from './reserved-name.ts'
+import type { Model } from './model.ts'
 import type { Tool } from './tool.ts'
 import type { OrderRule, StopRule } from '../machine/spec.ts'
 import { describeValue } from '../shape/value-reader.ts'
@@ -136,3 +137,35 @@ export function checkStopWhen(
 const STOP_FORM = "A condition is { tool: 'submit' } or { rounds: 5 }."
 
 const FORM = "A rule is { tool: 'refund', after: ['look_up'] } or { answer: true, after: ['look_up'] }."
+
+type BackgroundRules = Readonly<Record<string, boolean | 'model'>>
+
+/** @throws BatonError `invalid_agent` */
+export function readBackgroundRules(name: string, given: Readonly<Record<string, unknown>>): BackgroundRules {
+  const rules = Object.entries(given)
+  if (rules.length > 100) throw wrong(name, `background may have 100 patterns at most, not ${rules.length}`)
+  for (const [pattern, value] of rules)
+    if (pattern === '' || (typeof value !== 'boolean' && value !== 'model'))
+      throw wrong(name, `background["${pattern}"] must be true, false or "model", not ${describeValue(value)}`)
+  return Object.fromEntries(rules) as BackgroundRules // each value was checked
+}
+
+/**
+ * Asserts that a value is a model or the id of one. `where` begins the message.
+ * @throws BatonError `invalid_agent` for anything else, such as a model of another library
+ */
+export function checkModel(where: string, model: unknown): asserts model is string | Model {
+  if (typeof model === 'string' && model !== '') return
+  const { id, run, capabilities, doStream } = (typeof model === 'object' && model !== null ? model : {}) as Partial<
+    Model & { readonly doStream: unknown }
+  > // each field is checked
+  const isModel = typeof id === 'string' && id !== '' && typeof run === 'function' && typeof capabilities === 'object'
+  if (isModel) return
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `${where} must be the id of a model, or a model of Baton, not ${describeValue(model)}`,
+    ...(doStream !== undefined && {
+      hint: 'Convert an AI SDK model with fromAiSdkModel from @baton/models/ai-sdk.',
+    }),
+  })
+}

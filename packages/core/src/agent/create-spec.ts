@@ -56,7 +56,7 @@ export function createSpec(
 }
 
 function createToolSpec(tool: Tool): ToolSpec {
-  const { name, effect, timeoutMs, awayMs, fallback, parallel, onInterrupt } = tool
+  const { name, effect, timeoutMs, awayMs, fallback, parallel, onInterrupt, wake } = tool
   const { trust = 'trusted', source } = tool
   const provenance =
     trust === 'trusted' && source === undefined ? undefined : { trust, ...(source !== undefined && { source }) }
@@ -69,6 +69,7 @@ function createToolSpec(tool: Tool): ToolSpec {
     onInterrupt,
     ...(awayMs !== undefined && { awayMs }),
     ...(fallback && { fallback: true }),
+    ...(wake && { wake }),
     ...(provenance && { provenance }),
   }
 }

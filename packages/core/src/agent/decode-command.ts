@@ -6,6 +6,7 @@ import type { JsonObject } from '../json.ts'
 import { ModelSettings } from '../model-settings.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import { readTurnOf } from '../machine/state.ts'
+import { TASK_INPUT } from '../machine/task-entries.ts'
 import { Delivery, Heard } from '../machine/values.ts'
 import type { Decoded, ValueReader } from '../shape/value-reader.ts'
 import { decoder, decodeWith, describeValue } from '../shape/value-reader.ts'
@@ -57,16 +58,6 @@ export const Label: s.Shape<string> = {
   },
 }
 
-/** The id of an input, which is that of its message. An answer's id would name two messages. */
-const InputId: s.Shape<string> = {
-  ...s.name,
-  read: (reader, value) => {
-    if (typeof value === 'string' && readTurnOf(value) !== undefined)
-      return reader.refuse(`must not be "${value}", which is the id of an answer`)
-    return s.name.read(reader, value)
-  },
-}
-
 export const Signal = s.opaque<AbortSignalLike>((reader, value) => {
   const isSignal = typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
   return isSignal ? (value as AbortSignalLike) : reader.refuse('must be an AbortSignal') // it has what Baton uses
@@ -74,6 +65,13 @@ export const Signal = s.opaque<AbortSignalLike>((reader, value) => {
 
 /** W3C Trace Context 1, 3.2: version, trace, parent and flags; ids of zeros only are invalid, and so is version ff. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
+
+/** An id that a program chooses for its input. Ids of tasks' ends are reserved, and an answer's id would name two messages. */
+const InputId = s.refine(s.name, (id, reader) => {
+  if (id.startsWith(TASK_INPUT))
+    return reader.refuseAll('illegal_input', `ids of inputs may not begin with "${TASK_INPUT}": those are of tasks`)
+  return readTurnOf(id) === undefined ? id : reader.refuse(`must not be "${id}", which is the id of an answer`)
+})
 
 const Traceparent = s.refine(s.text, (text, reader) =>
   TRACEPARENT.test(text) ? text : reader.refuse('must be a W3C traceparent, such as 00-<32 hex>-<16 hex>-01'),
@@ -138,6 +136,7 @@ const Command = inputs({
   transcript: s.fields('a transcript', { inputId: InputId, ...SPOKEN, asks: s.optional(s.flag) }),
   'urgent-event': s.fields('an urgent-event', { inputId: InputId, ...URGENT, asks: s.optional(s.flag) }),
   interrupt: s.fields('an interrupt', { reason: Reason, heard: HeardOption }),
+  'cancel-call': s.fields('a cancel-call', { callId: s.name, principal: s.name }),
   rewind: s.fields('a rewind', {
     inputId: InputId,
     exchange: s.count,
@@ -297,6 +296,8 @@ const Interrupt = s.fields('the options of interrupt', {
   heard: s.optional(HeardOption),
   /** Whether to keep or withdraw queued inputs; `keep` by default. */
   queue: s.optional(s.word('keep', 'withdraw')),
+  /** Whether calls in the background continue; `keep` by default. */
+  tasks: s.optional(s.word('keep', 'cancel')),
 })
 /**
  * Options of `session.interrupt`. Without any, the newest turn ends, and the history keeps what the user was shown.

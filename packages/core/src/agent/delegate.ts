@@ -19,7 +19,7 @@ export interface DelegateOptions<
   Output = unknown,
 > extends Pick<
   ToolBase<Name, Input, Schema>,
-  'approval' | 'describe' | 'waiting' | 'title' | 'parallel' | 'defer' | 'kind' | 'errors'
+  'approval' | 'describe' | 'waiting' | 'title' | 'parallel' | 'defer' | 'kind' | 'errors' | 'background' | 'wake'
 > {
   /** The agent that does the work; a function for an agent that calls itself, which needs a `name`. */
   readonly agent: Agent<Output> | (() => Agent<Output>)
@@ -40,6 +40,8 @@ export interface DelegateOptions<
    */
   readonly timeoutMs?: number
   readonly limits?: DelegateLimits
+  /** `cancel` (default): an interrupt ends the child. `background`: the child continues as a task. */
+  readonly onInterrupt?: 'cancel' | 'background'
   /** `untrusted`: its answers always count as untrusted. By default they do if the child has read untrusted data. */
   readonly trust?: 'untrusted'
   /** Whether the caller's policies and permissions hold for the child's calls too; both do by default. */
@@ -93,6 +95,9 @@ const FIELDS: Readonly<Record<keyof DelegateOptions, FieldKind | undefined>> = {
   defer: undefined,
   kind: undefined,
   errors: undefined,
+  background: undefined,
+  wake: undefined,
+  onInterrupt: ['cancel', 'background'],
 }
 const ELSEWHERE = {
   execute: 'the agent does the work; for a function write tool({ … })',
@@ -136,6 +141,7 @@ export function delegate(init: DelegateOptions): Tool {
     elsewhere: ELSEWHERE,
   })
   const { agent, prompt, limits = {}, inherits = {}, trust, timeoutMs = TIMEOUT_MS, input, ...options } = init
+  const { onInterrupt = 'cancel' } = init
   const name = readName(agent, init.name)
   const what = `tool "${name.slice(0, 100)}"`
   const checked = { what, code: 'invalid_tool' } as const
@@ -157,7 +163,7 @@ export function delegate(init: DelegateOptions): Tool {
     timeoutMs,
     // Calls of the child have classes of their tools. The delegating call continues after a crash.
     effect: 'once',
-    onInterrupt: 'cancel',
+    onInterrupt,
     ...(trust && { trust }),
   })
   warnOfSchema(what, made.schemaWarnings)

@@ -12,7 +12,7 @@ const SAY_WINDOW =
 const SAY_VOICE =
   'for answers that are spoken write profile: voice, which @baton/host exports; createVoice from @baton/client/voice speaks them'
 const SAY_INTERRUPT =
-  'write onInterrupt: "cancel", "finish" or "detach" in tool(): what happens to the tool when the user interrupts'
+  'write onInterrupt: "cancel", "finish", "background" or "detach" in tool(): what happens to the tool when the user interrupts'
 const SAY_PARALLEL = 'write parallel: false in tool() for a tool that must not run next to another call'
 const SAY_MESSAGE = 'send a message with session.send(…); the session keeps the older ones'
 

@@ -95,7 +95,7 @@ export function mayUseExternalModels(permissions: readonly Permissions[]): boole
 }
 
 /** Runs in time proportional to the product of both lengths at most, whatever the pattern. */
-function matchesPattern(pattern: string, name: string): boolean {
+export function matchesPattern(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()
   if (last === undefined) return pattern === name

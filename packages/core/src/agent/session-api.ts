@@ -126,6 +126,14 @@ export interface Session<A extends KnownAgent = KnownAgent> {
   questions(): Promise<readonly PendingQuestion[]>
   /** Answers a question, as this handle's principal. @throws BatonError `question_refused`, as `decide` does */
   answer(answer: QuestionAnswer): Promise<Accepted>
+  /** Calls in the background: the open ones, and the last 32 that have ended. */
+  tasks(): Promise<readonly CallView[]>
+  /**
+   * Ends a task, or a delegated call of the running turn, as this handle's principal. The model learns of it with the next
+   * input. A client or an agent that works on it is told to stop; what it may have done stays done.
+   * @throws BatonError `call_over` if it has settled, `illegal_input` for another call of the running turn
+   */
+  cancel(callId: string): Promise<Accepted>
   /** Sets the session's title and the program's metadata. */
   describe(patch: SessionDescription): Promise<Accepted>
   /**
@@ -271,6 +279,8 @@ export interface SessionDetails {
   readonly queued: readonly { readonly inputId: MessageId; readonly delivery: Delivery }[]
   readonly approvals: readonly PendingApproval[]
   readonly questions: readonly PendingQuestion[]
+  /** Open calls in the background, oldest first. */
+  readonly tasks: readonly CallView[]
   readonly plan: readonly PlanEntry[]
   /** Estimated tokens of the next request; `size` is the model's window, if known. */
   readonly context: ContextUse

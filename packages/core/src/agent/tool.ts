@@ -2,7 +2,8 @@
 import type { JsonObject } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
-import { EffectClass, InterruptPolicy } from '../machine/values.ts'
+import type { TaskOperation } from '../machine/values.ts'
+import { EffectClass, InterruptPolicy, WakePolicy } from '../machine/values.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import type { FieldIsNamed, FieldKind } from '../shape/known-fields.ts'
 import { checkFields, checkKinds } from '../shape/known-fields.ts'
@@ -14,7 +15,7 @@ import type { CallDescription, DelegateRules, ToolRetry, Trust, WaitingOptions }
 import { checkRetry, checkWaiting, ToolKind } from './tool-options.ts'
 import { describeValue } from '../shape/value-reader.ts'
 
-export type { EffectClass, InterruptPolicy, PlanEntry } from '../machine/values.ts'
+export type { EffectClass, InterruptPolicy, PlanEntry, WakePolicy } from '../machine/values.ts'
 export type { AskedCall, Generated, GenerateRequest, Logger, Question, ToolContext } from './tool-context.ts'
 export type {
   CallDescription,
@@ -57,11 +58,19 @@ export interface ToolBase<Name extends string, Input extends Schema, Output exte
   readonly approval?: boolean | ((input: OutputOf<Input>, call: AskedCall) => boolean | Promise<boolean>)
   /**
    * How to handle the running tool when the user interrupts. `cancel` stops it. `finish` lets it run until two seconds
-   * after the next input. `detach` answers the next input at once while the tool keeps running, up to its `timeoutMs`;
-   * a note tells the model its outcome. `detach` requires `execute`. Defaults to `cancel` for pure tools, else
-   * `finish`.
+   * after the next input. `background` answers the next input at once, and the tool continues as a task, as with
+   * `background: true`. `detach` is like it, but a note tells the model the outcome with the next input, and the tool ends
+   * with its process; it requires `execute`. Defaults to `cancel` for pure tools, else `finish`.
    */
   readonly onInterrupt?: InterruptPolicy
+  /**
+   * True: its calls run in the background. A receipt answers the model at once, and the outcome wakes the session later.
+   * `model`: the model decides for each call, by an optional argument `run_in_background`. Not with `parallel: false` or
+   * `endsTurn`. False by default.
+   */
+  readonly background?: boolean | 'model'
+  /** How the model learns of a task's end: `turn` (default) begins a turn if none runs; `note` waits for the next input. */
+  readonly wake?: WakePolicy
   /** Words for a voice to say when a call takes longer than `afterMs`. They are not part of the conversation. */
   readonly waiting?: WaitingOptions<OutputOf<Input>>
   /** Retries after a transient failure, for a pure or idempotent tool with `execute`. None by default. */
@@ -149,6 +158,8 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly parallel: boolean
   readonly approval: boolean | ((input: unknown, call: AskedCall) => boolean | Promise<boolean>)
   readonly onInterrupt: InterruptPolicy
+  readonly background?: boolean | 'model'
+  readonly wake?: WakePolicy
   readonly waiting?: WaitingOptions
   readonly retry?: ToolRetry
   readonly polls?: boolean
@@ -166,6 +177,8 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly execute?: Execute<unknown, unknown, unknown> | undefined
   /** Present if another agent does the call, in a child session. */
   readonly delegation?: DelegateRules
+  /** Present if the session itself runs it, about its tasks. */
+  readonly operation?: TaskOperation['type']
   /** Only for a client-run tool: the host runs it if no client takes the call in time. */
   readonly fallback?: Execute<unknown, unknown, unknown>
   /** Type information only; always undefined at runtime. */
@@ -228,6 +241,8 @@ const TOOL_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
   parallel: 'true or false',
   approval: 'true, false or a function',
   onInterrupt: InterruptPolicy.words,
+  background: undefined,
+  wake: WakePolicy.words,
   waiting: undefined,
   retry: undefined,
   polls: 'true or false',
@@ -317,6 +332,7 @@ export function makeTool(init: AnyToolOptions): Tool {
     throw wrong(init.name, 'fallback is for a tool that a client runs, but this one has execute')
   if (init.onInterrupt === 'detach' && !init.execute)
     throw wrong(init.name, 'onInterrupt: "detach" is for a tool with execute, but a client runs this one')
+  checkBackground(init)
   if (init.waiting !== undefined) checkWaiting(init.name, init.waiting)
   const effect = init.effect ?? 'once'
   if (init.retry !== undefined) checkRetry(init.name, init.retry, { effect, runsHere: init.execute !== undefined })
@@ -325,7 +341,7 @@ export function makeTool(init: AnyToolOptions): Tool {
   const given = FIELD_NAMES.flatMap((field) => (init[field] === undefined ? [] : [[field, init[field]]]))
   const made = {
     ...(Object.fromEntries(given) as AnyToolOptions), // its own fields
-    inputSchema,
+    inputSchema: init.background === 'model' ? withFlag(init.name, inputSchema) : inputSchema,
     ...(faults.length > 0 && { schemaWarnings: listWarnings(faults) }),
     effect,
     timeoutMs,
@@ -340,11 +356,34 @@ function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${why}` })
 }
 
-/** Says who runs a tool: the host, a connected client, or another agent in a child session. */
+/** Argument of a call: it runs in the background. */
+export const BACKGROUND_FLAG = 'run_in_background'
+
+/** Adds the argument to a schema that a model is shown. @throws BatonError `invalid_tool` if the tool has one of that name */
+export function withFlag(name: string, schema: JsonObject): JsonObject {
+  const { properties = {} } = schema as { readonly properties?: JsonObject }
+  if (BACKGROUND_FLAG in properties)
+    throw wrong(name, `background: "model" needs the argument "${BACKGROUND_FLAG}" for itself`)
+  const description = 'True: it runs in the background. You get a receipt at once, and its outcome later.'
+  return { ...schema, properties: { ...properties, [BACKGROUND_FLAG]: { type: 'boolean', description } } }
+}
+
+function checkBackground({ name, background = false, parallel = true, endsTurn }: AnyToolOptions): void {
+  if (typeof background !== 'boolean' && background !== 'model')
+    throw wrong(name, `background must be true, false or "model", not ${describeValue(background)}`)
+  if (background === false) return
+  if (!parallel) throw wrong(name, 'a tool with parallel: false runs alone, so it cannot run in the background')
+  if (endsTurn)
+    throw wrong(name, 'endsTurn ends a turn with the result of a call, and a call in the background has none yet')
+}
+
+/** Says who runs a tool: the host, a connected client, another agent in a child session, or the session itself. */
 export function runsWhere({
   execute,
   delegation,
-}: Pick<Tool, 'execute' | 'delegation'>): 'server' | 'client' | 'child' {
+  operation,
+}: Pick<Tool, 'execute' | 'delegation' | 'operation'>): 'server' | 'client' | 'child' | 'machine' {
+  if (operation) return 'machine'
   if (delegation) return 'child'
   return execute ? 'server' : 'client'
 }

@@ -1,12 +1,11 @@
 // The calls of a turn as complete views: each fact about a call produces a new view of it.
 import type { JsonObject, JsonValue } from '../json.ts'
-import { isDeeper, isJsonObject, parseJson } from '../json.ts'
-import { describeEnd } from '../machine/render.ts'
-import type { CallFact, CallProposal, FactOf, Settlement } from '../machine/fact.ts'
+import { isJsonObject, parseJson } from '../json.ts'
+import type { CallFact, CallProposal, FactOf } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
-import type { Call, CallState, State } from '../machine/state.ts'
-import { findChild, findRelayed } from '../machine/state.ts'
+import type { Call, CallState, State, Task } from '../machine/state.ts'
+import { findChild, findRelayed, openTasks } from '../machine/state.ts'
 import type { ChildFact } from './child-views.ts'
 import {
   changeChild,
@@ -17,7 +16,8 @@ import {
   viewDenied,
   viewRelayed,
 } from './child-views.ts'
-import type { CallResult, CallStatus, CallView, EventBody, MessageId } from './session-event.ts'
+import { readCallResult, withDetail } from './call-results.ts'
+import type { CallStatus, CallView, MessageId } from './session-event.ts'
 
 interface CallNotes {
   /** Set for a call that a person has denied or has to answer. */
@@ -61,10 +61,18 @@ export class CallViews {
     }
   }
 
-  /** Clears the calls at the start of a turn: all earlier ones have settled. */
+  /** Clears the calls at the start of a turn: all earlier ones but tasks have settled. */
   clear(): void {
+    const tasks = [...(this.#known?.views.values() ?? [])].filter(({ task }) => task === 'running')
+    const notes = this.#known?.notes
     this.#known = undefined
     this.hasChanged = false
+    for (const view of tasks) {
+      const known = this.#demand()
+      known.views.set(view.callId, view)
+      const kept = notes?.get(view.callId)
+      if (kept) known.notes.set(view.callId, kept)
+    }
   }
 
   find(callId: string): CallView | undefined {
@@ -128,7 +136,7 @@ export class CallViews {
     let open = 0
     const { views, notes } = this.#known ?? NONE
     for (const call of views.values()) {
-      if (call.status === 'settled') continue
+      if (call.status === 'settled' || call.task) continue
       open += 1
       const asks = (notes.get(call.callId)?.questions.size ?? 0) > 0
       const below = call.child?.status === 'waiting'
@@ -233,8 +241,11 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
         ...(fact.mode === 'away' && { waitsForClient: true }),
       }
     case 'call-settled':
+    case 'task-settled':
+      if (fact.type === 'call-settled' && fact.task) return { ...call, task: 'running', begunMs: nowMs }
       return {
         ...withoutDeadline(call),
+        ...(fact.type === 'task-settled' && { task: 'settled' as const }),
         status: 'settled',
         result: withDetail(readCallResult(fact.settlement, notes.deniedByPerson), fact.detail),
         ...(fact.provenance && { provenance: fact.provenance }),
@@ -242,12 +253,6 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
     default:
       return fact satisfies never
   }
-}
-
-/** Words about what the session below did follow the message. */
-function withDetail(result: CallResult, detail: string | undefined): CallResult {
-  if (detail === undefined || result.type === 'ok') return result
-  return { ...result, message: `${result.message} ${detail}` }
 }
 
 function showRequest({ asking }: RelayedRequest): Pick<CallView, 'input'> {
@@ -265,36 +270,6 @@ function withoutDeadline(call: CallView): CallView {
 export function readInput(text: string): JsonValue {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : text
-}
-
-/** The end of a call, as events report it. */
-export function readCallResult(settlement: Settlement, deniedByPerson = false): CallResult {
-  switch (settlement.type) {
-    case 'ok':
-      // A log of a former version may hold a value that no front can write.
-      if (settlement.value !== undefined && isDeeper(settlement.value))
-        return { type: 'ok', content: settlement.content }
-      return settlement as CallResult // it has the fields of the result
-    case 'error':
-      return settlement as CallResult // a settlement of these types has the fields of the result
-    case 'denied': {
-      const { type, code, message } = settlement
-      return { type, code, message, ...(deniedByPerson && { byPerson: true }) }
-    }
-    case 'timed-out':
-    case 'cancelled': {
-      const { code, message } = describeEnd(settlement)
-      const begun = settlement.begun && ({ begun: true } as const)
-      if (settlement.type === 'timed-out') return { type: settlement.type, code, message, ...begun }
-      return { type: settlement.type, code, message, ...begun, ...(settlement.detached && { detached: true }) }
-    }
-    case 'unknown': {
-      const { code, message } = describeEnd(settlement)
-      return { type: settlement.type, code, message }
-    }
-    default:
-      return settlement satisfies never
-  }
 }
 
 const STATUSES: Readonly<Record<CallState, CallStatus>> = {
@@ -328,6 +303,8 @@ export function readKnownCalls(state: State, { history, relayed, ...place }: Kno
       questions: call.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
     }
   })
+  const tasks = readKnownTasks(state, history)
+  if (relayed.length === 0) return tasks.length === 0 ? own : [...keepOpen(own, tasks), ...tasks]
   const below = relayed.flatMap((request): readonly KnownCall[] => {
     const view = viewRelayed(place, request, showRequest(request))
     const one = findRelayed(state, request.id)
@@ -339,7 +316,34 @@ export function readKnownCalls(state: State, { history, relayed, ...place }: Kno
         : view
     return [{ view: known, heldMs: null, questions: [] }]
   })
-  return [...own, ...below]
+  return [...keepOpen(own, tasks), ...tasks, ...below]
+}
+
+/** A task is shown as it is, and not by its receipt. */
+function keepOpen(own: readonly KnownCall[], tasks: readonly KnownCall[]): readonly KnownCall[] {
+  const ids = new Set(tasks.map(({ view }) => view.callId))
+  return own.filter(({ view }) => !ids.has(view.callId))
+}
+
+/** Open tasks of all turns. */
+function readKnownTasks(state: State, history: History): readonly KnownCall[] {
+  return openTasks(state).map((task) => readKnownCall(state, task, history))
+}
+
+export function readKnownCall(state: State, task: Task, history: History): KnownCall {
+  const step = history.tasks().find(({ callId }) => callId === task.callId)?.step ?? 0
+  const view = viewCall(task, { message: `t${task.task.turn}`, step }, history)
+  const child = findChild(state, task.callId)
+  return {
+    view: {
+      ...view,
+      task: 'running',
+      begunMs: task.task.begunMs,
+      ...(child && { child: viewChild(child, (state.parent?.depth ?? 0) + 1) }),
+    },
+    heldMs: task.heldMs,
+    questions: task.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
+  }
 }
 
 function viewCall(call: Call, place: CallPlace, history: History): CallView {
@@ -369,14 +373,4 @@ function readStatus(call: Call): Pick<CallView, 'status' | 'holder' | 'deadlineM
     ...(deadline && { deadlineMs: deadline.atMs }),
     ...(deadline && deadline === call.clock.deadline && call.clock.mode === 'away' && { waitsForClient: true }),
   }
-}
-
-export function readQuestion(fact: FactOf<'question-asked' | 'question-answered'>): EventBody {
-  const { questionId, callId } = fact
-  if (fact.type === 'question-asked') {
-    const { type, message, schema, expiresAtMs } = fact
-    return { type, questionId, callId, message, schema, expiresAtMs }
-  }
-  const answer = 'value' in fact ? { value: fact.value } : { declined: fact.declined }
-  return { type: fact.type, questionId, callId, ...answer }
 }

@@ -11,7 +11,8 @@ import type { State } from '../machine/state.ts'
 import { findRelayed } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import type { ChildFact } from './child-views.ts'
-import { CallViews, readKnownCalls, readQuestion } from './call-views.ts'
+import { readQuestion } from './call-results.ts'
+import { CallViews, readKnownCalls } from './call-views.ts'
 import type {
   AnswerView,
   EventBody,
@@ -316,6 +317,9 @@ export class SessionProjection {
       case 'input-withdrawn':
         this.#tell({ type: 'message-withdrawn', message: fact.inputId })
         break
+      case 'wakes-held':
+        this.#tell({ type: 'limit', limit: 'wakes', used: fact.used, max: fact.max, reached: true })
+        break
       case 'session-paused':
       case 'session-stopped':
         this.#rest = fact.type === 'session-paused' ? 'paused' : 'stopped'
@@ -499,7 +503,7 @@ export function readStart(state: State, history: History): ProjectionStart {
     since: history.lastTurn()?.pos,
     progress: history.progressText(),
     texts: history.turnTexts(),
-    calls: step ? readKnownCalls(state, { message, step: step.step, history, relayed }) : [],
+    calls: readKnownCalls(state, { message, step: step?.step ?? 0, history, relayed }),
     steps,
     relayed,
   }
@@ -516,6 +520,19 @@ function createUserMessage(id: MessageId, body: InputBody, atMs: number): UserMe
       const parts = message === undefined ? [] : [textOf(message)]
       const given = { name, ...(label !== undefined && { label }), ...(detail !== undefined && { detail }) }
       return { role: 'user', id, from: 'event', ...given, parts, atMs }
+    }
+    case 'task': {
+      const { callId, name, outcome, text } = body
+      return {
+        role: 'user',
+        id,
+        from: 'event',
+        label: 'Task',
+        name,
+        detail: { callId, outcome },
+        parts: [textOf(text)],
+        atMs,
+      }
     }
     default:
       return body satisfies never

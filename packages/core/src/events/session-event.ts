@@ -180,6 +180,10 @@ export const CallView = s.fields({
   deadlineMs: s.optional(s.ms),
   /** No connected client can run it: it waits for a client until its deadline. */
   waitsForClient: s.optional(s.word(true)),
+  /** It runs in the background, whatever happens to its turn. `settled`: it has its one result. */
+  task: s.optional(s.word('running', 'settled')),
+  /** With `task`: session time at which it went into the background. */
+  begunMs: s.optional(s.ms),
   /** Present once a child session runs it. */
   child: s.optional(ChildView),
   ...PATH,
@@ -216,9 +220,9 @@ export interface EventError extends s.Infer<typeof EventError> {}
 
 /**
  * `rounds`: steps with calls. `calls`: calls of the turn. `tokens`, `cost`, `time`: of the turn. `output`: the model's
- * output limit cut the answer. `messages`: messages that a request may hold.
+ * output limit cut the answer. `messages`: messages that a request may hold. `wakes`: turns in a row that tasks began.
  */
-export const LimitName = s.word('rounds', 'calls', 'tokens', 'cost', 'time', 'output', 'messages')
+export const LimitName = s.word('rounds', 'calls', 'tokens', 'cost', 'time', 'output', 'messages', 'wakes')
 export type LimitName = s.Infer<typeof LimitName>
 
 export const ContextUse = s.fields({

@@ -6,6 +6,8 @@ import { countBelow, mayBeginChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, QueuedInput, State, Turn } from './state.ts'
 import { emit } from './draft.ts'
+import { findTask, openTasks } from './state.ts'
+import { runOperation, settleWaits } from './task-tools.ts'
 import { endsAtCalls } from './answer.ts'
 import type { Spec } from './spec.ts'
 import { RULES } from './spec.ts'
@@ -20,6 +22,8 @@ export function advance(draft: Draft): void {
   do {
     if (draft.state.phase === 'stopped') return
     scheduleCalls(draft)
+    if (draft.state.tasks.length > 0) scheduleTasks(draft)
+    if (draft.state.endedTasks.length > 0 || draft.state.step) settleWaits(draft)
     if (draft.state.relayed.length > 0) offerRelayed(draft)
     if (draft.state.step?.orphaned) endOrphans(draft)
     closeStep(draft)
@@ -48,7 +52,7 @@ function endOrphans(draft: Draft): void {
   const isAwaited = draft.state.queue.some((item) => item.ready)
   for (const call of draft.state.step?.calls ?? [])
     if (call.state === 'ready') applyCallEvent(draft, call, 'interrupt')
-    else if (isAwaited && mayDetach(draft.state, call)) detachCall(draft, call)
+    else if (isAwaited && mayDetach(draft, call)) detachCall(draft, call)
 }
 
 function startTurn(draft: Draft): void {
@@ -174,6 +178,21 @@ export function scheduleCalls(draft: Draft): void {
   }
 }
 
+/** Tasks begin in every phase in which a session works. `limits.tasks` bounds them, and they hold up no other call. */
+function scheduleTasks(draft: Draft): void {
+  if (draft.state.phase === 'paused') return
+  for (const { callId } of openTasks(draft.state)) {
+    const task = findTask(draft.state.tasks, callId)
+    if (task?.state === 'proposed') requestApproval(draft, task)
+    else if (task?.state === 'ready' && mayBeginTask(draft, task)) begin(draft, task)
+  }
+}
+
+function mayBeginTask({ spec, state }: Draft, task: Call): boolean {
+  if (task.runs === 'client') return findHolder(state, task) !== undefined
+  return task.runs !== 'child' || mayBeginChild(spec, state)
+}
+
 interface Running {
   calls: number
   server: number
@@ -184,6 +203,7 @@ interface Running {
 }
 
 function count(running: Running, call: Call): void {
+  if (call.runs === 'machine') return
   if (call.state !== 'started' && call.state !== 'offered' && call.state !== 'claimed') return
   running.calls += 1
   if (call.runs === 'server') running.server += 1
@@ -195,6 +215,7 @@ function mayBegin({ spec, state }: Draft, call: Call, running: Running): boolean
   if (running.isHeldUp || running.alone > 0 || (!call.parallel && running.calls > 0)) return false
   if (call.runs === 'client') return findHolder(state, call) !== undefined
   if (call.runs === 'child') return mayBeginChild(spec, state)
+  if (call.runs === 'machine') return true
   return running.server < spec.limits.parallelCalls
 }
 
@@ -210,6 +231,10 @@ function begin(draft: Draft, call: Call): void {
   }
   if (call.runs === 'child') {
     beginChild(draft, call)
+    return
+  }
+  if (call.runs === 'machine') {
+    runOperation(draft, call)
     return
   }
   offer(draft, call)

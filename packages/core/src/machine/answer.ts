@@ -3,7 +3,8 @@
 // and is shown and logged like any other.
 import type { AssistantPart, CallPart, FinishReason, SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
-import { applyCallEventToAll, isOfAgents, settle } from './calls.ts'
+import { applyCallEventToAll, settle } from './calls.ts'
+import { recallDecision } from './remembered.ts'
 import { countBelow, explainNoChild, treeLimits } from './tree-limits.ts'
 import type { Draft } from './draft.ts'
 import type { Call, RunningAttempt, State, Turn } from './state.ts'
@@ -22,6 +23,7 @@ import { JSON_DEPTH_MAX, isJsonObject, parseJson } from '../json.ts'
 import type { AnswerRefuser, CallProposal, Settlement } from './fact.ts'
 import type { ModelCallPart } from '../agent/model.ts'
 import { findTool } from './clients.ts'
+import { explainNoTask, giveReceipt } from './task-tools.ts'
 import type { Failure } from './values.ts'
 
 export function ignoreAnswer(draft: Draft, input: Unused | { readonly attempt: number; readonly type: string }): void {
@@ -107,6 +109,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   proposed.forEach(({ settlement }, index) => {
     const call = calls[index]
     if (settlement && call) settle(draft, call, settlement, false)
+    else if (call?.background) giveReceipt(draft, call)
   })
   if (proposed.length > 0 && attempt.choice === 'auto') return
   closeStep(draft)
@@ -461,10 +464,12 @@ export function proposeCalls(
   attempt: RunningAttempt,
 ): readonly Proposed[] {
   const parts = input.parts.filter((part): part is ModelCallPart => part.type === 'call')
+  let tasks = 0
   return parts.map((part, index) => {
     const check = input.checks[index] ?? UNCHECKED
     const parsed = parseJson(part.arguments)
-    const settlement = explainRefusal(draft, { part, parsed, index, check, attempt, finish: input.finish })
+    const settlement = explainRefusal(draft, { part, parsed, index, tasks, check, attempt, finish: input.finish })
+    if (check.background && !settlement) tasks += 1
     const asks = check.asks === true && !settlement && recallDecision(draft.state, part.name, check) === undefined
     const callId = nameCall(draft.state.birth, attempt.step, index)
     return {
@@ -509,6 +514,9 @@ function makeProposal(
     if (check.asksEach) proposal.asksEach = check.asksEach
   }
   if (check.delegate && tool?.runs === 'child') proposal.delegate = check.delegate
+  if (check.background && proposal.parallel && tool?.runs !== 'machine')
+    proposal.background = { wake: tool?.wake ?? 'turn' }
+  if (check.operation && tool?.runs === 'machine') proposal.operation = check.operation
   if (check.repairs) proposal.repairs = check.repairs
   if (provenance) proposal.provenance = provenance
   if (check.about) proposal.about = check.about
@@ -519,6 +527,8 @@ interface Asked {
   readonly part: ModelCallPart
   readonly parsed: JsonParsed
   readonly index: number
+  /** Earlier calls of the answer that run in the background. */
+  readonly tasks: number
   readonly check: CallCheck
   readonly attempt: RunningAttempt
   readonly finish: FinishReason
@@ -565,6 +575,8 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   const missing = findMissing(draft.spec, draft.state.turn?.done, part.name)
   if (missing.length > 0) return { type: 'denied', code: 'call_denied', message: describeMissing(part.name, missing) }
   if (check.denied !== undefined) return { type: 'denied', code: 'call_denied', message: check.denied }
+  const full = check.background ? explainNoTask(draft, asked.tasks) : undefined
+  if (full) return full
   if (draft.state.remembered.length > 0 && recallDecision(draft.state, part.name, check) === 'deny')
     return {
       type: 'denied',
@@ -579,31 +591,6 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
  * it.
  */
 export const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
-
-/** A person's decision for later calls of a tool, or for those with the same arguments; the newest decision first. */
-export function recallDecision(
-  state: State,
-  tool: string,
-  { argumentsHash, asksFor }: Pick<CallCheck, 'argumentsHash' | 'asksFor'>,
-  agents?: readonly string[],
-): 'approve' | 'deny' | undefined {
-  const own = state.remembered.filter((one) => isOfAgents(one, agents))
-  const remembered = own.findLast((one) => {
-    if (one.name !== tool) return false
-    // A later approval of the destination does not approve the very call that a person denied.
-    if (asksFor !== undefined && one.decision === 'approve' && isDenied(own, tool, argumentsHash)) return false
-    if (one.asksFor !== undefined) return one.asksFor === asksFor
-    const fits = one.argumentsHash === null || one.argumentsHash === argumentsHash
-    return fits && (asksFor === undefined || one.decision === 'deny')
-  })
-  return remembered?.decision
-}
-
-function isDenied(remembered: State['remembered'], tool: string, argumentsHash: string): boolean {
-  const denies = ({ name, decision, argumentsHash: denied }: State['remembered'][number]): boolean =>
-    name === tool && decision === 'deny' && denied === argumentsHash
-  return remembered.some(denies)
-}
 
 /** The name of the call that represents the approval of an answer; no tool has it. */
 export const ANSWER_APPROVAL = 'answer.approve'

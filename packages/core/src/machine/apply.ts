@@ -3,7 +3,7 @@ import type { Fact, FactOf } from './fact.ts'
 import { isCallFact } from './fact.ts'
 import type { SessionRecord } from './record.ts'
 import type { State, Turn } from './state.ts'
-import { inputAccepted, noteQueued } from './queue.ts'
+import { inputAccepted, inputWithdrawn, noteQueued } from './queue.ts'
 import { applyCallFact } from './calls.ts'
 import type { ChildFact } from './child-entries.ts'
 import { applyChildFact, noteRewound, noteTold } from './child-entries.ts'
@@ -13,6 +13,7 @@ import { applyParentFact, countFact } from './parent-state.ts'
 import type { RelayedFact } from './relayed-entries.ts'
 import { applyRelayedFact } from './relayed-entries.ts'
 import { applyHistoryFact } from './window.ts'
+import { forgetRewound, taskCancelled } from './task-entries.ts'
 import type { TurnFact } from './turn.ts'
 import { applyTurnFact } from './turn.ts'
 
@@ -39,12 +40,9 @@ export function apply(state: State, fact: Fact): State {
     case 'settings-set':
       return { ...state, settings: fact.settings ?? {} }
     case 'input-withdrawn':
-      return { ...state, queue: state.queue.filter((item) => item.inputId !== fact.inputId) }
+      return inputWithdrawn(state, fact)
     case 'session-described':
       return { ...state, title: fact.title === undefined ? state.title : fact.title, meta: fact.meta ?? state.meta }
-    // The plan is for people; nothing is decided by it.
-    case 'plan-set':
-      return state
     case 'session-paused':
       return { ...noteTold(state), phase: 'paused', attempt: null, retry: null, interrupting: null }
     case 'session-continued':
@@ -82,13 +80,13 @@ export function apply(state: State, fact: Fact): State {
     case 'inputs-left-out':
       return applyHistoryFact(state, fact)
     case 'history-rewound':
-      return noteRewound(applyHistoryFact(state, fact), fact.exchange)
+      return forgetRewound(noteRewound(applyHistoryFact(state, fact), fact.exchange), fact.exchange)
     default:
       return isCallFact(fact) ? applyCallFact(state, fact) : applyTreeFact(state, fact)
   }
 }
 
-type TreeFact = ChildFact | RelayedFact | ParentFact | TurnFact
+type TreeFact = ChildFact | RelayedFact | ParentFact | TurnFact | FactOf<'task-cancelled' | 'wakes-held' | 'plan-set'>
 
 function applyTreeFact(state: State, fact: TreeFact): State {
   switch (fact.type) {
@@ -102,6 +100,12 @@ function applyTreeFact(state: State, fact: TreeFact): State {
     case 'request-relayed':
     case 'request-withdrawn':
       return applyRelayedFact(state, fact)
+    case 'task-cancelled':
+      return taskCancelled(state, fact)
+    case 'wakes-held':
+    // The plan is for people; nothing is decided by it.
+    case 'plan-set':
+      return state
     case 'child-opened':
     case 'parent-told':
       return applyParentFact(state, fact)

@@ -1,7 +1,7 @@
 // The description of a call's end, by kind of tool: for the model, and for people and programs. The table of
 // docs/error-handling.md ("How a call ends") is written out here.
 import { describe, expect, test } from 'vitest'
-import { readCallResult } from '../events/call-views.ts'
+import { readCallResult } from '../events/call-results.ts'
 import { clientTool, serverTool, TestSession } from '../testing/test-session.ts'
 import { renderSettlement } from './render.ts'
 

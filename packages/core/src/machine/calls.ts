@@ -2,16 +2,19 @@
 import { describeEffect } from './render.ts'
 import type { CallFact, ClockMode, Fact, FactOf, IgnoreReason, Settlement } from './fact.ts'
 import type { Draft } from './draft.ts'
-import type { Call, Offer, RememberedDecision, State } from './state.ts'
+import type { Call, Offer, State } from './state.ts'
 import { emit } from './draft.ts'
 import {
+  detachedCalls,
   findCall,
   findCallIndex,
   findDetached,
+  findTask,
+  isTask,
   mayHaveRun,
   offeredCalls,
   findChild,
-  findRelayed,
+  openTasks,
   waitsForAnswer,
 } from './state.ts'
 import { isAttached } from './effect.ts'
@@ -19,8 +22,11 @@ import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { CallEvent, CallOutcome } from './table.ts'
 import { CALL_TABLE } from './table.ts'
-import type { StoredPart } from '../messages.ts'
-import { countChars, findLargeMedia, heldChars, jsonChars, measureLong, measureMedia, wholeChars } from './size.ts'
+import { makeNote, noteOutcome, preview } from './notes.ts'
+import { rememberDecision, rememberRelayed } from './remembered.ts'
+import { findLargeMedia, heldChars, jsonChars, wholeChars } from './size.ts'
+import { settleTask } from './task-end.ts'
+import { changeTask, measureSettled, noteNews, taskBegun, taskSettled, toldChars } from './task-entries.ts'
 import type { InputOf, Outcome } from './input.ts'
 import { describeUnheard, endChild } from './child-end.ts'
 import { holdsClock, unawaited, waitsThrough } from './child-entries.ts'
@@ -32,6 +38,8 @@ export function callOutcome(call: Call, event: CallEvent): CallOutcome {
   if (event === 'interrupt' && call.state === 'started' && call.onInterrupt !== 'cancel') return 'stay'
   const cell = CALL_TABLE[event][call.state]
   if (call.runs === 'child') return cell.child
+  // Nothing of it runs in a process.
+  if (call.runs === 'machine' && event === 'restart') return 'stay'
   return call.effect === 'once' ? cell.once : cell.repeatable
 }
 
@@ -121,36 +129,24 @@ export function startTool(draft: Draft, call: Call): void {
 }
 
 /**
- * Whether its tool may continue without the turn: not while it waits for the user's answer, and at most
+ * Whether it may continue without the turn, as a task: a detached tool not while it waits for the user's answer, and at most
  * `RULES.detached` at once.
  */
-export function mayDetach(state: State, call: Call): boolean {
+export function mayDetach({ spec, state }: Draft, call: Call): boolean {
+  const hasBegun = call.state === 'started' || call.state === 'claimed' || call.state === 'offered'
+  if (call.onInterrupt === 'background' && hasBegun) return openTasks(state).length < (spec.limits.tasks ?? RULES.tasks)
   const isRunning = call.state === 'started' && call.onInterrupt === 'detach' && !waitsForAnswer(call)
-  return isRunning && state.detached.length < RULES.detached
+  return isRunning && detachedCalls(state).length < RULES.detached
 }
 
-/** Settles the call while its tool keeps running: see `State.detached`. */
+/** Settles the call while its tool keeps running: see `State.tasks`. */
 export function detachCall(draft: Draft, call: Call): void {
+  const { callId, onInterrupt } = call
   const begun = hadEffect(call) && ({ begun: true } as const)
-  settle(draft, call, { type: 'cancelled', reason: 'interrupt', ...begun, detached: true }, true)
+  const settlement: Settlement = { type: 'cancelled', reason: 'interrupt', ...begun, detached: true }
+  if (onInterrupt !== 'background') settle(draft, call, settlement, true)
+  else emit(draft, { type: 'call-settled', callId, settlement, tellLate: false, task: true })
 }
-
-/**
- * Adds a note about a call. `words` are the tool's own and are quoted, because the note appears next to the user's
- * words.
- */
-export function noteOutcome(draft: Draft, call: NotedCall, said: string, words?: string): void {
-  emit(draft, makeNote(draft.state, call, said, words))
-}
-
-function makeNote({ counters }: State, call: NotedCall, said: string, words?: string): Fact {
-  const { callId, name, provenance } = call
-  const text = `The tool "${name}" (${callId}) ${said}${words === undefined ? '' : `: ${JSON.stringify(words)}`}`
-  const untrusted = words !== undefined && provenance?.trust === 'untrusted' && { untrusted: name }
-  return { type: 'note-queued', note: counters.note + 1, text, ...untrusted }
-}
-
-export type NotedCall = Pick<Call, 'callId' | 'name' | 'provenance'>
 
 /** Ends a detached tool without an outcome. `why` follows the tool's name, such as `did not end in its time`. */
 export function loseDetached(draft: Draft, call: Call, why: string): void {
@@ -184,13 +180,14 @@ export function dropClient(draft: Draft, connection: string): void {
 export function settle(draft: Draft, call: Call, settlement: Settlement, tellLate: boolean): void {
   const { callId, relayed } = call
   // The model of a session below learns what its own session tells it.
-  if (relayed) emit(draft, { type: 'call-settled', callId, via: relayed.via, settlement, tellLate: false })
+  if (isTask(call)) settleTask(draft, call, { settlement, tellLate })
+  else if (relayed) emit(draft, { type: 'call-settled', callId, via: relayed.via, settlement, tellLate: false })
   else emit(draft, { type: 'call-settled', callId, settlement, tellLate })
 }
 
 export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): void {
   const call = findCall(draft.state, input.callId)
-  const detached = draft.state.detached.length === 0 ? undefined : findDetached(draft.state, input)
+  const detached = findDetached(draft.state, input)
   if (detached) {
     ignore(draft, input, 'late')
     noteOutcome(draft, detached, 'has ended', preview(input.outcome, RULES.noteChars))
@@ -210,13 +207,14 @@ function readLoss({ code, message: words }: Extract<Outcome, { readonly type: 'e
 
 function runs({ state }: Draft, callId: string): boolean {
   const call = findCall(state, callId)
-  return (call && call.state !== 'settled') || state.detached.some((detached) => detached.callId === callId)
+  return (call && call.state !== 'settled') || detachedCalls(state).some((detached) => detached.callId === callId)
 }
 
 export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): void {
   const { callId, connection, outcome } = input
-  const call = findCall(draft.state, callId)
-  const asked = call ?? draft.state.recentCalls.findLast((closed) => closed.callId === callId)
+  const ended = findEnded(draft.state, callId)
+  const call = ended ? undefined : findCall(draft.state, callId)
+  const asked = ended ?? call ?? draft.state.recentCalls.findLast((closed) => closed.callId === callId)
   if (!asked) ignore(draft, input, 'unknown')
   else if (asked.runs !== 'client' || !mayAnswer(draft, asked.offer, connection)) ignore(draft, input, 'foreign')
   else if (call && callOutcome(call, 'result') === 'accept') settle(draft, call, boundOutcome(draft, outcome), false)
@@ -269,8 +267,9 @@ function findLargeValue(
  */
 function ignoreSettled(draft: Draft, input: Answer): void {
   const { state } = draft
-  const open = findCall(state, input.callId)
-  const closed = state.recentCalls.findLast((call) => call.callId === input.callId)
+  const ended = findEnded(state, input.callId)
+  const open = ended ? undefined : findCall(state, input.callId)
+  const closed = ended ?? state.recentCalls.findLast((call) => call.callId === input.callId)
   const settlement = open?.settlement ?? closed?.settlement
   const tellLate = open?.tellLate ?? closed?.tellLate ?? false
   if (settlement === undefined || settlement === null) {
@@ -283,20 +282,16 @@ function ignoreSettled(draft: Draft, input: Answer): void {
   if (tellLate && call) noteOutcome(draft, call, 'finished after all', preview(input.outcome, RULES.noteChars))
 }
 
+/** A task's own end counts, and not the receipt that settled it for its step. */
+function findEnded({ endedTasks }: State, callId: string): State['endedTasks'][number] | undefined {
+  return endedTasks.find((ended) => ended.callId === callId)
+}
+
 type Answer = InputOf<'tool-result'> | InputOf<'tool-finished'>
 
 function ignore(draft: Draft, input: Answer, reason: IgnoreReason): void {
   const outcome = input.outcome.type
   emit(draft, { type: 'result-ignored', callId: input.callId, reason, outcome, preview: preview(input.outcome, 200) })
-}
-
-function preview(outcome: Outcome, chars: number): string {
-  const text = outcome.type === 'error' ? `Error: ${outcome.message}` : outcome.content.map(shown).join(' ')
-  return text.length <= chars ? text : `${text.slice(0, wholeChars(text, chars))}…`
-}
-
-function shown(part: StoredPart): string {
-  return part.type === 'text' ? part.text : `[${part.type}]`
 }
 
 /** A client that claims calls before it acts allows an unclaimed one to move to another client. */
@@ -361,6 +356,10 @@ export function noteUse(draft: Draft, { type, callId, model, usage }: InputOf<'m
 /** Sets every clock to the mode that the decided state requires. Called once, at the end of each decision. */
 export function setClocks(draft: Draft): void {
   for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, chooseMode(draft.state, call))
+  for (const { callId } of openTasks(draft.state)) {
+    const task = findTask(draft.state.tasks, callId)
+    if (task) setCallClock(draft, task, chooseMode(draft.state, task))
+  }
   if (draft.state.relayed.length > 0 && draft.state.parent === null)
     for (const { call } of draft.state.relayed) if (call) setCallClock(draft, call, chooseMode(draft.state, call))
   const { state } = draft
@@ -377,12 +376,21 @@ function waitsForPeople(state: State): boolean {
   let isOpen = false
   for (const call of state.step?.calls ?? []) {
     if (call.state === 'settled') continue
-    const isAsked = call.questions.length > 0 && waitsForAnswer(call)
-    const isHeld = call.runs === 'child' ? waitsThrough(state, call.callId) : isWithParent(state, call)
-    if (call.state !== 'awaiting-approval' && call.clock.mode !== 'away' && !isAsked && !isHeld) return false
+    if (!isWithPeople(state, call)) return false
     isOpen = true
   }
   return isOpen
+}
+
+function isWithPeople(state: State, call: Call): boolean {
+  const { operation } = call
+  if (operation?.type === 'wait') {
+    const tasks = openTasks(state).filter((task) => !operation.tasks || operation.tasks.includes(task.callId))
+    return tasks.length > 0 && tasks.every((task) => isWithPeople(state, task))
+  }
+  const isAsked = call.questions.length > 0 && waitsForAnswer(call)
+  const isHeld = call.runs === 'child' ? waitsThrough(state, call.callId) : isWithParent(state, call)
+  return call.state === 'awaiting-approval' || call.clock.mode === 'away' || isAsked || isHeld
 }
 
 /** A child's call for a client is at the root, which keeps its time. */
@@ -394,7 +402,7 @@ function chooseMode(state: State, call: Call): ClockMode {
   if (call.runs === 'child') return call.state === 'started' && !holdsClock(state, call.callId) ? 'running' : 'held'
   if (state.parent) return 'held'
   const waits = call.state === 'ready' || call.state === 'offered' || call.state === 'claimed'
-  if (call.runs === 'server' || !waits) return 'held'
+  if (call.runs !== 'client' || !waits) return 'held'
   if (!findHolder(state, call)) return 'away'
   if (call.state === 'ready') return 'held'
   const holder = call.offer?.connection
@@ -489,10 +497,16 @@ export function applyCallFact(state: State, fact: LedgerFact): State {
           updateCall(state, callId, (open) => settled(open, fact)),
           fact,
         )
-      const call = settlement.type === 'cancelled' && settlement.detached ? findCall(state, callId) : undefined
-      const done = updateCall(noteDone(state, fact), callId, (open) => settled(open, fact))
+      const goesOn = fact.task || (settlement.type === 'cancelled' && settlement.detached)
+      const call = goesOn ? findCall(state, callId) : undefined
+      const done = updateCall(noteDone(state, fact), callId, (open) => withTold(state, settled(open, fact), fact))
       const next = state.children.length === 0 ? done : unawaited(done, callId)
-      return call ? { ...next, detached: [...state.detached, call] } : next
+      const told = fact.told ? noteNews(next, new Set(fact.told), 'told') : next
+      return call ? taskBegun(told, call, fact) : told
+    }
+    case 'task-settled': {
+      const done = taskSettled(state, fact)
+      return state.children.length === 0 ? done : unawaited(done, fact.callId)
     }
     case 'call-offered': {
       const counters = { ...state.counters, offer: fact.offer }
@@ -512,7 +526,10 @@ export function applyCallFact(state: State, fact: LedgerFact): State {
 function callAfter(
   state: State,
   call: Call,
-  fact: Exclude<LedgerFact, { type: 'grace-started' | 'result-ignored' | 'approval-decided' | 'call-settled' }>,
+  fact: Exclude<
+    LedgerFact,
+    { type: 'grace-started' | 'result-ignored' | 'approval-decided' | 'call-settled' | 'task-settled' }
+  >,
 ): Call {
   switch (fact.type) {
     case 'approval-requested': {
@@ -568,52 +585,6 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
   return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
 }
 
-/** The newest decision for a tool, for a tool with these arguments, or for its destination replaces the older one. */
-function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State {
-  const call = findCall(state, fact.callId)
-  return call ? rememberDecided(state, fact, call) : state
-}
-
-type Decided = Pick<Call, 'name' | 'argumentsHash' | 'asksFor' | 'asksEach'> & Pick<RememberedDecision, 'agents'>
-
-/** The root remembers decisions about calls below by the agents that make them. */
-function rememberRelayed(state: State, fact: FactOf<'approval-decided'>): State {
-  const one = findRelayed(state, fact.approvalId)
-  return one?.asked && state.parent === null
-    ? rememberDecided(state, fact, { ...one.asked, agents: one.agents })
-    : state
-}
-
-function rememberDecided(state: State, fact: FactOf<'approval-decided'>, call: Decided): State {
-  const { name, argumentsHash, asksFor, asksEach } = call
-  const of = call.agents && { agents: call.agents }
-  // A person who changed the arguments approved their destination, which is unknown.
-  const stands = fact.remember !== undefined || !asksEach
-  if (asksFor !== undefined && asksFor !== '' && fact.decision === 'approve' && stands)
-    return remember(state, { name, ...of, argumentsHash: null, asksFor, decision: 'approve' })
-  if (!fact.remember || (asksFor !== undefined && fact.decision !== 'deny')) return state
-  const decision = fact.decision === 'deny' ? 'deny' : 'approve'
-  return remember(state, { name, ...of, argumentsHash: fact.remember === 'tool' ? null : argumentsHash, decision })
-}
-
-function remember(state: State, decided: RememberedDecision): State {
-  const { name, argumentsHash, asksFor } = decided
-  const others = state.remembered.filter(
-    (other) =>
-      !isOfAgents(other, decided.agents) ||
-      other.name !== name ||
-      other.argumentsHash !== argumentsHash ||
-      other.asksFor !== asksFor,
-  )
-  return { ...state, remembered: [...others, decided].slice(-RULES.remembered) }
-}
-
-/** Whether a remembered decision is about calls of these agents; undefined: of the session's own. */
-export function isOfAgents({ agents }: RememberedDecision, of: readonly string[] | undefined): boolean {
-  if (!agents || !of) return agents === of
-  return agents.length === of.length && agents.every((agent, at) => agent === of[at])
-}
-
 /** The tool's own clock pauses while it waits for an answer. */
 function questionAsked(state: State, call: Call, fact: FactOf<'question-asked'>): Call {
   const deadline = { atMs: fact.expiresAtMs, generation: state.pos }
@@ -630,26 +601,25 @@ function questionAnswered(state: State, call: Call, fact: FactOf<'question-answe
 }
 
 /** `order` checks which tools have run in the turn. */
-function noteDone(state: State, { callId, settlement }: FactOf<'call-settled'>): State {
+function noteDone(state: State, fact: FactOf<'call-settled'>): State {
+  const { callId, settlement } = fact
   const { turn, step } = state
-  if (!turn || step?.orphaned !== false || settlement.type !== 'ok') return state
+  if (!turn || step?.orphaned !== false || settlement.type !== 'ok' || fact.task) return state
   const call = findCall(state, callId)
   const { done = [] } = turn
   if (!call || call.answer || done.includes(call.name)) return state
   return { ...state, turn: { ...turn, done: [...done, call.name] } }
 }
 
-function settled(call: Call, { settlement, tellLate, provenance, detail = '' }: FactOf<'call-settled'>): Call {
-  const isOk = settlement.type === 'ok'
-  const media = isOk ? measureMedia(settlement.content) : undefined
-  const longChars = isOk ? measureLong(settlement.content) : undefined
-  const said = 'message' in settlement ? settlement.message.length : SETTLED_CHARS
+function settled(call: Call, fact: FactOf<'call-settled'>): Call {
+  const { settlement, tellLate, provenance } = fact
+  const { chars, longChars, media } = measureSettled(fact)
   return {
     ...call,
     state: 'settled',
     settlement: settlement.type,
     // No model reads the outcome of an answer's approval.
-    resultChars: call.answer ? 0 : call.editedChars + (isOk ? countChars(settlement.content) : said) + detail.length,
+    resultChars: call.answer ? 0 : call.editedChars + chars,
     ...(media && { media }),
     ...(longChars !== undefined && { longChars }),
     tellLate,
@@ -662,10 +632,16 @@ function settled(call: Call, { settlement, tellLate, provenance, detail = '' }: 
   }
 }
 
-/** Characters reserved for the text that the model gets if a settlement has none. */
-const SETTLED_CHARS = 50
+/** Its result also has the outcomes of the tasks that it tells. */
+function withTold(state: State, call: Call, { told }: FactOf<'call-settled'>): Call {
+  if (!told) return call
+  const { longChars: _, ...rest } = call
+  const { chars, media } = toldChars(state, told)
+  return { ...rest, resultChars: call.resultChars + chars, ...(media && { media }) }
+}
 
 function updateCall(state: State, callId: string, change: (call: Call) => Call): State {
+  if (state.tasks.length > 0 && findTask(state.tasks, callId)) return changeTask(state, callId, change)
   const calls = state.step?.calls ?? []
   const index = findCallIndex(calls, callId)
   const call = calls[index]
@@ -678,6 +654,8 @@ function updateCall(state: State, callId: string, change: (call: Call) => Call):
 /** The model learns of a late result at most once. */
 function forgetLate(state: State, callId: string): State {
   const recentCalls = state.recentCalls.map((call) => (call.callId === callId ? { ...call, tellLate: false } : call))
-  const detached = state.detached.filter((call) => call.callId !== callId)
-  return updateCall({ ...state, recentCalls, detached }, callId, (call) => ({ ...call, tellLate: false }))
+  const tasks = state.tasks.filter(({ callId: of, task }) => of !== callId || task.origin !== 'interrupt')
+  const endedTasks = state.endedTasks.map((one) => (one.callId === callId ? { ...one, tellLate: false } : one))
+  const next = { ...state, recentCalls, tasks, endedTasks }
+  return findTask(tasks, callId) ? next : updateCall(next, callId, (call) => ({ ...call, tellLate: false }))
 }

@@ -18,6 +18,8 @@ import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
 import { findCall, readTurnOf } from './state.ts'
 import { SESSION_TABLE } from './table.ts'
+import { TASK_INPUT } from './task-entries.ts'
+import { checkCancel } from './task-tools.ts'
 import type { Heard } from './values.ts'
 
 /**
@@ -37,8 +39,12 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
         ? checkAnswer(state, input)
         : input.type === 'call-claimed'
           ? checkClaim(state, input)
-          : undefined
+          : input.type === 'cancel-call'
+            ? checkCancel(state, input)
+            : undefined
   if (unbound) return unbound
+  if ('inputId' in input && input.inputId.startsWith(TASK_INPUT))
+    return { code: 'illegal_input', message: `ids of inputs may not begin with "${TASK_INPUT}": those are of tasks` }
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
     return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
@@ -220,7 +226,8 @@ function checkClientTools(state: State, { connection, tools }: InputOf<'client-t
 /** Clients handle a settled call differently from another client's call, so the codes differ. */
 function checkClaim(state: State, { callId, offer, connection }: InputOf<'call-claimed'>): Refusal | undefined {
   const call = findCall(state, callId)
-  if (call?.state === 'settled' || (!call && state.recentCalls.some((closed) => closed.callId === callId)))
+  const hasEnded = state.endedTasks.some((ended) => ended.callId === callId)
+  if (hasEnded || call?.state === 'settled' || (!call && state.recentCalls.some((closed) => closed.callId === callId)))
     return { code: 'call_over', message: `${callId}: the call has settled` }
   if (!call) return { code: 'call_over', message: `${callId}: the session has no such call, or had it long ago` }
   const isOwn = call.offer?.number === offer && call.offer.connection === connection

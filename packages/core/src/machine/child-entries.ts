@@ -1,7 +1,8 @@
 // Entries of children in a parent's state: their fold, and the clocks that depend on them.
 import type { FactOf } from './fact.ts'
 import type { Call, Child, State } from './state.ts'
-import { canAsk, findCall, findChild } from './state.ts'
+import { canAsk, findCall, findChild, isTask } from './state.ts'
+import { changeTask } from './task-entries.ts'
 import type { Spent } from './tree-values.ts'
 import { NOTHING_SPENT } from './tree-values.ts'
 
@@ -89,6 +90,7 @@ export function begun(state: State, fact: FactOf<'child-begun'>): State {
   const { callId, agent, grant, asks, acts } = fact
   const { turn, step, pos } = state
   const call = findCall(state, callId)
+  const place = call && isTask(call) ? call.task : undefined
   const child: Child = {
     callId,
     name: call?.name ?? '',
@@ -99,8 +101,8 @@ export function begun(state: State, fact: FactOf<'child-begun'>): State {
     mark: '',
     told: pos,
     birth: '',
-    turn: turn?.turn ?? 0,
-    exchange: step?.exchange ?? 0,
+    turn: place?.turn ?? turn?.turn ?? 0,
+    exchange: place?.exchange ?? step?.exchange ?? 0,
     spent: NOTHING_SPENT,
     acted: false,
     waits: false,
@@ -113,8 +115,10 @@ export function begun(state: State, fact: FactOf<'child-begun'>): State {
     isRewound: false,
   }
   // The child's log has the task.
+  const children = [...state.children, child]
+  if (place) return { ...changeTask(state, callId, withoutTask), children }
   const calls = step?.calls.map((one) => (one.callId === callId ? withoutTask(one) : one))
-  return { ...state, ...(step && calls && { step: { ...step, calls } }), children: [...state.children, child] }
+  return { ...state, ...(step && calls && { step: { ...step, calls } }), children }
 }
 
 function withoutTask(call: Call): Call {

@@ -74,6 +74,19 @@ describe('a delegated call', () => {
     expect(session.effects).toContainEqual({ type: 'leave-child', callId: CALL })
   })
 
+  test('that an operator stopped says so', () => {
+    const session = begun()
+    session.send(said(session, { end: { stop: 'cancelled', text: '' } }))
+    expect(session.told().join('\n')).toContain('[It was stopped by whoever runs it, and not by this conversation.]')
+  })
+
+  test('that the caller ended does not say so', () => {
+    const session = begun()
+    session.send({ type: 'interrupt', reason: 'user', heard: { type: 'all' } })
+    session.send(said(session, { end: { stop: 'cancelled', text: '' } }))
+    expect(session.told().join('\n')).not.toContain('stopped by')
+  })
+
   test('ignores a report that comes again, and one of a closed child', () => {
     const session = begun()
     const first = said(session, {})

@@ -2,7 +2,7 @@
 // as the child's log may say something, even after the call has settled; the host reads and tells while it stands.
 import type { Refusal } from '../errors.ts'
 import type { Provenance } from '../messages.ts'
-import { boundOutcome, noteOutcome, settle } from './calls.ts'
+import { boundOutcome, settle } from './calls.ts'
 import { closeRelayed, describeUnheard, endChild, isTimeUp, leaveEnded } from './child-end.ts'
 import { AGENT_GONE } from './child-entries.ts'
 import type { Draft } from './draft.ts'
@@ -14,7 +14,9 @@ import { relay, withdrawClosed } from './relayed.ts'
 import { wholeChars } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, Child, State } from './state.ts'
-import { findCall, findChild } from './state.ts'
+import { findCall, findChild, isTask } from './state.ts'
+import { noteOutcome } from './notes.ts'
+import { settleTask } from './task-end.ts'
 import { countBelow, planGrant, treeLimits } from './tree-limits.ts'
 import type { Deeds } from './tree-values.ts'
 
@@ -34,7 +36,7 @@ export function beginChild(draft: Draft, call: Call): void {
     ...(untrusted && { untrusted }),
     ...(known && { known }),
     grant: planGrant(spec, state, call),
-    asks: state.parent !== null || state.turn?.asks === true,
+    asks: state.parent !== null || (isTask(call) ? call.task.asks : state.turn?.asks === true),
     acts,
   })
 }
@@ -95,19 +97,19 @@ interface Ended {
 }
 
 function settleByEnd(draft: Draft, call: Call, ended: Ended): void {
-  const { report } = ended
+  const { report, child } = ended
   const settlement = describeEnded(draft, ended)
   const provenance: Provenance | undefined = report.untrusted.length > 0 ? { trust: 'untrusted' } : undefined
-  const words = [describeStop(ended.end), settlement.type === 'ok' ? '' : describeDeeds(report.did)]
+  const words = [describeStop(child, ended.end), settlement.type === 'ok' ? '' : describeDeeds(report.did)]
   const detail = words.filter((said) => said !== '').join(' ')
-  emit(draft, {
-    type: 'call-settled',
-    callId: call.callId,
+  const settled = {
     settlement,
     tellLate: false,
     ...(provenance && call.provenance?.trust !== 'untrusted' && { provenance }),
     ...(detail !== '' && { detail }),
-  })
+  }
+  if (isTask(call)) settleTask(draft, call, settled)
+  else emit(draft, { type: 'call-settled', callId: call.callId, ...settled })
 }
 
 function describeEnded(draft: Draft, { child, report, end }: Ended): Settlement {
@@ -142,7 +144,9 @@ export function isKnown({ calls, more }: Deeds): boolean {
   return !more && calls.length > 0 && calls.every(({ settlement }) => settlement === 'ok' || settlement === 'error')
 }
 
-function describeStop({ stop, text }: ChildEnd): string {
+function describeStop({ reason }: Child, { stop, text }: ChildEnd): string {
+  if (reason === '' && (stop === 'cancelled' || stop === 'stopped'))
+    return '[It was stopped by whoever runs it, and not by this conversation.]'
   if (stop === 'max-tokens') return '[The answer was cut at the output limit of the model.]'
   return text === '' && (stop === 'silent' || stop === 'tool' || stop === 'end') ? '[It ended without a text.]' : ''
 }

@@ -15,7 +15,8 @@ import { bringsTool, hasTool, planDrops } from './clients.ts'
 import type { Draft } from './draft.ts'
 import type { Client, Deadline } from './state.ts'
 import { emit } from './draft.ts'
-import { findCall, findDetached, offeredCalls } from './state.ts'
+import { detachedCalls, findCall, findDetached, offeredCalls, openTasks } from './state.ts'
+import { endWait } from './task-tools.ts'
 import type { InputOf } from './input.ts'
 import { endOverdue, expireAnswer, ignoreAnswer } from './answer.ts'
 import { flushBatch } from './queue.ts'
@@ -59,7 +60,8 @@ export function continueSession(draft: Draft): void {
 export function stop(draft: Draft): void {
   salvageStopped(draft)
   applyCallEventToAll(draft, 'stop')
-  for (const call of draft.state.detached) loseDetached(draft, call, 'was stopped with the session')
+  for (const task of openTasks(draft.state)) applyCallEvent(draft, task, 'stop')
+  for (const call of detachedCalls(draft.state)) loseDetached(draft, call, 'was stopped with the session')
   closeStep(draft)
   finishTurn(draft, 'stopped')
   emit(draft, { type: 'session-stopped' })
@@ -120,7 +122,7 @@ export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): vo
     emit(draft, { type: 'client-tools-dropped', connection: gone, names })
   emit(draft, { type: 'client-tools-set', connection, tools })
   settleGone(draft)
-  for (const call of draft.state.step?.calls ?? []) {
+  for (const call of [...(draft.state.step?.calls ?? []), ...openTasks(draft.state)]) {
     const offeredHere = call.state === 'offered' && call.offer?.connection === connection
     // Its client no longer has the tool, but another client does.
     if (offeredHere && call.broughtBy !== undefined && !bringsTool(draft.state, connection, call.name))
@@ -136,7 +138,7 @@ export function changeAgent(draft: Draft): void {
 }
 
 function settleGone(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? [])
+  for (const call of [...(draft.state.step?.calls ?? []), ...openTasks(draft.state)])
     if (!call.answer && !hasTool(draft, call)) applyCallEvent(draft, call, 'tool-gone')
 }
 
@@ -193,11 +195,13 @@ function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: str
   const { callId, generation } = timer
   const call = findCall(draft.state, callId)
   const current = (deadline: Deadline | null | undefined): boolean => deadline?.generation === generation
-  const detached = draft.state.detached.find((one) => one.callId === callId && current(one.deadline))
+  const detached = detachedCalls(draft.state).find((one) => one.callId === callId && current(one.deadline))
   if (kind === 'call' && detached) loseDetached(draft, detached, 'did not end in its time')
   if (kind === 'approval' && !call) expireRelayed(draft, findRelayedApproval(draft.state, callId), generation)
   if (!call) return
-  if (kind === 'call' && current(call.deadline ?? call.clock.deadline)) passDeadline(draft, call)
+  const isDue = kind === 'call' && current(call.deadline ?? call.clock.deadline)
+  if (isDue && call.runs === 'machine') endWait(draft, call)
+  else if (isDue) passDeadline(draft, call)
   else if (kind === 'approval' && call.state === 'awaiting-approval' && current(call.approval?.deadline)) {
     applyCallEvent(draft, call, 'approval-expiry')
     if (call.answer) expireAnswer(draft)
@@ -214,7 +218,7 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
     graceAfterRestart(draft, call, input.downMs)
     applyCallEvent(draft, call, 'restart')
   }
-  for (const call of draft.state.detached) loseDetached(draft, call, DIED)
+  for (const call of detachedCalls(draft.state)) loseDetached(draft, call, DIED)
   recoverAttempt(draft)
   if (draft.state.parent?.grant) attachParent(draft)
 }

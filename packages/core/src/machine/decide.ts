@@ -22,6 +22,7 @@ import * as models from './answer.ts'
 import * as people from './people.ts'
 import * as children from './children.ts'
 import * as parents from './parent.ts'
+import * as tasks from './task-tools.ts'
 import type { Spec } from './spec.ts'
 import type { Action } from './table.ts'
 import { SESSION_TABLE } from './table.ts'
@@ -73,6 +74,7 @@ const ROWS = {
   'accept-transcript': inputs.acceptTranscript satisfies Row<'transcript'>,
   'accept-urgent': inputs.acceptUrgent satisfies Row<'urgent-event'>,
   interrupt: interrupts.interrupt satisfies Row<'interrupt'>,
+  'cancel-call': tasks.cancelCall satisfies Row<'cancel-call'>,
   rewind: inputs.rewind satisfies Row<'rewind'>,
   'set-model': control.setModel satisfies Row<'set-model'>,
   'set-settings': control.setSettings satisfies Row<'set-settings'>,

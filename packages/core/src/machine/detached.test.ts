@@ -36,7 +36,7 @@ test('the next input is answered at once, the tool is not aborted, and its outco
   ])
   session.send(finished('table 4'))
   expect(session.factTypes()).toEqual(['result-ignored', 'note-queued'])
-  expect(session.state.detached).toEqual([])
+  expect(session.state.tasks).toEqual([])
   expect(session.send(finished('table 4')).factTypes()).toEqual(['result-ignored'])
   session.says('Sunny.').user('thanks')
   expect(session.told().slice(-2)).toEqual(['user: The tool "book" (call_1_0) has ended: "table 4"', 'user: thanks'])
@@ -46,12 +46,12 @@ test('the next input is answered at once, the tool is not aborted, and its outco
 test('a result that comes before the next input is the result of the call', () => {
   const session = booking().interrupt().send(finished('table 4')).user('next')
   expect(session.told()).toContain('call_1_0 = table 4')
-  expect(session.state.detached).toEqual([])
+  expect(session.state.tasks).toEqual([])
 })
 
 test('an input that interrupts detaches it in the same commit', () => {
   const session = booking().user('stop that', { delivery: 'interrupt' })
-  expect(session.state.detached).toMatchObject([{ callId: 'call_1_0', state: 'started' }])
+  expect(session.state.tasks).toMatchObject([{ callId: 'call_1_0', state: 'started' }])
   expect(session.factTypes()).toContain('model-started')
 })
 
@@ -59,7 +59,7 @@ test('its own time still ends it, and the model is told that it may have had its
   const session = booking().interrupt().user('next')
   session.fire('call:call_1_0')
   expect(session.effects).toContainEqual({ type: 'abort-tool', callId: 'call_1_0', attempt: 1 })
-  expect(session.state.detached).toEqual([])
+  expect(session.state.tasks).toEqual([])
   session.says('ok').user('more')
   expect(session.told()).toContain(
     'user: The tool "book" (call_1_0) did not end in its time: it may have had its effect',
@@ -75,7 +75,7 @@ test.each([
   ['the whole host', { type: 'host-restarted', downMs: 5 }, 'ended with its process'],
 ] as const)('%s dies: it is not started again, and the model is told', (_, input, said) => {
   const session = booking().interrupt().user('next').send(input)
-  expect(session.state.detached).toEqual([])
+  expect(session.state.tasks).toEqual([])
   expect(session.effects.some(({ type }) => type === 'run-tool')).toBe(false)
   session.says('ok').user('more')
   expect(session.told()).toContain(`user: The tool "book" (call_1_0) ${said}: it may have had its effect`)
@@ -84,7 +84,7 @@ test.each([
 test('work of another attempt changes nothing', () => {
   const session = booking().interrupt().user('next')
   session.send({ type: 'work-lost', work: { type: 'tool', callId: 'call_1_0', attempt: 9 } }).send(finished('x', 9))
-  expect(session.state.detached).toHaveLength(1)
+  expect(session.state.tasks).toHaveLength(1)
 })
 
 test('it goes on through later turns, and a stop of the session ends it', () => {
@@ -129,7 +129,7 @@ test('so many at once; further ones get two seconds like others', () => {
   const session = new TestSession({ tools: [BOOK], limits: { parallelCalls: 20 } })
   session.user('go').says({ calls: Array.from({ length: RULES.detached + 2 }, () => 'book') })
   session.interrupt().user('next')
-  expect(session.state.detached).toHaveLength(RULES.detached)
+  expect(session.state.tasks).toHaveLength(RULES.detached)
   expect(session.factTypes()).toContain('grace-started')
 })
 
@@ -138,7 +138,7 @@ test('a tool that waits for an answer of its user ends with the turn', () => {
   const question = { n: 1, message: 'which?', schema: {}, timeoutMs: 60_000 }
   session.send({ type: 'question-asked', callId: 'call_1_0', attempt: 1, ...question })
   session.interrupt().user('next')
-  expect(session.state.detached).toEqual([])
+  expect(session.state.tasks).toEqual([])
   expect(session.factTypes()).toContain('grace-started')
 })
 

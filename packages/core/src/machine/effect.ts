@@ -80,9 +80,9 @@ export function outstanding(state: State, other?: State): readonly AwaitedEffect
     state.step?.calls.forEach((call, at) => {
       if (call !== calls?.[at]) pushCallEffects(effects, state, call)
     })
-  if (state.detached !== beside?.detached)
-    state.detached.forEach((call, at) => {
-      if (call !== beside?.detached[at]) pushCallEffects(effects, state, call)
+  if (state.tasks !== beside?.tasks)
+    state.tasks.forEach((call, at) => {
+      if (call !== beside?.tasks[at]) pushCallEffects(effects, state, call)
     })
   if (state.children !== other?.children) pushChildren(effects, state)
   if (state.relayed !== beside?.relayed && state.parent === null) pushRelayed(effects, state)
@@ -125,7 +125,7 @@ function pushCallEffects(effects: AwaitedEffect[], state: State, call: Call): vo
   const { callId, offer, approval, attempt } = call
   const isAsking = state.parent === null
   if (call.state === 'started' && call.runs !== 'child') {
-    effects.push({ type: 'run-tool', callId, attempt })
+    if (call.runs !== 'machine') effects.push({ type: 'run-tool', callId, attempt })
     if (call.deadline) pushTimer(effects, `call:${callId}`, call.deadline)
     for (const { id, deadline } of call.questions) {
       if (!deadline || !isAsking) continue

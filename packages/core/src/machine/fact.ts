@@ -17,6 +17,8 @@ import {
   IndexEntry,
   PlanEntry,
   Played,
+  TaskOperation,
+  WakePolicy,
 } from './values.ts'
 
 const ErrorWords = { code: s.textOf<ErrorCode>(), message: s.text }
@@ -65,6 +67,17 @@ export const InputBody = s.variant('type', {
     detail: s.optional(s.json),
     message: s.optional(s.text),
   }),
+  /** A task ended: the session's own input. `text`: the beginning of its outcome; the task itself has all of it. */
+  task: s.fields({
+    callId: s.text,
+    name: s.text,
+    outcome: s.text,
+    text: s.text,
+    /** The outcome is longer. */
+    cut: s.optional(s.word(true)),
+    /** The tool quoted in the text, if its results are untrusted. */
+    untrusted: s.optional(s.text),
+  }),
 })
 export type InputBody = s.Infer<typeof InputBody>
 
@@ -90,6 +103,10 @@ export const CallProposal = s.fields({
   answer: s.optional(s.fields({ as: s.word('text', 'value'), by: s.optional(s.list(s.text)) })),
   /** For a call that a child runs. */
   delegate: s.optional(Delegation),
+  /** It runs in the background: a receipt settles it at once. */
+  background: s.optional(s.fields({ wake: WakePolicy })),
+  /** For a call of a tool for tasks. */
+  operation: s.optional(TaskOperation),
   /** Repairs of its text before it was parsed, such as `trailing-comma`; absent if there were none. */
   repairs: s.optional(s.list(s.text)),
   /** Only in older records, instead of `asks`. */
@@ -226,6 +243,8 @@ export const FACTS = {
     text: s.text,
     /** The tool quoted in the note, if its results are untrusted. */
     untrusted: s.optional(s.text),
+    /** The task whose end it tells in place of a call that waited for it. */
+    task: s.optional(s.text),
   },
 
   // Turns and steps
@@ -356,7 +375,24 @@ export const FACTS = {
     provenance: s.optional(Provenance),
     /** More words for the model: how the child's answer ended, and what the child did. */
     detail: s.optional(s.text),
+    /** The settlement is a receipt: the call continues as a task. */
+    task: s.optional(s.word(true)),
+    /** Ended tasks whose outcomes follow the settlement's words. */
+    told: s.optional(s.list(s.text)),
   },
+  /** The one settlement of a task. `awaited`: a call that waits for it tells the model. */
+  'task-settled': {
+    ...CALL,
+    settlement: Settlement,
+    tellLate: s.flag,
+    provenance: s.optional(Provenance),
+    detail: s.optional(s.text),
+    awaited: s.optional(s.word(true)),
+  },
+  /** The task has to end, and no turn begins for that. `parent`: the calling session decided it. */
+  'task-cancelled': { ...CALL, by: s.word('model', 'person', 'parent'), principal: s.optional(s.text) },
+  /** The end of a task waits for the next input: tasks alone began that many turns. */
+  'wakes-held': { used: s.count, max: s.count },
   'result-ignored': { ...CALL, reason: s.textOf<IgnoreReason>(), outcome: s.word('ok', 'error'), preview: s.text },
 
   // Children
@@ -525,6 +561,7 @@ const CALL_FACTS = [
   'call-taken-over',
   'call-clock-set',
   'call-settled',
+  'task-settled',
 ] as const
 
 /** The facts that change a call, each of which names it. */

@@ -1,33 +1,18 @@
 // The history with its bodies, folded from records: turns a range of entries into messages. State has only the index.
 import type { JsonObject } from '../json.ts'
-import type {
-  AssistantMessage,
-  AssistantPart,
-  CallPart,
-  MediaSource,
-  ResultPart,
-  StoredMessage,
-  UserMessage,
-} from '../messages.ts'
+import type { AssistantPart, CallPart, MediaSource, StoredMessage, UserMessage } from '../messages.ts'
 import { listUntrusted, readText } from '../messages.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fact.ts'
-import { isVisible, makeWhole, renderInputs, renderSettlement, text } from './render.ts'
+import { isVisible, makeWhole, renderInputs, text } from './render.ts'
+import type { OpenBody, OpenCall, OpenQuestion, AskedQuestion, PlainOpenBody, SettledCall } from './step-messages.ts'
+import { answerIn, describeCalls, stepMessages } from './step-messages.ts'
+import type { TaskBody } from './task-bodies.ts'
+import { addTold, beginTask, editTask, endTask, forgetTasks, noteTaskQuestion, openTask } from './task-bodies.ts'
 import type { IndexEntry, PlanEntry } from './values.ts'
 import type { RelayedRequest } from './relayed-entries.ts'
 import { decideRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
 import { cutParts, wholeChars } from './size.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
-
-export interface OpenCall {
-  readonly callId: string
-  readonly name: string
-  /** JSON text, as edited by a person if one did. */
-  readonly arguments: string
-  /** It has ended, and only waits for the other calls of its step. */
-  readonly settled: boolean
-  /** The description for people: a title, a kind, places, a diff. */
-  readonly about?: JsonObject
-}
 
 /** A history as JSON. Stored in snapshots, which are disposable, so its shape may change with any version. */
 export interface HistorySnapshot extends Readonly<PlainHistory> {
@@ -35,6 +20,7 @@ export interface HistorySnapshot extends Readonly<PlainHistory> {
   readonly notes: readonly (readonly [number, HistoryNote])[]
   readonly left: readonly HistoryEntry[] | null
   readonly relayed: readonly RelayedRequest[]
+  readonly tasks: readonly TaskBody[]
   readonly open:
     | (PlainOpenBody & {
         readonly edited: readonly (readonly [string, string])[]
@@ -61,6 +47,8 @@ export interface History {
   openQuestions(): readonly OpenQuestion[]
   /** Requests of sessions below that are not closed there, oldest first. */
   relayed(): readonly RelayedRequest[]
+  /** Open tasks and the newest ended ones, oldest first. */
+  tasks(): readonly TaskBody[]
   /** The plan of the newest `plan-set`. */
   plan(): readonly PlanEntry[]
   /**
@@ -141,7 +129,9 @@ class FoldedHistory implements History {
   }
 
   openCall(callId: string): OpenCall | undefined {
-    const { open } = this.#content
+    const { open, tasks } = this.#content
+    const task = tasks.size === 0 ? undefined : openTask(tasks, callId)
+    if (task) return task
     if (!open) return this.#content.relayed.size === 0 ? undefined : findRelayedCall(this.#content.relayed, callId)
     if (this.#openCalls?.of !== open.parts) {
       const about = new Map(open.described.map((call) => [call.callId, call.about]))
@@ -158,17 +148,24 @@ class FoldedHistory implements History {
   }
 
   answerTo(callId: string, n: number): QuestionAnswer | undefined {
-    const asked = [...(this.#content.open?.questions.values() ?? [])]
+    const { open, tasks } = this.#content
+    const asked = [...(open?.questions.values() ?? []), ...[...tasks.values()].flatMap(({ questions }) => questions)]
     return asked.find((question) => question.callId === callId && question.n === n)?.answer
   }
 
   openQuestions(): readonly OpenQuestion[] {
     const { questions, settlements } = this.#content.open ?? { questions: new Map(), settlements: new Map() }
-    return [...questions.values()].filter(({ answer, callId }) => !answer && !settlements.has(callId))
+    const own = [...questions.values()].filter(({ answer, callId }) => !answer && !settlements.has(callId))
+    const ofTasks = [...this.#content.tasks.values()].filter(({ ended }) => !ended)
+    return [...own, ...ofTasks.flatMap((task) => task.questions.filter(({ answer }) => !answer))]
   }
 
   relayed(): readonly RelayedRequest[] {
     return [...this.#content.relayed.values()]
+  }
+
+  tasks(): readonly TaskBody[] {
+    return [...this.#content.tasks.values()]
   }
 
   plan(): readonly PlanEntry[] {
@@ -222,6 +219,7 @@ function emptyContent(keepAll: boolean): HistoryContent {
     entries: [],
     left: keepAll ? [] : null,
     relayed: new Map(),
+    tasks: new Map(),
     exchange: 0,
     lastTurn: null,
     open: null,
@@ -232,13 +230,14 @@ function emptyContent(keepAll: boolean): HistoryContent {
   }
 }
 
-function copyContent({ inputs, notes, left, relayed, open, ...plain }: HistoryContent): HistorySnapshot {
+function copyContent({ inputs, notes, left, relayed, tasks, open, ...plain }: HistoryContent): HistorySnapshot {
   return {
     ...plain,
     inputs: [...inputs],
     notes: [...notes],
     left: left && [...left],
     relayed: [...relayed.values()],
+    tasks: [...tasks.values()],
     open: open && {
       ...open,
       edited: [...open.edited],
@@ -248,13 +247,14 @@ function copyContent({ inputs, notes, left, relayed, open, ...plain }: HistoryCo
   }
 }
 
-function restoreContent({ inputs, notes, left, relayed, open, ...plain }: HistorySnapshot): HistoryContent {
+function restoreContent({ inputs, notes, left, relayed, tasks, open, ...plain }: HistorySnapshot): HistoryContent {
   return {
     ...plain,
     inputs: new Map(inputs),
     notes: new Map(notes),
     left: left && [...left],
     relayed: new Map(relayed.map((one) => [one.id, one])),
+    tasks: new Map(tasks.map((one) => [one.callId, one])),
     open: open && {
       ...open,
       edited: new Map(open.edited),
@@ -298,6 +298,7 @@ export interface HistoryContent extends PlainHistory {
   /** Entries that left the window; kept only if a rewind may need them. */
   readonly left: HistoryEntry[] | null
   readonly relayed: Map<string, RelayedRequest>
+  readonly tasks: Map<string, TaskBody>
   open: OpenBody | null
 }
 
@@ -339,6 +340,7 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       break
     case 'approval-decided':
       if (fact.via !== undefined) decideRelayed(content.relayed, fact)
+      else if (content.tasks.has(fact.callId)) editTask(content.tasks, fact)
       else if (fact.edited) content.open?.edited.set(fact.callId, fact.edited.arguments)
       break
     case 'question-asked':
@@ -346,7 +348,12 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       noteQuestion(content, fact)
       break
     case 'call-settled':
-      if (fact.via === undefined) content.open?.settlements.set(fact.callId, readSettled(fact))
+      if (fact.via !== undefined) break
+      if (fact.task) beginTask(content.tasks, content.open, fact.callId)
+      content.open?.settlements.set(fact.callId, addTold(content.tasks, readSettled(fact), fact.told))
+      break
+    case 'task-settled':
+      endTask(content.tasks, fact.callId, readSettled(fact))
       break
     case 'request-relayed':
     case 'request-withdrawn':
@@ -367,12 +374,12 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
   }
 }
 
-function readSettled({ settlement, provenance, detail }: FactOf<'call-settled'>): SettledCall {
+function readSettled({ settlement, provenance, detail }: FactOf<'call-settled' | 'task-settled'>): SettledCall {
   return { settlement, ...(provenance && { provenance }), ...(detail !== undefined && { detail }) }
 }
 
 function noteQuestion(content: HistoryContent, fact: FactOf<'question-asked' | 'question-answered'>): void {
-  if (!content.open) return
+  if (noteTaskQuestion(content.tasks, fact) || !content.open) return
   const { questions } = content.open
   if (fact.type === 'question-asked') {
     const { callId, questionId, n, message, schema, expiresAtMs } = fact
@@ -381,11 +388,6 @@ function noteQuestion(content: HistoryContent, fact: FactOf<'question-asked' | '
     const asked = questions.get(fact.questionId)
     if (asked) questions.set(fact.questionId, { ...asked, answer: answerIn(fact) })
   }
-}
-
-function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
-  if ('value' in fact) return { value: fact.value }
-  return { declined: fact.declined, ...(fact.reason !== undefined && { reason: fact.reason }) }
 }
 
 /** Facts that change existing history. */
@@ -409,6 +411,7 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
       break
     case 'history-rewound': {
       if (fact.index.length === 0) content.untrustedLeft = []
+      forgetTasks(content.tasks, fact.exchange)
       const known = [...(content.left ?? []), ...content.entries]
       content.entries = fact.index.flatMap(
         ({ entry, role }) => known.findLast((one) => one.entry === entry && one.role === role) ?? [],
@@ -441,7 +444,7 @@ function createUserMessage(
 ): UserMessage<MediaSource> {
   const told = notes.map((note) => content.notes.get(note) ?? { text: '' })
   const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
-  const marked = bodies.flatMap((body) => (body.type === 'user' ? (body.untrusted ?? []) : []))
+  const marked = bodies.flatMap((body) => (body.type === 'user' || body.type === 'task' ? (body.untrusted ?? []) : []))
   const untrusted = [...new Set([...told.flatMap((note) => note.untrusted ?? []), ...marked])]
   const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
   const known = untrusted.length > 0 && bodies.findLast((body) => body.type === 'user' && body.known !== undefined)
@@ -616,81 +619,4 @@ function cutStep(content: HistoryContent, step: number, keepChars: number): void
     if (results.length > 0) return [{ ...entry, messages: [{ ...assistant, parts }, ...results] }]
     return [{ ...entry, messages: isVisible(parts) ? [{ ...assistant, parts }] : [] }]
   })
-}
-
-/** An unanswered question of a tool. */
-export interface OpenQuestion {
-  readonly callId: string
-  readonly questionId: string
-  /** From 1, per call. */
-  readonly n: number
-  readonly message: string
-  /** JSON Schema of the answer. */
-  readonly schema: JsonObject
-  readonly expiresAtMs: number
-}
-
-export interface SettledCall extends Pick<FactOf<'call-settled'>, 'settlement' | 'provenance' | 'detail'> {}
-
-export interface AskedQuestion extends OpenQuestion {
-  readonly answer?: QuestionAnswer
-}
-
-export interface PlainOpenBody {
-  readonly step: number
-  readonly exchange: number
-  readonly parts: readonly AssistantPart[]
-  /** See `AssistantMessage.rebased`. */
-  readonly rebased: boolean
-  /** The calls of the step that have a description or a provenance. */
-  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer'>[]
-}
-
-/** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
-export interface OpenBody extends PlainOpenBody {
-  readonly edited: Map<string, string>
-  readonly settlements: Map<string, SettledCall>
-  /** Questions by id. */
-  readonly questions: Map<string, AskedQuestion>
-}
-
-export function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
-  const described = calls.filter(({ about, provenance }) => about || provenance)
-  return described.map(({ callId, about, provenance, answer }) => ({
-    callId,
-    ...(about && { about }),
-    ...(provenance && { provenance }),
-    ...(answer && { answer }),
-  }))
-}
-
-/** The approval of an answer is a call for people only: no model reads it. */
-function withoutApproval(open: OpenBody): readonly AssistantPart[] {
-  const approval = open.described.find(({ answer }) => answer)
-  if (!approval) return open.parts
-  return open.parts.filter((part) => part.type !== 'call' || part.callId !== approval.callId)
-}
-
-const MISSING: SettledCall = { settlement: { type: 'unknown', reason: 'missing' } }
-
-export function stepMessages(full: OpenBody): readonly StoredMessage[] {
-  const open = full.described.length > 0 ? { ...full, parts: withoutApproval(full) } : full
-  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
-  const provenances = new Map(open.described.map(({ callId, provenance }) => [callId, provenance]))
-  const results: ResultPart<MediaSource>[] = []
-  for (const part of open.parts) {
-    if (part.type !== 'call') continue
-    const { callId, name } = part
-    const { settlement, detail, ...source }: SettledCall = open.settlements.get(callId) ?? MISSING
-    const edited = open.edited.get(callId)
-    const rendered = renderSettlement(settlement)
-    const said = detail === undefined ? rendered : [...rendered, text(detail)]
-    const content = edited === undefined ? said : [text(`[A person changed the arguments to ${edited}]`), ...said]
-    const isError = settlement.type !== 'ok' && !(settlement.type === 'cancelled' && settlement.detached)
-    const provenance = source.provenance ?? provenances.get(callId)
-    const result = { type: 'result', callId, name, isError, content } as const
-    results.push(provenance ? { ...result, provenance } : result)
-  }
-  if (results.length > 0) return [assistant, { role: 'tool', parts: results }]
-  return isVisible(open.parts) ? [assistant] : []
 }

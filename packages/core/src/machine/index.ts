@@ -2,6 +2,9 @@
 // @internal: names may change in any version.
 export * from './apply.ts'
 export { leaveToOriginal } from './calls.ts'
+export { leaveTask } from './task-tools.ts'
+export type { TaskBody } from './task-bodies.ts'
+export { TASK_INPUT } from './task-entries.ts'
 export * from './check.ts'
 export { listClientTools } from './clients.ts'
 export { ANSWER_APPROVAL, findMissing, nameCall, RUNS_AFTER } from './answer.ts'
@@ -9,7 +12,8 @@ export * from './decide.ts'
 export * from './effect.ts'
 export { CHARS_PER_TOKEN, requestTokens } from './window.ts'
 export * from './fact.ts'
-export type { History, HistoryEntry, HistoryOptions, HistorySnapshot, OpenCall, OpenQuestion } from './history.ts'
+export type { History, HistoryEntry, HistoryOptions, HistorySnapshot } from './history.ts'
+export type { OpenCall, OpenQuestion } from './step-messages.ts'
 export { createHistory, findNewCall } from './history.ts'
 export * from './input.ts'
 export { countMediaBytes, findLargeMedia, isMedia } from './size.ts'
@@ -45,7 +49,10 @@ export type {
   RelayedCall,
   RememberedDecision,
   RunningAttempt,
+  EndedTask,
   State,
+  Task,
+  TaskPlace,
   Turn,
   TurnStep,
   Wait,
@@ -58,7 +65,11 @@ export {
   findCallIndex,
   offeredCalls,
   findChild,
+  detachedCalls,
   findDetached,
+  findTask,
+  isTask,
+  openTasks,
   findQuestion,
   findRelayed,
   initialState,

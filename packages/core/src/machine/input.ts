@@ -7,7 +7,7 @@ import type { ModelPart } from '../agent/model.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { ChildReport, ParentItem } from './lane-values.ts'
 import type { Delegation } from './tree-values.ts'
-import type { ClientToolSpec, Delivery, Failure, Heard, IndexEntry, PlanEntry } from './values.ts'
+import type { ClientToolSpec, Delivery, Failure, Heard, IndexEntry, PlanEntry, TaskOperation } from './values.ts'
 
 /** The result of a tool or a client. */
 export type Outcome =
@@ -37,6 +37,10 @@ export interface CallCheck {
   readonly about?: JsonObject
   /** For a tool that a child runs; a call without it does not begin. */
   readonly delegate?: Delegation
+  /** It runs in the background. */
+  readonly background?: true
+  /** For a tool for tasks; a call without it does not begin. */
+  readonly operation?: TaskOperation
   /** Repairs of its text before it was parsed. */
   readonly repairs?: readonly string[]
   /** The call could not be read; `invalid` says why. */
@@ -101,8 +105,16 @@ export type UserCommand =
       readonly heard?: Heard
       readonly asks?: boolean
     }
-  /** `turn`: only while this turn is the newest. */
-  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Heard; readonly turn?: number }
+  /** `turn`: only while this turn is the newest. `tasks`: they are cancelled too. */
+  | {
+      readonly type: 'interrupt'
+      readonly reason: string
+      readonly heard: Heard
+      readonly turn?: number
+      readonly tasks?: 'cancel'
+    }
+  /** Cancels a task, or a delegated call of the running turn. */
+  | { readonly type: 'cancel-call'; readonly callId: string; readonly principal: string }
   | {
       readonly type: 'rewind'
       readonly inputId: string
@@ -294,6 +306,7 @@ export const USER_COMMANDS: ReadonlySet<InputType> = new Set<UserCommand['type']
   'transcript',
   'urgent-event',
   'interrupt',
+  'cancel-call',
   'rewind',
   'set-model',
   'set-settings',

@@ -9,10 +9,12 @@ import { countChars, wholeChars } from './size.ts'
 import { closeStep, countPlayedChars, cutTexts, finishTurn } from './turn.ts'
 import { countUnused, ignoreAnswer } from './answer.ts'
 import { readText } from '../messages.ts'
+import { cancelTasks } from './task-tools.ts'
 import type { Heard, Played } from './values.ts'
 
 export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
   if (input.turn !== undefined && input.turn !== draft.state.counters.turn) return
+  if (input.tasks) cancelTasks(draft, { by: 'person' })
   interruptTurn(draft, input.reason, input.heard)
 }
 

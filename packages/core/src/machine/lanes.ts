@@ -163,6 +163,8 @@ function readClosed(fact: Fact): string | undefined {
     case 'call-settled':
     case 'call-taken-over':
       return fact.via === undefined ? fact.callId : undefined
+    case 'task-settled':
+      return fact.callId
     case 'request-withdrawn':
       return fact.id
     default:

@@ -23,9 +23,9 @@ export function attachParent(draft: Draft): void {
 
 /** Whether nothing is left to do: its answer, or its end, is final. */
 export function restsAsChild(state: State): boolean {
-  const { turn, step, queue, children, detached, counters, parent } = state
+  const { turn, step, queue, children, tasks, counters, parent } = state
   const isQuiet = turn === null && step === null && queue.length === 0 && children.length === 0
-  return isQuiet && detached.length === 0 && (counters.turn > 0 || (parent !== null && parent.end !== null))
+  return isQuiet && tasks.length === 0 && (counters.turn > 0 || (parent !== null && parent.end !== null))
 }
 
 export type ParentFact = FactOf<'child-opened' | 'parent-told'>
@@ -101,7 +101,9 @@ function readTotals(before: State, parent: Parent, fact: Fact): Partial<Parent> 
       return call && call.runs !== 'child' && call.effect !== 'pure' ? { acted: true } : undefined
     }
     case 'call-settled':
-      return fact.via === undefined ? readSettled(before, parent, fact) : undefined
+      return fact.via === undefined && !fact.task ? readSettled(before, parent, fact) : undefined
+    case 'task-settled':
+      return readSettled(before, parent, fact)
     default:
       return undefined
   }
@@ -112,7 +114,11 @@ function readUsage({ usage }: FactOf<'step-finished' | 'model-used' | 'summary-f
   return { ...NOTHING_SPENT, tokens: inputTokens + outputTokens, costMicros }
 }
 
-function readSettled(before: State, parent: Parent, fact: FactOf<'call-settled'>): Partial<Parent> | undefined {
+function readSettled(
+  before: State,
+  parent: Parent,
+  fact: FactOf<'call-settled' | 'task-settled'>,
+): Partial<Parent> | undefined {
   const call = findCall(before, fact.callId)
   if (!call) return undefined
   const provenance = fact.provenance ?? call.provenance

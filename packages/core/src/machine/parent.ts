@@ -3,7 +3,7 @@
 import type { Refusal } from '../errors.ts'
 import { decideAnswer, expireAnswer } from './answer.ts'
 import { applyCallEvent, settle } from './calls.ts'
-import { withdraw } from './child-end.ts'
+import { endChild, withdraw } from './child-end.ts'
 import { continueSession, pause } from './control.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -13,6 +13,7 @@ import type { ParentItem } from './lane-values.ts'
 import { attachParent } from './parent-state.ts'
 import { deny } from './people.ts'
 import { acceptTask } from './queue.ts'
+import { cancelTasks } from './task-tools.ts'
 import type { Call, State } from './state.ts'
 import { findApproval, findCall, findQuestion, findRelayed } from './state.ts'
 
@@ -79,7 +80,10 @@ function takeItem(draft: Draft, item: ParentItem): void {
 /** The grace of its calls begins at once, since no input follows. */
 function endByParent(draft: Draft, reason: string): void {
   for (const { inputId } of draft.state.queue) emit(draft, { type: 'input-withdrawn', inputId })
+  cancelTasks(draft, { by: 'parent' })
   if (draft.state.turn) interruptTurn(draft, reason, { type: 'all' })
+  // Also those that an interrupt leaves running.
+  for (const { callId } of draft.state.children) endChild(draft, callId, reason)
 }
 
 type Item<Type extends ParentItem['type']> = Extract<ParentItem, { readonly type: Type }>

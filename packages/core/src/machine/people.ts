@@ -74,7 +74,7 @@ export function askQuestion(draft: Draft, input: InputOf<'question-asked'>): voi
   const questionId = `question_${callId}_${n}`
   const expiresAtMs = draft.state.nowMs + timeoutMs
   emit(draft, { type: 'question-asked', callId, questionId, n, message, schema, expiresAtMs })
-  if (!canAsk(draft.state)) emit(draft, { type: 'question-answered', callId, questionId, n, declined: 'nobody' })
+  if (!canAsk(draft.state, call)) emit(draft, { type: 'question-answered', callId, questionId, n, declined: 'nobody' })
 }
 
 /** `check` has verified that the input answers an open question, in time, by its principal. */
@@ -104,7 +104,7 @@ export function expireQuestion(draft: Draft, questionId: string, generation: num
 
 /** Asks a person if there is one; otherwise the model learns at once that there is none. */
 export function requestApproval(draft: Draft, call: Call): void {
-  if (!call.answer && !canAsk(draft.state)) {
+  if (!call.answer && !canAsk(draft.state, call)) {
     const message = 'no connected client can approve the call'
     settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
     return

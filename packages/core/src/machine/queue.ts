@@ -11,6 +11,8 @@ import { endRewound } from './child-end.ts'
 import type { ParentItem } from './lane-values.ts'
 import { closeStep, enterAgain, finishTurn, openTurn } from './turn.ts'
 import { applyCallEventToAll } from './calls.ts'
+import { noteNews, tasksOf } from './task-entries.ts'
+import { endRewoundTasks } from './task-tools.ts'
 import type { Delivery, Heard, IndexEntry } from './values.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
@@ -115,7 +117,9 @@ function flushFullBatch(draft: Draft): void {
 }
 
 export function flushBatch(draft: Draft): void {
-  if (draft.state.batch) emit(draft, { type: 'batch-flushed' })
+  const { batch, queue } = draft.state
+  // The end of a task may wait without a batch.
+  if (batch || queue.some(({ type, ready }) => type === 'task' && !ready)) emit(draft, { type: 'batch-flushed' })
 }
 
 /** Rewinds exchanges. Calls left over from an interrupted turn are settled first and removed with it. */
@@ -126,6 +130,7 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   }
   applyCallEventToAll(draft, 'grace-over')
   closeStep(draft)
+  endRewoundTasks(draft, input.exchange)
   endRewound(draft, input.exchange)
   const { inputId, exchange, fromEntry = 0, again, replace, output } = input
   const before = input.index ?? draft.state.index
@@ -162,13 +167,21 @@ export function inputAccepted(state: State, fact: FactOf<'input-accepted'>): Sta
     ...(fact.asks === false && { asks: fact.asks }),
   }
   const recentInputs = [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered)
-  const next = { ...state, recentInputs, queue: [...state.queue, item] }
+  const isTask = fact.body.type === 'task'
+  const news = isTask ? noteNews(state, tasksOf([fact.inputId]), 'queued') : state
+  const next = { ...news, recentInputs, queue: [...state.queue, item], wakes: isTask ? state.wakes : 0 }
   if (fact.untilMs === undefined) return next
   const sinceMs = state.batch?.sinceMs ?? state.nowMs
   return { ...next, batch: { sinceMs, deadline: { atMs: fact.untilMs, generation: state.pos } } }
 }
 
-export function noteQueued(state: State, { note, text }: FactOf<'note-queued'>): State {
+export function noteQueued(state: State, { note, text, task }: FactOf<'note-queued'>): State {
   const notes = [...state.notes, { note, chars: text.length }]
-  return { ...state, notes, counters: { ...state.counters, note } }
+  const told = task === undefined ? state : noteNews(state, new Set([task]), 'told')
+  return { ...told, notes, counters: { ...state.counters, note } }
+}
+
+export function inputWithdrawn(state: State, { inputId }: FactOf<'input-withdrawn'>): State {
+  const queue = state.queue.filter((item) => item.inputId !== inputId)
+  return noteNews({ ...state, queue }, tasksOf([inputId]), 'told')
 }

@@ -20,9 +20,27 @@ function renderInput(body: InputBody): readonly StoredPart[] {
           .trim() || 'Event'
       return [text([`[${label}] ${oneLine(body.name)}`, ...detail, ...message].join('\n'))]
     }
+    case 'task':
+      return [text(renderTask(body))]
     default:
       return body satisfies never
   }
+}
+
+/** The words of a tool are quoted: they stand where a person's words could. */
+function renderTask({
+  callId,
+  name,
+  outcome,
+  text: words,
+  cut,
+}: Extract<InputBody, { readonly type: 'task' }>): string {
+  const said = `[Task] The tool "${oneLine(name)}" (${callId}) ${describeTaskEnd(outcome)}: ${JSON.stringify(words)}`
+  return cut ? `${said}\nThis is the beginning; tasks.read has all of it.` : said
+}
+
+export function describeTaskEnd(outcome: string): string {
+  return outcome === 'ok' ? 'has ended in the background' : `has ended in the background (${outcome})`
 }
 
 /** Folds line breaks, so that a speaker cannot forge another kind of line. */
@@ -175,4 +193,6 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['tool-gone', 'its agent was removed'],
   ['rewind', 'the conversation was rewound'],
   ['nobody', 'no client could run it'],
+  ['cancel', 'it was cancelled'],
+  ['copied', 'it goes on in the conversation that this one was copied from'],
 ])

@@ -1,12 +1,12 @@
 // The plain-data part of an agent: everything that policy may depend on. It is hashed; a change is a fact in the log.
 import type { Provenance } from '../messages.ts'
-import type { EffectClass, InterruptPolicy } from './values.ts'
+import type { EffectClass, InterruptPolicy, WakePolicy } from './values.ts'
 
 export interface ToolSpec {
   readonly name: string
   readonly effect: EffectClass
-  /** `child`: child sessions run its calls. */
-  readonly runs: 'server' | 'client' | 'child'
+  /** `child`: child sessions run its calls. `machine`: the session itself; it is about tasks. */
+  readonly runs: 'server' | 'client' | 'child' | 'machine'
   readonly timeoutMs: number
   /** For a client tool: milliseconds that a call waits while no client can run it; `limits.awayMs` if absent. */
   readonly awayMs?: number
@@ -14,6 +14,8 @@ export interface ToolSpec {
   readonly fallback?: true
   readonly parallel: boolean
   readonly onInterrupt: InterruptPolicy
+  /** For its calls in the background; `turn` if absent. */
+  readonly wake?: WakePolicy
   /** The source of its results; absent for the agent's own tools, which are trusted. */
   readonly provenance?: Provenance
 }
@@ -81,6 +83,10 @@ export interface Limits {
   readonly treeRounds?: number
   /** Calls in a turn, with those of its children. 1,024 if absent. */
   readonly treeCalls?: number
+  /** Open tasks of a session; further calls in the background are denied. 16 if absent. */
+  readonly tasks?: number
+  /** Turns in a row that tasks alone may begin; then an ended task waits for the next input. 20 if absent. */
+  readonly wakes?: number
 }
 
 /** Allows a call of `tool`, or the answer, only after an `ok` result of each tool in `after`, in the same turn. */
@@ -251,4 +257,11 @@ export const RULES = {
   childEndMs: 5000,
   /** Calls with an effect that a child's end names. */
   deeds: 16,
+  /** Defaults of the limits of tasks. */
+  tasks: 16,
+  wakes: 20,
+  /** Ended tasks that a session remembers. */
+  endedTasks: 32,
+  /** Longest wait for tasks, in seconds. */
+  waitSeconds: 600,
 } as const

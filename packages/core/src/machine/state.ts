@@ -4,7 +4,7 @@ import type { Provenance, Usage } from '../messages.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { CallProposal, ClockMode, FactOf, SettlementType, TurnOutcome } from './fact.ts'
 import type { Deeds, Grant, Spent } from './tree-values.ts'
-import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played } from './values.ts'
+import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played, WakePolicy } from './values.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
 export const PHASES: readonly Phase[] = [
@@ -42,7 +42,7 @@ export interface ClientToolList {
 
 export interface QueuedInput {
   readonly inputId: string
-  readonly type: 'user' | 'transcript' | 'urgent'
+  readonly type: 'user' | 'transcript' | 'urgent' | 'task'
   /** Estimated size in a request, and size of its text; they differ for images and files. */
   readonly chars: number
   readonly heldChars: number
@@ -129,7 +129,7 @@ export interface ClosedCall {
   readonly callId: string
   readonly settlement: SettlementType
   readonly name: string
-  readonly runs: 'server' | 'client' | 'child'
+  readonly runs: Call['runs']
   /** The client with the offer: only its late result counts. */
   readonly offer: Offer | null
   /** Whether the model learns of a late result. */
@@ -217,8 +217,12 @@ export interface State {
   readonly index: readonly IndexEntry[]
   readonly turn: Turn | null
   readonly step: OpenStep | null
-  /** Tools of interrupted turns that still run: their calls are settled, and a note will report their outcome. */
-  readonly detached: readonly Call[]
+  /** Calls that run in the background: a receipt or an interrupt has settled them for their step. */
+  readonly tasks: readonly Task[]
+  /** The newest ended ones, oldest first. */
+  readonly endedTasks: readonly EndedTask[]
+  /** Turns in a row that tasks alone began. */
+  readonly wakes: number
   readonly attempt: RunningAttempt | null
   readonly retry: Deadline | null
   readonly interrupting: { readonly heard: Played; readonly deadline: Deadline } | null
@@ -372,7 +376,9 @@ export function initialState(session: string): State {
     index: [],
     turn: null,
     step: null,
-    detached: [],
+    tasks: [],
+    endedTasks: [],
+    wakes: 0,
     attempt: null,
     retry: null,
     interrupting: null,
@@ -394,17 +400,31 @@ export function openCalls(state: State): readonly Call[] {
   return state.step?.calls ?? []
 }
 
-/** An open call of the session, or one of a session below that came here for a client. */
-export function findCall({ step, relayed }: State, callId: string): Call | undefined {
+/** An open call of the session, also as a task, or one of a session below that came here for a client. */
+export function findCall({ step, relayed, tasks }: State, callId: string): Call | undefined {
+  const task = tasks.length === 0 ? undefined : findTask(tasks, callId)
+  if (task) return task
   const own = step?.calls[findCallIndex(step.calls, callId)]
   if (own || relayed.length === 0) return own
   return relayed.find(({ call }) => call?.callId === callId)?.call
 }
 
-/** The calls that clients may run: those of the open step, and those of sessions below. */
-export function offeredCalls({ step, relayed }: State): readonly Call[] {
+/** A task that may be answered; not a detached tool, which only reports its end. */
+export function findTask(tasks: readonly Task[], callId: string): Task | undefined {
+  return tasks.find((task) => task.callId === callId && task.task.origin === 'call')
+}
+
+/** Open tasks, without detached tools. */
+export function openTasks({ tasks }: State): readonly Task[] {
+  return tasks.length === 0 ? tasks : tasks.filter(({ task }) => task.origin === 'call')
+}
+
+/** The calls that clients may run: those of the open step, of tasks, and of sessions below. */
+export function offeredCalls(state: State): readonly Call[] {
+  const { step, relayed, tasks } = state
   const own = step?.calls ?? []
-  return relayed.length === 0 ? own : [...own, ...relayed.flatMap(({ call }) => call ?? [])]
+  if (relayed.length === 0 && tasks.length === 0) return own
+  return [...own, ...openTasks(state), ...relayed.flatMap(({ call }) => call ?? [])]
 }
 
 export function findChild({ children }: State, callId: string): Child | undefined {
@@ -428,15 +448,21 @@ export function findCallIndex(calls: readonly Call[], callId: string): number {
 
 /** The detached call whose tool runs as this attempt. */
 export function findDetached(
-  { detached }: State,
+  state: State,
   run: { readonly callId: string; readonly attempt: number },
 ): Call | undefined {
-  return detached.find((call) => call.callId === run.callId && call.attempt === run.attempt)
+  return detachedCalls(state).find((call) => call.callId === run.callId && call.attempt === run.attempt)
+}
+
+/** Tools of interrupted turns that still run: a note reports their outcome, and they end with their process. */
+export function detachedCalls({ tasks }: State): readonly Task[] {
+  return tasks.length === 0 ? tasks : tasks.filter(({ task }) => task.origin === 'interrupt')
 }
 
 /** The call whose newest request has this id, even after it was granted. */
 export function findApproval(state: State, approvalId: string): Call | undefined {
-  return state.step?.calls.find((call) => call.approval?.id === approvalId)
+  const asked = (call: Call): boolean => call.approval?.id === approvalId
+  return openTasks(state).find(asked) ?? state.step?.calls.find(asked)
 }
 
 /** The question with this id, if it is open. */
@@ -444,7 +470,7 @@ export function findQuestion(
   state: State,
   questionId: string,
 ): { readonly call: Call; readonly question: Question } | undefined {
-  for (const call of state.step?.calls ?? []) {
+  for (const call of [...openTasks(state), ...(state.step?.calls ?? [])]) {
     const question = call.questions.find((asked) => asked.id === questionId && asked.deadline !== null)
     if (question) return { call, question }
   }
@@ -474,10 +500,15 @@ export function spend({ tokens, costMicros }: Turn, usage: Usage): Pick<Turn, 't
   }
 }
 
-/** Whether a person can be asked: behind one of the turn's inputs, or behind a client. */
-export function canAsk(state: State): boolean {
+/** Whether a person can be asked: behind one of the turn's inputs, or behind a client. `call`: for a task, its own turn. */
+export function canAsk(state: State, call?: Call): boolean {
+  const asks = call && isTask(call) ? call.task.asks : state.turn?.asks === true
   // A child asks upwards, and the root knows who is there.
-  return state.parent !== null || state.turn?.asks === true || state.clients.some((client) => client.asks)
+  return state.parent !== null || asks || state.clients.some((client) => client.asks)
+}
+
+export function isTask(call: Call): call is Task {
+  return 'task' in call
 }
 
 export type CallState = 'proposed' | 'awaiting-approval' | 'ready' | 'offered' | 'claimed' | 'started' | 'settled'
@@ -545,6 +576,45 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly tellLate: boolean
   /** Set for a call of a session below. */
   readonly relayed?: RelayedCall
+}
+
+/** A call in the background. */
+export interface Task extends Call {
+  readonly task: TaskPlace
+}
+
+export interface TaskPlace {
+  /** `interrupt`: it was detached from its turn. See `detachedCalls`. */
+  readonly origin: 'call' | 'interrupt'
+  readonly wake: WakePolicy
+  /** A sender of the inputs that it was begun for can be asked. */
+  readonly asks: boolean
+  readonly turn: number
+  readonly exchange: number
+  readonly begunMs: number
+  readonly cancelledBy?: FactOf<'task-cancelled'>['by']
+}
+
+/** A task that has settled. */
+export interface EndedTask {
+  readonly callId: string
+  readonly name: string
+  readonly runs: Call['runs']
+  readonly effect: Call['effect']
+  readonly settlement: SettlementType
+  readonly turn: number
+  readonly exchange: number
+  readonly begunMs: number
+  readonly offer: Offer | null
+  readonly tellLate: boolean
+  readonly provenance?: Provenance
+  readonly asks: boolean
+  /** Whether its model knows the end: `queued` in an input, or `awaited` by a call that will tell it. */
+  readonly news: 'told' | 'queued' | 'awaited'
+  /** Size of its outcome in a request. */
+  readonly chars: number
+  readonly longChars?: number
+  readonly media?: MediaSize
 }
 
 export interface RelayedCall {

@@ -110,6 +110,10 @@ function letHappen(session: TestSession, event: CallEvent): string | undefined {
     case 'stop':
       session.send({ type: 'stop' })
       return undefined
+    case 'cancel':
+    case 'rewind':
+      // The last test plays these.
+      return 'no task'
     case 'turn-over':
       return timer('turn')
     case 'restart':
@@ -145,7 +149,9 @@ function outcome(session: TestSession, event: CallEvent): string {
   return noted === undefined ? told : `${noted}, ${told}`
 }
 
-const EVENTS = Object.keys(CALL_TABLE) as CallEvent[] // the table's own keys
+/** Events of a task, which are pinned apart. */
+const OF_TASKS: ReadonlySet<CallEvent> = new Set(['cancel', 'rewind'])
+const EVENTS = (Object.keys(CALL_TABLE) as CallEvent[]).filter((event): event is keyof Pins => !OF_TASKS.has(event)) // the table's own keys
 
 // The words for the model follow the colon; `+late`: the model also learns of a result that arrives afterwards.
 const TIMED_OUT = 'timed-out: Error: tool_result_timeout'
@@ -157,7 +163,12 @@ const UNKNOWN = 'unknown: Error: tool_result_unknown (it may have run) +late'
 const EXPIRED = 'denied: Error: the call was not approved in time'
 
 /** For a tool that may run once, and for a repeatable tool. */
-type Pins = Readonly<Record<CallEvent, Readonly<Record<CallState, readonly [once: string, repeatable: string]>>>>
+type Pins = Readonly<
+  Record<
+    Exclude<CallEvent, 'cancel' | 'rewind'>,
+    Readonly<Record<CallState, readonly [once: string, repeatable: string]>>
+  >
+>
 
 const PINS: Pins = {
   result: {
@@ -373,4 +384,41 @@ test('the table says of every cell what becomes of the call', () => {
     return !unseen && !LOOKS[CALL_TABLE[event][state][kind]]?.test(expected)
   })
   expect(wrong).toEqual([])
+})
+
+/** Opens an idle session with a task in the state. */
+function taskIn(state: CallState, kind: Kind): TestSession {
+  const session = new TestSession({ tools: TOOLS })
+  const client = kind === 'once' ? 'spawn' : 'cancel'
+  const server = kind === 'once' ? 'pay' : 'put'
+  if (state === 'offered' || state === 'claimed') session.attach()
+  const isAtClient = state === 'ready' || state === 'offered' || state === 'claimed'
+  const call = { name: isAtClient ? client : server, approval: state === 'awaiting-approval', background: true }
+  session
+    .user('go')
+    .says({ calls: [call] })
+    .says('ok')
+  return state === 'claimed' ? session.claim(CALL) : session
+}
+
+const TASK_STATES = ['awaiting-approval', 'ready', 'offered', 'claimed', 'started'] as const
+const TASK_CELLS = TASK_STATES.flatMap((state) =>
+  (['once', 'repeatable'] as const).flatMap((kind) =>
+    [...OF_TASKS].map((event) => ({ state, kind, event: event as 'cancel' | 'rewind' })),
+  ),
+)
+
+test.each(TASK_CELLS)('$event of a task that is $state, its tool $kind', ({ state, kind, event }) => {
+  const session = taskIn(state, kind)
+  expect(session.call(CALL).state).toBe(state)
+  if (event === 'cancel') session.send({ type: 'cancel-call', callId: CALL, principal: 'ann' })
+  else session.send({ type: 'rewind', inputId: 'r', exchange: 1, again: false })
+  const hadBegun = state === 'claimed' || state === 'started'
+  const expected = !hadBegun
+    ? { type: 'cancelled', reason: event }
+    : kind === 'once'
+      ? { type: 'unknown', reason: event }
+      : { type: 'cancelled', reason: event, begun: true }
+  expect(session.fact('task-settled').settlement).toEqual(expected)
+  expect(session.state.tasks).toEqual([])
 })

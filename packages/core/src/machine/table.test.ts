@@ -53,7 +53,48 @@ const OF_CALLS: ReadonlySet<InputType> = new Set([
   'timer-fired',
 ])
 
+/** Inputs about calls reach a task in phases without an open step. */
+const OF_TASKS: ReadonlySet<InputType> = new Set([
+  'approval',
+  'question-asked',
+  'question-answer',
+  'plan-set',
+  'call-claimed',
+  'call-reached',
+  'offer-failed',
+  'cancel-call',
+])
+
+/** The calls of the first turn run in the background. */
+function withTasks(phase: Phase): TestSession {
+  const session = new TestSession({ tools: TOOLS, ...(phase === 'summarising' && { window: WINDOW }) })
+  session.attach('phone', { sequential: true }).user('first')
+  const background = { background: true }
+  const calls = [
+    { name: 'look', ...background },
+    { name: 'pay', approval: true, ...background },
+    { name: 'read', ...background },
+  ]
+  session.says({ calls }).says('answer')
+  switch (phase) {
+    case 'modelling':
+    case 'summarising':
+      return session.user('second')
+    case 'calling':
+      return session.user('second').says({ calls: ['read'] })
+    case 'interrupting':
+      return session.user('second').progress('so far').interrupt()
+    case 'paused':
+      return session.send({ type: 'pause' })
+    case 'stopped':
+      return session.send({ type: 'stop' })
+    case 'idle':
+      return session
+  }
+}
+
 function sessionFor(phase: Phase, type: InputType): TestSession {
+  if (OF_TASKS.has(type)) return withTasks(phase)
   if (phase === 'idle' && OF_CALLS.has(type)) return inPhase('calling').interrupt()
   if (type === 'withdraw') return withWaiting(phase)
   if (phase === 'paused' && type === 'rewind') return inPhase('idle').send({ type: 'pause' })
@@ -68,12 +109,10 @@ function withWaiting(phase: Phase): TestSession {
 }
 
 const CAN = { sequential: false, claims: true, reportsPlayback: true, asks: true } as const
-const LOOK = 'call_2_0'
-const PAY = 'call_2_1'
-const READ = 'call_2_2'
-
 function inputFor(session: TestSession, type: InputType): Input {
   const { state } = session
+  const step = OF_TASKS.has(type) ? 1 : 2
+  const [LOOK, PAY, READ] = [`call_${step}_0`, `call_${step}_1`, `call_${step}_2`]
   const attempt = state.attempt?.attempt ?? 99
   const error = { code: 'model_overloaded', message: 'busy', retryable: true } as const
   switch (type) {
@@ -85,6 +124,8 @@ function inputFor(session: TestSession, type: InputType): Input {
       return { type, inputId: 'new', name: 'offer' }
     case 'interrupt':
       return { type, reason: 'barge_in', heard: { type: 'chars', chars: 2 } }
+    case 'cancel-call':
+      return { type, callId: READ, principal: 'ann' }
     case 'rewind':
       return {
         type,
@@ -196,7 +237,7 @@ function firstTimer(session: TestSession): Input {
 
 function whatHappens(phase: Phase, type: InputType): string {
   const session = sessionFor(phase, type)
-  if (type === 'question-answer' && session.state.step) session.send(inputFor(session, 'question-asked'))
+  if (type === 'question-answer' && phase !== 'stopped') session.send(inputFor(session, 'question-asked'))
   const input = inputFor(session, type)
   if (type === 'agent-changed') session.spec = testSpec({ hash: 'v2', tools: TOOLS.slice(0, 2) })
   const refusal = session.refusal(input)
@@ -242,6 +283,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'idle: interrupt-accepted turn-finished',
     paused: 'paused: interrupt-accepted call-settled turn-finished',
     stopped: 'stopped: interrupt-accepted answer-cut',
+  },
+  'cancel-call': {
+    idle: 'idle: task-cancelled task-settled note-queued',
+    modelling: 'modelling: task-cancelled task-settled note-queued',
+    calling: 'calling: task-cancelled task-settled note-queued',
+    interrupting: 'interrupting: task-cancelled task-settled note-queued',
+    summarising: 'summarising: task-cancelled task-settled note-queued',
+    paused: 'paused: task-cancelled task-settled note-queued',
+    stopped: 'refused: call_over',
   },
   rewind: {
     idle: 'modelling: history-rewound turn-started inputs-entered model-started',
@@ -325,20 +375,20 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     stopped: 'idle: session-started',
   },
   approval: {
-    idle: 'refused: approval_refused',
-    modelling: 'refused: approval_refused',
+    idle: 'idle: approval-decided call-started',
+    modelling: 'modelling: approval-decided call-started',
     calling: 'calling: approval-decided call-started',
-    interrupting: 'refused: approval_refused',
-    summarising: 'refused: approval_refused',
+    interrupting: 'interrupting: approval-decided call-started',
+    summarising: 'summarising: approval-decided call-started',
     paused: 'paused: approval-decided',
     stopped: 'refused: approval_refused',
   },
   'question-answer': {
     idle: 'idle: question-answered',
-    modelling: 'refused: question_refused',
+    modelling: 'modelling: question-answered',
     calling: 'calling: question-answered',
-    interrupting: 'refused: question_refused',
-    summarising: 'refused: question_refused',
+    interrupting: 'interrupting: question-answered',
+    summarising: 'summarising: question-answered',
     paused: 'paused: question-answered',
     stopped: 'refused: question_refused',
   },
@@ -380,28 +430,28 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
   },
   'call-claimed': {
     idle: 'idle: call-claimed',
-    modelling: 'refused: call_over',
+    modelling: 'modelling: call-claimed',
     calling: 'calling: call-claimed',
-    interrupting: 'refused: call_over',
-    summarising: 'refused: call_over',
+    interrupting: 'interrupting: call-claimed',
+    summarising: 'summarising: call-claimed',
     paused: 'paused: call-claimed',
     stopped: 'refused: call_over',
   },
   'call-reached': {
     idle: 'idle: call-clock-set',
-    modelling: 'quiet',
+    modelling: 'modelling: call-clock-set',
     calling: 'calling: call-clock-set',
-    interrupting: 'quiet',
-    summarising: 'quiet',
+    interrupting: 'interrupting: call-clock-set',
+    summarising: 'summarising: call-clock-set',
     paused: 'paused: call-clock-set',
     stopped: 'quiet',
   },
   'offer-failed': {
-    idle: 'idle: call-returned client-detached call-settled',
-    modelling: 'quiet',
+    idle: 'idle: call-returned client-detached call-clock-set',
+    modelling: 'modelling: call-returned client-detached call-clock-set',
     calling: 'calling: call-returned client-detached call-clock-set',
-    interrupting: 'quiet',
-    summarising: 'quiet',
+    interrupting: 'interrupting: call-returned client-detached call-clock-set',
+    summarising: 'summarising: call-returned client-detached call-clock-set',
     paused: 'paused: call-returned client-detached call-clock-set',
     stopped: 'quiet',
   },
@@ -479,19 +529,19 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
   },
   'question-asked': {
     idle: 'idle: question-asked',
-    modelling: 'quiet',
+    modelling: 'modelling: question-asked',
     calling: 'calling: question-asked',
-    interrupting: 'quiet',
-    summarising: 'quiet',
+    interrupting: 'interrupting: question-asked',
+    summarising: 'summarising: question-asked',
     paused: 'paused: question-asked',
     stopped: 'quiet',
   },
   'plan-set': {
     idle: 'idle: plan-set',
-    modelling: 'quiet',
+    modelling: 'modelling: plan-set',
     calling: 'calling: plan-set',
-    interrupting: 'quiet',
-    summarising: 'quiet',
+    interrupting: 'interrupting: plan-set',
+    summarising: 'summarising: plan-set',
     paused: 'paused: plan-set',
     stopped: 'quiet',
   },

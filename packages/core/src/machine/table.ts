@@ -18,6 +18,7 @@ export type Action =
   | 'accept-transcript'
   | 'accept-urgent'
   | 'interrupt'
+  | 'cancel-call'
   | 'rewind'
   | 'set-model'
   | 'set-settings'
@@ -97,14 +98,9 @@ const ofAttempt = (cells: Partial<Record<Phase, Cell>>): Record<Phase, Cell> => 
   ...cells,
 })
 
-/** Inputs about an open call: calls are open while calling or paused, and in idle after an interrupted turn. */
+/** Inputs about an open call: tasks are open in every phase but `stopped`. */
 const ofOpenCalls = (action: Action, otherwise: Cell): Record<Phase, Cell> => ({
-  idle: go(action, 'idle'),
-  modelling: otherwise,
-  calling: go(action, 'calling'),
-  interrupting: otherwise,
-  summarising: otherwise,
-  paused: go(action, 'paused'),
+  ...everywhere(action),
   stopped: otherwise,
 })
 
@@ -145,6 +141,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     paused: go('interrupt', 'paused'),
     stopped: go('interrupt', 'stopped'),
   },
+  'cancel-call': { ...settling('cancel-call'), stopped: refuse('call_over') },
   rewind: {
     idle: go('rewind', ...BEGIN),
     modelling: go('rewind', ...BEGIN),
@@ -196,13 +193,13 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   },
   approval: {
     ...ofOpenCalls('decide-approval', refuse('approval_refused')),
-    // An interrupt cancels unapproved calls.
-    idle: refuse('approval_refused'),
+    // A denied task ends.
+    idle: go('decide-approval', ...BEGIN),
     calling: go('decide-approval', ...PROCEED),
   },
   'question-answer': ofOpenCalls('answer-question', refuse('question_refused')),
   // A call offered now may find that its approval has expired.
-  'client-attached': { ...everywhere('attach'), calling: go('attach', ...PROCEED) },
+  'client-attached': { ...everywhere('attach'), idle: go('attach', ...BEGIN), calling: go('attach', ...PROCEED) },
   'client-detached': settling('detach'),
   'client-tools': settling('set-client-tools'),
   'tool-result': settling('take-client-result'),
@@ -295,6 +292,8 @@ export type CallEvent =
   | 'restart'
   | 'detach'
   | 'tool-gone'
+  | 'cancel'
+  | 'rewind'
 
 /**
  * `accept`: the result settles it. `late`: the result is logged and changes nothing. `foreign`: the result is from a
@@ -407,4 +406,7 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
     offered: both('settle-gone'),
     started: { once: 'stay', repeatable: 'stay', child: 'end' },
   },
+  // Events of tasks, which hold up no step.
+  cancel: { ...ENDED, offered: CANCELLED, started: mayHaveRun('settle-cancelled', 'end') },
+  rewind: ENDED,
 }

@@ -61,24 +61,39 @@ export type EffectClass = s.Infer<typeof EffectClass>
 
 /**
  * How to handle a running tool when the user interrupts. `cancel`: it is stopped. `finish`: its result still counts,
- * until two seconds after the next input. `detach`: the next input is answered at once, the tool keeps running, and a
- * note tells the model its outcome; only for server tools.
+ * until two seconds after the next input. `background`: the next input is answered at once, and the tool continues as
+ * a task. `detach`: likewise, but a note tells the model its outcome with the next input, and it ends with its process; only
+ * for server tools.
  */
-export const InterruptPolicy = s.word('cancel', 'finish', 'detach')
+export const InterruptPolicy = s.word('cancel', 'finish', 'detach', 'background')
 export type InterruptPolicy = s.Infer<typeof InterruptPolicy>
 
 /** The properties of a tool that a call keeps, so that later changes of the agent do not affect it. */
 export const CALL_TOOL = {
   name: s.text,
   effect: EffectClass,
-  /** `child`: a child session runs it. */
-  runs: s.word('server', 'client', 'child'),
+  /** `child`: a child session runs it. `machine`: the session itself; it is about tasks. */
+  runs: s.word('server', 'client', 'child', 'machine'),
   timeoutMs: s.ms,
   parallel: s.flag,
   onInterrupt: InterruptPolicy,
   /** The source of its results; absent for the agent's own tools, which are trusted. */
   provenance: s.optional(Provenance),
 }
+
+/** How the model learns of a task's end: `turn` wakes an idle session, `note` comes with the next input. */
+export const WakePolicy = s.word('turn', 'note')
+export type WakePolicy = s.Infer<typeof WakePolicy>
+
+/** Operation of a tool for tasks. A task has the id of its call. */
+export const TaskOperation = s.variant('type', {
+  list: s.fields({}),
+  read: s.fields({ task: s.text }),
+  /** Without `tasks`: all open ones, and ended ones that are new to the model. `all`: until each of them has ended. */
+  wait: s.fields({ tasks: s.optional(s.list(s.text)), all: s.optional(s.word(true)), seconds: s.count }),
+  cancel: s.fields({ task: s.text }),
+})
+export type TaskOperation = s.Infer<typeof TaskOperation>
 
 export const ClientToolSpec = s.fields({
   ...CALL_TOOL,

@@ -8,6 +8,7 @@ import type { Spec } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { IndexEntry, LongResult, MediaSize } from './values.ts'
 import type { FactOf, StepCut } from './fact.ts'
+import { countWakes, noteNews, tasksOf } from './task-entries.ts'
 
 /** Shares of the available room. */
 const HALF = 1 / 2
@@ -303,9 +304,12 @@ function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
     notes,
     ...(media && { media }),
   }))
+  const entering = state.queue.filter((item) => entered.has(item.inputId))
+  const next = noteNews(state, tasksOf(entered), 'told')
   return withEntries(
     {
-      ...state,
+      ...next,
+      wakes: countWakes(state, entering),
       turn: state.turn && { ...state.turn, asks: state.turn.asks || asks },
       queue: state.queue.filter((item) => !entered.has(item.inputId)),
       notes: state.notes.filter((note) => !told.has(note.note)),

@@ -117,6 +117,7 @@ const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
     },
     { type: 'interrupt', reason: 'barge_in', heard: { type: 'display' } },
     { type: 'interrupt', reason: '', heard: { type: 'all' } },
+    { type: 'cancel-call', callId: 'call_1_0', principal: 'ann' },
     { type: 'rewind', inputId: 'i', exchange: 1, again: true },
     {
       type: 'rewind',

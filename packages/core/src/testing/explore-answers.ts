@@ -2,9 +2,10 @@
 import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { FinishReason, StoredPart } from '../messages.ts'
-import type { AnswerCheck, AwaitedEffect, CallCheck, Input, Outcome } from '../machine/index.ts'
-import { listClientTools, openCalls } from '../machine/index.ts'
+import type { AnswerCheck, AwaitedEffect, CallCheck, Input, Outcome, TaskOperation } from '../machine/index.ts'
+import { listClientTools } from '../machine/index.ts'
 import type { World } from './explore-world.ts'
+import { liveCalls } from './explore-world.ts'
 import type { Random } from './random.ts'
 
 /** The answer to an effect; a kind answer lets the session come to rest. */
@@ -38,7 +39,7 @@ export function answerEffect(world: World, effect: AwaitedEffect, kind: boolean)
 
 /** Whether the call's client claims calls and has not claimed this one. */
 function mayClaim({ state }: World, callId: string): boolean {
-  const call = openCalls(state).find((open) => open.callId === callId)
+  const call = liveCalls(state).find((open) => open.callId === callId)
   const client = state.clients.find(({ connection }) => connection === call?.offer?.connection)
   return call?.state === 'offered' && client?.claims === true
 }
@@ -65,7 +66,7 @@ export function modelFinished(world: World, attempt: number, kind: boolean): Inp
   if (!kind && random.chance(0.1)) parts.push({ type: 'source', id: 's1', url: 'https://example.org', title: 'A page' })
   if (finish === 'pause' && random.chance(0.7))
     parts.push({ type: 'provider', state: { provider: 'p', model: 'm', data: { type: 'search' } } })
-  const checks = parts.filter((part) => part.type === 'call').map(() => callCheck(random))
+  const checks = parts.flatMap((part) => (part.type === 'call' ? [callOf(world, part.name)] : []))
   const textsBefore = world.history.turnTexts().map(({ text }) => text)
   const textBefore = textsBefore.join('\n\n')
   const usage = random.chance(0.5) ? { inputTokens: random.below(900), outputTokens: random.below(200) } : {}
@@ -109,6 +110,37 @@ function call(world: World): ModelPart {
     type: 'call',
     name,
     arguments: random.chance(0.8) ? random.pick(ARGUMENTS.slice(0, 3)) : random.pick(ARGUMENTS),
+  }
+}
+
+/** A share of the calls runs in the background, where the agent has tools for that. */
+function callOf(world: World, name: string): CallCheck {
+  const { random, spec } = world
+  const check = callCheck(random)
+  const tool = spec.tools.find((other) => other.name === name)
+  if (tool?.runs === 'machine') return { ...check, ...(random.chance(0.95) && { operation: operation(world, name) }) }
+  const isOffered = spec.tools.some(({ runs }) => runs === 'machine')
+  return isOffered && random.chance(0.35) ? { ...check, background: true } : check
+}
+
+function operation(world: World, name: string): TaskOperation {
+  const { random, state } = world
+  const known = [...state.tasks, ...state.endedTasks].map(({ callId }) => callId)
+  const task = known.length > 0 && random.chance(0.95) ? random.pick(known) : 'call_99_0'
+  switch (name) {
+    case 'tasks.read':
+      return { type: 'read', task }
+    case 'tasks.wait':
+      return {
+        type: 'wait',
+        seconds: random.pick([1, 5]),
+        ...(random.chance(0.3) && { tasks: [task] }),
+        ...(random.chance(0.5) && { all: true }),
+      }
+    case 'tasks.cancel':
+      return { type: 'cancel', task }
+    default:
+      return { type: 'list' }
   }
 }
 
@@ -163,8 +195,8 @@ export function outcome(random: Random): Outcome {
 
 export function approval(world: World): Input {
   const { random, state } = world
-  const waiting = openCalls(state).find((candidate) => candidate.state === 'awaiting-approval')
-  const open = waiting ?? openCalls(state)[0]
+  const waiting = liveCalls(state).find((candidate) => candidate.state === 'awaiting-approval')
+  const open = waiting ?? liveCalls(state)[0]
   const decision = random.pick(['approve', 'approve', 'deny', 'edit'] as const)
   const stale = `approval_${anyCallId(world)}_${1 + random.below(3)}`
   return {
@@ -183,8 +215,8 @@ export function approval(world: World): Input {
 /** A question of a tool: a new one, a repeated one, or one of an ended attempt. */
 export function question(world: World): Input | undefined {
   const { random, state } = world
-  const running = openCalls(state).filter((open) => open.state === 'started')
-  const open = running.length > 0 ? random.pick(running) : openCalls(state)[0]
+  const running = liveCalls(state).filter((open) => open.state === 'started')
+  const open = running.length > 0 ? random.pick(running) : liveCalls(state)[0]
   if (!open) return undefined
   const n = Math.max(1, open.questions.length + random.below(2))
   const attempt = open.attempt - (random.chance(0.1) ? 1 : 0)
@@ -194,7 +226,7 @@ export function question(world: World): Input | undefined {
 
 export function questionAnswer(world: World, id?: string): Input {
   const { random, state } = world
-  const open = openCalls(state).flatMap(({ questions }) => questions.filter(({ deadline }) => deadline !== null))
+  const open = liveCalls(state).flatMap(({ questions }) => questions.filter(({ deadline }) => deadline !== null))
   const late = random.chance(0.1) ? undefined : open[0]?.id
   const questionId = id ?? late ?? `question_${anyCallId(world)}_1`
   const said = { type: 'question-answer', questionId, principal: 'ann' } as const
@@ -204,7 +236,7 @@ export function questionAnswer(world: World, id?: string): Input {
 export function anyCallId(world: World): string {
   const { random, state } = world
   const ids = [
-    ...openCalls(state).map((open) => open.callId),
+    ...liveCalls(state).map((open) => open.callId),
     ...state.recentCalls.slice(-5).map((closed) => closed.callId),
   ]
   return ids.length > 0 && random.chance(0.95) ? random.pick(ids) : 'call_99_0'

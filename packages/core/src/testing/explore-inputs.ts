@@ -1,7 +1,7 @@
 // Possible next inputs of an exploration: right, wrong, late, repeated and forged inputs of every kind.
 import type { JsonObject } from '../json.ts'
 import type { Heard, Input, State } from '../machine/index.ts'
-import { openCalls } from '../machine/index.ts'
+import { detachedCalls } from '../machine/index.ts'
 import {
   answerEffect,
   anyCallId,
@@ -16,6 +16,7 @@ import {
   WORDS,
 } from './explore-answers.ts'
 import type { World } from './explore-world.ts'
+import { liveCalls } from './explore-world.ts'
 import type { Random } from './random.ts'
 
 type Chooser = (world: World) => Input | undefined
@@ -30,6 +31,7 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [3, transcript],
   [2, stoppedModel],
   [2, interrupt],
+  [1, cancelCall],
   [2, progress],
   [2, approval],
   [5, question],
@@ -131,7 +133,7 @@ function played(random: Random): Heard {
 function lostWork(world: World): Input {
   const { random, state } = world
   const late = random.chance(0.1) ? 1 : 0
-  const running = [...openCalls(state), ...state.detached].filter((open) => open.state === 'started')
+  const running = [...liveCalls(state), ...detachedCalls(state)].filter((open) => open.state === 'started')
   if (running.length === 0 || random.chance(0.3))
     return { type: 'work-lost', work: { type: 'model', attempt: state.counters.attempt - late } }
   const { callId, attempt } = random.pick(running)
@@ -139,7 +141,15 @@ function lostWork(world: World): Input {
 }
 
 function interrupt(world: World): Input {
-  return { type: 'interrupt', reason: 'barge_in', heard: played(world.random) }
+  const { random } = world
+  const tasks = random.chance(0.1) && ({ tasks: 'cancel' } as const)
+  return { type: 'interrupt', reason: 'barge_in', heard: played(random), ...tasks }
+}
+
+function cancelCall(world: World): Input {
+  const { random, state } = world
+  const callId = state.tasks.length > 0 && random.chance(0.8) ? random.pick(state.tasks).callId : anyCallId(world)
+  return { type: 'cancel-call', callId, principal: 'ann' }
 }
 
 export function clientComes(world: World, claims = world.random.chance(0.5)): Input {
@@ -171,7 +181,7 @@ function clientResult(world: World): Input | undefined {
 }
 
 function claim(world: World): Input | undefined {
-  const all = openCalls(world.state).filter((open) => open.offer)
+  const all = liveCalls(world.state).filter((open) => open.offer)
   const unclaimed = all.filter(({ state }) => state === 'offered')
   const offers = unclaimed.length > 0 && world.random.chance(0.8) ? unclaimed : all
   if (offers.length === 0) return { type: 'call-claimed', callId: anyCallId(world), connection: 'conn-1', offer: 1 }
@@ -181,13 +191,13 @@ function claim(world: World): Input | undefined {
 }
 
 function reached(world: World): Input | undefined {
-  const open = openCalls(world.state).find((candidate) => candidate.clock.mode === 'waiting')
+  const open = liveCalls(world.state).find((candidate) => candidate.clock.mode === 'waiting')
   if (!open) return { type: 'call-reached', callId: anyCallId(world), offer: world.state.counters.offer }
   return { type: 'call-reached', callId: open.callId, offer: open.offer?.number ?? 0 }
 }
 
 function offerFailed(world: World): Input | undefined {
-  const open = openCalls(world.state).find(
+  const open = liveCalls(world.state).find(
     (candidate) => candidate.state === 'offered' || candidate.state === 'claimed',
   )
   if (!open) return { type: 'offer-failed', callId: anyCallId(world), offer: world.state.counters.offer }

@@ -1,5 +1,15 @@
 // The world around an explored machine: its outstanding effects, its clients, and answers that may still arrive late.
-import type { AwaitedEffect, Effect, History, Input, SessionRecord, Snapshot, Spec, State } from '../machine/index.ts'
+import type {
+  AwaitedEffect,
+  Call,
+  Effect,
+  History,
+  Input,
+  SessionRecord,
+  Snapshot,
+  Spec,
+  State,
+} from '../machine/index.ts'
 import {
   applyRecord,
   createHistory,
@@ -11,13 +21,15 @@ import {
   DEFAULT_WINDOW,
   effectKey,
   initialState,
+  openCalls,
   openSession,
+  openTasks,
   outstanding,
   makeRecord,
   takeSnapshot,
 } from '../machine/index.ts'
 import type { InvariantChecker } from './invariants.ts'
-import { InvariantError } from './invariants.ts'
+import { InvariantError } from './invariant-error.ts'
 import type { Random } from './random.ts'
 
 export interface World {
@@ -71,6 +83,11 @@ export function createWorld(init: Pick<World, 'random' | 'checker' | 'coverage' 
   }
   world.history.fold(opening)
   return world
+}
+
+/** Calls of the open step, and those in the background. */
+export function liveCalls(state: State): readonly Call[] {
+  return [...openCalls(state), ...openTasks(state)]
 }
 
 /** Submits one input to the machine, and its effects to the world. Returns whether it made a fact. */
@@ -256,6 +273,8 @@ export function exploredSpec(random: Random): Spec {
   const summarise = random.chance(0.3)
   const server = { runs: 'server', timeoutMs: 3000, parallel: true, onInterrupt: 'cancel' } as const
   const client = { ...server, runs: 'client' } as const
+  const machine = { ...server, effect: 'pure', runs: 'machine' } as const
+  const hasTasks = random.chance(0.6)
   return {
     agent: 'explored',
     hash: 'a',
@@ -271,6 +290,13 @@ export function exploredSpec(random: Random): Spec {
       { ...client, name: 'look', effect: 'pure' },
       { ...client, name: 'spawn', effect: 'once', awayMs: random.pick([0, 3000]), fallback: true },
       { ...client, name: 'cancel', effect: 'idempotent', parallel: random.chance(0.7) },
+      ...(hasTasks
+        ? [
+            { ...server, name: 'export', effect: 'once', onInterrupt: 'background' } as const,
+            { ...server, name: 'index', effect: 'pure', wake: 'note' } as const,
+            ...['list', 'read', 'wait', 'cancel'].map((name) => ({ ...machine, name: `tasks.${name}` })),
+          ]
+        : []),
     ],
     limits: {
       ...DEFAULT_LIMITS,
@@ -284,6 +310,8 @@ export function exploredSpec(random: Random): Spec {
       approvalMs: 5000,
       pauses: 2,
       resultChars: 500,
+      tasks: 3,
+      wakes: 2,
     },
     window: {
       ...DEFAULT_WINDOW,

@@ -78,7 +78,10 @@ function rest(world: World): void {
       if (input) submit(world, input)
       if (world.running.has(findKey(world, next))) fireNextTimer(world)
     } else if (!fireNextTimer(world)) {
-      if (world.state.phase === 'idle') return
+      // The end of a task waits for an input.
+      if (world.state.queue.length > 0)
+        submit(world, { type: 'user-input', inputId: `rest-${turn}`, parts: [{ type: 'text', text: 'go on' }] })
+      else if (world.state.phase === 'idle') return
       throw new Error(`the session rests in ${world.state.phase} and nothing is owed`)
     }
   }

@@ -3,7 +3,6 @@ import { isJsonObject, parseJson } from '../json.ts'
 import type { Message, StoredMessage } from '../messages.ts'
 import type {
   AwaitedEffect,
-  Call,
   Effect,
   Fact,
   FactOf,
@@ -13,20 +12,22 @@ import type {
   Spec,
   State,
 } from '../machine/index.ts'
-import { applyRecord, checkRecord, effectKey, outstanding, PARENT, requestTokens } from '../machine/index.ts'
+import {
+  applyRecord,
+  checkRecord,
+  effectKey,
+  findCall,
+  findTask,
+  outstanding,
+  requestTokens,
+  TASK_INPUT,
+} from '../machine/index.ts'
 import { measureMedia } from '../machine/size.ts'
 import { answerKey, withdrawnKey } from './effect-keys.ts'
+import { checkDeadlines } from './check-deadlines.ts'
+import { fail } from './invariant-error.ts'
 import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
-
-export class InvariantError extends Error {
-  readonly invariant: string
-  constructor(invariant: string, message: string) {
-    super(`${invariant}: ${message}`)
-    this.name = 'InvariantError'
-    this.invariant = invariant
-  }
-}
 
 export interface Observation {
   readonly spec: Spec
@@ -71,6 +72,9 @@ interface CallEntry {
   settled: number
   started: number
   claimed: number
+  /** Its settlement is a receipt; it settles as a task, once. */
+  task: boolean
+  ended: number
 }
 
 export function createInvariantChecker(options: InvariantOptions = {}): InvariantChecker {
@@ -98,14 +102,12 @@ export function createInvariantChecker(options: InvariantOptions = {}): Invarian
       for (const [callId, call] of ledger.calls)
         if (call.settled !== 1) fail('1 one settlement', `${callId} has ${call.settled} settlements at rest`)
       if (state.queue.length > 0) fail('4 no input is lost', `${state.queue.length} inputs wait at rest`)
+      for (const [callId, { task, ended }] of ledger.calls)
+        if (task && ended !== 1) fail('1 one settlement', `the task ${callId} has ${ended} settlements at rest`)
       if (state.turn || state.step)
         fail('6 every wait ends', `the session rests in ${state.phase} with a turn or a step`)
     },
   }
-}
-
-function fail(invariant: string, message: string): never {
-  throw new InvariantError(invariant, message)
 }
 
 /** Checks that a restart reads and folds what was decided. */
@@ -167,26 +169,36 @@ function isOfOther({ before, after }: Observation, fact: Fact): boolean {
   return [...before.relayed, ...after.relayed].some((one) => one.callId === callId)
 }
 
-function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fact: Fact): void {
+function checkCallFact(ledger: Ledger, { before, after, spec, record }: Observation, fact: Fact): void {
   switch (fact.type) {
     case 'step-finished':
       proposeCalls(ledger, fact)
       break
     case 'call-settled':
       findCallEntry(ledger, fact.callId).settled += 1
+      if (fact.task) findCallEntry(ledger, fact.callId).task = true
       if (findCallEntry(ledger, fact.callId).settled > 1) fail('1 one settlement', `${fact.callId} was settled twice`)
       break
+    case 'task-settled': {
+      const task = findCallEntry(ledger, fact.callId)
+      task.ended += 1
+      if (!task.task || task.ended > 1)
+        fail('1 one settlement', `the task ${fact.callId} was settled ${task.ended} times`)
+      checkNews(before, record, fact)
+      break
+    }
     case 'call-started':
     case 'call-offered': {
       const call = findCallEntry(ledger, fact.callId)
       if (!call.runnable) fail('8 cut-off arguments', `${fact.callId} was started although its arguments are not whole`)
-      if (call.settled > 0) fail('1 one settlement', `${fact.callId} was started after it was settled`)
+      if (call.settled > 0 && !(call.task && call.ended === 0))
+        fail('1 one settlement', `${fact.callId} was started after it was settled`)
       if (call.fact.effect === 'once' && call.started + call.claimed > 0)
         fail('5 at most once', `${fact.callId} was started again (record ${before.pos + 1})`)
       if (!call.approved) fail('8 approved', `${fact.callId} was started without its approval`)
       if (fact.type === 'call-offered') checkHolder(call, after, fact)
       if (fact.type === 'call-started') call.started += 1
-      ledger.begun.add(fact.callId)
+      if (!call.task) ledger.begun.add(fact.callId)
       if (ledger.begun.size > spec.limits.callsPerTurn)
         fail(
           '6 within its limits',
@@ -216,7 +228,7 @@ function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fac
     case 'call-returned': {
       const call = findCallEntry(ledger, fact.callId)
       // An offer that could not be sent was not seen; any other claim stays.
-      const claim = before.step?.calls.find((open) => open.callId === fact.callId)
+      const claim = findCall(before, fact.callId)
       if (fact.reason !== 'send_failed' || call.claimed === 0) break
       if (claim?.offer?.claims && claim.state === 'claimed')
         fail('5 at most once', `${fact.callId} was claimed, and is offered again`)
@@ -226,6 +238,24 @@ function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fac
     default:
       break
   }
+}
+
+/** Checks that a task's end is reported once, in its own record. */
+function checkNews(
+  before: State,
+  { facts }: SessionRecord,
+  { callId, awaited, settlement }: FactOf<'task-settled'>,
+): void {
+  const inputs = facts.filter((fact) => fact.type === 'input-accepted' && fact.inputId === TASK_INPUT + callId).length
+  const notes = facts.filter((fact) => fact.type === 'note-queued' && fact.text.includes(`(${callId})`)).length
+  const cancelled = facts.some((fact) => fact.type === 'task-cancelled' && fact.callId === callId)
+  const known = cancelled || findTask(before.tasks, callId)?.task.cancelledBy !== undefined
+  const isSilent =
+    known ||
+    ('reason' in settlement && settlement.reason === 'rewind') ||
+    (before.parent !== null && before.parent.end !== null)
+  if (awaited ? inputs > 0 : inputs + notes !== 1 && !isSilent)
+    fail('9 one wake', `the end of ${callId} was told by ${inputs} inputs and ${notes} notes`)
 }
 
 /** Checks that a client's own tool runs only on that client. */
@@ -253,7 +283,16 @@ function proposeCalls(ledger: Ledger, fact: FactOf<'step-finished'>): void {
     const whole = parsed.ok && isJsonObject(parsed.value) && !part.arguments.includes('"cut"')
     const runnable = whole && ['end', 'tool-calls', 'pause'].includes(fact.finish)
     const approved = !proposal.asks
-    ledger.calls.set(proposal.callId, { fact: proposal, runnable, approved, settled: 0, started: 0, claimed: 0 })
+    ledger.calls.set(proposal.callId, {
+      fact: proposal,
+      runnable,
+      approved,
+      settled: 0,
+      started: 0,
+      claimed: 0,
+      task: false,
+      ended: 0,
+    })
   }
 }
 
@@ -313,32 +352,6 @@ function checkOutstanding(ledger: Ledger, { input, after, before }: Observation,
   if (owed !== said) fail('outstanding', `given minus answered: [${owed}], outstanding: [${said}]`)
   const models = [...ledger.owed].filter((key) => key.startsWith('call-model:') || key.startsWith('summarise:'))
   if (models.length > 1) fail('3 one model call', `${models.join(' and ')} run at once`)
-}
-
-/** Every state that waits for anything but people must have something due. */
-function checkDeadlines(state: State): void {
-  const timers = new Set(outstanding(state).flatMap((effect) => (effect.type === 'set-timer' ? [effect.timer] : [])))
-  const busy = state.phase === 'modelling' || state.phase === 'summarising' || state.phase === 'interrupting'
-  if (busy && !timers.has('turn') && !timers.has('interrupt'))
-    fail('6 every wait ends', `${state.phase} without a deadline`)
-  if (state.phase === 'modelling' && !state.attempt && !timers.has('retry'))
-    fail('6 every wait ends', 'modelling, but nothing is asked and nothing waits')
-  const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
-  for (const call of open) {
-    const asks = call.questions.some(({ id }) => timers.has(`question:${id}`))
-    const own = asks || ['call', 'approval', 'child'].some((name) => timers.has(`${name}:${call.callId}`))
-    const behind = call.state === 'ready' && open.length > 1
-    if (waitsElsewhere(state, call)) continue
-    if (!own && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
-      fail('6 every wait ends', `${call.callId} (${call.state}) waits without a deadline`)
-  }
-}
-
-/** The root times what its children ask. A delegated call waits as its child does, which is checked there. */
-function waitsElsewhere({ parent, children }: State, { callId, state, offer, questions }: Call): boolean {
-  if (children.some((child) => child.callId === callId && child.waits)) return true
-  if (!parent) return false
-  return state === 'awaiting-approval' || offer?.connection === PARENT || questions.length > 0
 }
 
 function checkHistory({ after, history }: Observation, options: InvariantOptions): void {

@@ -21,6 +21,11 @@ import { findCall, initialState } from '../machine/state.ts'
 
 export const START_MS = 1_000_000
 
+/** A tool for tasks, which the machine runs. */
+export function taskTool(name: string): ToolSpec {
+  return { ...SERVER, name, runs: 'machine' }
+}
+
 /** A tool that no child runs. */
 type PlainTool = ToolSpec & { readonly runs: 'server' | 'client' }
 
@@ -106,6 +111,8 @@ export interface Asked {
   readonly invalid?: string
   readonly denied?: string
   readonly delegate?: CallCheck['delegate']
+  readonly background?: boolean
+  readonly operation?: CallCheck['operation']
 }
 
 export interface Saying {
@@ -220,6 +227,8 @@ export class TestSession {
       ...(call.asksEach && { asksEach: true }),
       ...(call.denied !== undefined && { denied: call.denied }),
       ...(call.delegate && { delegate: call.delegate }),
+      ...(call.background && { background: true }),
+      ...(call.operation && { operation: call.operation }),
     }))
     const textsBefore = this.history.turnTexts().map(({ text }) => text)
     const textBefore = textsBefore.join('\n\n')

@@ -258,7 +258,7 @@ test('one stream has the events of all levels: what a child says comes while its
   }
 })
 
-/** What a reader has of each session, without what only a live reader sees: how a text was cut into pieces. */
+/** Returns what a reader has of each session, with the pieces of a text joined. */
 function contentOf(events: readonly SessionEvent[]): Readonly<Record<string, string>> {
   const content = new Map<string, string>()
   for (const event of events) {

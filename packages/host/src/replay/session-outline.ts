@@ -155,6 +155,7 @@ export function readInputs(inputs: readonly FactOf<'input-accepted'>[]): string 
 
 function readBody(body: InputBody): string {
   if (body.type === 'transcript') return `${body.speaker}: ${body.text}`
+  if (body.type === 'task') return `${body.name}: ${body.text}`
   if (body.type === 'urgent') return `${body.name}: ${body.message ?? ''}`
   return body.parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
 }

@@ -92,6 +92,7 @@ export function describeInputs(inputs: readonly FactOf<'input-accepted'>[]): Att
 
 function listParts(body: InputBody): readonly object[] {
   if (body.type === 'transcript') return [{ type: 'text', content: `${body.speaker}: ${body.text}` }]
+  if (body.type === 'task') return [{ type: 'text', content: `${body.name}: ${body.text}` }]
   if (body.type === 'urgent') return [{ type: 'text', content: `${body.name}: ${body.message ?? ''}` }]
   return body.parts.map(describePart)
 }

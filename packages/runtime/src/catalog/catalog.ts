@@ -2,6 +2,8 @@
 // session opens, including at recovery.
 import type { CatalogOptions, SessionIdentity, SessionParts } from './catalog-options.ts'
 import {
+  createDelegateError,
+  createTaskError,
   findAgent,
   indexAgents,
   checkInterrupt,
@@ -21,6 +23,7 @@ import { createArgumentValidator, hasPlainSchema, ValidatedArguments } from '../
 import { createOutputReader } from '../work/output.ts'
 import { RequestMessages } from '../work/request.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
+import { withTaskTools } from '../work/background.ts'
 import type { ToolSearch } from '../work/tool-search.ts'
 import { createToolSearch } from '../work/tool-search.ts'
 import type { WorkContext } from '../work/work.ts'
@@ -87,7 +90,10 @@ class SharedCatalog implements Catalog {
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
     this.#agents = indexAgents(init)
-    for (const agent of this.#agents.values()) this.#refuseDelegates(agent, agent.tools)
+    for (const agent of this.#agents.values()) {
+      this.#refuseDelegates(agent, agent.tools)
+      this.#refuseTasks(agent, withTaskTools(agent, agent.tools))
+    }
     // Names that cannot be resolved are refused before the first turn.
     if (!init.modelOf && !init.agentOf) for (const agent of this.#agents.values()) checkNamed(agent)
     const { defaultModel = [] } = init
@@ -255,6 +261,11 @@ class SharedCatalog implements Catalog {
     if (delegating) throw createDelegateError(agent, delegating)
   }
 
+  /** @throws BatonError `invalid_agent` */
+  #refuseTasks(agent: Agent, tools: readonly Tool[]): void {
+    if (!this.#init.runsTasks && tools.some(({ operation }) => operation)) throw createTaskError(agent, tools)
+  }
+
   #examine({ listed, parts, permitted, models, modelOf }: Examined): AgentFacts {
     const { agent, modelOf: own } = parts
     // A session with its own models may have other windows.
@@ -263,7 +274,8 @@ class SharedCatalog implements Catalog {
     if (known) return known
     const tools = listed ?? [...agent.tools, this.#readResult]
     this.#refuseDelegates(agent, tools)
-    const all = permitted?.tools(tools, this.#readResult) ?? tools
+    const all = withTaskTools(agent, permitted?.tools(tools, this.#readResult) ?? tools)
+    this.#refuseTasks(agent, all)
     const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
     const { interruptMs } = this.#init
     const spec = createSpec({ ...agent, tools: all }, models, window, interruptMs)
@@ -285,14 +297,6 @@ class SharedCatalog implements Catalog {
 function hasManyTools(tools: readonly Tool[], { window }: Spec): boolean {
   for (const { defer } of tools) if (defer) return true
   return tools.length > 30 || window.overheadTokens > (window.contextTokens ?? Infinity) / 5
-}
-
-function createDelegateError({ name }: Agent, tool: Tool): BatonError {
-  return new BatonError({
-    code: 'invalid_agent',
-    message: `agent "${name}": another agent does the calls of "${tool.name}", and this kind of host runs no sessions for them`,
-    hint: 'Run the agent on createHost, or write a tool whose execute asks the other agent.',
-  })
 }
 
 type ModelOf = (model: string | Model) => Model

@@ -2,7 +2,15 @@
 import type { LogStore } from '@baton/core/internal'
 import { BatonError, DERIVED_BLOBS } from '@baton/core/internal'
 import type { SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, followRecord, FORMAT_VERSION, initialState, leaveToOriginal } from '@baton/core/machine'
+import {
+  applyRecord,
+  findTask,
+  followRecord,
+  FORMAT_VERSION,
+  initialState,
+  leaveTask,
+  leaveToOriginal,
+} from '@baton/core/machine'
 
 export interface Copying {
   readonly from: string
@@ -32,7 +40,7 @@ export async function copySession(
     rested = records.length
     atRest = state
   }
-  await store.restore(to, [...records.slice(0, rested), ...leaveDetached(atRest)])
+  await store.restore(to, [...records.slice(0, rested), ...leaveTasks(atRest)])
   try {
     for (const name of await store.blobs.names(from)) {
       if (name.startsWith(DERIVED_BLOBS)) continue
@@ -53,20 +61,21 @@ function createRemovedError(session: string): BatonError {
   })
 }
 
-/** A child that is owed belongs to the original: the copy would begin, or lose, another one. */
-function rests({ turn, step, attempt, queue, children }: State): boolean {
-  return turn === null && step === null && attempt === null && queue.length + children.length === 0
+/** A child that is owed belongs to the original: the copy would begin, or lose, another one. That of a task is left there. */
+function rests({ turn, step, attempt, queue, children, tasks }: State): boolean {
+  const isQuiet = turn === null && step === null && attempt === null && queue.length === 0
+  return isQuiet && children.every(({ callId }) => findTask(tasks, callId))
 }
 
-/** Detached tools of interrupted turns keep running for the original session only. */
-function leaveDetached(state: State): readonly SessionRecord[] {
+/** Tasks continue in the original session only. */
+function leaveTasks(state: State): readonly SessionRecord[] {
   const records: SessionRecord[] = []
   let left = state
-  for (const call of state.detached) {
+  for (const call of state.tasks) {
     const { pos, nowMs, epoch } = left
     const { callId, attempt } = call
     const input = { type: 'work-lost', callId, attempt } as const
-    const facts = leaveToOriginal(left, call)
+    const facts = call.task.origin === 'call' ? leaveTask(left, call) : leaveToOriginal(left, call)
     const record = { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input, facts }
     records.push(record)
     left = applyRecord(left, record)

@@ -17,9 +17,17 @@ import {
   readAbout,
   readStart,
   SessionProjection,
+  viewTasks,
 } from '@baton/core/internal'
 import type { Call, History, Input, Relayed } from '@baton/core/machine'
-import { findApproval, findRelayed, listClientTools, requestTokens, TEXT_SEPARATOR } from '@baton/core/machine'
+import {
+  findApproval,
+  findRelayed,
+  listClientTools,
+  openTasks,
+  requestTokens,
+  TEXT_SEPARATOR,
+} from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { findBelow } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -61,6 +69,7 @@ export function readDetails(engine: ReadEngine): SessionDetails {
     queued: state.queue.map(({ inputId, delivery }) => ({ inputId, delivery })),
     approvals: listApprovals(engine),
     questions: listQuestions(engine),
+    tasks: viewTasks(state, history).filter(({ task }) => task === 'running'),
     plan: history.plan(),
     context: { used: requestTokens(spec, state), ...(size !== undefined && { size }) },
     lastMs: state.nowMs,
@@ -92,7 +101,9 @@ export function listQuestions(engine: Pick<SessionEngine, 'state' | 'history'>):
 
 export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingApproval[] {
   const history = engine.history()
-  const own = (engine.state().step?.calls ?? []).flatMap(({ callId, name, state, approval }) => {
+  const state = engine.state()
+  const calls = [...openTasks(state), ...(state.step?.calls ?? [])]
+  const own = calls.flatMap(({ callId, name, state, approval }) => {
     if (state !== 'awaiting-approval' || !approval) return []
     const { id: approvalId, deadline } = approval
     const call = history.openCall(callId)
@@ -157,7 +168,7 @@ export async function createApproval(
     return decision === 'approve' ? { ...given, answer: readWaitingAnswer(history, call.answer) } : given
   if (decided.decision !== 'edit') return given
   const below = findRelayed(state, approvalId)
-  const place = below ? findAsking(engine, below) : { engine, callId: call?.callId ?? '', name: call?.name ?? '' }
+  const place = below ? await findAsking(engine, below) : { engine, callId: call?.callId ?? '', name: call?.name ?? '' }
   return { ...given, edited: await checkEdited(place, principal, JSON.stringify(decided.input)) }
 }
 
@@ -169,8 +180,8 @@ interface EditedCall {
 }
 
 /** @throws BatonError `approval_refused` while the session that asks is being opened */
-function findAsking(root: SessionEngine, { id, callId, asked, agents }: Relayed): EditedCall {
-  const engine = findBelow(root, id)
+async function findAsking(root: SessionEngine, { id, callId, asked, agents }: Relayed): Promise<EditedCall> {
+  const engine = await findBelow(root, id)
   if (engine) return { engine, callId, name: asked?.name ?? '' }
   throw new BatonError({
     code: 'approval_refused',

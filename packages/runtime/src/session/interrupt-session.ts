@@ -21,15 +21,22 @@ import { insist, NO_ANSWER, submit } from './submit.ts'
 
 /** @throws BatonError the refusal; `invalid_event` for a `turn` that the session does not have */
 export async function interruptSession(engine: SessionEngine, options: InterruptOptions): Promise<Interrupted> {
-  const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep', turn: message } = options
+  const { reason = 'interrupt', heard = { type: 'reported' }, queue = 'keep', tasks, turn: message } = options
   const turn = message === undefined ? undefined : demandTurn(message)
   const counted = isInWords(heard) ? await countHeard(engine, heard) : heard
   // Read after counting, which may take a while. Inputs queued behind a newer turn are not affected.
   const { counters, queue: inputs } = engine.state()
   const isOver = turn !== undefined && turn < counters.turn
-  const waiting = queue === 'withdraw' && !isOver ? inputs : []
+  // The end of a task was not sent by a person.
+  const waiting = queue === 'withdraw' && !isOver ? inputs.filter(({ type }) => type !== 'task') : []
   const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
-  const interrupt: Input = { type: 'interrupt', reason, heard: counted, ...(turn !== undefined && { turn }) }
+  const interrupt: Input = {
+    type: 'interrupt',
+    reason,
+    heard: counted,
+    ...(turn !== undefined && { turn }),
+    ...(tasks === 'cancel' && { tasks }),
+  }
   const outcomes = await engine.submit([...withdrawals, interrupt])
   const { ended } = insist(outcomes.at(-1) ?? NO_ANSWER)
   return ended === undefined ? {} : { turn: `t${ended}` }

@@ -3,6 +3,7 @@
 import { endWithSignal, interruptSession, takeBack, countInput, isPlaced } from './interrupt-session.ts'
 import type {
   Accepted,
+  CallView,
   Client,
   ClientHandlers,
   Decision,
@@ -38,6 +39,7 @@ import type {
 } from '@baton/core/internal'
 import {
   BatonError,
+  checkName,
   decodeAction,
   decodeChildPath,
   decodeConfiguration,
@@ -57,6 +59,7 @@ import {
   decodeUserCommand,
   decodeUserInput,
   isBatonError,
+  viewTasks,
 } from '@baton/core/internal'
 import type { ClientReport, Input, InputType, OpenCall, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
@@ -75,8 +78,8 @@ import {
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
 import { findTurn, rewindSession } from './find-message.ts'
-import { readChild } from '../tree/read-child.ts'
-import { TreeReader } from '../tree/tree-reader.ts'
+import { readChild } from './read-child.ts'
+import { TreeReader } from './tree-reader.ts'
 import type { PlacedInput } from './interrupt-session.ts'
 import type { EventReader } from './reader.ts'
 import { openEvents } from './reader.ts'
@@ -346,6 +349,17 @@ class SessionHandle implements FrontSession {
 
   async describe(patch: SessionDescription): Promise<Accepted> {
     return insist(await this.#submit({ type: 'describe', ...demand(decodeDescription(patch)) }))
+  }
+
+  async tasks(): Promise<readonly CallView[]> {
+    const { engine } = this.#init
+    return viewTasks(engine.state(), engine.history())
+  }
+
+  async cancel(callId: string): Promise<Accepted> {
+    checkName('callId', callId)
+    const { id: principal } = this.#init.principal
+    return insist(await this.#submit({ type: 'cancel-call', callId, principal }))
   }
 
   openCall(callId: string): OpenCall | undefined {

@@ -51,8 +51,13 @@ export function checkResult(engine: SessionEngine, result: ToolResult): ToolResu
   const call = engine.history().openCall(result.callId)
   if (!call || call.settled) return result
   // A session below has its own tools.
-  const { world } = findBelow(engine, result.callId) ?? engine
-  const checked = checkClientResult(world, call.name, result.outcome)
+  const below = findBelow(engine, result.callId)
+  if (below && 'then' in below) return below.then((found) => checkBy(found ?? engine, call.name, result))
+  return checkBy(below ?? engine, call.name, result)
+}
+
+function checkBy({ world }: SessionEngine, name: string, result: ToolResult): ToolResult | Promise<ToolResult> {
+  const checked = checkClientResult(world, name, result.outcome)
   return 'then' in checked ? checked.then((outcome) => ({ ...result, outcome })) : { ...result, outcome: checked }
 }
 

@@ -4,11 +4,12 @@ import { BatonError, isBatonError } from '@baton/core/internal'
 import type { Child, FactOf } from '@baton/core/machine'
 import { findChild } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
+import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
 import { RecordTail } from '../session/record-tail.ts'
 import type { LinkedChild } from './child-link.ts'
 import { ChildLink } from './child-link.ts'
-import { createChildAgent, findDelegation, nameChild } from './child-agent.ts'
+import { createChildAgent, findDelegation, nameChild } from '../catalog/child-agent.ts'
 
 /** Place of a child in its tree. */
 export type ChildPlace = Omit<FactOf<'child-opened'>, 'type'>
@@ -33,7 +34,7 @@ export interface ChildLinksOptions {
 export class ChildLinks {
   readonly #init: ChildLinksOptions
   readonly #links = new Map<string, ChildLink>()
-  /** Set while somebody waits for the next child. */
+  /** Set while a reader waits for the next child. */
   #opening: PromiseWithResolvers<void> | undefined
   /** Links that are ending. */
   readonly #leaving = new Set<Promise<void>>()
@@ -49,7 +50,7 @@ export class ChildLinks {
   start(callId: string): void {
     if (this.#isClosed || this.#links.has(callId)) return
     const { session, timers, log } = this.#init
-    const open = async (child: Child): Promise<LinkedChild> => await this.#init.open(this.#describe(child))
+    const open = async (child: Child): Promise<LinkedChild> => await this.#init.open(describeChild(session, child))
     this.#tail ??= new RecordTail(session.stream)
     const link = new ChildLink({
       callId,
@@ -105,7 +106,7 @@ export class ChildLinks {
     // The session ends a child whose tool was removed; its calls finish with their own tools.
     if (!entry || !findDelegation(session.world.tools, entry.name)) return
     try {
-      await child.adopt(this.#describe(entry).agent)
+      await child.adopt(findChildAgent(session.world, entry))
     } catch (cause) {
       log.warn('the agent of a delegated call stays as it is, because the changed one cannot be used', {
         session: session.session,
@@ -126,32 +127,38 @@ export class ChildLinks {
     this.#isClosed = true
     await this.leaveAll()
   }
+}
 
-  /** @throws BatonError `tool_gone`, `invalid_tool` also if the tool's function throws */
-  #describe({ callId, name, phase, pos }: Child): ChildOpening {
-    const { session } = this.#init
-    const { agent, tools, digest } = session.world
-    const { birth, parent } = session.state()
-    const rules = findDelegation(tools, name)
-    if (!rules)
-      throw new BatonError({
-        code: 'tool_gone',
-        message: `agent "${agent.name}" has no tool "${name}" for other agents`,
-      })
-    return {
-      name: nameChild(digest, session.session, callId),
-      place: {
-        session: session.session,
-        birth,
-        callId,
-        root: parent?.root ?? session.session,
-        depth: (parent?.depth ?? 0) + 1,
-        tools: [...(parent?.tools ?? []), name],
-      },
-      agent: createAgent(() => createChildAgent(agent, callId, rules)),
-      mustExist: phase === 'ending' || pos >= 0,
-    }
+/** @throws BatonError `tool_gone`, `invalid_tool` also if the tool's function throws */
+export function describeChild(session: SessionEngine, { callId, name, phase, pos }: Child): ChildOpening {
+  const { birth, parent } = session.state()
+  const { digest } = session.world
+  return {
+    name: nameChild(digest, session.session, callId),
+    place: {
+      session: session.session,
+      birth,
+      callId,
+      root: parent?.root ?? session.session,
+      depth: (parent?.depth ?? 0) + 1,
+      tools: [...(parent?.tools ?? []), name],
+    },
+    agent: findChildAgent(session.world, { callId, name }),
+    mustExist: phase === 'ending' || pos >= 0,
   }
+}
+
+/**
+ * The agent of a child: `name` is that of the caller's delegating tool.
+ * @throws BatonError `tool_gone`, `invalid_tool` also if the tool's function throws
+ */
+export function findChildAgent(
+  { agent, tools }: Pick<SessionWorld, 'agent' | 'tools'>,
+  { callId, name }: Pick<Child, 'callId' | 'name'>,
+): Agent {
+  const rules = findDelegation(tools, name)
+  if (rules) return createAgent(() => createChildAgent(agent, callId, rules))
+  throw new BatonError({ code: 'tool_gone', message: `agent "${agent.name}" has no tool "${name}" for other agents` })
 }
 
 /** The function of a delegating tool is the program's. @throws BatonError */

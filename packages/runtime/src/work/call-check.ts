@@ -23,6 +23,7 @@ import { within } from '../deadline.ts'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
 import { readConversation } from './request.ts'
+import { findBackground, readBackground, readOperation } from './background.ts'
 import type { Streaks } from './repeats.ts'
 import { denyRepeat } from './repeats.ts'
 import { collectTexts, findComposed, findCopies } from './copied-text.ts'
@@ -53,6 +54,15 @@ const CHECK_MS = 10_000
 
 /** Never rejects. Synchronous if the check needs only plain JSON Schema. */
 export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | Promise<CallCheck> {
+  const tool = context.tools.find((candidate) => candidate.name === call.name)
+  const { isWanted, arguments: text } = readBackground(findBackground(context.agent, call.name, tool), call.arguments)
+  const check = checkArguments(context, call, text)
+  if (!isWanted) return check
+  return 'then' in check ? check.then((found) => ({ ...found, background: true })) : { ...check, background: true }
+}
+
+/** `text`: the arguments that the tool gets. */
+function checkArguments(context: WorkContext, call: CheckedCall, text: string): CallCheck | Promise<CallCheck> {
   const argumentsHash = context.digest(call.arguments)
   if (call.inForce && !call.inForce.has(call.name))
     return { argumentsHash, denied: `the tool "${call.name}" is not offered in this step` }
@@ -67,7 +77,8 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
   const input = tool?.input ?? (brought?.inputSchema as JsonObject | undefined)
   if (!input) return { argumentsHash }
   try {
-    const checked = context.validator.validate({ input }, call.arguments)
+    const checked = context.validator.validate({ input }, text)
+    if (tool?.operation) return checkOperation({ argumentsHash }, tool.operation, checked)
     const asksNobody = typeof tool?.approval !== 'function' && !context.agent.approvalPolicy
     const saysNothing = !tool?.describe && !tool?.kind && !tool?.waiting && tool?.title === undefined
     if ('then' in checked || !asksNobody || !saysNothing || tool?.delegation) {
@@ -80,6 +91,18 @@ export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | 
   } catch (cause) {
     return failCheck(context, call, argumentsHash, cause)
   }
+}
+
+/** Tools for tasks are the session's own: no policy is asked about them. */
+function checkOperation(
+  check: CallCheck,
+  type: NonNullable<Tool['operation']>,
+  checked: Validated | Promise<Validated>,
+): CallCheck | Promise<CallCheck> {
+  if ('then' in checked) return checked.then((done) => checkOperation(check, type, done))
+  return checked.ok
+    ? { ...check, operation: readOperation(type, checked.value) }
+    : { ...check, invalid: checked.issues }
 }
 
 interface Judged {
@@ -195,7 +218,7 @@ function describeForPolicy(
     tool: {
       name,
       effect,
-      runs: tool ? runsWhere(tool) : 'client',
+      runs: readRuns(tool),
       // A client's tool comes from outside.
       trust: tool ? (tool.trust ?? 'trusted') : 'untrusted',
       ...(tool?.kind && { kind: tool.kind }),
@@ -222,6 +245,11 @@ function failCheck(context: WorkContext, call: CheckedCall, argumentsHash: strin
 function limit(timers: Timers, check: Promise<CallCheck>): Promise<CallCheck> {
   const message = `its schema or its approval took longer than ${CHECK_MS} ms`
   return within(timers, { timeoutMs: CHECK_MS, error: () => new BatonError({ code: 'internal', message }) }, check)
+}
+
+function readRuns(tool: Tool | undefined): 'server' | 'client' | 'child' {
+  const runs = tool ? runsWhere(tool) : 'client'
+  return runs === 'machine' ? 'server' : runs
 }
 
 /** Markup around a name. The name is tried with and without each. */

@@ -1,6 +1,7 @@
 // Builds a model request: the agent's instructions and tools, and the history between two entries with the bytes of its
 // images and files. A model never sees a handle.
 import type {
+  Agent,
   JsonObject,
   Message,
   Model,
@@ -15,7 +16,8 @@ import type {
   StoredPart,
   Timers,
 } from '@baton/core/internal'
-import { outputTokensFor } from '@baton/core/internal'
+import { BACKGROUND_FLAG, outputTokensFor, withFlag } from '@baton/core/internal'
+import { findBackground } from './background.ts'
 import { findClientToolRefusal, permitSettings } from './permitted.ts'
 import type { ClientToolSpec } from '@baton/core/machine'
 import type { CallModel, ModelJob } from './jobs.ts'
@@ -66,7 +68,8 @@ export async function createStepRequest(
   const permitted = clientTools.filter(({ name }) => findClientToolRefusal(agent, name) === undefined)
   const first = agent.firstTool !== undefined && !done.includes(agent.firstTool) ? agent.firstTool : undefined
   const chosen = toolSearch?.choose(messages) ?? tools
-  const declared = declareTools(first === undefined ? chosen : withFirst(chosen, tools, first), permitted, messages)
+  const offered = first === undefined ? chosen : withFirst(chosen, tools, first)
+  const declared = declareTools(offered, permitted, messages, agent)
   const mustBegin = first !== undefined && effect.choice === 'auto' && declared.some(({ name }) => name === first)
   const { toolChoice: wish, ...wished } = { ...agent.settings, ...settings }
   const all = agent.permissions ? permitSettings(agent, wished) : wished
@@ -155,6 +158,7 @@ function declareTools(
   tools: readonly Tool[],
   clientTools: readonly ClientToolSpec[],
   messages: readonly Message[],
+  agent: Agent,
 ): readonly ToolDeclaration[] {
   const own = tools
     .filter(({ name }) => name !== READ_RESULT || hasShortened(messages))
@@ -169,10 +173,20 @@ function declareTools(
         name,
         description,
         // The front that receives `client-tools` checks it: the root is an object.
-        inputSchema: inputSchema as ToolDeclaration['inputSchema'],
+        inputSchema: declareInput(agent, name, inputSchema as ToolDeclaration['inputSchema']),
         effect,
       })),
   ]
+}
+
+/** A client's tool has the argument for the background if the agent says so, and the tool leaves it free. */
+function declareInput(
+  agent: Agent,
+  name: string,
+  schema: ToolDeclaration['inputSchema'],
+): ToolDeclaration['inputSchema'] {
+  if (findBackground(agent, name) !== 'model' || JSON.stringify(schema).includes(`"${BACKGROUND_FLAG}"`)) return schema
+  return withFlag(name, schema)
 }
 
 /** Whether there is a shortened result: `result.read` is offered while the window has one. */

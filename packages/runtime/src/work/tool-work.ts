@@ -24,6 +24,7 @@ import {
   readSchema,
   toJsonSchema,
 } from '@baton/core/internal'
+import { findBackground, readBackground } from './background.ts'
 import type { HostReport, OpenCall, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from './tool-questions.ts'
@@ -148,7 +149,8 @@ function logFailure({ log }: WorkContext, { session, callId, name }: ToolJob, ou
 async function validateInput(context: WorkContext, job: ToolJob, tool: Tool): Promise<unknown> {
   const known = context.validated.take(job.name, job.arguments)
   if (known) return known.value
-  const checked = await context.validator.validate(tool, job.arguments)
+  const { arguments: given } = readBackground(findBackground(context.agent, job.name, tool), job.arguments)
+  const checked = await context.validator.validate(tool, given)
   if (checked.ok) return checked.value
   throw new BatonError({ code: 'invalid_arguments', message: checked.issues })
 }

@@ -43,6 +43,8 @@ export class Projection {
    * The last update of each unsettled call of the turn: the session reports more often than an editor's view changes.
    */
   readonly #calls = new Map<string, string>()
+  /** Calls that run in the background. */
+  readonly #tasks = new Set<string>()
   /** Calls known from the history. */
   readonly #knownCalls: ReadonlySet<string>
   #costMicros: number | undefined
@@ -75,7 +77,7 @@ export class Projection {
       case 'step-finished':
         return this.#showUse(event)
       case 'turn-finished':
-        this.#calls.clear()
+        for (const callId of this.#calls.keys()) if (!this.#tasks.has(callId)) this.#calls.delete(callId)
         return [{ type: 'ended', end: { stop: event.stop, ...(event.error && { error: event.error }) } }]
       case 'session':
         return showSession(event, this.#init.nowMs())
@@ -147,6 +149,9 @@ export class Projection {
     const told = call.status === 'settled' ? '' : JSON.stringify(shown)
     if (told !== '' && this.#calls.get(call.callId) === told) return NOTHING
     this.#calls.set(call.callId, told)
+    // It continues after its turn.
+    if (call.task === 'running') this.#tasks.add(call.callId)
+    else this.#tasks.delete(call.callId)
     return [{ type: 'call', call: shown, isNew }]
   }
 
@@ -196,6 +201,7 @@ const LIMITS = {
   time: 'time',
   output: 'output tokens',
   messages: 'messages that the model reads',
+  wakes: 'turns that tasks alone began',
 } as const
 
 function describeLimit({ limit, reached, used, max }: Omit<SessionEventOf<'limit'>, 'cursor'>): string {

@@ -1,6 +1,6 @@
 // A chat page in front of an agent that asks others: what they ask reaches the page as its own, also after a reload, and the
 // page answers it as ever.
-import type { Agent, AgentOptions } from '@baton/core'
+import type { Agent, AgentOptions, SessionEvent } from '@baton/core'
 import { defineAgent, delegate, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
@@ -331,4 +331,73 @@ test('a page runs a client tool in one turn, and one of an agent below in the ne
     await settled(page, isDone)
   }
   expect(findTool(page, 'helper')).toMatchObject({ output: 'There.' })
+})
+
+/** Server-sent events of a request, up to the end of the session's own turn. */
+async function readStream(response: Response): Promise<readonly SessionEvent[]> {
+  const text = await response.text()
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as SessionEvent) // as the server writes it
+}
+
+test('a page reads what an agent below said and did: its messages, its state, its events and its images', async () => {
+  const picture = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'iVBORw0KGgo=' } } as const
+  const look = tool({
+    name: 'look',
+    description: 'look',
+    input: empty,
+    effect: 'pure',
+    execute: () => ({ content: [picture] }),
+  })
+  const { openPage, fetch, stop } = startChats({ agent: createTeam([look], 'look') })
+  stops.push(stop)
+  const page = openPage('c')
+  await page.sendMessage({ text: 'Look.' })
+  const { toolCallId } = findTool(page, 'helper') as unknown as { readonly toolCallId: string }
+  const read = async (address: string) => (await (await fetch(address)).json()) as Record<string, never>
+  expect(await read(`/api/sessions/c?child=${toolCallId}`)).toMatchObject({ agent: 'helper', activity: 'idle' })
+  const { messages } = await read(`/api/sessions/c/messages?child=${toolCallId}`)
+  expect(JSON.stringify(messages)).toContain('Helped: ')
+  const [link = ''] = /\/api\/sessions\/c\/media\/[^"]+/.exec(JSON.stringify(messages)) ?? []
+  expect(link).toContain(`child=${toolCallId}`)
+  const image = await fetch(link)
+  expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/png'])
+  expect(Buffer.from(await image.arrayBuffer()).toString('base64')).toBe('iVBORw0KGgo=')
+  const below = await readStream(await fetch(`/api/sessions/c/events?from=start&child=${toolCallId}`))
+  expect(below.map(({ type }) => type)).toContain('message-added')
+  expect(below.some(({ type, path }) => type === 'turn-finished' && path === undefined)).toBe(true)
+  const exported = await read(`/api/sessions/c/export?child=${toolCallId}`)
+  expect(exported['messages']).toEqual(messages)
+})
+
+test('one stream has the events of all agents, and a wrong child is refused', async () => {
+  const { openPage, fetch, stop } = startChats({
+    agent: createTeam(
+      [tool({ name: 'look', description: 'l', input: empty, effect: 'pure', execute: () => 's' })],
+      'look',
+    ),
+  })
+  stops.push(stop)
+  const controller = new AbortController()
+  await openPage('c').sendMessage({ text: 'Look.' })
+  const stream = await fetch('/api/sessions/c/events?from=start&children=true', { signal: controller.signal })
+  const read: string[] = []
+  for await (const chunk of (stream.body ?? new ReadableStream<Uint8Array>()).pipeThrough(new TextDecoderStream())) {
+    read.push(chunk)
+    if (read.join('').includes('"type":"live"')) break
+  }
+  controller.abort()
+  expect(read.join('')).toContain('"agent":"helper"}]')
+  const refuse = async (address: string, init?: RequestInit) => {
+    const response = await fetch(address, init)
+    return [response.status, ((await response.json()) as { readonly error: { readonly code: string } }).error.code]
+  }
+  expect(await refuse('/api/sessions/c/messages?child=call_0_0')).toEqual([404, 'unknown_session'])
+  expect(await refuse(`/api/sessions/c/messages?${'child=a&'.repeat(6)}`)).toEqual([400, 'invalid_event'])
+  expect(await refuse('/api/sessions/c/events?children=yes')).toEqual([400, 'invalid_event'])
+  const patch = { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"title":"x"}' }
+  expect(await refuse('/api/sessions/c?child=call_0_0', patch)).toEqual([400, 'invalid_event'])
+  expect(await refuse('/api/sessions/c?child=call_0_0', { method: 'DELETE' })).toEqual([400, 'invalid_event'])
 })

@@ -74,6 +74,13 @@ export function readNumber(url: URL, name: string): number | undefined {
   return Number(text)
 }
 
+/** False if absent. */
+export function readFlag(url: URL, name: string): boolean {
+  const text = url.searchParams.get(name) ?? 'false'
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw createInvalid(`${name} must be true or false, not ${JSON.stringify(text.slice(0, 40))}`)
+}
+
 /** Origins of pages, or `*` for all; a function decides for each page. */
 export type AllowedOrigins = readonly string[] | ((origin: string, request: Request) => boolean)
 

@@ -9,7 +9,8 @@ import { readPages } from '../shared/message-pages.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { HandlerParts, Call } from './handler-parts.ts'
 import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
-import { readNumber, readObjectBody } from './requests.ts'
+import { readFlag, readNumber, readObjectBody } from './requests.ts'
+import type { LinkMedia } from './ui-messages.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
 
 /** Answers a request whose method is one of `SESSION_METHODS`, or GET for the list. */
@@ -21,15 +22,19 @@ export async function answerSessions(
   const { method } = call.request
   if (id === undefined) return await listSessions(parts, call)
   const route = ROUTES.get(part)?.[method]
+  const path = call.url.searchParams.getAll('child')
+  if (path.length > 0 && method !== 'GET') throw createInvalid(`child is of GET requests alone, not of ${method}`)
   if (!route) return await removeSession(parts, call, id)
-  const session = await call.open(id, { existing: true })
+  const root = await call.open(id, { existing: true })
   let streams = false
   try {
-    const response = await route({ parts, call, session, name })
+    const child = path.length > 0 ? await root.child(path) : root
+    const session = child as Session // which refuses whatever writes
+    const response = await route({ parts, call, session, name, link: createMediaLinks(parts.basePath, id, path), root })
     streams = response.headers.get('content-type') === 'text/event-stream'
     return response
   } finally {
-    if (!streams) await session.close()
+    if (!streams) await root.close()
   }
 }
 
@@ -37,6 +42,9 @@ interface Routing {
   readonly parts: HandlerParts
   readonly call: Call
   readonly session: Session
+  /** The session of the address; `session` is another one if it names a child. */
+  readonly root: Session
+  readonly link: LinkMedia
   /** The last part of the address. */
   readonly name: string
 }
@@ -89,7 +97,7 @@ async function changeSession({ parts, call, session }: Routing): Promise<Respons
   return answerJson(200, asJson(await session.info()))
 }
 
-async function showMessages({ parts, call, session }: Routing): Promise<Response> {
+async function showMessages({ call, session, link }: Routing): Promise<Response> {
   const before = call.url.searchParams.get('before')
   const limit = readNumber(call.url, 'limit')
   const page = await session.messages({
@@ -101,18 +109,18 @@ async function showMessages({ parts, call, session }: Routing): Promise<Response
   const isPlain = format === 'baton'
   const messages = isPlain
     ? page.messages.map(encodeAppView)
-    : page.messages.map((message) => writeUiMessage(message, createMediaLinks(parts.basePath, session.id)))
+    : page.messages.map((message) => writeUiMessage(message, link))
   return answerJson(200, asJson({ messages, more: page.more, next: page.next }))
 }
 
 /** Streams session events from a cursor; a browser's `EventSource` resumes by itself. */
-async function showEvents({ parts, call, session }: Routing): Promise<Response> {
+async function showEvents({ parts, call, session, root }: Routing): Promise<Response> {
   const { world, limits } = parts
   const from = readFrom(call.request.headers.get('last-event-id') ?? call.url.searchParams.get('from') ?? 'now')
   const release = parts.quotas.holdStream(call.reader)
   let reader: EventStream
   try {
-    reader = session.events({ from })
+    reader = session.events({ from, children: readFlag(call.url, 'children') })
   } catch (cause) {
     release()
     throw cause
@@ -138,7 +146,7 @@ async function showEvents({ parts, call, session }: Routing): Promise<Response> 
       } finally {
         stopExpiry()
         release()
-        await session.close()
+        await root.close()
       }
     },
   })
@@ -171,8 +179,7 @@ async function showMedia({ call, session, name }: Routing): Promise<Response> {
 const SHOWN_TYPES = /^(?:image|audio|video)\/[\w.+-]{1,80}$|^application\/pdf$|^text\/plain$/
 
 /** Encodes each page by itself: a long conversation as one text would hold the event loop. */
-async function exportSession({ parts, session }: Routing): Promise<Response> {
-  const link = createMediaLinks(parts.basePath, session.id)
+async function exportSession({ session, link }: Routing): Promise<Response> {
   let pages: string[] = []
   for await (const { messages, isNewest } of readPages(session)) {
     if (isNewest) pages = []

@@ -76,7 +76,8 @@ export class UiAnswer {
    * Whether only the page or its user can continue: a client tool or an approval waits, and nothing else is running.
    */
   get waitsForPage(): boolean {
-    const open = [...this.#calls.values()].filter(({ status }) => status !== 'settled')
+    // A task holds up no answer.
+    const open = [...this.#calls.values()].filter(({ status, task }) => status !== 'settled' && !task)
     const hasOwn = open.some(({ callId }) => this.#told.get(callId) === true)
     // A page submits its results after the response has ended, so they must not wait for a call held by another page.
     const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
@@ -329,7 +330,7 @@ export class UiAnswer {
     this.#calls.set(call.callId, call)
     const known = this.#init.known?.calls.get(call.callId)
     // The output of a delegated call in the page may be that of a pause.
-    const isFinal = UI_FINAL_STATES.has(known ?? '') && !call.child
+    const isFinal = UI_FINAL_STATES.has(known ?? '') && !call.child && !call.task
     // Unanswered calls that the page has are its own, and are not sent again.
     if (!this.#told.has(call.callId) && known !== undefined)
       this.#told.set(
@@ -340,6 +341,7 @@ export class UiAnswer {
     const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
     if (isNew || isEdited) this.#tellInput(call)
     const isChanged = call.child?.status !== before?.child?.status
+    if (call.task === 'running' && before?.task !== 'running') this.#tellTask(call)
     if (isChanged && call.status !== 'settled' && (this.#isLive || known === undefined)) this.#tellChild(call)
     const isSaid = isFinal && this.#init.known?.endedOtherwise?.has(call.callId) !== true
     if (call.status === 'settled' && before?.status !== 'settled' && !isSaid) this.#tellResult(call)
@@ -350,6 +352,13 @@ export class UiAnswer {
     if (!child || !this.#told.has(toolCallId)) return
     const { agent, status } = child
     const output = { agent, status }
+    this.#tell({ type: 'tool-output-available', toolCallId, output, ...(how !== 'final' && { preliminary: true }) })
+  }
+
+  /** Shows that it runs in the background. `final`: the answer ends first, and the page need not wait. */
+  #tellTask({ callId: toolCallId, status }: CallView, how?: 'final'): void {
+    if (!this.#told.has(toolCallId) || this.#told.get(toolCallId) === true) return
+    const output = { task: toolCallId, status: status === 'awaiting-approval' ? status : 'running' }
     this.#tell({ type: 'tool-output-available', toolCallId, output, ...(how !== 'final' && { preliminary: true }) })
   }
 
@@ -403,6 +412,8 @@ export class UiAnswer {
   #finish({ stop, usage, error, cursor }: SessionEventOf<'turn-finished'>): void {
     this.#closeStep()
     this.#ended = true
+    for (const call of this.#calls.values())
+      if (call.task === 'running' && call.message === this.#message) this.#tellTask(call, 'final')
     if (error) this.#tell({ type: 'error', errorText: encodeAppError(error).message })
     this.#tell({ type: 'finish', finishReason: FINISHES[stop], messageMetadata: { stop, usage, cursor } })
   }

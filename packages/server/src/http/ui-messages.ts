@@ -25,9 +25,11 @@ export interface UiMessage {
 /** Returns the address of an image or a file of the session. */
 export type LinkMedia = (handle: string, mediaType: string) => string
 
-export function createMediaLinks(basePath: string, session: string): LinkMedia {
+/** `path`: the calls that lead to the session of a delegated call. */
+export function createMediaLinks(basePath: string, session: string, path: readonly string[] = []): LinkMedia {
+  const child = path.map((callId) => `&child=${encodeURIComponent(callId)}`).join('')
   return (handle, mediaType) =>
-    `${basePath}/sessions/${encodeURIComponent(session)}/media/${handle}?type=${encodeURIComponent(mediaType)}`
+    `${basePath}/sessions/${encodeURIComponent(session)}/media/${handle}?type=${encodeURIComponent(mediaType)}${child}`
 }
 
 /**
@@ -120,6 +122,8 @@ function writeCall(call: CallView, linkMedia: LinkMedia): JsonObject {
     ...(title !== undefined && { title }),
     providerExecuted: runs === 'server' || (!result && effect === 'once'),
   }
+  if (!result && call.task)
+    return { ...part, state: 'output-available', output: { task: callId, status: call.status }, preliminary: true }
   if (!result) return { ...part, state: 'input-available' }
   const end = showEndBelow(call)
   if (end !== undefined) return { ...part, state: 'output-available', output: end }

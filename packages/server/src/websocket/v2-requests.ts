@@ -91,6 +91,8 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
     return turn === undefined ? {} : { turn }
   },
   'turn.interrupt': async (state, given) => await demandSession(state).session.interrupt(given),
+  'call.tasks': async (state) => ({ tasks: (await demandSession(state).session.tasks()).map(encodeAppView) }),
+  'call.cancel': async (state, { callId }) => accept(await demandSession(state).session.cancel(callId)),
   'speech.played': notePlayed,
   // The session decodes both: which fields go together, and what they may hold.
   'approval.decide': async (state, given) => accept(await demandSession(state).session.decide(given as Decision)),

@@ -34,6 +34,15 @@ const TOOLS = [
     execute: async (_, { ask }) =>
       await ask({ message: 'Which?', schema: { type: 'object', properties: { card: { type: 'string' } } } }),
   }),
+  tool({
+    name: 'export',
+    description: 'Takes long',
+    input: nothing,
+    effect: 'once',
+    background: true,
+    timeoutMs: 3_600_000,
+    execute: () => new Promise<string>(() => {}),
+  }),
 ]
 
 export function startTwoRequests() {
@@ -102,7 +111,13 @@ export interface Stage {
   readonly session: string
   readonly phone: TwoRequestsApp
   readonly desk: TwoRequestsApp
-  readonly ids: { readonly call: string; readonly approval: string; readonly question: string; readonly run: string }
+  readonly ids: {
+    readonly call: string
+    readonly approval: string
+    readonly question: string
+    readonly run: string
+    readonly task: string
+  }
 }
 
 /** The device of the app that runs calls and models. */
@@ -126,7 +141,8 @@ export async function openStage(world: TwoRequests, session: string, at: 'callin
   await phone.request('input.send', { input: 'later', content: 'Hi again' })
   const approval = findAsked(phone.events(), 'approval-requested') ?? 'none'
   const question = findAsked(phone.events(), 'question-asked') ?? 'none'
-  return { session, phone, desk, ids: { call, approval, question, run } }
+  const task = at === 'calling' ? await until(() => findTask(phone.events()), 'the task') : 'call_9_9'
+  return { session, phone, desk, ids: { call, approval, question, run, task } }
 }
 
 function findRun(app: TwoRequestsApp): string | undefined {
@@ -136,6 +152,11 @@ function findRun(app: TwoRequestsApp): string | undefined {
 
 function findOffer(events: readonly SessionEvent[]): string | undefined {
   for (const event of events) if (event.type === 'call' && event.call.status === 'waiting') return event.call.callId
+  return undefined
+}
+
+function findTask(events: readonly SessionEvent[]): string | undefined {
+  for (const event of events) if (event.type === 'call' && event.call.task) return event.call.callId
   return undefined
 }
 

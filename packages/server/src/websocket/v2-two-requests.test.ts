@@ -79,7 +79,7 @@ const ROWS: { readonly [Type in RequestType]: Row } = {
   'input.rewind': {
     given: (_, tag) => ({ input: `again-${tag}`, message: 'go', replace: 'Hi', interrupt: true }),
     mark: (event, _, tag) => isAdded(event, `again-${tag}`),
-    ends: [...OF_TURN, 'input.rewind'],
+    ends: [...OF_TURN, 'input.rewind', 'call.cancel'],
   },
   'turn.interrupt': {
     given: () => ({ turn: 't2' }),
@@ -87,6 +87,13 @@ const ROWS: { readonly [Type in RequestType]: Row } = {
     ends: OF_TURN,
   },
   'speech.played': { given: () => ({ message: 't1', chars: 3 }) },
+  'call.tasks': { given: () => ({}) },
+  'call.cancel': {
+    given: ({ ids }) => ({ callId: ids.task }),
+    mark: (event, { ids }) => isCall(event, ids.task, 'settled'),
+    again: 'call_over',
+    ends: ['call.cancel'],
+  },
   'approval.decide': {
     given: ({ ids }) => ({ approvalId: ids.approval, decision: 'approve' }),
     mark: (event) => event.type === 'approval-decided',
@@ -129,7 +136,7 @@ const ROWS: { readonly [Type in RequestType]: Row } = {
     mark: (event) => event.type === 'turn-finished' && event.message === 't2',
     mayBeLost: true,
     ofDevice: true,
-    ends: ['model.pieces', 'model.result', 'turn.interrupt', 'input.withdraw'],
+    ends: ['model.pieces', 'model.result', 'turn.interrupt', 'input.withdraw', 'call.cancel'],
   },
 }
 

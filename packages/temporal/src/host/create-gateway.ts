@@ -40,7 +40,7 @@ export function createGateway(options: GatewayOptions, place: GatewayPlace): Gat
   const choice = { ...(agent && { agent }), ...(agents && { agents }), ...(agentOf && { agentOf }) }
   const models = { ...(modelOf && { modelOf }), ...(defaultModel && { defaultModel }) }
   const world = { environment: SYSTEM_TIME, blobs: store.blobs, log, digest, digestMedia }
-  const catalog = createCatalog({ ...choice, ...models, ...world })
+  const catalog = createCatalog({ ...choice, ...models, ...world, runsChildren: true })
   const calls = new ServiceCalls(client)
   const engine = new TemporalEngine({ client, calls, taskQueue, catalog, store, bus, log, tuning, leaseMs })
   return { host: createHostOver({ engine, newId, catalog }), engine, calls }

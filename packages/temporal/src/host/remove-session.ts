@@ -1,5 +1,8 @@
-// Removes a session: terminates its workflow, removes its records, and has Temporal delete its histories.
+// Removes a session with the sessions of its calls: terminates their workflows, removes the records of all, and has Temporal
+// delete the histories.
 import type { Logger, Principal } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { CHILD_PREFIX } from '@baton/core/internal'
 import { createForeignError, readOpening } from '@baton/runtime'
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 import type { LiveBus } from '../live/live-bus.ts'
@@ -50,7 +53,7 @@ export async function removeTemporalSession(options: TemporalRemovalOptions, ses
 
 /**
  * Returns the birth of the removed session, if its log could be read.
- * @throws BatonError `unauthorized`, `store_failed`; Error when the service does not terminate the workflow
+ * @throws BatonError `unauthorized`, `illegal_input` for the session of a delegated call, `store_failed`; Error when the service does not terminate the workflow
  */
 export async function removeSession(
   init: RemovalOptions,
@@ -58,6 +61,11 @@ export async function removeSession(
   by?: Principal,
 ): Promise<string | undefined> {
   const { client, store, bus, log } = init
+  if (session.startsWith(CHILD_PREFIX))
+    throw new BatonError({
+      code: 'illegal_input',
+      message: `session ${session} belongs to a call of another session, and is removed with the session that its tree began with`,
+    })
   // A principal must not learn of another's session. A damaged session can be removed, but not on behalf of a
   // principal.
   const opening = await readOpening(store, session).catch((cause: unknown) => {
@@ -66,7 +74,9 @@ export async function removeSession(
   })
   if (by && opening && opening.principal !== by.id) throw createForeignError(session, by)
   if (opening) await markRemoved(store.blobs, session, opening.birth)
+  // A child that began meanwhile finds no root to be written under.
   const runs = await endWorkflow(client, session)
+  const children = await endChildren(init, session)
   const about = opening && { principal: opening.principal, birth: opening.birth }
   const removed = { type: 'removed', session, ...about } as const
   bus.publish(session, removed)
@@ -76,11 +86,26 @@ export async function removeSession(
   bus.publish(EVERY_SESSION, removed)
   try {
     await deleteHistories(client, session, runs)
+    for (const child of children) await deleteHistories(client, child.session, child.runs)
   } catch (cause) {
     const kept = 'Temporal keeps the histories of a removed session until their retention period ends'
     log.warn(kept, { session, cause: String(cause) })
   }
   return opening?.birth
+}
+
+interface EndedChild {
+  readonly session: string
+  readonly runs: readonly string[]
+}
+
+async function endChildren({ client, store, bus }: RemovalOptions, root: string): Promise<readonly EndedChild[]> {
+  const ended: EndedChild[] = []
+  for await (const { session } of store.children(root)) {
+    ended.push({ session, runs: await endWorkflow(client, session) })
+    bus.publish(session, { type: 'removed', session })
+  }
+  return ended
 }
 
 /** Terminates the running workflow, and returns its run id, if there is one. */

@@ -18,6 +18,7 @@ import type { ServiceCalls } from '../service-calls.ts'
 import type { SessionLog } from '../session-view.ts'
 import { SessionView } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
+import { ChildViews } from './child-views.ts'
 import { ClientLeases } from './client-leases.ts'
 
 export interface TemporalEngineOptions {
@@ -108,8 +109,9 @@ export class TemporalEngine implements Engine {
     if (known && (birth === undefined || birth === findBirth(known))) this.#forget(session, known.view)
   }
 
-  #close(session: string, { leases, view, world }: Gateway): void {
+  #close(session: string, { leases, view, world, children }: Gateway): void {
     leases.close()
+    children.close()
     this.#forget(session, view)
     void world.dispose()
   }
@@ -148,13 +150,17 @@ export class TemporalEngine implements Engine {
         const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
         await world.open({ id: session, agent: name, principal, meta }, isNew ? agent : undefined)
       })
-      view.onRecords(() => leases.notice())
+      const children = new ChildViews({ catalog, store, bus, log }, view.replica)
+      view.onRecords(() => {
+        leases.notice()
+        children.prune()
+      })
       const identity = { session, principal: principal.id, agent: world.current.agent.name, meta }
       this.#known.set(session, { identity, view })
       if (isNew) {
         await this.#start(session)
         await view.reach(0, OPEN_MS)
-      } else if (view.replica.state().turn !== null)
+      } else if (isOwed(view.replica.state()))
         // Restarts a terminated workflow, so that outstanding work continues without waiting for an input.
         this.#start(session).catch((cause: unknown) => {
           log.warn('the workflow of a session with an open turn could not be started', {
@@ -162,8 +168,8 @@ export class TemporalEngine implements Engine {
             cause: String(cause),
           })
         })
-      const engine = createEngine(view, store)
-      return { view, world, leases, engine }
+      const engine = createEngine(view, store, children)
+      return { view, world, leases, children, engine }
     } catch (cause) {
       view.close()
       leases.close()
@@ -244,6 +250,11 @@ function findBirth(known: KnownSession | undefined): string | undefined {
   return known?.view.replica.state().birth || undefined
 }
 
+/** Whether a terminated workflow is restarted when its session is opened. */
+function isOwed({ turn, children }: State): boolean {
+  return turn !== null || children.length > 0
+}
+
 /** Whether a client may be needed, or has been. */
 function isAtWork({ turn, step, queue }: State): boolean {
   return turn !== null || step !== null || queue.length > 0
@@ -258,6 +269,7 @@ interface Gateway {
   readonly view: SessionView
   readonly world: OpenWorld
   readonly leases: ClientLeases
+  readonly children: ChildViews
   readonly engine: CopyingEngine
 }
 
@@ -279,7 +291,7 @@ function createUnknownError(session: string): BatonError {
 }
 
 /** The replica, plus what only a host over a log can do. */
-function createEngine(view: SessionView, store: SessionLog): CopyingEngine {
+function createEngine(view: SessionView, store: SessionLog, children: ChildViews): CopyingEngine {
   const { replica } = view
   return {
     session: replica.session,
@@ -290,6 +302,8 @@ function createEngine(view: SessionView, store: SessionLog): CopyingEngine {
     history: () => replica.history(),
     submit: (inputs) => replica.submit(inputs),
     stream: replica.stream,
+    child: (callId) => children.find(callId),
+    readBelow: (child, fromPos) => store.read(child, fromPos),
     copyTo: (to) => copySession(store, { from: replica.session, to, birth: replica.state().birth }),
   }
 }

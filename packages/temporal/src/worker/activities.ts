@@ -7,7 +7,7 @@ import { createSession, performEffect, performModel, performTool, readOpening } 
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BatonActivities, WorkJob, GoalResult, Identity } from '../contract.ts'
+import type { BatonActivities, WorkJob, GoalResult, Identity, LaneJob, PublishedUnder } from '../contract.ts'
 import { NOT_BEGUN, GOAL_INPUT } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
@@ -15,6 +15,7 @@ import { checkNotRemoved } from '../removed-sessions.ts'
 import type { SessionLog } from '../session-view.ts'
 import type { DecisionOptions } from './decide.ts'
 import { decideInputs, openLog } from './decide.ts'
+import { readReporting, readTelling } from './lanes.ts'
 import type { Place, Places } from './places.ts'
 import type { LiveFrame, Logger, CallView } from '@baton/core/internal'
 
@@ -29,6 +30,7 @@ export interface ActivitiesOptions extends DecisionOptions {
 const ANNOUNCED_CHARS = 128 * 1024
 /** Milliseconds that an activity waits for the log to accept or contain the records it needs before it begins. */
 const BEGIN_MS = 10_000
+const LANE_BEGIN_MS = 5000
 /** Milliseconds between heartbeats; the SDK forwards fewer to the service. */
 const BEAT_MS = 1000
 /** Milliseconds that the end of a tool waits for its reported plans. */
@@ -40,10 +42,26 @@ export function createActivities(init: ActivitiesOptions): BatonActivities {
   return {
     'baton.open': (job) => tellFailure(() => openLog(init, job)),
     'baton.decide': (job) => tellFailure(() => decideInputs(init, job)),
-    'baton.publish': ({ session, records }) => beatWhile(() => putRecords(init, session, records)),
+    'baton.publish': ({ session, records, under }) => beatWhile(() => putRecords(init, session, records, under)),
     'baton.result': ({ identity }) => beatWhile(() => readGoalResult(init.places, identity)),
     'baton.model': (job) => performWork(init, job),
     'baton.tool': (job) => performWork(init, job),
+    'baton.tell': (job) => onPlace(init, job, (place) => readTelling({ ...init, place }, job)),
+    'baton.report': (job) => onPlace(init, job, (place) => readReporting({ ...init, place }, job)),
+  }
+}
+
+/** Acts on a session whose log has all that the job knows: a local activity, which has less time and no heartbeat. */
+async function onPlace<Value>(
+  init: ActivitiesOptions,
+  job: LaneJob,
+  act: (place: Place) => Promise<Value>,
+): Promise<Value> {
+  const place = await begin(init, job, LANE_BEGIN_MS)
+  try {
+    return await tellFailure(() => act(place))
+  } finally {
+    place.leave()
   }
 }
 
@@ -70,20 +88,29 @@ async function beatWhile<Value>(act: () => Promise<Value>): Promise<Value> {
 }
 
 /** Codes that retrying cannot fix. `store_conflict`: another writer has the log. */
-const FINAL_CODES: readonly string[] = ['invalid_agent', 'log_damaged', 'log_version_unknown', 'store_conflict']
+const FINAL_CODES: readonly string[] = [
+  'invalid_agent',
+  'log_damaged',
+  'log_version_unknown',
+  'store_conflict',
+  'child_lost',
+  'illegal_input',
+]
 
 async function putRecords(
   { store, bus }: Pick<ActivitiesOptions, 'store' | 'bus'>,
   session: string,
   records: readonly SessionRecord[],
+  under: PublishedUnder | undefined,
 ): Promise<void> {
   const last = records.at(-1)
   if (!last) return
-  await store.put(session, records)
-  await checkNotRemoved(store, session, records)
+  await store.put(session, records, under && { root: under.root })
+  await checkNotRemoved(store, session, records, under)
   const isShort = JSON.stringify(records).length <= ANNOUNCED_CHARS
   bus.publish(session, isShort ? { type: 'records', records } : { type: 'pos', pos: last.pos })
-  const isListedOtherwise = records.some(({ facts }) => facts.some(({ type }) => LISTED.has(type)))
+  // A child is in no list.
+  const isListedOtherwise = !under && records.some(({ facts }) => facts.some(({ type }) => LISTED.has(type)))
   if (isListedOtherwise) bus.publish(EVERY_SESSION, { type: 'listed', session })
 }
 
@@ -109,13 +136,15 @@ async function performWork(init: ActivitiesOptions, job: WorkJob): Promise<HostR
   }
 }
 
-async function begin(init: ActivitiesOptions, job: WorkJob): Promise<Place> {
+async function begin(init: ActivitiesOptions, job: LaneJob, beginMs = BEGIN_MS): Promise<Place> {
   const { identity, records, pos } = job
-  const untilMs = performance.now() + BEGIN_MS
+  const { child } = identity
+  const under = child && { root: child.place.root, birth: child.rootBirth }
+  const untilMs = performance.now() + beginMs
   for (;;) {
     let place: Place | undefined
     try {
-      await putRecords(init, identity.session, records)
+      await putRecords(init, identity.session, records, under)
       place = await init.places.enter(identity)
       place.view.take(records)
       await place.view.reach(pos, Math.max(1, untilMs - performance.now()))
@@ -138,7 +167,7 @@ async function begin(init: ActivitiesOptions, job: WorkJob): Promise<Place> {
  * Checks that the session known here is the job's, and not another one of its name.
  * @throws BatonError `store_conflict` if the job's session was removed, `store_failed` if the known one was
  */
-async function checkBirth({ store }: ActivitiesOptions, { identity, birth }: WorkJob, place: Place): Promise<void> {
+async function checkBirth({ store }: ActivitiesOptions, { identity, birth }: LaneJob, place: Place): Promise<void> {
   const { session } = identity
   if (birth === undefined || place.view.replica.state().birth === birth) return
   const stored = await readOpening(store, session)

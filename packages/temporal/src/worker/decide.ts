@@ -1,6 +1,6 @@
 // Policy as a local activity: its decisions are recorded, so that another policy does not affect running sessions.
 import type { Clock, JsonValue, Tool } from '@baton/core/internal'
-import { BatonError, parseJson } from '@baton/core/internal'
+import { BatonError, CHILD_PREFIX, parseJson } from '@baton/core/internal'
 import type { HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import {
   applyRecord,
@@ -15,9 +15,20 @@ import {
 } from '@baton/core/machine'
 import type { SessionWorld } from '@baton/runtime'
 import { isWorkEffect, performTool } from '@baton/runtime'
-import type { Decided, DecideJob, ForeignFinished, Opened, OpenJob, SearchField, WorkPlan } from '../contract.ts'
+import type {
+  ChildIdentity,
+  Decided,
+  DecideJob,
+  ForeignFinished,
+  Identity,
+  Opened,
+  OpenJob,
+  SearchField,
+  WorkPlan,
+} from '../contract.ts'
 import type { SessionLog } from '../session-view.ts'
 import { findForeignWork } from '../temporal-tool.ts'
+import { findNews } from './lanes.ts'
 import type { Places } from './places.ts'
 
 export interface WorkAbout {
@@ -59,18 +70,43 @@ const GRACE_MS = 10_000
 export async function openLog(init: DecisionOptions, { identity, nowMs }: OpenJob): Promise<Opened> {
   const { places, store, searchFields, newId, clock } = init
   const { session, principal } = identity
+  checkName(identity)
   let state = initialState(session)
   for await (const record of store.read(session, 0)) {
     followRecord(state, record)
     state = applyRecord(state, record)
   }
-  if (state.pos >= 0) return { state, records: [], searchFields }
+  if (state.pos >= 0) {
+    if (identity.child) checkPlace(state, identity.child)
+    return { state, records: [], searchFields }
+  }
   const { spec } = await places.findWorld(identity)
+  const child = identity.child?.place
   const birth = newId()
     .replace(/[^a-zA-Z0-9]/g, '')
     .slice(0, 8)
   const opening = { session, birth, principal, spec, nowMs: nowMs ?? clock.nowMs(), epoch: 1 }
-  return { records: [openSession(opening)], searchFields }
+  return { records: [openSession({ ...opening, ...(child && { child }) })], searchFields }
+}
+
+/**
+ * A program may start a workflow under any id; the ids of calls are known to clients.
+ * @throws BatonError `illegal_input` for a session that has the name of a child and is none
+ */
+function checkName({ session, child }: Identity): void {
+  if (!session.startsWith(CHILD_PREFIX) || child) return
+  throw new BatonError({
+    code: 'illegal_input',
+    message: `the workflow id ${session} is reserved: ids with ${CHILD_PREFIX} belong to calls of other sessions`,
+    hint: 'Give the workflow another id.',
+  })
+}
+
+/** @throws BatonError `child_lost` for the log of another session */
+function checkPlace({ session, parent }: State, { place }: ChildIdentity): void {
+  const isOwn = parent?.session === place.session && parent.birth === place.birth && parent.callId === place.callId
+  if (isOwn) return
+  throw new BatonError({ code: 'child_lost', message: `session ${session} does not belong to call ${place.callId}` })
 }
 
 /** @throws BatonError `invalid_agent`, `store_failed` */
@@ -103,7 +139,8 @@ export async function decideInputs(init: DecisionOptions, job: DecideJob): Promi
     const epoch = answer.type === 'accepted' ? epochs.get(answer.pos) : undefined
     return epoch === undefined ? answer : { ...answer, epoch }
   })
-  return { records: batch.records, answers, plans }
+  const news = findNews(state, batch)
+  return { records: batch.records, answers, plans, ...(news && { news }) }
 }
 
 function timesOf(

@@ -2,8 +2,8 @@
 import type { Agent, Host, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AgentChoice, Catalog, CatalogOptions, SessionIdentity, SessionParts, SessionWorld } from '@baton/runtime'
-import { createCatalog, OpenWorld, SYSTEM_TIME } from '@baton/runtime'
-import type { GoalTerms, Identity } from '../contract.ts'
+import { createCatalog, findChildAgent, OpenWorld, SYSTEM_TIME } from '@baton/runtime'
+import type { ChildIdentity, GoalTerms, Identity } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { digest, digestMedia } from '../digest.ts'
 import type { SessionLog } from '../session-view.ts'
@@ -63,6 +63,7 @@ export class Places {
       interruptMs: INTERRUPT_MS,
       ...catalog,
       agentOf: (session) => this.#choose(session),
+      runsChildren: true,
       environment: SYSTEM_TIME,
       blobs: store.blobs,
       log,
@@ -131,7 +132,7 @@ export class Places {
     return known
   }
 
-  #begin({ session, agent, principal, meta, goal }: Identity): Known {
+  #begin({ session, agent, principal, meta, goal, child }: Identity): Known {
     const submit = this.#init.submitter.submitTo(session)
     const world = new OpenWorld({
       catalog: this.#catalog,
@@ -141,12 +142,19 @@ export class Places {
     const open = async (): Promise<void> => {
       if (goal) this.#terms.set(session, goal)
       try {
-        await world.open({ id: session, agent, principal: { id: principal }, meta })
+        const given = child && (await this.#findChildAgent(child))
+        await world.open({ id: session, agent, principal: { id: principal }, meta }, given)
       } finally {
         this.#terms.delete(session)
       }
     }
     return { world, opened: open(), view: undefined, users: 0, usedMs: Date.now() }
+  }
+
+  /** @throws BatonError `tool_gone`, `invalid_tool`, and what opening the caller's agent throws */
+  async #findChildAgent({ caller, place }: ChildIdentity): Promise<Agent> {
+    const name = place.tools.at(-1) ?? ''
+    return findChildAgent(await this.findWorld(caller), { callId: place.callId, name })
   }
 
   async #openView(identity: Identity, known: Known): Promise<SessionView> {

@@ -1,10 +1,22 @@
-// The workflow's access to its activities, and its Update and Query.
-import { defineQuery, defineUpdate, scheduleActivity, scheduleLocalActivity } from '@temporalio/workflow'
+// The workflow's access to its activities, and its Update, signals and Query.
+import { defineQuery, defineSignal, defineUpdate, scheduleActivity, scheduleLocalActivity } from '@temporalio/workflow'
 import type { SessionRecord } from '@baton/core/machine'
-import type { Answers, BatonActivities, PublishJob, ResultJob, SessionStateView, Submission } from '../contract.ts'
-import { STATE, SUBMIT } from '../contract.ts'
+import type {
+  Answers,
+  BatonActivities,
+  PublishedUnder,
+  PublishJob,
+  Reported,
+  ResultJob,
+  SessionStateView,
+  Submission,
+  Told,
+} from '../contract.ts'
+import { REPORTED, STATE, SUBMIT, TOLD } from '../contract.ts'
 
 export const submitUpdate = defineUpdate<Answers, [Submission]>(SUBMIT)
+export const toldSignal = defineSignal<[Told]>(TOLD)
+export const reportedSignal = defineSignal<[Reported]>(REPORTED)
 export const stateQuery = defineQuery<SessionStateView>(STATE)
 
 /** Milliseconds for one attempt at a decision, and for all attempts before it fails. */
@@ -20,7 +32,7 @@ const STORE_TIMES = {
   retry: { initialInterval: 200, backoffCoefficient: 2, maximumInterval: 10_000 },
 }
 
-type LocalType = 'baton.open' | 'baton.decide'
+type LocalType = 'baton.open' | 'baton.decide' | 'baton.tell' | 'baton.report'
 
 export async function callLocally<Type extends LocalType>(
   type: Type,
@@ -33,8 +45,12 @@ export async function callLocally<Type extends LocalType>(
   })
 }
 
-export async function publishRecords(session: string, records: readonly SessionRecord[]): Promise<void> {
-  const job: PublishJob = { session, records }
+export async function publishRecords(
+  session: string,
+  records: readonly SessionRecord[],
+  under: PublishedUnder | undefined,
+): Promise<void> {
+  const job: PublishJob = { session, records, ...(under && { under }) }
   await scheduleActivity('baton.publish', [job], STORE_TIMES)
 }
 

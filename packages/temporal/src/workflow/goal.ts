@@ -29,7 +29,10 @@ export async function judgeGoal(start: GoalStart): Promise<GoalResult> {
       const parts = [{ type: 'text', text: start.goal } as const]
       run.push([{ type: 'user-input', inputId: GOAL_INPUT, parts }])
     }
-    const isJudged = (): boolean => hasAsked(run.state) && run.state.turn === null && run.state.queue.length === 0
+    const isJudged = (): boolean => {
+      const { turn, queue, children } = run.state
+      return hasAsked(run.state) && turn === null && queue.length === 0 && children.length === 0
+    }
     for (;;) {
       const end = await run.run(isJudged)
       if (!(await run.settle())) continue

@@ -20,13 +20,13 @@ const logs = readdirSync(GOLDEN, { recursive: true, encoding: 'utf8' }).filter((
 
 describe('a state that goes to the next run', () => {
   test('of a worker with fewer fields has them like a new session, and can continue', () => {
-    const { detached, displayedChars, ...older } = { ...initialState('s'), pos: 7, title: 'old' }
-    expect([detached, displayedChars]).toEqual([[], null])
-    const { packed, ...others } = packState({ ...older, detached, displayedChars })
-    const { detached: _, displayedChars: __, ...rest } = others
+    const { tasks, displayedChars, ...older } = { ...initialState('s'), pos: 7, title: 'old' }
+    expect([tasks, displayedChars]).toEqual([[], null])
+    const { packed, ...others } = packState({ ...older, tasks, displayedChars })
+    const { tasks: _, displayedChars: __, ...rest } = others
     for (const carried of [older, { ...rest, packed }]) {
       const state = readCarriedState(carried as State) // JSON of an older version
-      expect(state).toEqual({ ...older, detached, displayedChars })
+      expect(state).toEqual({ ...older, tasks, displayedChars })
       expect(outstanding(state)).toEqual([])
     }
   })

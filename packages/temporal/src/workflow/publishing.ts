@@ -2,6 +2,7 @@
 // activity that carried them succeeds.
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { SessionRecord } from '@baton/core/machine'
+import type { PublishedUnder } from '../contract.ts'
 import { publishRecords } from './activities.ts'
 
 export class Publishing {
@@ -10,13 +11,15 @@ export class Publishing {
   /** Set when another writer has the log: this run's decisions can no longer be stored. */
   conflict: ApplicationFailure | undefined
   readonly #session: string
+  readonly #under: PublishedUnder | undefined
   #newestPos = -1
   /** An activity carries records up to this position. */
   #carriedPos = -1
   #flight: Promise<void> | undefined
 
-  constructor(session: string, waiting: readonly SessionRecord[]) {
+  constructor(session: string, waiting: readonly SessionRecord[], under?: PublishedUnder) {
     this.#session = session
+    this.#under = under
     this.waiting = waiting
     this.#newestPos = waiting.at(-1)?.pos ?? -1
   }
@@ -49,7 +52,7 @@ export class Publishing {
     if (this.#flight || this.#carriedPos >= this.#newestPos) return
     const records = this.takeAlong()
     const pos = this.#newestPos
-    this.#flight = publishRecords(this.#session, records).then(
+    this.#flight = publishRecords(this.#session, records, this.#under).then(
       () => {
         this.#flight = undefined
         this.confirm(pos)

@@ -28,6 +28,7 @@ import type {
   Answers,
   Carried,
   Identity,
+  LinkStart,
   SessionStart,
   Submission,
   Tuning,
@@ -36,8 +37,11 @@ import type {
   SearchField,
 } from '../contract.ts'
 import { AGAIN_MS, INPUTS_MAX, SEARCH_ATTRIBUTES } from '../contract.ts'
-import { callLocally, stateQuery, submitUpdate } from './activities.ts'
+import { callLocally, reportedSignal, stateQuery, submitUpdate, toldSignal } from './activities.ts'
+import type { LanesOptions } from './child-lanes.ts'
+import { ChildLanes } from './child-lanes.ts'
 import { packState, readCarriedState } from './pack-state.ts'
+import { ParentLane } from './parent-lane.ts'
 import { Publishing } from './publishing.ts'
 import type { Ended } from './work-under-way.ts'
 import { WorkUnderWay } from './work-under-way.ts'
@@ -47,6 +51,8 @@ import { defineSearchAttributeKey } from '@temporalio/common'
 interface Mail {
   readonly inputs: readonly WorkflowInput[]
   readonly agent?: string
+  /** For the session of a call: the session that calls, with another agent. */
+  readonly caller?: Identity
   readonly birth?: string
   /** The work that has ended with it. */
   readonly ended?: string
@@ -58,6 +64,7 @@ export interface SessionRunOptions {
   readonly identity: Identity
   readonly tuning?: Tuning | undefined
   readonly carried?: Carried | undefined
+  readonly link?: LinkStart | undefined
   /** Checks an existing log before anything is added to it. @throws ApplicationFailure */
   readonly checkFound?: (state: State) => void
 }
@@ -93,8 +100,12 @@ export class SessionRun {
   readonly #deadlines: Deadlines
   readonly #work: WorkUnderWay
   readonly #publishing: Publishing
+  readonly #children: ChildLanes
+  /** Set for the session of a delegated call. */
+  readonly #parent: ParentLane | undefined
+  readonly #link: LinkStart | undefined
 
-  constructor({ identity, tuning = {}, carried, checkFound }: SessionRunOptions) {
+  constructor({ identity, tuning = {}, carried, checkFound, link }: SessionRunOptions) {
     this.#checkFound = checkFound
     this.#identity = carried?.identity ?? identity
     this.#state = carried ? readCarriedState(carried.state) : initialState(identity.session)
@@ -102,13 +113,30 @@ export class SessionRun {
     this.#updatesMax = tuning.updatesMax ?? UPDATES_MAX
     this.#search = new SearchAttributes(carried?.searchFields)
     this.#deadlines = new Deadlines()
-    this.#publishing = new Publishing(identity.session, carried?.unpublished ?? [])
+    const { child } = this.#identity
+    const under = child && { root: child.place.root, birth: child.rootBirth }
+    this.#publishing = new Publishing(identity.session, carried?.unpublished ?? [], under)
     this.#work = new WorkUnderWay({
       publishing: this.#publishing,
       identity: () => this.#identity,
       state: () => this.#state,
       onEnd: (ended) => this.#noteEnd(ended),
     })
+    this.#link = link
+    const lane = { publishing: this.#publishing, identity: () => this.#identity, state: () => this.#state }
+    const submit: LanesOptions['submit'] = (input, resolve) => this.#inbox.push({ inputs: [input], resolve })
+    this.#children = new ChildLanes({ ...lane, tuning, submit }, carried?.children ?? [])
+    this.#parent =
+      child &&
+      new ParentLane(
+        {
+          ...lane,
+          place: child.place,
+          submit: (input, resolve) => this.#inbox.push({ inputs: [input], resolve }),
+          adopt: (caller) => this.#inbox.push({ inputs: [], caller, reject: () => {} }),
+        },
+        carried ? (carried.parent ?? {}) : { reportedTo: link?.read ?? -1 },
+      )
   }
 
   get state(): State {
@@ -136,6 +164,15 @@ export class SessionRun {
       const about = { session, agent, principal: { id: principal }, title, pos, phase, turn: turn?.turn ?? null }
       return { ...about, openCalls, underWay, unpublished, waiting }
     })
+    setHandler(reportedSignal, (reported) => {
+      this.#updates += 1
+      // Another session of this name may have made the call.
+      if (reported.birth === this.#state.birth) this.#children.take(reported)
+    })
+    setHandler(toldSignal, (told) => {
+      this.#updates += 1
+      this.#parent?.take(told)
+    })
     CancellationScope.current().cancelRequested.catch(() => {
       this.#isCancelled = true
     })
@@ -153,18 +190,31 @@ export class SessionRun {
       const before = Date.now()
       const opened = await this.#insist(() => callLocally('baton.open', { identity: this.#identity, nowMs: before }))
       const { state, records, searchFields } = opened
-      this.#search.fields = searchFields
+      this.#search.fields = this.#identity.child ? undefined : searchFields
       if (state) this.#checkFound?.(state)
       if (state) this.#state = { ...readCarriedState(state), epoch: state.epoch + 1 } // a replay has what an older worker read
       this.#fold(records)
       if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
-      if (!state) return
+      if (!state) return this.#begin()
       const downMs = Math.max(0, before - state.nowMs)
       const restarted = losesByRestart(this.#state) ? [{ type: 'host-restarted', downMs } as const] : []
       const inputs = [{ type: 'agent-changed' } as const, ...restarted]
       while (!(await this.#decide([{ inputs, reject: () => {} }])));
       // Activities of a terminated run may still write. Anything written before the log was claimed is folded first.
     } while (!(await this.#publishing.claim()))
+    this.#parent?.note('now')
+    if (this.#link && this.#link.toldTo !== this.#state.parent?.pos) this.#parent?.sayRead()
+    else if (this.#link?.told) this.push([this.#link.told])
+  }
+
+  /** Gives a new child its task. @throws ApplicationFailure if its caller has read a log that no longer exists */
+  #begin(): void {
+    if (!this.#link) return
+    const { told, read } = this.#link
+    if (read >= 0)
+      throw ApplicationFailure.nonRetryable(`session ${this.#state.session} has no log any more`, 'child_lost')
+    if (told) this.push([told])
+    this.#parent?.note('now')
   }
 
   /** Adds inputs from the workflow itself. */
@@ -182,7 +232,7 @@ export class SessionRun {
       if (!this.#isLeaving()) this.#perform()
       // A run that has waited since an earlier version continues as it began.
       if (!this.#hasWork() && isDone() && this.#work.isEmpty && patched(DONE_AT_ONCE)) return 'done'
-      await condition(() => this.#hasWork() || this.#publishing.conflict !== undefined)
+      await condition(() => this.#hasWork() || this.#publishing.conflict !== undefined || this.#canLeave)
       if (this.#publishing.conflict) throw this.#publishing.conflict
       const due = this.#deadlines.takeDue(this.#state, this.#nowMs())
       if (due.length > 0) this.#inbox.push({ inputs: due })
@@ -191,7 +241,7 @@ export class SessionRun {
       this.#inbox = []
       if (mail.length > 0) await this.#decide(mail)
       if (this.#inbox.length > 0) continue
-      if (this.#isStopping && this.#work.isEmpty) return 'cancelled'
+      if (this.#isStopping && this.#work.isEmpty && this.#hasSettled) return 'cancelled'
       if (isDone() && this.#work.isEmpty) return 'done'
       if (this.#isLeaving()) return 'full'
       if (this.#nowMs() >= this.#idleAtMs()) return 'idle'
@@ -204,6 +254,22 @@ export class SessionRun {
     if (birth === undefined || birth === own) return true
     reject?.(ApplicationFailure.nonRetryable(`session ${session} was removed`, 'session_closed'))
     return false
+  }
+
+  /** Whether the sessions of its calls have ended, and its own caller has heard of its end. */
+  get #hasSettled(): boolean {
+    return this.#state.children.length === 0 && (this.#parent?.isSettled ?? true)
+  }
+
+  /** For the session of a delegated call: whether it has ended, or was cancelled, and its caller has heard so. */
+  get #canLeave(): boolean {
+    if (!this.#parent) return false
+    return this.isOver || (this.#isStopping && this.#work.isEmpty && this.#hasSettled)
+  }
+
+  /** For the session of a delegated call: whether it has come to rest, and its caller has heard so. */
+  get isOver(): boolean {
+    return this.#parent?.isOver === true
   }
 
   /** Settles running work, and stops the session. */
@@ -222,15 +288,24 @@ export class SessionRun {
    * Resolves when everything is in the log and every caller has its answer. Returns false if inputs arrived meanwhile.
    */
   async settle(): Promise<boolean> {
+    this.#children.hold()
+    this.#parent?.hold()
     await this.#publishing.flush()
-    await condition(() => this.#inbox.length > 0 || allHandlersFinished())
+    const isQuiet = (): boolean => this.#children.isQuiet && this.#parent?.isActing !== true
+    await condition(() => this.#inbox.length > 0 || (allHandlersFinished() && isQuiet()))
     return this.#inbox.length === 0
   }
 
   carry(): Carried {
     const { fields: searchFields } = this.#search
     const carried = { state: packState(this.#state), identity: this.#identity, unpublished: this.#publishing.waiting }
-    return { ...carried, ...(searchFields && { searchFields }) }
+    const children = this.#children.carry()
+    return {
+      ...carried,
+      ...(searchFields && { searchFields }),
+      ...(children.length > 0 && { children }),
+      ...(this.#parent && { parent: this.#parent.carry() }),
+    }
   }
 
   #hasWork(): boolean {
@@ -239,8 +314,8 @@ export class SessionRun {
 
   /** When the session has rested for long enough; Infinity while it is not at rest. */
   #idleAtMs(): number {
-    const { turn, queue, nowMs } = this.#state
-    const rests = this.#work.isEmpty && turn === null && queue.length === 0
+    const { turn, queue, children, nowMs } = this.#state
+    const rests = this.#work.isEmpty && turn === null && queue.length === 0 && children.length === 0
     return rests ? nowMs + this.#idleMs : Infinity
   }
 
@@ -267,15 +342,22 @@ export class SessionRun {
   /** Returns false if the decision failed and must be retried. */
   async #decide(mail: readonly Mail[]): Promise<boolean> {
     const agent = mail.findLast((one) => one.agent !== undefined)?.agent
-    const identity = agent === undefined ? this.#identity : { ...this.#identity, agent }
+    const caller = mail.findLast((one) => one.caller !== undefined)?.caller
+    const { child } = this.#identity
+    const identity = {
+      ...this.#identity,
+      ...(agent !== undefined && { agent }),
+      ...(caller && child && { child: { ...child, caller } }),
+    }
+    const isChanged = agent !== undefined || caller !== undefined
     const inputs: readonly WorkflowInput[] = [
-      ...(agent === undefined ? [] : [{ type: 'agent-changed' } as const]),
+      ...(isChanged ? [{ type: 'agent-changed' } as const] : []),
       ...mail.flatMap((one) => one.inputs),
     ]
     const ended = mail.flatMap((one) => one.ended ?? [])
     this.#deciding = mail.length
     try {
-      const { records, answers, plans } = await callLocally('baton.decide', {
+      const { records, answers, plans, news } = await callLocally('baton.decide', {
         identity,
         state: this.#state,
         inputs,
@@ -287,7 +369,8 @@ export class SessionRun {
       this.#identity = identity
       this.#plans = plans
       this.#fold(records)
-      let next = agent === undefined ? 0 : 1
+      this.#parent?.note(news)
+      let next = isChanged ? 1 : 0
       for (const one of mail) {
         const own = answers.slice(next, (next += one.inputs.length))
         one.resolve?.(own)
@@ -298,8 +381,9 @@ export class SessionRun {
       return true
     } catch (cause) {
       // Callers get the error, and may retry; reports of work are kept, and so is all else if a change of the agent failed.
-      const isAlone = agent !== undefined && patched(REFUSES_ALONE)
-      const refused = mail.filter((one) => one.reject && (!isAlone || one.agent === agent))
+      const isAlone = caller !== undefined || (agent !== undefined && patched(REFUSES_ALONE))
+      const changes = (one: Mail): boolean => (caller ? one.caller !== undefined : one.agent === agent)
+      const refused = mail.filter((one) => one.reject && (!isAlone || changes(one)))
       for (const one of refused) one.reject?.(cause)
       const kept = mail.filter((one) => !refused.includes(one))
       this.#inbox = [...kept, ...this.#inbox]
@@ -346,6 +430,8 @@ export class SessionRun {
   #perform(): void {
     this.#search.show(this.#state)
     this.#work.perform(outstanding(this.#state), this.#plans)
+    this.#children.perform()
+    this.#parent?.perform()
     const { interrupting, attempt } = this.#state
     // A model interrupted in the commit that began it was never called, and has no text.
     if (interrupting && attempt && !this.#work.isAwaited(`call-model:${attempt.attempt}`))
@@ -371,13 +457,13 @@ function isFinal(cause: unknown): boolean {
   return cause instanceof ApplicationFailure && cause.nonRetryable === true
 }
 
-export async function runSession({ identity, tuning, carried }: SessionStart): Promise<void> {
-  const run = new SessionRun({ identity, tuning, carried })
+export async function runSession({ identity, tuning, carried, link }: SessionStart): Promise<void> {
+  const run = new SessionRun({ identity, tuning, carried, link })
   run.listen()
   await CancellationScope.nonCancellable(async () => {
     await run.open()
     for (;;) {
-      const end = await run.run()
+      const end = await run.run(() => run.isOver)
       if (!(await run.settle())) continue
       if (end === 'cancelled') throw new CancelledFailure('the session was cancelled: its calls are settled')
       if (end === 'full')

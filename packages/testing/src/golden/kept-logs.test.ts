@@ -118,6 +118,7 @@ const NOT_KEPT: readonly string[] = [
   'results-moved',
   'step-salvaged',
   'summary-failed',
+  'wakes-held',
 ]
 
 test('each fact is in a log', () => {

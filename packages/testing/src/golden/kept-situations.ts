@@ -164,6 +164,25 @@ const OWN: Readonly<Record<string, KeptAct>> = {
     await session.control('start')
     await time.until(session.send('go').answer)
   },
+  'task-settled': async ({ createWorld }) => {
+    const job = Promise.withResolvers<string>()
+    const tool = act(() => job.promise, { name: 'export', effect: 'once', background: true })
+    const steps = [listCalls('export'), { text: 'It runs.' }, { text: 'It is done.' }]
+    const { open, time } = await createWorld({ tools: [tool], steps })
+    const session = await open()
+    await time.until(session.send('Export it.').answer)
+    job.resolve('file 7')
+    await time.pass(1000)
+  },
+  'task-cancelled': async ({ createWorld }) => {
+    const tool = act(never, { name: 'export', effect: 'once', background: true })
+    const steps = [listCalls('export'), { text: 'It runs.' }, { text: 'It is cancelled.' }]
+    const { open, time } = await createWorld({ tools: [tool], steps })
+    const session = await open()
+    await time.until(session.send('Export it.').answer)
+    for (const { callId } of await session.tasks()) await session.cancel(callId)
+    await time.pass(1000)
+  },
   tree: async ({ createWorld }) => {
     await playTree(await createTree(createWorld))
   },

@@ -309,6 +309,16 @@ export async function settleDown(world: SimulatedWorld): Promise<void> {
   if (phase === 'paused') send(world, { type: 'continue' })
   if (phase === 'stopped') send(world, { type: 'start' })
   if (phase === 'paused' || phase === 'stopped') await world.time.runUntil(world.time.nowMs() + 10)
+  // The end of a task waits for an input.
+  const { queue, phase: now } = world.observed.state
+  if (
+    now === 'idle' &&
+    queue.length > 0 &&
+    queue.every(({ ready }) => !ready) &&
+    world.unanswered.size === 0 &&
+    world.session
+  )
+    send(world, { type: 'user-input', inputId: `go-on-${world.count()}`, parts: [{ type: 'text', text: 'go on' }] })
 }
 
 function isAtRest(world: SimulatedWorld): boolean {
@@ -354,8 +364,9 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
   world.deviceNames = new DeviceNames()
   world.session = undefined
   const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
-  const { effects, watch, delegates } = world
-  const parts: AgentParts = { process, random, effects, onFault, watch, delegates, faulty: () => world.faults.on }
+  const { effects, watch, delegates, tasks } = world
+  const faulty = (): boolean => world.faults.on
+  const parts: AgentParts = { process, random, effects, onFault, watch, delegates, tasks, faulty }
   const agent = createSimulatedAgent(parts)
   const specs = new Map(listSimulatedAgents(agent).map((one) => [one.name, createSpec(one, [])]))
   const store = createSimulatedStore({

@@ -1,6 +1,7 @@
 // Checks of a tree of sessions, from the logs of all its sessions and from what happened in the world: what a log says
 // about a child is what the child's log says, and nothing that a model reads as undone was done. It asks no link.
 import type { Fact, FactOf, SessionRecord, Settlement, State } from '@baton/core/machine'
+import { findTask } from '@baton/core/machine'
 import { createHash } from 'node:crypto'
 import type { ObservedSession } from './observed-session.ts'
 import type { Effects } from './simulated-agent.ts'
@@ -96,9 +97,11 @@ export class TreeWatch {
       const state = this.#init.find(session)?.state
       const opened = this.#openings.get(session)
       if (!opened || !this.#children.has(opened.callId)) throw new Error(`${session} has no call that began it`)
-      if (state && state.children.length + state.relayed.length + state.detached.length > 0)
+      if (state && state.children.length + state.relayed.length + state.tasks.length > 0)
         throw new Error(`${session} is left with children, requests or tools`)
-      const tasks = this.#facts(session).filter(({ type }) => type === 'input-accepted').length
+      const tasks = this.#facts(session).filter(
+        (fact) => fact.type === 'input-accepted' && fact.body.type !== 'task',
+      ).length
       if (tasks > 1) throw new Error(`${session} was given ${tasks} tasks`)
     }
     for (const id of this.#acknowledged) this.#checkArrived(id, sessions)
@@ -143,6 +146,11 @@ export class TreeWatch {
         this.#fail(`${fact.callId} is lost: ${fact.message}`)
         break
       case 'call-settled':
+        // A receipt says nothing of what its child does.
+        if (fact.task) break
+        this.#settle(fact)
+        break
+      case 'task-settled':
         this.#settle(fact)
         break
       case 'approval-decided':
@@ -153,9 +161,13 @@ export class TreeWatch {
     }
   }
 
-  #begin(session: string, { turn }: State, { callId }: FactOf<'child-begun'>): void {
+  #begin(session: string, { turn, tasks }: State, { callId }: FactOf<'child-begun'>): void {
     if (this.#children.has(callId)) this.#fail(`${callId} begins a second child`)
-    const known = { session: nameChild(session, callId), parent: session, turn: turn?.turn ?? 0 }
+    const known = {
+      session: nameChild(session, callId),
+      parent: session,
+      turn: findTask(tasks, callId)?.task.turn ?? turn?.turn ?? 0,
+    }
     this.#children.set(callId, { ...known, cursor: -1, tokens: 0, isEnding: false, isClosed: false })
   }
 
@@ -223,7 +235,9 @@ export class TreeWatch {
     if (late) this.#fail(`record ${pos} of ${session} has ${late.type} after its parent has closed it`)
   }
 
-  #settle({ callId, via, settlement, provenance }: FactOf<'call-settled'>): void {
+  #settle(fact: FactOf<'call-settled' | 'task-settled'>): void {
+    const { callId, settlement, provenance } = fact
+    const via = 'via' in fact ? fact.via : undefined
     const call = this.#calls.get(callId)
     if (!call || via !== undefined) return
     if (call.settlement) this.#fail(`${callId} is settled twice`)
@@ -275,7 +289,9 @@ export class TreeWatch {
         input.type !== 'parent-told' &&
         facts.some(
           (fact) =>
-            fact.type === 'call-settled' && asked?.type === 'approval-requested' && fact.callId === asked.callId,
+            (fact.type === 'call-settled' || fact.type === 'task-settled') &&
+            asked?.type === 'approval-requested' &&
+            fact.callId === asked.callId,
         ),
     )
   }

@@ -1,7 +1,7 @@
 // Checks of the simulator: every record as soon as it is stored, and finally what happened against what the log says.
 import type { createSpec } from '@baton/core/internal'
 import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
-import { applyRecord, createHistory, initialState, takeSnapshot } from '@baton/core/machine'
+import { applyRecord, createHistory, initialState, openTasks, TASK_INPUT, takeSnapshot } from '@baton/core/machine'
 import { checkReaders } from './check-readers.ts'
 import { noteFact, noteFault } from './coverage.ts'
 import type { ObservedSession } from './observed-session.ts'
@@ -80,8 +80,16 @@ function observe(world: SimulatedWorld, observed: ObservedSession, { record, spe
  */
 function checkForged({ observed, effects }: SimulatedWorld, before: State, { input, facts }: SessionRecord): void {
   for (const fact of facts) {
-    if (fact.type !== 'call-settled' || !JSON.stringify(fact.settlement).includes(FORGED)) continue
-    const calls = [...(before.step?.calls ?? []), ...before.relayed.flatMap(({ call }) => call ?? [])]
+    if (
+      (fact.type !== 'call-settled' && fact.type !== 'task-settled') ||
+      !JSON.stringify(fact.settlement).includes(FORGED)
+    )
+      continue
+    const calls = [
+      ...openTasks(before),
+      ...(before.step?.calls ?? []),
+      ...before.relayed.flatMap(({ call }) => call ?? []),
+    ]
     const call = calls.find(({ callId }) => callId === fact.callId)
     const connection = input.type === 'tool-result' ? input.connection : undefined
     if (!call?.offer || call.offer.connection !== connection)
@@ -105,10 +113,41 @@ function checkEffects(world: SimulatedWorld): void {
       throw new Error(`${callId} (${effect.tool}) took effect ${effect.starts} times`)
   const spoken = world.app.spoken
   if (new Set(spoken).size < spoken.length) throw new Error('a text was spoken twice')
-  const calls = [world.observed, ...world.below.values()].flatMap(({ state }) => state.recentCalls)
+  const sessions = [world.observed, ...world.below.values()]
+  const receipts = new Set(sessions.flatMap(({ records }) => listTasks(records).receipts))
+  const settled = sessions.flatMap(({ state }) => state.recentCalls).filter(({ callId }) => !receipts.has(callId))
+  const ended = sessions.flatMap(({ state }) => state.endedTasks)
+  const calls = [...settled, ...ended].filter(({ name }) => !name.startsWith('tasks.'))
   for (const { callId, settlement, name } of calls)
     if (settlement === 'ok' && name !== 'result.read' && !HELPERS.has(name) && !world.effects.has(callId))
       throw new Error(`${callId} (${name}) is settled as ok, but nothing happened`)
+}
+
+function listTasks(records: readonly SessionRecord[]) {
+  const facts = records.flatMap((record) => record.facts)
+  const receipts = facts.flatMap((fact) => (fact.type === 'call-settled' && fact.task ? [fact.callId] : []))
+  const ends = facts.flatMap((fact) => (fact.type === 'task-settled' ? [fact.callId] : []))
+  const accepted = facts.flatMap((fact) => (fact.type === 'input-accepted' ? [fact.inputId] : []))
+  // A rewind that asks again repeats its inputs.
+  const forward = records.filter(({ input }) => input.type !== 'rewind').flatMap((record) => record.facts)
+  const entered = forward.flatMap((fact) =>
+    fact.type === 'inputs-entered' ? fact.entries.flatMap(({ inputs }) => inputs) : [],
+  )
+  const withdrawn = facts.flatMap((fact) => (fact.type === 'input-withdrawn' ? [fact.inputId] : []))
+  return { receipts, ends, wakes: accepted.filter((id) => id.startsWith(TASK_INPUT)), entered, withdrawn }
+}
+
+/** Each receipt has one end, and each wake reached the model once, unless a wait or a rewind took it back. */
+function checkTasks(records: readonly SessionRecord[]): void {
+  const { receipts, ends, wakes, entered, withdrawn } = listTasks(records)
+  if (receipts.toSorted().join(' ') !== ends.toSorted().join(' '))
+    throw new Error(`tasks began as ${receipts.join(' ')}, and ended as ${ends.join(' ')}`)
+  if (new Set(wakes).size < wakes.length) throw new Error(`a task woke its session twice: ${wakes.join(' ')}`)
+  for (const id of wakes) {
+    const isGone = withdrawn.includes(id)
+    const reached = entered.filter((one) => one === id).length
+    if (isGone ? reached > 0 : reached !== 1) throw new Error(`${id} entered ${reached} times`)
+  }
 }
 
 /** Checks what a session at rest must have kept. @throws Error describing what is wrong */
@@ -116,6 +155,7 @@ export function checkEnd(world: SimulatedWorld): void {
   if (world.observed.failure) throw world.observed.failure
   for (const { checker, state } of [world.observed, ...world.below.values()]) checker.finish(state)
   world.tree.finish([...world.below.keys()])
+  for (const { records } of [world.observed, ...world.below.values()]) checkTasks(records)
   checkEffects(world)
   checkSaid(world)
   checkReaders([world.observed, ...world.below.values()])

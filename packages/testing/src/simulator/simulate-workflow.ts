@@ -11,7 +11,7 @@ import { noteFault } from './coverage.ts'
 import { createProcess } from './process.ts'
 import type { SimulatedWorld, SimulateOptions } from './simulated-world.ts'
 import { createSimulatedWorld, SESSION, tell } from './simulated-world.ts'
-import { createSimulatedAgent } from './simulated-agent.ts'
+import { createSimulatedAgent, listSimulatedAgents } from './simulated-agent.ts'
 
 /** @throws SimulationError if an invariant is broken or the session does not come to rest */
 export async function simulateWorkflow(options: SimulateOptions): Promise<SimulatedWorld> {
@@ -33,12 +33,21 @@ export async function simulateWorkflow(options: SimulateOptions): Promise<Simula
 }
 
 async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWorld> {
-  const base = createSimulatedWorld({ ...options, delegates: false })
-  const { time, random, coverage, effects, faults, disk } = base
+  const base = createSimulatedWorld(options)
+  const { time, random, coverage, effects, faults, disk, delegates, tasks } = base
   const process = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const onFault = (fault: string): void => noteFault(coverage, fault, base.observed.state)
-  const agent = createSimulatedAgent({ process, random, effects, onFault, watch: base.watch, faulty: () => faults.on })
-  const specs = new Map([[agent.name, createSpec(agent, [])]])
+  const agent = createSimulatedAgent({
+    process,
+    random,
+    effects,
+    onFault,
+    watch: base.watch,
+    delegates,
+    tasks,
+    faulty: () => faults.on,
+  })
+  const specs = new Map(listSimulatedAgents(agent).map((one) => [one.name, createSpec(one, [])]))
   let dies = 0
   const environment = {
     clock: time.clock,
@@ -48,8 +57,17 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   }
   const engine = createWorkflowEngine({
     environment,
-    catalog: createCatalog({ agent, environment, blobs: disk.blobs, log: SILENT, digest, digestMedia }),
-    onRecords: (records) => observeAll(world, specs, records, SESSION),
+    catalog: createCatalog({
+      agent,
+      runsChildren: true,
+      runsTasks: true,
+      environment,
+      blobs: disk.blobs,
+      log: SILENT,
+      digest,
+      digestMedia,
+    }),
+    onRecords: (records, session) => observeAll(world, specs, records, session),
     killsWorker: () => {
       if (!faults.on || !(dies-- > 0 || random.chance(0.1))) return false
       onFault('worker-death')

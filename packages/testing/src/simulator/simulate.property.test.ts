@@ -48,6 +48,9 @@ const FACTS = [
   'request-relayed',
   'request-withdrawn',
   'decision-ignored',
+  'task-settled',
+  'task-cancelled',
+  'wakes-held',
 ]
 
 test('every simulated session comes to rest with all invariants held', async () => {

@@ -43,6 +43,8 @@ export interface AgentParts {
   readonly watch: Pick<ModelWatch, 'begin'>
   /** Whether the agent has tools that call other agents. */
   readonly delegates?: boolean
+  /** Whether its model may run calls in the background. */
+  readonly tasks?: boolean
 }
 
 export const SIMULATED_PICTURE: ImagePart = {
@@ -64,7 +66,7 @@ export function createSimulatedAgent(parts: AgentParts): Agent {
   return defineAgent({
     ...shareParts(parts),
     name: 'simulated',
-    tools: [...simulatedTools(parts), ...(parts.delegates ? [callAgent(createHelper(parts))] : [])],
+    tools: [...simulatedTools(parts), ...(parts.delegates ? [callAgent(createHelper(parts), parts)] : [])],
   })
 }
 
@@ -103,11 +105,12 @@ function createHelper(parts: AgentParts): Agent {
       delegate({ agent: () => second, name: 'helper2', description: 'helps', input: INPUT, prompt: sayTask }),
     ],
   })
-  return defineAgent({ ...shared, name: 'helper', tools: [...tools, callAgent(second)] })
+  return defineAgent({ ...shared, name: 'helper', tools: [...tools, callAgent(second, parts)] })
 }
 
-function callAgent(agent: Agent): Tool {
-  return delegate({ agent, description: 'helps', input: INPUT, prompt: sayTask, timeoutMs: 15_000 })
+function callAgent(agent: Agent, { tasks }: AgentParts): Tool {
+  const chosen = tasks && ({ background: 'model', onInterrupt: 'background' } as const)
+  return delegate({ agent, description: 'helps', input: INPUT, prompt: sayTask, timeoutMs: 15_000, ...chosen })
 }
 
 function sayTask(input: unknown): string {
@@ -126,6 +129,7 @@ function shareParts(parts: AgentParts) {
       toolRounds: 4,
       callsPerTurn: 8,
       parallelCalls: 3,
+      ...(parts.tasks && { tasks: 4, wakes: 3 }),
       ...(parts.delegates && { children: 2, treeSessions: 6, turnTokens: 4000 }),
     },
     window: { exchanges: 6 },
@@ -141,6 +145,7 @@ const decideByPolicy: ApprovalPolicy = ({ tool: { name }, input }) => {
 }
 
 function simulatedTools(parts: AgentParts): readonly Tool[] {
+  const chosen = parts.tasks && ({ background: 'model' } as const)
   const make = (name: string, effect: Tool['effect'], more: Partial<Tool> = {}): Tool => ({
     ...tool({
       name,
@@ -148,12 +153,13 @@ function simulatedTools(parts: AgentParts): readonly Tool[] {
       input: INPUT,
       effect,
       timeoutMs: 4000,
+      ...(more.parallel !== false && chosen),
       execute: (_, context) => act(parts, name, context),
     }),
     ...more,
   })
   const client = (name: string, effect: Tool['effect']): Tool =>
-    tool({ name, description: name, input: INPUT, effect, timeoutMs: 5000 })
+    tool({ name, description: name, input: INPUT, effect, timeoutMs: 5000, ...chosen })
   return [
     make('read.file', 'pure'),
     make('put.file', 'idempotent'),
@@ -170,6 +176,7 @@ function simulatedTools(parts: AgentParts): readonly Tool[] {
       input: INPUT,
       timeoutMs: 5000,
       awayMs: 3000,
+      ...chosen,
       fallback: (_, context) => act(parts, 'phone.pay', context),
     }),
     client('phone.cancel', 'idempotent'),
@@ -255,7 +262,8 @@ function createSimulatedModel(id: string, parts: AgentParts): Model {
     if (parts.faulty() && random.chance(0.2)) await failSomehow()
     await process.point('model, at its end')
     const tools = request.toolChoice.type === 'none' ? [] : request.tools.map((declared) => declared.name)
-    return readAnswer(parts, { id, said: said.join(''), tools, handle: handleIn(request.messages) })
+    const { messages } = request
+    return readAnswer(parts, { id, said: said.join(''), tools, handle: handleIn(messages), task: taskIn(messages) })
   }
   const failSomehow = async (): Promise<never> => {
     if (random.chance(0.2)) {
@@ -279,13 +287,15 @@ interface Said {
   readonly said: string
   readonly tools: readonly string[]
   readonly handle: string | undefined
+  /** The newest task that the model was told of. */
+  readonly task: string | undefined
 }
 
 function readAnswer(parts: AgentParts, said: Said): ModelAnswer {
   const { random } = parts
   const answer: ModelPart[] = said.said === '' ? [] : [{ type: 'text', text: said.said }]
   const calls = said.tools.length > 0 && random.chance(0.6) ? 1 + random.below(3) : 0
-  for (let call = 0; call < calls; call++) answer.push(findCall(random, said))
+  for (let call = 0; call < calls; call++) answer.push(inBackground(parts, findCall(random, said)))
   const finish = calls > 0 ? 'tool-calls' : 'end'
   return {
     parts: answer,
@@ -295,7 +305,15 @@ function readAnswer(parts: AgentParts, said: Said): ModelAnswer {
   }
 }
 
-function findCall(random: Random, { tools, handle }: Said): ModelPart {
+/** In a world without faults nothing new begins there, so that sessions come to rest. */
+function inBackground({ tasks, random, faulty }: AgentParts, part: ModelPart): ModelPart {
+  if (!tasks || part.type !== 'call' || part.name.startsWith('tasks.') || !faulty() || random.chance(0.65)) return part
+  return { ...part, arguments: part.arguments.replace(/^\{"n":(\d)/, '{"run_in_background":true,"n":$1') }
+}
+
+function findCall(random: Random, { tools, handle, task }: Said): ModelPart {
+  const ofTasks = tools.filter((name) => name.startsWith('tasks.'))
+  if (ofTasks.length > 0 && random.chance(0.2)) return askOfTasks(random, random.pick(ofTasks), task)
   const helpers = tools.filter((name) => HELPERS.has(name))
   if (helpers.length > 0 && random.chance(0.25))
     return { type: 'call', name: random.pick(helpers), arguments: random.pick(['{"n":1}', '{"n":1}', '{"n":4}']) }
@@ -312,6 +330,23 @@ function findCall(random: Random, { tools, handle }: Said): ModelPart {
     '{"n":1,"t":"\ud83d"}',
   ])
   return { type: 'call', name: random.pick([...tools, 'no.such']), arguments: given }
+}
+
+function askOfTasks(random: Random, name: string, task = 'call_9_9'): ModelPart {
+  const given = {
+    'tasks.wait': random.pick([{ seconds: 2 }, { seconds: 5, all: true }, { tasks: [task] }]),
+    'tasks.read': { task },
+    'tasks.cancel': { task },
+  }[name]
+  return { type: 'call', name, arguments: JSON.stringify(given ?? {}) }
+}
+
+function taskIn(messages: readonly Message[]): string | undefined {
+  const receipts = messages.flatMap((message) =>
+    message.role === 'tool' ? message.parts.flatMap((part) => part.content) : [],
+  )
+  const texts = receipts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.map((text) => / as task (\S+)\./.exec(text)?.[1]).findLast((task) => task !== undefined)
 }
 
 /** The handle of a long result that the model was shown. */

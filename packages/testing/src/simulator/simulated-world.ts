@@ -50,6 +50,8 @@ export interface SimulateOptions {
   readonly pages?: number
   /** Whether the agent calls other agents; by default those of even seeds do. */
   readonly delegates?: boolean
+  /** Whether calls run in the background; by default in two thirds of the seeds. */
+  readonly tasks?: boolean
 }
 
 /** Everything that belongs to one run. */
@@ -75,6 +77,8 @@ export interface SimulatedWorld {
   readonly storingMs: number | undefined
   /** The agent has tools that call other agents. */
   readonly delegates: boolean
+  /** Its model may run calls in the background. */
+  readonly tasks: boolean
   /** Sent inputs, until they are known to be accepted or refused. */
   readonly unanswered: Map<string, UserCommand | ClientReport>
   process: SimulatedProcess
@@ -142,6 +146,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
       () => time.nowMs(),
     ),
     delegates: options.delegates ?? options.seed % 2 === 0,
+    tasks: options.tasks ?? options.seed % 3 !== 0,
     below: new Map(),
     storingMs: options.storingMs,
     tree: new TreeWatch({

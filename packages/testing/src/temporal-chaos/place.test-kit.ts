@@ -14,6 +14,7 @@ import type { Services } from '../components/services.ts'
 import type { StartedCommand } from '../components/start-command.ts'
 import { startCommand } from '../components/start-command.ts'
 import { createChaosAgent } from './chaos-agent.ts'
+import { createTreeAgent } from './tree-agent.ts'
 
 export interface Place {
   readonly host: TemporalHost
@@ -29,18 +30,20 @@ export interface Place {
   countEvents(): Promise<number>
   /** Updates accepted by its latest run. */
   countUpdates(): Promise<number>
-  readRecords(): Promise<readonly SessionRecord[]>
+  /** Records of its session, or of another one. */
+  readRecords(session?: string): Promise<readonly SessionRecord[]>
   close(): Promise<void>
 }
 
-export async function createPlace(services: Services): Promise<Place> {
+/** `kind` chooses the agent of its gateway and workers. */
+export async function createPlace(services: Services, kind: 'chaos' | 'tree' = 'chaos'): Promise<Place> {
   const url = services.postgres.createDatabase()
   const session = `chaos-${randomUUID()}`
   const effects = join(mkdtempSync(join(tmpdir(), 'baton-chaos-')), 'effects.txt')
   const { address } = services.temporal
   const store = await openPostgresStore(url)
   const place = { address, taskQueue: session, logStore: store, redis: services.redis.url }
-  const agent = createChaosAgent(effects)
+  const agent = kind === 'tree' ? createTreeAgent(effects) : createChaosAgent(effects)
   const hosts: TemporalHost[] = []
   const createHost = async (): Promise<TemporalHost> => {
     const created = await createTemporalHost({ ...place, agent, clientLeaseMs: 60_000 })
@@ -62,7 +65,7 @@ export async function createPlace(services: Services): Promise<Place> {
     effects,
     createHost,
     startWorker: async () => {
-      const worker = start('worker', [])
+      const worker = start('worker', [kind])
       await worker.untilLine((line) => line === 'working')
       return worker
     },
@@ -78,9 +81,9 @@ export async function createPlace(services: Services): Promise<Place> {
       const { events = [] } = await client.workflow.getHandle(session).fetchHistory()
       return events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length ?? 0
     },
-    readRecords: async () => {
+    readRecords: async (of = session) => {
       const records: SessionRecord[] = []
-      for await (const record of store.read(session, 0)) records.push(record)
+      for await (const record of store.read(of, 0)) records.push(record)
       return records
     },
     close: async () => {

@@ -2,8 +2,9 @@
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
 import { createChaosAgent } from './chaos-agent.ts'
+import { createTreeAgent } from './tree-agent.ts'
 
-const [address = '', taskQueue = '', postgres = '', redis = '', effects = ''] = process.argv.slice(2)
+const [address = '', taskQueue = '', postgres = '', redis = '', effects = '', kind = 'chaos'] = process.argv.slice(2)
 const log = {
   info: () => {},
   warn: (message: string, data?: object) => process.stderr.write(`${JSON.stringify({ message, ...data })}\n`),
@@ -14,7 +15,7 @@ const worker = await createTemporalWorker({
   taskQueue,
   logStore: await openPostgresStore(postgres),
   redis,
-  agent: createChaosAgent(effects),
+  agent: kind === 'tree' ? createTreeAgent(effects) : createChaosAgent(effects),
   log,
   timesOf: () => ({ heartbeatMs: 2000 }),
   // Tasks of a killed worker go to another one after this time.

@@ -1,13 +1,14 @@
 // A host whose sessions are workflows: an in-memory engine that behaves like one over a workflow service. Everything
 // that crosses a boundary is JSON, messages are late, and workers and activities may die. Shares only the runtime with
 // the local host.
-import type { Clock, Environment } from '@baton/core/internal'
+import type { Agent, Clock, Environment } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import { createHistory, decideBatch, openSession } from '@baton/core/machine'
-import type { Catalog, Engine, SessionOpening, WorkEffect } from '@baton/runtime'
+import type { Catalog, ChildOpening, ChildPlace, Engine, LinkedChild, SessionOpening, WorkEffect } from '@baton/runtime'
 import {
   AbortedCalls,
+  ChildLinks,
   createLossReport,
   isWorkEffect,
   OpenWorld,
@@ -31,8 +32,8 @@ export interface WorkflowEngineOptions {
    * Called after every workflow task; if true, its worker dies and another one replays the history. Never by default.
    */
   readonly killsWorker?: () => boolean
-  /** Called with new records as soon as they are recorded. */
-  readonly onRecords?: (records: readonly SessionRecord[]) => void
+  /** Called with new records of a session as soon as they are recorded. */
+  readonly onRecords?: (records: readonly SessionRecord[], session: string) => void
 }
 
 export interface WorkflowEngine extends Engine {
@@ -45,7 +46,7 @@ const HEARTBEAT_MS = 2000
 export function createWorkflowEngine(init: WorkflowEngineOptions): WorkflowEngine {
   const runs = new Map<string, WorkflowRun>()
   const open: Engine['open'] = async (session, opening) => {
-    const run = runs.get(session) ?? new WorkflowRun(init, session, opening)
+    const run = runs.get(session) ?? new WorkflowRun({ ...init, runs }, session, opening)
     runs.set(session, run)
     try {
       await run.begun
@@ -75,26 +76,47 @@ interface Activity {
   hasEnded: boolean
 }
 
+interface WorkflowRunOptions extends WorkflowEngineOptions {
+  /** The runs of all sessions, by name. */
+  readonly runs: Map<string, WorkflowRun>
+}
+
+interface WorkflowOpening extends SessionOpening {
+  /** For the session of a delegated call. */
+  readonly child?: ChildPlace
+}
+
+/** The view of a process that talks to the service. */
+class Gateway extends ReplicatedSession {
+  links: ChildLinks | undefined
+
+  child(callId: string): LinkedChild | undefined {
+    return this.links?.find(callId)
+  }
+}
+
 /** The service's part of one session: the workflow, its recorded history, its activities, and its followers. */
 class WorkflowRun implements WorkflowService {
   readonly begun: Promise<void>
-  /** The view of a process that talks to the service. */
-  readonly gateway: ReplicatedSession
+  readonly gateway: Gateway
   /** The recorded history as text, as a service would keep it. */
   readonly #log: string[] = []
-  readonly #init: WorkflowEngineOptions
+  readonly #init: WorkflowRunOptions
   /** The workflow's own time. */
   readonly #clock: Clock
   readonly #session: string
   readonly #world: OpenWorld
   readonly #activities = new Map<string, Activity>()
   readonly #aborted: AbortedCalls
+  readonly #links: ChildLinks
+  readonly #opening: WorkflowOpening
   #workflow: SessionWorkflow
   #stopTimer = (): void => {}
   #closed = false
 
-  constructor(init: WorkflowEngineOptions, session: string, opening: SessionOpening) {
+  constructor(init: WorkflowRunOptions, session: string, opening: WorkflowOpening) {
     this.#init = init
+    this.#opening = opening
     this.#clock = startSessionClock(init.environment.clock)
     this.#session = session
     const { timers } = init.environment
@@ -104,14 +126,25 @@ class WorkflowRun implements WorkflowService {
       onChange: () => this.#report({ type: 'agent-changed' }),
       isClosed: () => this.#closed,
     })
-    this.gateway = new ReplicatedSession({
+    this.gateway = new Gateway({
       session,
       world: this.#world,
       update: (inputs) => this.#workflow.update(copy(inputs)),
       readPast: (fromPos) => this.#readPast(fromPos),
     })
+    this.#links = new ChildLinks({
+      session: this.gateway,
+      open: (child) => this.#openChild(child),
+      timers,
+      log: { info: () => {}, warn: () => {} },
+    })
+    this.gateway.links = this.#links
     this.#workflow = new SessionWorkflow(session, this)
     this.begun = this.#begin(opening)
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
   }
 
   get records(): readonly SessionRecord[] {
@@ -122,20 +155,39 @@ class WorkflowRun implements WorkflowService {
     return this.#world.adopt(agent, () => this.gateway.state())
   }
 
+  /** A child workflow: started, or found. Who follows it may leave, and it goes on. */
+  async #openChild({ name, place, agent, mustExist }: ChildOpening): Promise<LinkedChild> {
+    const { runs } = this.#init
+    const known = runs.get(name)
+    if (!known && mustExist)
+      throw new BatonError({ code: 'unknown_session', message: `session ${name} has no workflow` })
+    const { principal } = this.#opening
+    const run = known ?? new WorkflowRun(this.#init, name, { principal, agent, child: place })
+    runs.set(name, run)
+    try {
+      await run.begun
+    } catch (cause) {
+      if (run.records.length === 0) runs.delete(name)
+      throw cause
+    }
+    return new Followed(run)
+  }
+
   async close(): Promise<void> {
     this.#closed = true
+    await this.#links.close()
     this.gateway.end(new BatonError({ code: 'session_closed', message: `session ${this.#session} was closed` }))
     this.#stopTimer()
     for (const { cancellation } of this.#activities.values()) cancellation.abort()
     await this.#world.dispose()
   }
 
-  async #begin({ principal, agent, meta = {} }: SessionOpening): Promise<void> {
+  async #begin({ principal, agent, meta = {}, child }: WorkflowOpening): Promise<void> {
     await this.#world.open({ id: this.#session, agent: '', principal, meta }, agent)
     const birth = this.#init.environment.newId().replaceAll('-', '').slice(0, 8)
     const spec = this.#world.current.spec
     const opening = { session: this.#session, birth, principal: principal.id, spec, nowMs: this.nowMs(), epoch: 1 }
-    this.publish([openSession(opening)])
+    this.publish([openSession({ ...opening, ...(child && { child }) })])
     this.#workflow.replay(this.records, [])
     await this.gateway.reached(0)
   }
@@ -161,7 +213,7 @@ class WorkflowRun implements WorkflowService {
   publish(records: readonly SessionRecord[]): void {
     this.#log.push(...records.map((record) => JSON.stringify(record)))
     const told = copy(records)
-    this.#init.onRecords?.(told)
+    this.#init.onRecords?.(told, this.#session)
     queueMicrotask(() => {
       this.gateway.publishRecords(told)
       this.#report(this.gateway.takeStoppedModel())
@@ -184,6 +236,7 @@ class WorkflowRun implements WorkflowService {
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>()
     const activity = { effect, cancellation: new AbortController(), settled, hasEnded: false }
     this.#activities.set(key, activity)
+    if (effect.type === 'run-child') this.#follow(key, effect.callId, activity)
     if (!isWorkEffect(effect)) return // questions to people and clients are in the records
     this.#perform(effect, copy(state), activity)
       .finally(settle)
@@ -195,6 +248,13 @@ class WorkflowRun implements WorkflowService {
         },
         () => {}, // the session was closed meanwhile
       )
+  }
+
+  /** A link reads what the gateway has, which gets the record of the call later. */
+  #follow(key: string, callId: string, activity: Activity): void {
+    queueMicrotask(() => {
+      if (this.#activities.get(key) === activity) this.#links.start(callId)
+    })
   }
 
   async #perform(effect: WorkEffect, state: State, activity: Activity): Promise<HostReport | undefined> {
@@ -235,6 +295,7 @@ class WorkflowRun implements WorkflowService {
   cancelActivity(key: string): void {
     const activity = this.#activities.get(key)
     this.#activities.delete(key)
+    if (activity?.effect.type === 'run-child') this.#links.leave(activity.effect.callId)
     if (!activity || activity.hasEnded) return
     activity.cancellation.abort()
     if (activity.effect.type === 'call-model' || activity.effect.type === 'summarise')
@@ -255,6 +316,51 @@ class WorkflowRun implements WorkflowService {
 
   async *#readPast(fromPos: number): AsyncGenerator<SessionRecord> {
     for (const record of this.records.slice(fromPos)) yield record
+  }
+}
+
+/** A child as its caller follows it. */
+class Followed implements LinkedChild {
+  readonly #run: WorkflowRun
+  readonly session: string
+  readonly stream: LinkedChild['stream']
+
+  constructor(run: WorkflowRun) {
+    this.#run = run
+    this.session = run.gateway.session
+    this.stream = run.gateway.stream
+  }
+
+  get world(): LinkedChild['world'] {
+    return this.#run.gateway.world
+  }
+
+  state(): State {
+    return this.#run.gateway.state()
+  }
+
+  history(): ReturnType<LinkedChild['history']> {
+    return this.#run.gateway.history()
+  }
+
+  submit(inputs: readonly Input[]): ReturnType<LinkedChild['submit']> {
+    return this.#run.gateway.submit(inputs)
+  }
+
+  child(callId: string): LinkedChild | undefined {
+    return this.#run.gateway.child(callId)
+  }
+
+  adopt(agent: Agent): Promise<void> {
+    return this.#run.adopt(agent)
+  }
+
+  isClosed(): boolean {
+    return this.#run.isClosed
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
   }
 }
 

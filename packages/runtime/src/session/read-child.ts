@@ -4,9 +4,9 @@ import { BatonError, createSpec, findDelegate } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { findChild } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { FoldedReplica } from '../session/replicated-session.ts'
-import { SessionStream } from '../session/stream.ts'
-import { findDelegation, nameChild } from './child-agent.ts'
+import { FoldedReplica } from './replicated-session.ts'
+import { SessionStream } from './stream.ts'
+import { findDelegation, nameChild } from '../catalog/child-agent.ts'
 
 /**
  * Opens the session of a delegated call for reading. `path` has the ids of the calls that lead to it, the root's own first. A
@@ -16,13 +16,13 @@ import { findDelegation, nameChild } from './child-agent.ts'
  */
 export async function readChild(root: SessionEngine, path: readonly string[]): Promise<SessionEngine> {
   let engine = root
-  for (const callId of path) engine = engine.child?.(callId) ?? (await openLog(engine, callId))
+  for (const callId of path) engine = (await engine.child?.(callId)) ?? (await openLog(engine, callId))
   return refuseInputs(engine)
 }
 
 /**
- * Opens the session of a call: waits for one that is being opened, and reads the log of one whose call has ended. Undefined if
- * the reader has left.
+ * Opens the session of a call, or the log that it left if the call has ended. Waits while it is being opened; returns undefined
+ * if the reader leaves.
  * @throws BatonError as `readChild`
  */
 export async function openBelow(
@@ -31,11 +31,12 @@ export async function openBelow(
   isLeft: () => boolean,
 ): Promise<{ readonly engine: SessionEngine; readonly hasEnded: boolean } | undefined> {
   while (!isLeft()) {
-    const changed = [caller.stream.changed(), caller.childOpened?.()]
-    const open = caller.child?.(callId)
+    const changed = caller.stream.changed()
+    const opened = caller.childOpened?.()
+    const open = await caller.child?.(callId)
     if (open) return { engine: open, hasEnded: false }
     if (!findChild(caller.state(), callId)) return { engine: await openLog(caller, callId), hasEnded: true }
-    await Promise.race(changed)
+    await (opened ? Promise.race([changed, opened]) : changed)
   }
   return undefined
 }

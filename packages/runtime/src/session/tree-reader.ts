@@ -1,11 +1,11 @@
-// Events of a session and of the sessions below it, in one stream. A child's events come between the event that begins its
-// call and the one that ends it. Requests come from the root alone, and calls from the session that makes them.
+// Merges the events of a session with those of the sessions below it. A child's events stand between the first and the last event of
+// its call. Requests are taken from the root alone, and calls from the session that makes them.
 import type { EventBatch, EventCursor, EventStream, SessionEvent } from '@baton/core/internal'
 import { isBatonError } from '@baton/core/internal'
 import type { PathStep } from '@baton/core/machine'
 import { restsAsChild } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { openEvents } from '../session/reader.ts'
+import { openEvents } from './reader.ts'
 import { openBelow } from './read-child.ts'
 
 export interface TreeReading {
@@ -76,7 +76,7 @@ export class TreeReader implements EventStream, AsyncIterator<SessionEvent, unde
         if (failed?.failure) throw failed.failure.cause
         return undefined
       }
-      // No more of the session's own events while some of them wait.
+      // A waiting event of the session's own holds up the later ones.
       for (const source of this.#held.length > 0 ? sources.slice(1) : sources) source.fill()
       await (this.#change ??= Promise.withResolvers()).promise
     }
@@ -135,7 +135,7 @@ export class TreeReader implements EventStream, AsyncIterator<SessionEvent, unde
     return events
   }
 
-  /** The session's own events, up to the first one that has to wait for events of children. */
+  /** Takes the session's own events, up to the first that must wait for children. */
   #takeOwn(): readonly SessionEvent[] {
     const events = [...this.#held, ...this.#own.take()]
     const waiting = events.findIndex((event) => this.#waits(event))
@@ -148,7 +148,7 @@ export class TreeReader implements EventStream, AsyncIterator<SessionEvent, unde
     })
   }
 
-  /** Whether an event comes after events of children that were not read yet. Begins to follow a child at its first event. */
+  /** Returns whether an event must wait for unread events of a child. Starts to follow a child at its first event. */
   #waits(event: SessionEvent): boolean {
     if (event.type !== 'call' || !event.call.child) return false
     const { callId, child } = event.call

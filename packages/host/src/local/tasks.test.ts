@@ -1,0 +1,467 @@
+// Calls in the background on the local host: what a program, a person and a model see of them, and what becomes of them when
+// their process dies before or after any write.
+import type { Session, Store } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import type { ModelRequest } from '@baton/core/internal'
+import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { describe, expect, test } from 'vitest'
+import { noUnhandledRejections } from './test-world.test-kit.ts'
+import type { Disk, Fate, Time } from './tree.test-kit.ts'
+import * as kit from './tree.test-kit.ts'
+
+noUnhandledRejections()
+
+const { acting, calls, createAgents, createManualTime, factsOf, startProcess } = kit
+
+const lastText = ({ messages }: ModelRequest): string => {
+  const last = messages.at(-1)
+  return JSON.stringify(last?.role === 'tool' ? last.parts.map(({ content }) => content) : last?.parts)
+}
+
+/** Begins the job once, says that it runs, and reports its outcome. */
+function begins(name: string, args: object = {}) {
+  return (request: ModelRequest): ScriptedStep => {
+    const text = lastText(request)
+    if (text.includes('[Task]')) return { text: `Told: ${text}` }
+    if (text.includes('runs in the background')) return { text: 'It runs.' }
+    return request.messages.some(({ role }) => role === 'tool') ? { text: 'Fine.' } : calls(name, args)
+  }
+}
+
+interface Job {
+  readonly started: string[]
+  readonly finish: (text: string) => void
+  readonly tool: ReturnType<typeof acting>
+}
+
+/** A job that ends when the test says so. */
+function createJob(more: object = {}): Job {
+  const started: string[] = []
+  let finish: (text: string) => void = () => {}
+  const run = (_: unknown, { idempotencyKey }: { readonly idempotencyKey: string }): Promise<string> => {
+    started.push(idempotencyKey)
+    return new Promise((resolve) => (finish = resolve))
+  }
+  const made = acting('export', run, { background: true, timeoutMs: 3_600_000, ...more })
+  return { started, finish: (text) => finish(text), tool: made }
+}
+
+function createWorld(job: Job, steps = begins('export')) {
+  const time = createManualTime()
+  const model = createScriptedModel({ steps, timers: time.environment.timers })
+  return { time, model, agent: defineAgent({ name: 'clerk', model, tools: [job.tool] }) }
+}
+
+const wakesOf = async (store: Store) =>
+  (await factsOf(store, 's', 'input-accepted')).filter(({ inputId }) => inputId.startsWith('baton.task.'))
+const answersOf = async (store: Store) => (await factsOf(store, 's', 'turn-finished')).map(({ text }) => text)
+
+test('the call is answered by a receipt, the turn ends, and the outcome wakes the session', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const disk = kit.openMemory()
+  const { host } = startProcess(time, disk.store, { agent })
+  const session = await host.session('s')
+  const answer = session.send('Export it.').answer
+  await kit.rest(time)
+  expect(await answer).toMatchObject({ stop: 'end', text: 'It runs.' })
+  const [task] = await session.tasks()
+  expect(task).toMatchObject({ name: 'export', status: 'running', task: 'running', message: 't1', step: 1, input: {} })
+  expect((await session.info()).tasks).toEqual([task])
+  expect((await session.info()).activity).toBe('idle')
+  job.finish('file 7')
+  await kit.rest(time)
+  expect(await answersOf(disk.store)).toEqual(['It runs.', expect.stringContaining('file 7')])
+  expect(await session.tasks()).toMatchObject([
+    { name: 'export', status: 'settled', task: 'settled', result: { type: 'ok', content: [{ text: 'file 7' }] } },
+  ])
+  expect((await session.info()).tasks).toEqual([])
+  expect(job.started).toHaveLength(1)
+})
+
+test('events show the call as it is, across turns, and the message of its end; a reload shows the same', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const { host } = startProcess(time, kit.openMemory().store, { agent })
+  const session = await host.session('s')
+  const seen: string[] = []
+  const reading = (async () => {
+    for await (const event of session.events({ from: 'start' })) {
+      if (event.type === 'call') seen.push(`${event.call.message} ${event.call.status} ${event.call.task ?? ''}`.trim())
+      if (event.type === 'message-added' && event.message.role === 'user') seen.push(`${event.message.from}`)
+    }
+  })()
+  void session.send('Export it.')
+  await kit.rest(time)
+  job.finish('file 7')
+  await kit.rest(time)
+  expect(seen).toEqual(['user', 't1 proposed', 't1 running running', 't1 settled settled', 'event'])
+  const { messages } = await session.messages()
+  const call = messages.flatMap((one) => (one.role === 'assistant' ? one.steps.flatMap((step) => step.calls) : []))[0]
+  expect(call).toMatchObject({ name: 'export', status: 'settled', task: 'settled', result: { type: 'ok' } })
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+  await host.stop()
+  await reading
+})
+
+test('a session that is read from its middle shows a task of an earlier turn', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const { host } = startProcess(time, kit.openMemory().store, { agent })
+  const session = await host.session('s')
+  void session.send('Export it.')
+  await kit.rest(time)
+  void session.send('Hello?')
+  await kit.rest(time)
+  const seen: unknown[] = []
+  const reading = (async () => {
+    for await (const event of session.events({ from: 'now' })) if (event.type === 'call') seen.push(event.call)
+  })()
+  await kit.rest(time)
+  job.finish('x')
+  await kit.rest(time)
+  expect(seen).toMatchObject([{ message: 't1', step: 1, name: 'export', status: 'settled', task: 'settled' }])
+  await host.stop()
+  await reading
+})
+
+test('the model chooses by an argument, which the tool does not get', async () => {
+  const got: unknown[] = []
+  const time = createManualTime()
+  const input = { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false } as const
+  const add = tool({
+    name: 'add',
+    description: 'Adds',
+    input,
+    effect: 'pure',
+    background: 'model',
+    execute: (given) => `got ${got.push(given)}`,
+  })
+  expect(add.inputSchema).toMatchObject({ properties: { run_in_background: { type: 'boolean' } } })
+  const steps = [
+    calls('add', { n: 1, run_in_background: true }),
+    { text: 'runs' },
+    calls('add', { n: 2, run_in_background: false }),
+    calls('add', { n: 3 }),
+    { text: 'done' },
+  ]
+  const model = createScriptedModel({ steps: (_, at) => steps[at] ?? { text: 'end' } })
+  const agent = defineAgent({ name: 'adder', model, tools: [add] })
+  const { host } = startProcess(time, kit.openMemory().store, { agent })
+  const session = await host.session('s')
+  void session.send('go')
+  await kit.rest(time)
+  expect(got).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+  expect(await session.tasks()).toHaveLength(1)
+  const offered = model.requests[0]?.tools.map(({ name }) => name)
+  expect(offered).toEqual(
+    ['add', 'result.read', 'tasks.list', 'tasks.read', 'tasks.wait', 'tasks.cancel'].filter(
+      (name) => name !== 'result.read',
+    ),
+  )
+})
+
+test('the model waits for its task, and nothing tells it twice', async () => {
+  const job = createJob()
+  const steps = (request: ModelRequest): ScriptedStep => {
+    const text = lastText(request)
+    if (text.includes('runs in the background')) return calls('tasks.wait', { seconds: 30 })
+    if (text.includes('has ended')) return { text: `Told: ${text}` }
+    return calls('export')
+  }
+  const { time, agent } = createWorld(job, steps)
+  const disk = kit.openMemory()
+  const { host } = startProcess(time, disk.store, { agent })
+  const session = await host.session('s')
+  const answer = session.send('go').answer
+  await kit.rest(time)
+  job.finish('file 7')
+  await kit.rest(time)
+  expect((await answer).text).toContain('file 7')
+  expect(await wakesOf(disk.store)).toEqual([])
+})
+
+test('a person cancels a task: its tool is told to stop, and a second cancel is over', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const { host } = startProcess(time, kit.openMemory().store, { agent })
+  const session = await host.session('s')
+  void session.send('go')
+  await kit.rest(time)
+  const [{ callId } = { callId: '' }] = await session.tasks()
+  await session.cancel(callId)
+  expect(await session.tasks()).toMatchObject([{ status: 'settled', result: { type: 'unknown' } }])
+  await expect(session.cancel(callId)).rejects.toMatchObject({ code: 'call_over' })
+  await expect(session.send('x', { inputId: `baton.task.${callId}` }).answer).rejects.toMatchObject({
+    code: 'illegal_input',
+  })
+})
+
+test('an interrupt keeps tasks unless it says otherwise', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const { host } = startProcess(time, kit.openMemory().store, { agent })
+  const session = await host.session('s')
+  void session.send('go')
+  await kit.rest(time)
+  await session.interrupt()
+  expect((await session.info()).tasks).toHaveLength(1)
+  await session.interrupt({ tasks: 'cancel' })
+  expect((await session.info()).tasks).toEqual([])
+})
+
+test('a copy of the session does not run the task, and says where it goes on', async () => {
+  const job = createJob({ effect: 'pure' })
+  const { time, agent, model } = createWorld(job)
+  const disk = kit.openMemory()
+  const { host } = startProcess(time, disk.store, { agent })
+  const session = await host.session('s')
+  void session.send('go')
+  await kit.rest(time)
+  const copy = await host.session(await session.fork())
+  await kit.rest(time)
+  expect(job.started).toHaveLength(1)
+  expect(await copy.tasks()).toMatchObject([{ status: 'settled', result: { type: 'unknown' } }])
+  void copy.send('and?')
+  await kit.rest(time)
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('goes on in the original conversation')
+  expect(await session.tasks()).toMatchObject([{ status: 'running' }])
+})
+
+test('hosts and agents that cannot run in the background say so at once', () => {
+  const model = createScriptedModel({ steps: [] })
+  const base = { name: 'x', description: 'x', input: kit.EMPTY, execute: () => 'x' } as const
+  expect(() => tool({ ...base, background: true, parallel: false })).toThrow(
+    expect.objectContaining({ code: 'invalid_tool' }),
+  )
+  expect(() => tool({ ...base, background: true, endsTurn: true })).toThrow(
+    expect.objectContaining({ code: 'invalid_tool' }),
+  )
+  const taken = [tool({ ...base, background: true }), tool({ ...base, name: 'tasks.list' })]
+  const agent = defineAgent({ name: 'a', model, tools: taken })
+  expect(() => startProcess(createManualTime(), kit.openMemory().store, { agent })).toThrow(/"tasks.list"/)
+})
+
+describe.each(kit.DISKS)('%s', (_, open) => {
+  test('a session with an open task is recovered after a restart of the server, with nobody asking for it', async () => {
+    const job = createJob({ effect: 'idempotent' })
+    const { time, agent } = createWorld(job)
+    const disk = await open(time)
+    const first = startProcess(time, disk.store, { agent })
+    const session = await first.host.session('s')
+    let isOver = false
+    session
+      .send('go')
+      .answer.finally(() => (isOver = true))
+      .catch(() => {})
+    await kit.passUntil(time, () => isOver, disk)
+    first.die()
+    disk.free()
+    const second = startProcess(time, disk.store, { agent })
+    let recovered: unknown
+    void second.host.recover().then((found) => (recovered = found))
+    await kit.passUntil(time, () => recovered !== undefined, disk)
+    expect(recovered).toEqual({ recovered: 1, failed: 0 })
+    await kit.passUntil(time, () => job.started.length === 2, disk)
+    expect(new Set(job.started).size).toBe(1)
+    job.finish('file 7')
+    let answers: readonly string[] = []
+    await kit.passUntil(time, async () => (answers = await answersOf(disk.store)).length === 2, disk)
+    expect(answers[1]).toContain('file 7')
+    expect(await wakesOf(disk.store)).toHaveLength(1)
+  })
+})
+
+interface Played {
+  readonly isDead: boolean
+  readonly store: Store
+  readonly model: ScriptedModel
+  readonly starts: number
+}
+
+/** One process dies at its nth write, before or after it; another one recovers the session. */
+async function playDeath(
+  time: Time,
+  disk: Disk,
+  { at, side, effect }: { at: number; side: 'before' | 'after'; effect: string },
+): Promise<Played> {
+  let starts = 0
+  const job = acting('export', async (_, { idempotencyKey }) => `file ${idempotencyKey} ${(starts += 1)}`, {
+    background: true,
+    effect,
+  })
+  const create = () => {
+    const model = createScriptedModel({ steps: begins('export'), timers: time.environment.timers })
+    return { model, agent: defineAgent({ name: 'clerk', model, tools: [job] }) }
+  }
+  let writes = 0
+  const fate: Fate = () => ((writes += 1) === at ? side : undefined)
+  const first = startProcess(time, disk.store, { agent: create().agent, fate })
+  const begun = await Promise.race([first.host.session('s'), until(time, first)])
+  begun?.send('go', { inputId: 'm1' }).answer.catch(() => {})
+  await kit.rest(time, 20)
+  const isDead = first.isDead()
+  first.die()
+  disk.free()
+  const { agent, model } = create()
+  const second = startProcess(time, disk.store, { agent })
+  await second.host.recover()
+  const session: Session = await second.host.session('s')
+  session.send('go', { inputId: 'm1' }).answer.catch(() => {})
+  await kit.rest(time, 30)
+  await kit.passUntil(
+    time,
+    async () => (await session.info()).tasks.length === 0 && (await session.info()).activity === 'idle',
+  )
+  return { isDead, store: disk.store, model, starts }
+}
+
+async function until(time: Time, { isDead }: { isDead: () => boolean }): Promise<undefined> {
+  await kit.passUntil(time, isDead)
+  return undefined
+}
+
+describe('the process dies at any write', () => {
+  const deaths = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((at) =>
+    (['before', 'after'] as const).flatMap((side) =>
+      (['once', 'idempotent'] as const).map((effect) => ({ at, side, effect })),
+    ),
+  )
+  test.each(deaths)('$side write $at of a tool that is $effect: one receipt, one end, one wake', async (death) => {
+    const time = createManualTime()
+    const { store, starts } = await playDeath(time, kit.openMemory(), death)
+    const receipts = (await factsOf(store, 's', 'call-settled')).filter(({ task }) => task)
+    const ends = await factsOf(store, 's', 'task-settled')
+    expect([receipts.length, ends.length]).toEqual([1, 1])
+    const wakes = await wakesOf(store)
+    const entered = (await factsOf(store, 's', 'inputs-entered')).flatMap(({ entries }) =>
+      entries.flatMap(({ inputs }) => inputs),
+    )
+    expect(wakes).toHaveLength(1)
+    expect(entered.filter((id) => id.startsWith('baton.task.'))).toEqual(wakes.map(({ inputId }) => inputId))
+    expect(death.effect === 'once' && starts > 1).toBe(false)
+    expect(death.effect === 'idempotent' ? ends[0]?.settlement.type : 'ok').toBe('ok')
+    expect((await answersOf(store)).filter((text) => text.includes('Told: '))).toHaveLength(1)
+  })
+})
+
+describe('a call of another agent in the background', () => {
+  const below = { steps: kit.afterwards(calls('pay'), 'It is paid.') }
+
+  function createTree(time: Time, rules: object = { background: true }, approval = true) {
+    const paid: string[] = []
+    const pay = acting('pay', (_, { idempotencyKey }) => `paid ${paid.push(idempotencyKey)}`, { approval })
+    const create = () =>
+      createAgents(time, { ...below, tools: [pay] }, { rules, steps: begins('helper', { task: 'Pay.' }) })
+    return { paid, create }
+  }
+
+  test('it asks a person while its caller is idle, and its answer wakes the caller', async () => {
+    const time = createManualTime()
+    const { paid, create } = createTree(time)
+    const disk = kit.openMemory()
+    const { host } = startProcess(time, disk.store, { agent: create().agent })
+    const session = await host.session('s')
+    const answer = session.send('Pay.').answer
+    await kit.rest(time)
+    expect((await answer).text).toBe('It runs.')
+    const [asked] = await session.approvals()
+    expect(asked).toMatchObject({ name: 'pay', path: [{ agent: 'helper' }] })
+    expect(await session.tasks()).toMatchObject([{ name: 'helper', child: { agent: 'helper', status: 'waiting' } }])
+    await session.decide({ approvalId: asked?.approvalId ?? '', decision: 'approve' })
+    await kit.passUntil(time, async () => (await answersOf(disk.store)).length === 2)
+    expect((await answersOf(disk.store))[1]).toContain('It is paid.')
+    expect(paid).toHaveLength(1)
+    expect(await wakesOf(disk.store)).toHaveLength(1)
+  })
+
+  test('a person cancels it: the child ends, and says what it did', async () => {
+    const time = createManualTime()
+    const { paid, create } = createTree(time)
+    const disk = kit.openMemory()
+    const { host } = startProcess(time, disk.store, { agent: create().agent })
+    const session = await host.session('s')
+    void session.send('Pay.')
+    await kit.rest(time)
+    const [{ callId } = { callId: '' }] = await session.tasks()
+    await session.cancel(callId)
+    await kit.passUntil(time, async () => (await session.info()).tasks.length === 0)
+    expect(await session.tasks()).toMatchObject([{ status: 'settled', result: { type: 'cancelled' } }])
+    expect(await session.approvals()).toEqual([])
+    expect([paid.length, (await wakesOf(disk.store)).length]).toEqual([0, 0])
+  })
+
+  test('an interrupt leaves it running where onInterrupt says so', async () => {
+    const time = createManualTime()
+    const { create } = createTree(time, { onInterrupt: 'background' })
+    const disk = kit.openMemory()
+    const { host } = startProcess(time, disk.store, { agent: create().agent })
+    const session = await host.session('s')
+    void session.send('Pay.').answer.catch(() => {})
+    await kit.rest(time)
+    await session.interrupt()
+    void session.send('And the weather?').answer.catch(() => {})
+    await kit.rest(time)
+    const [asked] = await session.approvals()
+    await session.decide({ approvalId: asked?.approvalId ?? '', decision: 'approve' })
+    await kit.passUntil(time, async () => (await wakesOf(disk.store)).length === 1)
+    expect(await session.tasks()).toMatchObject([{ status: 'settled', result: { type: 'ok' } }])
+  })
+
+  const deaths = Array.from({ length: 22 }, (_, at) => at + 1).flatMap((at) =>
+    (['before', 'after'] as const).map((side) => ({ at, side })),
+  )
+  test.each(deaths)(
+    'the process dies $side its write $at: one child, one payment at most, one wake',
+    async ({ at, side }) => {
+      const time = createManualTime()
+      const { paid, create } = createTree(time, { background: true }, false)
+      const disk = kit.openMemory()
+      let writes = 0
+      const fate: Fate = () => ((writes += 1) === at ? side : undefined)
+      const first = startProcess(time, disk.store, { agent: create().agent, fate })
+      const begun = await Promise.race([first.host.session('s'), until(time, first)])
+      begun?.send('Pay.', { inputId: 'm1' }).answer.catch(() => {})
+      await kit.rest(time, 40)
+      first.die()
+      disk.free()
+      const second = startProcess(time, disk.store, { agent: create().agent })
+      await second.host.recover()
+      const session = await second.host.session('s')
+      session.send('Pay.', { inputId: 'm1' }).answer.catch(() => {})
+      await kit.rest(time, 30)
+      const isQuiet = async (): Promise<boolean> => {
+        const { tasks, activity } = await session.info()
+        return tasks.length === 0 && activity === 'idle'
+      }
+      await kit.passUntil(time, isQuiet)
+      expect(await kit.childrenOf(disk.store)).toHaveLength(1)
+      expect(paid.length).toBeLessThanOrEqual(1)
+      expect(await factsOf(disk.store, 's', 'task-settled')).toHaveLength(1)
+      expect(await factsOf(disk.store, 's', 'child-closed')).toHaveLength(1)
+      expect(await wakesOf(disk.store)).toHaveLength(1)
+    },
+  )
+})
+
+test('an app runs a call in the background after the turn has ended, also once it came back', async () => {
+  const time = createManualTime()
+  const model = createScriptedModel({ steps: begins('print'), timers: time.environment.timers })
+  const print = tool({ name: 'print', description: 'Prints', input: kit.EMPTY, background: true, timeoutMs: 600_000 })
+  const agent = defineAgent({ name: 'clerk', model, tools: [print] })
+  const disk = kit.openMemory()
+  const first = startProcess(time, disk.store, { agent })
+  const session = await first.host.session('s')
+  void session.send('Print.').answer.catch(() => {})
+  await kit.rest(time)
+  expect(await session.tasks()).toMatchObject([{ waitsForClient: true }])
+  first.die()
+  disk.free()
+  const { host } = startProcess(time, disk.store, { agent })
+  await host.recover()
+  const again = await host.session('s')
+  await again.attach({ print: () => 'two pages' })
+  await kit.passUntil(time, async () => (await wakesOf(disk.store)).length === 1)
+  expect(await again.tasks()).toMatchObject([{ runs: 'client', status: 'settled', result: { type: 'ok' } }])
+})
