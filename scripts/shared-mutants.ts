@@ -341,7 +341,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a person’s denial is told as a policy’s',
-    `${EVENTS}/call-views.ts`,
+    `${EVENTS}/call-results.ts`,
     '...(deniedByPerson && { byPerson: true })',
     '',
     `${EVENTS}/call-views.test.ts`,

@@ -138,7 +138,7 @@ export class SessionProjection {
     return new RecordEvents({ record, bodies, starts, before, after: this.cursor })
   }
 
-  /** The step being written: what was emitted of it, for a reader that joins. */
+  /** The emitted part of the step being written, for a reader that joins. */
   get written(): Pick<WrittenStep, 'attempt' | 'text' | 'frames'> | undefined {
     return this.#written
   }

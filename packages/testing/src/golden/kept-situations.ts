@@ -203,7 +203,7 @@ const OWN: Readonly<Record<string, KeptAct>> = {
   },
 }
 
-/** A helper with a call that asks a person, and one that a client runs. */
+/** Delegates to a helper whose calls need a person and a client. */
 async function createTree(createWorld: Stage['createWorld']): Promise<ContractWorld> {
   const pay = act(() => 'paid', { name: 'pay', effect: 'once', approval: true })
   const model = createScriptedModel({ steps: [listCalls('pay', 'look'), { text: 'It is paid.' }] })

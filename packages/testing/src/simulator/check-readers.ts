@@ -1,5 +1,5 @@
-// Checks readers at the end of a world, from the stored logs of all its sessions. A reader that leaves after any event and
-// returns reads the same events as one that stayed. A reader that begins at a state reads the events that follow it.
+// Checks readers at the end of a world, from the stored logs of all its sessions: a reader that returns, and one that begins
+// at a state, against a reader of the whole log.
 import type { SessionEvent } from '@baton/core/internal'
 import { readStart, SessionProjection } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
