@@ -131,7 +131,7 @@ test('a question of an agent below has its path', () => {
   )
 })
 
-/** Events of the newest record, to a reader that began some records earlier, and to one that has read the whole log. */
+/** The newest record's events for a late and for an early reader. */
 function readBoth(session: TestSession, records: number): readonly [unknown, unknown] {
   const { length } = session.records
   const replay = (): TestSession['records'] => session.records.slice(0, length - records)

@@ -1,5 +1,5 @@
-// Checks readers at the end of a world, from the stored logs of all its sessions: a reader that returns, and one that begins
-// at a state, against a reader of the whole log.
+// Checks readers at the end of a world. Readers that return to a cursor, or begin at a state, read the same events as a
+// reader of the whole log.
 import type { SessionEvent } from '@baton/core/internal'
 import { readStart, SessionProjection } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'

@@ -287,7 +287,7 @@ interface Said {
   readonly said: string
   readonly tools: readonly string[]
   readonly handle: string | undefined
-  /** The newest task that the model was told of. */
+  /** The newest task in the model's request. */
   readonly task: string | undefined
 }
 
