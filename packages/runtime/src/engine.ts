@@ -11,7 +11,8 @@ export type { SessionReplica } from './session/stream.ts'
 export interface Engine {
   /**
    * Opens or creates a session; it stays open while it has a holder or outstanding work.
-   * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `invalid_agent`, `unknown_model`
+   * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `invalid_agent`, `unknown_model`;
+   * `unknown_session` with `mustExist`
    */
   open(session: string, opening: SessionOpening): Promise<OpenedSession>
   /** Lets running turns finish for `drainMs`, then closes every session. */
@@ -25,6 +26,8 @@ export interface SessionOpening {
   readonly agent?: Agent
   /** Metadata that `describe` will set on a new session; used to choose its agent. */
   readonly meta?: JsonObject
+  /** Refuses a session without records instead of creating it: it may have been removed since it was found. */
+  readonly mustExist?: boolean
 }
 
 export interface OpenedSession {

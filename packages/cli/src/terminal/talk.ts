@@ -1,7 +1,7 @@
 // A conversation with a person: messages become turns, commands are performed, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
-import type { EventBody, TurnStop, Usage } from '@baton/core/internal'
-import { isBatonError } from '@baton/core/internal'
+import type { RequestChange, TurnStop, Usage } from '@baton/core/internal'
+import { isBatonError, readRequest } from '@baton/core/internal'
 import type { ChatPartner, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from '../words/error-line.ts'
 import type { ChatRoom } from './obey.ts'
@@ -152,15 +152,16 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
       questions.whenQuiet(() => display.show(event, atMs))
       if (event.type === 'turn-finished') state.lastStop = event.stop
       if (event.type === 'call' && event.call.result) questions.settle(event.call.callId)
-      if (event.type === 'approval-requested')
-        approve(state, event, (callId) => display.restartClock(callId, state.nowMs())).catch((cause: unknown) =>
+      const change = readRequest(event)
+      if (change?.type === 'approval')
+        approve(state, change.asked, (callId) => display.restartClock(callId, state.nowMs())).catch((cause: unknown) =>
           tellUnanswered(state, cause),
         )
       if (event.type === 'request-withdrawn') questions.settle(event.callId)
-      if (event.type === 'question-asked')
-        answerQuestion(state, { ...event, message: nameCall({ name: event.message, ...event }) }).catch(
-          (cause: unknown) => tellUnanswered(state, cause),
-        )
+      if (change?.type === 'question') {
+        const message = nameCall({ name: change.asked.message, ...change.asked })
+        answerQuestion(state, { ...change.asked, message }).catch((cause: unknown) => tellUnanswered(state, cause))
+      }
       if (event.type === 'turn-finished') usage = event.usage
     }
     const { outcome } = await turn.answer
@@ -177,9 +178,14 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
   }
 }
 
+type Asked<Type extends RequestChange['type']> = Extract<
+  RequestChange,
+  { readonly type: Type; readonly asked: unknown }
+>['asked']
+
 async function approve(
   state: TalkState,
-  { approvalId, call }: Extract<EventBody, { readonly type: 'approval-requested' }>,
+  { approvalId, call }: Asked<'approval'>,
   restartClock: (callId: string) => void,
 ): Promise<void> {
   const { callId, asked } = call
@@ -196,7 +202,7 @@ async function approve(
 /** Asks again until the answer is valid, because the tool waits for it. */
 async function answerQuestion(
   { questions, conversation, screen, person }: TalkState,
-  asked: Extract<EventBody, { readonly type: 'question-asked' }>,
+  asked: Asked<'question'>,
 ): Promise<void> {
   for (;;) {
     const answer = await questions.question(asked)

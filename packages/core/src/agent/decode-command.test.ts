@@ -99,6 +99,16 @@ test.each<[string, Decoded<unknown>, string]>([
     'inputId must be a name of 1 to 256 characters without control characters, not "a\\nb"',
   ],
   [
+    'an id that is an answer’s',
+    decodeSendOptions({ inputId: 't12' }),
+    'inputId must not be "t12", which is the id of an answer',
+  ],
+  [
+    'a transcript with an answer’s id',
+    decodeUserCommand({ type: 'transcript', inputId: 't1', speaker: '', text: '' }),
+    'inputId must not be "t1", which is the id of an answer',
+  ],
+  [
     'a name that is too long',
     decodeSendOptions({ inputId: 'a'.repeat(257) }),
     'inputId must have 1 to 256 characters, not 257',

@@ -5,6 +5,7 @@ import * as s from '../shape/shape.ts'
 import type { JsonObject } from '../json.ts'
 import { ModelSettings } from '../model-settings.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
+import { readTurnOf } from '../machine/state.ts'
 import { TASK_INPUT } from '../machine/task-entries.ts'
 import { Delivery, Heard } from '../machine/values.ts'
 import type { Decoded, ValueReader } from '../shape/value-reader.ts'
@@ -65,12 +66,12 @@ export const Signal = s.opaque<AbortSignalLike>((reader, value) => {
 /** W3C Trace Context 1, 3.2: version, trace, parent and flags; ids of zeros only are invalid, and so is version ff. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
 
-/** An id that a program chooses for its input. Ids of tasks' ends are reserved to the session. */
-const InputId = s.refine(s.name, (id, reader) =>
-  id.startsWith(TASK_INPUT)
-    ? reader.refuseAll('illegal_input', `ids of inputs may not begin with "${TASK_INPUT}": those are of tasks`)
-    : id,
-)
+/** An id that a program chooses for its input. Ids of tasks' ends are reserved, and an answer's id would name two messages. */
+const InputId = s.refine(s.name, (id, reader) => {
+  if (id.startsWith(TASK_INPUT))
+    return reader.refuseAll('illegal_input', `ids of inputs may not begin with "${TASK_INPUT}": those are of tasks`)
+  return readTurnOf(id) === undefined ? id : reader.refuse(`must not be "${id}", which is the id of an answer`)
+})
 
 const Traceparent = s.refine(s.text, (text, reader) =>
   TRACEPARENT.test(text) ? text : reader.refuse('must be a W3C traceparent, such as 00-<32 hex>-<16 hex>-01'),

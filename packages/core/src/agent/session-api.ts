@@ -40,6 +40,8 @@ export interface SessionOptions<A extends KnownAgent = KnownAgent> {
   readonly principal?: Principal
   /** Applies to a new session; an existing one keeps its own. */
   readonly description?: SessionDescription
+  /** Refuses a session that does not exist with `unknown_session`, instead of creating it. False by default. */
+  readonly existing?: boolean
 }
 
 export type { Accepted, Refused }

@@ -1,13 +1,21 @@
 // The calls of a turn as complete views: each fact about a call produces a new view of it.
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject, parseJson } from '../json.ts'
-import type { CallFact, CallProposal, Fact, FactOf } from '../machine/fact.ts'
+import type { CallFact, CallProposal, FactOf } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { Call, CallState, State, Task } from '../machine/state.ts'
 import { findChild, findRelayed, openTasks } from '../machine/state.ts'
 import type { ChildFact } from './child-views.ts'
-import { changeChild, readWithdrawal, viewChild, viewRelayed } from './child-views.ts'
+import {
+  changeChild,
+  KNOWN_BELOW,
+  readWithdrawal,
+  viewChild,
+  viewDecided,
+  viewDenied,
+  viewRelayed,
+} from './child-views.ts'
 import { readCallResult, withDetail } from './call-results.ts'
 import type { CallStatus, CallView, MessageId } from './session-event.ts'
 
@@ -159,25 +167,6 @@ export class CallViews {
   }
 }
 
-export function isCallFact(fact: Fact): fact is CallFact {
-  return CALL_FACTS.has(fact.type)
-}
-
-const CALL_FACTS: ReadonlySet<string> = new Set<CallFact['type']>([
-  'approval-requested',
-  'approval-decided',
-  'question-asked',
-  'question-answered',
-  'call-started',
-  'call-offered',
-  'call-claimed',
-  'call-returned',
-  'call-taken-over',
-  'call-clock-set',
-  'call-settled',
-  'task-settled',
-])
-
 type CallAbout = Pick<CallView, 'title' | 'kind' | 'locations' | 'diff' | 'destination' | 'asked' | 'waiting'>
 
 /** Reads a call's description from a record, which names by id the people who may decide. */
@@ -219,10 +208,8 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       const { edited } = fact
       const input = edited ? ({ input: readInput(edited.arguments), inputEdited: true } as const) : {}
       const next = { ...withoutDeadline(call), ...input }
-      if (!call.path) return { ...next, status: 'proposed' }
-      if (fact.decision !== 'deny') return { ...next, status: 'running' }
-      const message = fact.reason === undefined ? 'a person denied the call' : `the call was denied: ${fact.reason}`
-      return { ...next, status: 'settled', result: { type: 'denied', code: 'call_denied', message, byPerson: true } }
+      if (call.path && fact.decision === 'deny') return viewDenied(next, fact)
+      return { ...next, status: call.path ? 'running' : 'proposed' }
     }
     case 'question-asked':
       notes.questions.add(fact.questionId)
@@ -245,7 +232,7 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       return { ...free, status: 'proposed' }
     }
     case 'call-taken-over':
-      return { ...withoutDeadline(call), runs: 'server' }
+      return { ...withoutDeadline(call), runs: 'server', ...(call.path && { status: 'settled', result: KNOWN_BELOW }) }
     case 'call-clock-set':
       if (fact.deadlineMs === null) return withoutDeadline(call)
       return {
@@ -271,11 +258,6 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
 function showRequest({ asking }: RelayedRequest): Pick<CallView, 'input'> {
   if (asking.type === 'question') return { input: {} }
   return { ...(asking.about && readAbout(asking.about)), input: readInput(asking.arguments) }
-}
-
-/** A request that was decided, and that the session below has not closed yet. */
-export function viewDecided(view: CallView): CallView {
-  return { ...withoutDeadline(view), status: 'running' }
 }
 
 function withoutDeadline(call: CallView): CallView {
@@ -305,8 +287,13 @@ interface CallPlace {
   readonly step: number
 }
 
+export interface KnownCallsOptions extends CallPlace {
+  readonly history: History
+  readonly relayed: readonly RelayedRequest[]
+}
+
 /** Calls of the running step and requests of sessions below, for a reader that joins. */
-export function readKnownCalls(state: State, place: CallPlace, history: History): readonly KnownCall[] {
+export function readKnownCalls(state: State, { history, relayed, ...place }: KnownCallsOptions): readonly KnownCall[] {
   const own = (state.step?.calls ?? []).map((call): KnownCall => {
     const view = viewCall(call, place, history)
     const child = findChild(state, call.callId)
@@ -317,12 +304,16 @@ export function readKnownCalls(state: State, place: CallPlace, history: History)
     }
   })
   const tasks = readKnownTasks(state, history)
-  if (state.relayed.length === 0) return tasks.length === 0 ? own : [...keepOpen(own, tasks), ...tasks]
-  const below = history.relayed().flatMap((request): readonly KnownCall[] => {
+  if (relayed.length === 0) return tasks.length === 0 ? own : [...keepOpen(own, tasks), ...tasks]
+  const below = relayed.flatMap((request): readonly KnownCall[] => {
     const view = viewRelayed(place, request, showRequest(request))
     const one = findRelayed(state, request.id)
     if (!view || !one) return []
-    const known = one.call ? { ...view, ...readStatus(one.call) } : one.isDecided ? viewDecided(view) : view
+    const known = one.call
+      ? { ...view, ...readStatus(one.call) }
+      : one.isDecided
+        ? viewDecided(withoutDeadline(view), request.decided ?? {})
+        : view
     return [{ view: known, heldMs: null, questions: [] }]
   })
   return [...keepOpen(own, tasks), ...tasks, ...below]

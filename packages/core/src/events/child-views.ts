@@ -57,9 +57,24 @@ export function viewRelayed(
 export function readWithdrawal({ status }: CallView, reason: FactOf<'request-withdrawn'>['reason']): CallResult {
   if (reason === 'expired')
     return { type: 'denied', code: 'approval_expired', message: 'the call was not approved in time' }
-  if (status === 'running') {
-    const message = 'its outcome is known to the agent that called it'
-    return { type: 'unknown', code: 'tool_result_unknown', message }
-  }
+  if (status === 'running') return KNOWN_BELOW
   return { type: 'cancelled', code: 'cancelled', message: 'the agent that asked goes on without it' }
+}
+
+/** The result of a call below whose outcome is told to its own agent alone. */
+export const KNOWN_BELOW: CallResult = {
+  type: 'unknown',
+  code: 'tool_result_unknown',
+  message: 'its outcome is known to the agent that called it',
+}
+
+/** A request that was decided, and that the session below has not closed yet. `view` has no deadline. */
+export function viewDecided(view: CallView, { edited, denied }: NonNullable<RelayedRequest['decided']>): CallView {
+  if (denied) return viewDenied(view, denied)
+  return { ...view, ...(edited && { inputEdited: true }), status: 'running' }
+}
+
+export function viewDenied(view: CallView, { reason }: { readonly reason?: string }): CallView {
+  const message = reason === undefined ? 'a person denied the call' : `the call was denied: ${reason}`
+  return { ...view, status: 'settled', result: { type: 'denied', code: 'call_denied', message, byPerson: true } }
 }

@@ -4,13 +4,15 @@ import type { LiveFrame } from '../agent/front-session.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { CallFact, Fact, FactOf, InputBody } from '../machine/fact.ts'
+import { isCallFact } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { State } from '../machine/state.ts'
+import { findRelayed } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import type { ChildFact } from './child-views.ts'
 import { readQuestion } from './call-results.ts'
-import { CallViews, isCallFact, readKnownCalls } from './call-views.ts'
+import { CallViews, readKnownCalls } from './call-views.ts'
 import type {
   AnswerView,
   EventBody,
@@ -89,6 +91,8 @@ export class SessionProjection {
   #rest: 'paused' | 'stopped' | undefined
   #activity: SessionActivity = 'idle'
   #isWhole = true
+  /** Whether children of calls that it has not read may still change: those of finished steps. */
+  #lacksCalls = false
   /** Events of the record being projected. */
   #events: EventBody[] = []
 
@@ -134,12 +138,12 @@ export class SessionProjection {
     return new RecordEvents({ record, bodies, starts, before, after: this.cursor })
   }
 
-  /** The step being written: what was emitted of it, for a reader that joins. */
+  /** The emitted part of the step being written, for a reader that joins. */
   get written(): Pick<WrittenStep, 'attempt' | 'text' | 'frames'> | undefined {
     return this.#written
   }
 
-  /** Whether it has read the newest turn from its start, so that it knows the turn's usage and limits. */
+  /** Whether it has read the newest turn from its start, so that it knows the turn's usage, limits and calls. */
   get isWhole(): boolean {
     return this.#isWhole
   }
@@ -161,7 +165,9 @@ export class SessionProjection {
     this.#steps = new Map(steps)
     this.#calls.start(calls)
     if (relayed.length > 0) this.#requests = new Map(relayed.map((request) => [request.id, request]))
-    this.#isWhole = !turn
+    const known = new Set(calls.map(({ view }) => view.callId))
+    this.#lacksCalls = state.children.some(({ callId }) => !known.has(callId))
+    this.#isWhole = !turn && !this.#lacksCalls
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits?.())
       this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts) }
@@ -390,6 +396,7 @@ export class SessionProjection {
     this.#steps = undefined
     this.#since = record.pos
     this.#isWhole = true
+    this.#lacksCalls = false
     this.#rest = undefined
     const limits = this.#init.limits?.()
     const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
@@ -460,7 +467,7 @@ export class SessionProjection {
     fold?.account.finish(error?.code)
     this.#flush(nowMs)
     this.#turn = undefined
-    this.#isWhole = true
+    this.#isWhole = !this.#lacksCalls
     this.#tell({
       type: 'turn-finished',
       message: nameAnswer(turn),
@@ -489,14 +496,16 @@ export function readStart(state: State, history: History): ProjectionStart {
     for (const { step: of } of one?.steps ?? []) steps.set(of, nameAnswer(one?.turn ?? 0))
   if (step && !steps.has(step.step)) steps.set(step.step, nameAnswer(counters.turn))
   const message = step ? (steps.get(step.step) ?? '') : ''
+  // The state of a level between remembers calls that it has withdrawn.
+  const relayed = history.relayed().filter(({ id }) => findRelayed(state, id)?.isLeaving !== true)
   return {
     state,
     since: history.lastTurn()?.pos,
     progress: history.progressText(),
     texts: history.turnTexts(),
-    calls: readKnownCalls(state, { message, step: step?.step ?? 0 }, history),
+    calls: readKnownCalls(state, { message, step: step?.step ?? 0, history, relayed }),
     steps,
-    relayed: history.relayed(),
+    relayed,
   }
 }
 

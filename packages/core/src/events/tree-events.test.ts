@@ -2,7 +2,11 @@
 import { expect, test } from 'vitest'
 import { childTool, serverTool, TestSession } from '../testing/test-session.ts'
 import type { ChildReport, ChildRequest } from '../machine/lane-values.ts'
+import { createHistory } from '../machine/history.ts'
+import { applyRecord } from '../machine/apply.ts'
+import { initialState } from '../machine/state.ts'
 import { readStart } from './projection.ts'
+import { readRequest } from './requests.ts'
 import { SessionProjection } from './projection.ts'
 import type { SessionEvent } from './session-event.ts'
 
@@ -88,6 +92,28 @@ test('a request that is over is withdrawn', () => {
   )
 })
 
+test('a call below that its own host takes over is over for readers here', () => {
+  const asking = {
+    type: 'call',
+    ...PAY,
+    effect: 'once',
+    runs: 'client',
+    timeoutMs: 5000,
+    parallel: true,
+    onInterrupt: 'finish',
+    awayMs: 1000,
+    fallback: true,
+  } as const
+  const session = says(begun(), { waits: true, requests: [{ id: PAY.callId, path: [], asking }] })
+  expect(newest(session)).toContainEqual(expect.objectContaining({ type: 'session', activity: 'waiting' }))
+  session.fire(`call:${PAY.callId}`)
+  const shown = newest(session).flatMap((event) => (event.type === 'call' ? [event.call] : []))
+  expect(shown).toMatchObject([
+    { callId: PAY.callId, path: PATH, status: 'settled', result: { type: 'unknown', code: 'tool_result_unknown' } },
+  ])
+  expect(newest(session).filter(({ type }) => type === 'session')).toEqual([])
+})
+
 test('a question of an agent below has its path', () => {
   const question = {
     type: 'question',
@@ -105,18 +131,57 @@ test('a question of an agent below has its path', () => {
   )
 })
 
-test('a reader that begins in the middle knows the same calls', () => {
-  const session = says(begun(), { waits: true, requests: [APPROVAL] })
-  const late = new SessionProjection({ start: readStart(session.state, session.history) })
+/** The newest record's events for a late and for an early reader. */
+function readBoth(session: TestSession, records: number): readonly [unknown, unknown] {
+  const { length } = session.records
+  const replay = (): TestSession['records'] => session.records.slice(0, length - records)
+  const before = foldRecords(replay())
+  const late = new SessionProjection({ start: readStart(before.state, before.history) })
   const early = new SessionProjection()
-  for (const record of session.records) early.takeRecord(record)
+  for (const record of replay()) early.takeRecord(record)
+  const read = (projection: SessionProjection): unknown =>
+    session.records
+      .slice(length - records)
+      .map((record) => projection.takeRecord(record).read())
+      .at(-1)
+      ?.map((event) => ({ ...event, cursor: null }))
+  return [read(late), read(early)]
+}
+
+function foldRecords(records: TestSession['records']) {
+  let state = initialState('s')
+  const history = createHistory()
+  for (const record of records) {
+    state = applyRecord(state, record)
+    history.fold(record)
+  }
+  return { state, history }
+}
+
+test.each(['approve', 'deny', 'edit'] as const)(
+  'a reader that begins before or after a person decides is told the same: %s',
+  (decision) => {
+    const edited = decision === 'edit' && { edited: { arguments: '{"sum":2}', check: { argumentsHash: 'h2' } } }
+    const session = says(begun(), { waits: true, requests: [APPROVAL] })
+    session.send({ type: 'approval', approvalId: APPROVAL.id, principal: 'ann', decision, ...edited })
+    const [before, whole] = readBoth(session, 1)
+    expect(before).toEqual(whole)
+    says(session, { closed: [APPROVAL.id] })
+    const [after, wholeAfter] = readBoth(session, 1)
+    expect(after).toEqual(wholeAfter)
+    expect(after).toContainEqual(expect.objectContaining({ type: 'request-withdrawn', requestId: APPROVAL.id }))
+  },
+)
+
+test('each event of a request opens or closes it, whatever its kind', () => {
+  const session = says(begun(), { waits: true, requests: [APPROVAL] })
+  const asked = newest(session).flatMap((event) => readRequest(event) ?? [])
+  expect(asked).toMatchObject([
+    { type: 'approval', id: APPROVAL.id, callId: PAY.callId, asked: { call: { path: PATH } } },
+  ])
   session.send({ type: 'approval', approvalId: APPROVAL.id, principal: 'ann', decision: 'approve' })
-  const record = session.records.at(-1)
-  if (!record) throw new Error('no record')
-  const bodies = (projection: SessionProjection): unknown =>
-    projection
-      .takeRecord(record)
-      .read()
-      .map((event) => ({ ...event, cursor: null }))
-  expect(bodies(late)).toEqual(bodies(early))
+  const over = [{ type: 'over', id: APPROVAL.id, callId: PAY.callId }]
+  expect(newest(session).flatMap((event) => readRequest(event) ?? [])).toEqual(over)
+  says(session, { closed: [APPROVAL.id] })
+  expect(newest(session).flatMap((event) => readRequest(event) ?? [])).toEqual(over)
 })

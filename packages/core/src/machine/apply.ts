@@ -1,5 +1,6 @@
 // The fold: the effect of each fact on the state. It holds no policy and changes only with a format version.
 import type { Fact, FactOf } from './fact.ts'
+import { isCallFact } from './fact.ts'
 import type { SessionRecord } from './record.ts'
 import type { State, Turn } from './state.ts'
 import { inputAccepted, inputWithdrawn, noteQueued } from './queue.ts'
@@ -65,18 +66,6 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, batch: null, queue: state.queue.map((item) => (item.ready ? item : { ...item, ready: true })) }
     case 'note-queued':
       return noteQueued(state, fact)
-    case 'approval-requested':
-    case 'approval-decided':
-    case 'question-asked':
-    case 'question-answered':
-    case 'call-started':
-    case 'call-offered':
-    case 'call-claimed':
-    case 'call-returned':
-    case 'call-taken-over':
-    case 'call-clock-set':
-    case 'call-settled':
-    case 'task-settled':
     case 'result-ignored':
     case 'grace-started':
       return applyCallFact(state, fact)
@@ -93,7 +82,7 @@ export function apply(state: State, fact: Fact): State {
     case 'history-rewound':
       return forgetRewound(noteRewound(applyHistoryFact(state, fact), fact.exchange), fact.exchange)
     default:
-      return applyTreeFact(state, fact)
+      return isCallFact(fact) ? applyCallFact(state, fact) : applyTreeFact(state, fact)
   }
 }
 

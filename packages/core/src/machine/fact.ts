@@ -549,18 +549,26 @@ export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'parent-told',
 ])
 
+const CALL_FACTS = [
+  'approval-requested',
+  'approval-decided',
+  'question-asked',
+  'question-answered',
+  'call-started',
+  'call-offered',
+  'call-claimed',
+  'call-returned',
+  'call-taken-over',
+  'call-clock-set',
+  'call-settled',
+  'task-settled',
+] as const
+
 /** The facts that change a call, each of which names it. */
-export type CallFact = FactOf<
-  | 'approval-requested'
-  | 'approval-decided'
-  | 'question-asked'
-  | 'question-answered'
-  | 'call-started'
-  | 'call-offered'
-  | 'call-claimed'
-  | 'call-returned'
-  | 'call-taken-over'
-  | 'call-clock-set'
-  | 'call-settled'
-  | 'task-settled'
->
+export type CallFact = FactOf<(typeof CALL_FACTS)[number]>
+
+const CALL_FACT_TYPES: ReadonlySet<FactType> = new Set(CALL_FACTS)
+
+export function isCallFact(fact: Fact): fact is CallFact {
+  return CALL_FACT_TYPES.has(fact.type)
+}

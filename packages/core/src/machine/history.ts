@@ -10,7 +10,7 @@ import type { TaskBody } from './task-bodies.ts'
 import { addTold, beginTask, editTask, endTask, forgetTasks, noteTaskQuestion, openTask } from './task-bodies.ts'
 import type { IndexEntry, PlanEntry } from './values.ts'
 import type { RelayedRequest } from './relayed-entries.ts'
-import { editRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
+import { decideRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
 import { cutParts, wholeChars } from './size.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
 
@@ -339,7 +339,7 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       content.progress = { attempt: 0, text: '' }
       break
     case 'approval-decided':
-      if (fact.via !== undefined) editRelayed(content.relayed, fact)
+      if (fact.via !== undefined) decideRelayed(content.relayed, fact)
       else if (content.tasks.has(fact.callId)) editTask(content.tasks, fact)
       else if (fact.edited) content.open?.edited.set(fact.callId, fact.edited.arguments)
       break

@@ -118,6 +118,8 @@ export interface RelayedRequest {
   readonly asking: Asking
   /** At the root, for an approval or a question. */
   readonly expiresAtMs?: number
+  /** A person's decision about an approval. */
+  readonly decided?: { readonly edited?: true; readonly denied?: { readonly reason?: string } }
 }
 
 /** Keeps the requests that are not closed, with their texts. */
@@ -129,13 +131,16 @@ export function foldRelayed(kept: Map<string, RelayedRequest>, fact: RelayedFact
   } else if (fact.reason !== 'ended' || kept.get(id)?.asking.type !== 'call') kept.delete(id)
 }
 
-export function editRelayed(
+/** Keeps a person's decision about an approval. */
+export function decideRelayed(
   kept: Map<string, RelayedRequest>,
-  { approvalId, edited }: FactOf<'approval-decided'>,
+  { approvalId, decision, edited, reason }: FactOf<'approval-decided'>,
 ): void {
   const one = kept.get(approvalId)
-  if (one && edited && one.asking.type !== 'question')
-    kept.set(approvalId, { ...one, asking: { ...one.asking, arguments: edited.arguments } })
+  if (one?.asking.type !== 'approval') return
+  const asking = edited ? { ...one.asking, arguments: edited.arguments } : one.asking
+  const denied = decision === 'deny' && { denied: reason === undefined ? {} : { reason } }
+  kept.set(approvalId, { ...one, asking, decided: { ...(edited && { edited: true }), ...denied } })
 }
 
 /** A call of a session below that came here for a client, as `History.openCall` has it. */

@@ -107,7 +107,7 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
   const clock = startSessionClock(init.clock, log.lastMs)
   let state: State = { ...log.state, epoch }
   const isNew = state.pos < 0
-  if (isNew && (init.mustExist || init.isReopened)) throw createGoneError(session)
+  if (isNew && (init.mustExist || init.isReopened)) throw createGoneError(session, init.isReopened)
   const spec = await init.specFor(state)
   if (isNew) {
     const opening = openSession({
@@ -135,9 +135,12 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
   return actor
 }
 
-function createGoneError(session: string): BatonError {
-  const message = `session ${session} has no records: it was removed`
-  return new BatonError({ code: 'unknown_session', message, hint: 'Open it again to begin a new session.' })
+function createGoneError(session: string, isReopened: boolean): BatonError {
+  return new BatonError({
+    code: 'unknown_session',
+    message: `session ${session} has no records: it was removed${isReopened ? '' : ', or never created'}`,
+    hint: `Open it ${isReopened ? 'again' : 'without `existing`'} to begin a new session.`,
+  })
 }
 
 /** Short, because it is part of every call id. Letters and digits only, as providers require. */

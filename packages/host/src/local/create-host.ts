@@ -237,16 +237,10 @@ function guardLog(log: Logger): Logger {
 /** Dependencies shared by all sessions of a host. */
 type SharedOptions = Omit<LocalSessionOptions, 'session' | 'agent' | 'principal' | 'meta' | 'mustExist' | 'child'>
 
-interface LocalOpening extends SessionOpening {
-  /** Refuses a session without records instead of creating it: it may have been removed since it was found. */
-  readonly mustExist?: boolean
-}
-
 /** Opens sessions as actors in this process. It does not check who may open a session. */
 function createLocalEngine(shared: SharedOptions, openSessions: OpenSessions) {
   const { environment, leases } = shared
-  /** @throws BatonError as `Engine.open` does; `unknown_session` with `mustExist` */
-  const open = async (session: string, opening: LocalOpening): Promise<OpenedSession> => {
+  const open = async (session: string, opening: SessionOpening): Promise<OpenedSession> => {
     const { agent, principal, meta = {}, mustExist = false } = opening
     // A principal that does not own the session must be refused before anything changes.
     const owns = (local: LocalSession): boolean => local.state().principal === principal.id

@@ -3,6 +3,7 @@ import type { Session, Store } from '@baton/core'
 import { expect, test } from 'vitest'
 import {
   act,
+  createManualTime,
   createProcess,
   createSharedStore,
   LEASE_MS,
@@ -112,6 +113,34 @@ test('a session that is asked for while it is removed and recovered is a new one
   await time.until(removed)
   expect((await time.until((await time.until(asked)).send('go').answer)).text).toBe('new')
   expect(await time.until(recovered)).toEqual({ recovered: 0, failed: 0 })
+})
+
+test('a session that is asked for as an existing one while it is removed does not come back', async () => {
+  const { time, store, next, gate } = await leaveTurn()
+  const removed = next.host.remove(SESSION)
+  await time.settle()
+  const asked = time.until(next.host.session(SESSION, { existing: true })).catch((cause: unknown) => cause)
+  const created = next.host.session(SESSION)
+  gate.resolve()
+  await time.until(removed)
+  expect(await asked).toMatchObject({
+    code: 'unknown_session',
+    hint: 'Open it without `existing` to begin a new session.',
+  })
+  expect((await time.until((await time.until(created)).send('go').answer)).text).toBe('new')
+  await time.until(next.host.remove(SESSION))
+  await expect(time.until(next.host.session(SESSION, { existing: true }))).rejects.toMatchObject({
+    code: 'unknown_session',
+  })
+  expect(await listSessions(store)).toEqual([])
+})
+
+test.each([1, 'yes', null])('existing: %j is refused', async (existing) => {
+  const { host } = createProcess(createManualTime(), createSharedStore().store, { steps: [] })
+  await expect(host.session(SESSION, { existing: existing as never })).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining('existing must be true or false'),
+  })
 })
 
 test('a session that was removed after its host lost its lease is not opened again by that host', async () => {

@@ -8,11 +8,11 @@ import type {
   LeaseClient,
   Model,
   PrepareStep,
+  RequestChange,
   SessionEvent,
-  SessionEventOf,
   Tool,
 } from '@baton/core/internal'
-import { BatonError, frontOf, isErrorCode, isJsonObject, parseJson, tool } from '@baton/core/internal'
+import { BatonError, frontOf, isErrorCode, isJsonObject, parseJson, readRequest, tool } from '@baton/core/internal'
 import type { FactOf, Outcome, SessionRecord } from '@baton/core/machine'
 import { createNodeEnvironment } from '../environment.ts'
 import { createHost } from '../local/create-host.ts'
@@ -137,8 +137,9 @@ function canAsk({ hasAsker }: OutlinedTurn, inputs: OutlinedTurn['inputs']): boo
 
 /** Rejects if what it replies to is void by now. */
 async function repeatReply(playing: Playing, event: SessionEvent): Promise<void> {
-  if (event.type === 'question-asked') await repeatAnswer(playing, event)
-  else if (event.type === 'approval-requested') await repeatDecision(playing, event)
+  const change = readRequest(event)
+  if (change?.type === 'question') await repeatAnswer(playing, change)
+  else if (change?.type === 'approval') await repeatDecision(playing, change)
   else if (event.type === 'call' && event.call.status === 'waiting') {
     const { callId } = event.call
     await playing.client.claim(callId)
@@ -149,10 +150,7 @@ async function repeatReply(playing: Playing, event: SessionEvent): Promise<void>
 function ignore(): void {}
 
 /** Declines a question that has no recorded answer, or to which the recorded one does not fit. */
-async function repeatAnswer(
-  { session, place }: Playing,
-  { questionId, callId }: SessionEventOf<'question-asked'>,
-): Promise<void> {
+async function repeatAnswer({ session, place }: Playing, { id: questionId, callId }: RequestChange): Promise<void> {
   const n = Number(/_(\d+)$/.exec(questionId)?.[1])
   const recorded = findRecorded(place, callId)?.answers.get(n)
   const decline = { questionId, decline: true } as const
@@ -164,7 +162,7 @@ async function repeatAnswer(
 /** Denies a request that has no recorded decision, or for which the recorded one is refused. */
 async function repeatDecision(
   { session, place }: Playing,
-  { approvalId, call }: SessionEventOf<'approval-requested'>,
+  { id: approvalId, asked: { call } }: Extract<RequestChange, { readonly type: 'approval' }>,
 ): Promise<void> {
   const deny = async (): Promise<unknown> => {
     const [principal] = call.asked?.by ?? []

@@ -8,6 +8,7 @@ import { checkChild, checkNames, checkOwn } from './child-checks.ts'
 import type { LeaseOptions } from './lease-book.ts'
 import { checkLeft, LeaseBook } from './lease-book.ts'
 import { planPut } from './put-by-position.ts'
+import { MEMORY_RECORDS_A_TURN, ReadPace } from './read-pace.ts'
 
 /**
  * A store in memory, from `createMemoryStore`: for tests, and for programs whose sessions may end with the process.
@@ -25,6 +26,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
   checkKinds(options, { what: 'createMemoryStore', code: 'invalid_option', kinds: { clock: 'an object' } })
   const logs = new Logs()
   const leases = new LeaseBook(options)
+  const pace = new ReadPace(MEMORY_RECORDS_A_TURN)
   const list: OwnedLogStore['list'] = (given) => listSessions(logs, leases, { after: given?.after })
   let heartbeat: string | undefined
   return {
@@ -49,11 +51,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       leases.endRest(session)
       logs.add(logs.make(session, under?.root), plan.bodies, records.at(-1))
     },
-    read: async function* (session, fromPos) {
-      const records = logs.get(session)?.records ?? []
-      for (let pos = Math.max(0, fromPos); pos < records.length; pos++)
-        yield JSON.parse(records[pos] ?? '') as SessionRecord // as it was put in
-    },
+    read: (session, fromPos) => readRecords(logs, pace, { session, fromPos }),
     list,
     listRecoverable: async function* () {
       for await (const one of list()) if (one.isOwned && !one.holder) yield one
@@ -85,6 +83,21 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       },
     },
     close: async () => {},
+  }
+}
+
+interface Reading {
+  readonly session: string
+  readonly fromPos: number
+}
+
+async function* readRecords(logs: Logs, pace: ReadPace, { session, fromPos }: Reading): AsyncGenerator<SessionRecord> {
+  const records = logs.get(session)?.records ?? []
+  for (let pos = Math.max(0, fromPos); pos < records.length; pos++) {
+    const body = records[pos] ?? ''
+    const turn = pace.takeTurn(body.length)
+    if (turn) await turn
+    yield JSON.parse(body) as SessionRecord // as it was put in
   }
 }
 

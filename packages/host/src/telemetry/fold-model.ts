@@ -6,6 +6,7 @@ import type { Attributes, SpanEnd, SpanWriter } from './span-data.ts'
 
 export function foldModel(fold: SpanWriter, fact: Fact): void {
   const { trace } = fold
+  if ('usage' in fact) addUsage(fold, fact.usage)
   switch (fact.type) {
     case 'model-started':
       if (trace) beginAttempt(fold, fact, `turn/${trace.turn}`)
@@ -35,11 +36,7 @@ export function foldModel(fold: SpanWriter, fact: Fact): void {
       fold.end(`attempt/${fact.attempt}`, { 'baton.outcome': 'failed' }, toError(fact.error))
       return
     case 'summary-finished':
-      addUsage(fold, fact.usage)
       fold.end(`attempt/${fact.attempt}`, { 'baton.outcome': 'answered', ...describeUsage(fact.usage) })
-      return
-    case 'model-used':
-      addUsage(fold, fact.usage)
       return
     case 'step-finished':
       finishStep(fold, fact)
@@ -85,7 +82,6 @@ function beginAttempt(fold: SpanWriter, fact: FactOf<'model-started'>, turnKey: 
 
 function finishStep(fold: SpanWriter, fact: FactOf<'step-finished'>): void {
   const { attempt, model, finish, usage, interrupted } = fact
-  addUsage(fold, usage)
   fold.end(`attempt/${attempt}`, {
     'baton.outcome': interrupted ? 'cancelled' : 'answered',
     'gen_ai.response.model': model,

@@ -1,6 +1,7 @@
 // A running call, or a running turn of the agent. It reads the events once and shares its state with everything that
 // waits for the call: a request, its retry, a task.
 import type { Answer, CallView, JsonValue, Session, SessionEvent, Turn } from '@baton/core'
+import { readRequest } from '@baton/core/internal'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Waiting } from './questions.ts'
 
@@ -119,27 +120,6 @@ export class LiveCall {
 
   #take(event: SessionEvent): void {
     switch (event.type) {
-      case 'question-asked': {
-        const { questionId: id, callId, message: asked, schema, path } = event
-        const message = path ? `${path.map(({ agent }) => agent).join(' › ')} › ${asked}` : asked
-        this.#waiting.set(id, { type: 'question', id, callId, n: (this.#asked += 1), message, schema })
-        return
-      }
-      case 'question-answered':
-        this.#waiting.delete(event.questionId)
-        return
-      case 'approval-requested': {
-        const { approvalId: id, call } = event
-        this.#forget(call.callId)
-        this.#waiting.set(id, { type: 'approval', id, callId: call.callId, n: (this.#asked += 1), call })
-        return
-      }
-      case 'approval-decided':
-        this.#waiting.delete(event.approvalId)
-        return
-      case 'request-withdrawn':
-        this.#waiting.delete(event.requestId)
-        return
       case 'call':
         this.#takeCall(event.call)
         return
@@ -150,6 +130,22 @@ export class LiveCall {
         if (event.step > 0 && this.#init.tellsSteps) this.#say('thinking')
         return
       default:
+        this.#takeRequest(event)
+    }
+  }
+
+  #takeRequest(event: SessionEvent): void {
+    const change = readRequest(event)
+    if (!change) return
+    const { id, callId } = change
+    if (change.type === 'over') this.#waiting.delete(id)
+    else if (change.type === 'approval') {
+      this.#forget(callId)
+      this.#waiting.set(id, { type: 'approval', id, callId, n: (this.#asked += 1), call: change.asked.call })
+    } else {
+      const { message: asked, schema, path } = change.asked
+      const message = path ? `${path.map(({ agent }) => agent).join(' › ')} › ${asked}` : asked
+      this.#waiting.set(id, { type: 'question', id, callId, n: (this.#asked += 1), message, schema })
     }
   }
 

@@ -33,7 +33,7 @@ export function createHostOver({ engine, newId, catalog }: HostOverOptions): Hos
   const session = async (id?: string, options: SessionOptions = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
     checkFields(options, SESSION_FIELDS)
-    const { principal = ANONYMOUS } = options
+    const { principal = ANONYMOUS, existing = false } = options
     const agent = typeof options.agent === 'string' ? catalog.find(options.agent) : options.agent
     if (id !== undefined && typeof id !== 'string') throw createIdError(id)
     if (id !== undefined) checkSessionId(id)
@@ -41,12 +41,14 @@ export function createHostOver({ engine, newId, catalog }: HostOverOptions): Hos
     if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
     if (principal.id !== '') checkName('principal.id', principal.id)
     if (agent !== undefined) checkAgent(agent)
+    if (typeof existing !== 'boolean') throw createExistingError(existing)
     const description = decodeDescription(options.description ?? {})
     if (!description.ok) throw new BatonError(description.refusal)
     const { engine: opened, leave } = await engine.open(id ?? newId(), {
       principal,
       ...(agent && { agent }),
       ...(description.value.meta && { meta: description.value.meta }),
+      mustExist: existing,
     })
     const refusal = isStopping()
       ? createStoppedError()
@@ -101,7 +103,7 @@ const STOP_FIELDS = {
 const SESSION_FIELDS = {
   what: 'the second argument of session',
   code: 'invalid_option',
-  fields: new Set(['agent', 'principal', 'description']),
+  fields: new Set(['agent', 'principal', 'description', 'existing']),
   elsewhere: {
     user: 'write principal: { id: userId }',
     userId: 'write principal: { id: userId }',
@@ -119,6 +121,14 @@ function createIdError(given: unknown): BatonError {
     code: 'invalid_option',
     message: `a session’s id must be text, not ${describeValue(given)}`,
     hint: 'Write session("chat-1"), or session("chat-1", { principal: { id: userId } }).',
+  })
+}
+
+function createExistingError(given: unknown): BatonError {
+  return new BatonError({
+    code: 'invalid_option',
+    message: `existing must be true or false, not ${describeValue(given)}`,
+    hint: 'Write session("chat-1", { existing: true }) to open a session without creating it.',
   })
 }
 

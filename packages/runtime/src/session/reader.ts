@@ -57,9 +57,13 @@ export function openEvents(
 
 function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: string): void {
   if (pos <= headPos + 1 && since <= pos) return
-  throw new BatonError({
+  throw createPlaceError(`session ${session} has no place ${pos} (since ${since}); its newest record is ${headPos}`)
+}
+
+function createPlaceError(message: string): BatonError {
+  return new BatonError({
     code: 'invalid_event',
-    message: `session ${session} has no place ${pos} (since ${since}); its newest record is ${headPos}`,
+    message,
     hint: 'Pass the unchanged cursor of an event of this session.',
   })
 }
@@ -251,6 +255,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       const { done, value } = await this.#log.next()
       if (this.#ended) return true
       if (done !== true) {
+        this.#checkSince(own.from, value)
         this.#takeOwn(own, value)
         return true
       }
@@ -260,6 +265,12 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     }
     this.#log = undefined
     return this.#join(own) || own.projection.pos < this.#stream.nextPos
+  }
+
+  /** Refuses the cursor of another session: only a projection that begins with a turn knows the turn's messages. */
+  #checkSince({ since = 0 }: EventCursor, { pos, facts }: SessionRecord): void {
+    if (pos !== since || since === 0 || facts.some(({ type }) => type === 'turn-started')) return
+    throw createPlaceError(`no turn began at place ${since}`)
   }
 
   /** Resolves when the session is open again, and when the reader leaves. */

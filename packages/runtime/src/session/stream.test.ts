@@ -287,6 +287,42 @@ test('a reader that has read a whole turn knows its usage, also where the first 
   expect(await ends(late)).toMatchObject({ text: 'All is well.' })
 })
 
+test('a reader that has read a whole turn learns what becomes of its children, also where the first reader came late', async () => {
+  const { publish, read } = openStream()
+  const call = { callId: 'call_1', name: 'help', arguments: '{}' }
+  const proposal = { ...call, argumentsHash: '', effect: 'once', runs: 'child', timeoutMs: 9, parallel: true } as const
+  const spent = { tokens: 0, costMicros: 0, rounds: 0, calls: 0 }
+  const { callId } = call
+  publish(...beginTurn(1), beginAttempt(1))
+  publish(
+    { ...FINISHED, parts: [{ type: 'call', ...call }], calls: [{ ...proposal, onInterrupt: 'cancel' }] },
+    {
+      type: 'child-begun',
+      callId,
+      agent: 'helper',
+      depth: 1,
+      task: [],
+      grant: { depth: 0, sessions: 0 },
+      asks: false,
+      acts: true,
+    },
+  )
+  publish(
+    { type: 'child-ending', callId, reason: 'interrupt', untilMs: 9 },
+    { type: 'call-settled', callId, settlement: { type: 'unknown', reason: 'interrupt' }, tellLate: false },
+    { type: 'step-closed', step: 1, entry: 2 },
+    { type: 'turn-finished', turn: 1, outcome: 'interrupted', text: '' },
+  )
+  const [late, whole] = [read(), read({ from: { pos: 0 } })]
+  await readNow(late)
+  await readNow(whole)
+  publish({ type: 'child-closed', callId, stop: 'cancelled', spent, did: { calls: [] }, untrusted: [] })
+  expect(await readNow(whole)).toMatchObject([{ type: 'call', call: { callId, child: { status: 'ended' } } }])
+  publish(...beginTurn(2), beginAttempt(2))
+  const kinds = async (reader: EventReader) => (await readNow(reader)).map(({ type }) => type)
+  expect(await kinds(late)).toEqual(await kinds(whole))
+})
+
 test('after its agent was changed, all readers of a session are told of the new limits and the new window', async () => {
   const { spec, publish, read } = openStream()
   const early = read()
@@ -323,6 +359,23 @@ test('whoever goes on in the record where its turn begins is told nothing of the
   expect(whole.map(({ type }) => type)).toEqual(types)
   for (const [index, { cursor }] of whole.entries())
     expect((await readNow(read({ from: cursor }))).map(({ type }) => type)).toEqual(types.slice(index + 1))
+})
+
+test('a cursor that points back into the middle of a turn is not one of this session, and ends the reading', async () => {
+  const { publish, read } = openStream()
+  publish(added('first'))
+  publish(...beginTurn(1), beginAttempt(1))
+  publish(FINISHED)
+  publish(finishTurn(1))
+  for (const since of [2, 3]) {
+    const reader = read({ from: { pos: 3, since } })
+    await expect(reader.nextBatch(false)).rejects.toMatchObject({
+      code: 'invalid_event',
+      message: `no turn began at place ${since}`,
+    })
+    expect(await reader.nextBatch()).toBeUndefined()
+  }
+  expect(await readNow(read({ from: { pos: 3, since: 1 } }))).toMatchObject([{ type: 'turn-finished' }, {}])
 })
 
 test('whoever goes on in the middle of thoughts is told the rest of them before the text', async () => {

@@ -2,6 +2,7 @@
 // elsewhere, or whose call has ended, is withdrawn.
 import type { Logger, PendingQuestion, Session, SessionEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
+import { readRequest } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { nameAgents } from '../shared/calls-below.ts'
 import type { AskedCall, PermissionAsked } from './permissions.ts'
@@ -46,33 +47,14 @@ export class AskedPeople {
   }
 
   take(event: SessionEvent): void {
-    switch (event.type) {
-      case 'approval-requested': {
-        const { approvalId, call } = event
-        this.#ask(approvalId, call.callId, (signal) => this.#askApproval(approvalId, call, signal))
-        return
-      }
-      case 'question-asked':
-        this.#askQuestionOnce(event.questionId, event)
-        return
-      case 'approval-decided':
-        this.#forget(event.approvalId)
-        return
-      case 'question-answered':
-        this.#forget(event.questionId)
-        return
-      case 'request-withdrawn':
-        this.#forget(event.requestId)
-        return
-      case 'call':
-        if (event.call.status === 'settled')
-          for (const [id, { callId }] of this.#asked) if (callId === event.call.callId) this.#forget(id)
-        return
-      case 'turn-finished':
-        this.leave()
-        return
-      default:
-    }
+    const change = readRequest(event)
+    if (change?.type === 'approval')
+      this.#ask(change.id, change.callId, (signal) => this.#askApproval(change.id, change.asked.call, signal))
+    else if (change?.type === 'question') this.#askQuestionOnce(change.id, change.asked)
+    else if (change) this.#forget(change.id)
+    else if (event.type === 'call' && event.call.status === 'settled') {
+      for (const [id, { callId }] of this.#asked) if (callId === event.call.callId) this.#forget(id)
+    } else if (event.type === 'turn-finished') this.leave()
   }
 
   /** Withdraws all requests. */

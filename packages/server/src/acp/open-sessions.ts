@@ -258,10 +258,11 @@ export class OpenSessions implements AcpConnection {
     const agent = obeyMode(await agentOf(place), () => mode.current)
     const { cwd, additionalDirectories } = given
     const meta: JsonObject = { cwd, ...(additionalDirectories.length > 0 && { additionalDirectories }) }
+    const opening = isNew ? { description: { meta } } : { existing: true }
     // Closed before it is reopened, because its tools belong to another agent.
     await former?.leave()
     this.#open.delete(id)
-    const session = frontOf(await this.#host.session(id, { agent, principal, ...(isNew && { description: { meta } }) }))
+    const session = frontOf(await this.#host.session(id, { agent, principal, ...opening }))
     try {
       const known = isNew ? meta : await noteFolder(session, meta)
       if (isMode(known['mode'])) mode.current = known['mode']

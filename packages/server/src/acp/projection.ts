@@ -10,6 +10,7 @@ import type {
   ChatMessage,
   Session,
 } from '@baton/core/internal'
+import { readRequest } from '@baton/core/internal'
 import type { CallPlace } from './shown-call.ts'
 import { cutText, showCall, textBlock, toBlock } from './shown-call.ts'
 import type { Block, Update } from './updates.ts'
@@ -87,13 +88,6 @@ export class Projection {
 
   #showNews(event: EventBody): readonly Update[] {
     switch (event.type) {
-      case 'approval-requested':
-      case 'question-asked':
-        return WAITING
-      case 'approval-decided':
-      case 'question-answered':
-      case 'request-withdrawn':
-        return RUNNING
       case 'compacted': {
         const { text: summary } = event
         this.#summaries += 1
@@ -105,8 +99,10 @@ export class Projection {
         const title = 'The provider refused an image or a file, so the model got a note instead'
         return [{ type: 'notice', severity: 'warning', title, text: event.reason }]
       }
-      default:
-        return NOTHING
+      default: {
+        const change = readRequest(event)
+        return change ? (change.type === 'over' ? RUNNING : WAITING) : NOTHING
+      }
     }
   }
 

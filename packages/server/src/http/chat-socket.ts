@@ -147,7 +147,7 @@ class Connection implements ChatConnection {
         return
       }
       if (request) endWork = quotas.holdTurn(asker, id, request.wish.type === 'continue')
-      session = frontOf(await host.session(id, { principal }))
+      session = frontOf(await host.session(id, { principal, existing: request?.wish.type !== 'send' }))
       const world = createChatWorld(this.#parts, id, begun.isCancelled)
       const opened = request ? await openChat(session, request, world) : await resumeChat(session, world)
       begun.end()

@@ -1,6 +1,6 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
-import type { EventStream, FrontSession, SessionEvent, SessionEventOf } from '@baton/core/internal'
-import { AT_REST, BatonError, Cutoff, isBatonError } from '@baton/core/internal'
+import type { EventStream, FrontSession, SessionEvent } from '@baton/core/internal'
+import { AT_REST, BatonError, Cutoff, isBatonError, readRequest } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
 import { ChatAnswer } from './chat-answer.ts'
@@ -196,17 +196,14 @@ async function findUnknown(session: FrontSession, said: readonly Said[]): Promis
 async function findWaiting(session: FrontSession): Promise<ChatData['waiting']> {
   const { past, calls, reader } = await readTurn(session)
   reader.leave()
-  const answered = new Set(
-    past.flatMap((event) => {
-      if (event.type === 'request-withdrawn') return [event.requestId]
-      return event.type === 'question-answered' ? [event.questionId] : []
-    }),
-  )
-  const asked = past.filter(
-    (event) => event.type === 'question-asked' && !answered.has(event.questionId),
-  ) as readonly SessionEventOf<'question-asked'>[]
-  // A call below that asks is not shown; the delegated one is.
-  const asking = new Set(asked.map(({ callId, path }) => path?.[0]?.callId ?? callId))
+  /** Questions' calls, by question. A call below that asks is not shown; the delegated one is. */
+  const asked = new Map<string, string>()
+  for (const event of past) {
+    const change = readRequest(event)
+    if (change?.type === 'question') asked.set(change.id, change.asked.path?.[0]?.callId ?? change.callId)
+    else if (change?.type === 'over') asked.delete(change.id)
+  }
+  const asking = new Set(asked.values())
   return [...calls.values()].flatMap((call) => {
     const { callId, name, status, runs } = call
     const title = showTitle(call)
@@ -318,7 +315,8 @@ async function goOn(session: FrontSession, { known, given }: Of<'continue'>, wor
     throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer to continue' })
   const { past, calls, reader, livePos } = await readTurn(session)
   const endedOtherwise = new Set<string>()
-  const requested = new Set(past.flatMap((event) => (event.type === 'approval-requested' ? [event.approvalId] : [])))
+  const requests = past.flatMap((event) => readRequest(event) ?? [])
+  const requested = new Set(requests.flatMap(({ type, id }) => (type === 'approval' ? [id] : [])))
   try {
     for (const one of given) {
       const isTaken = await takeGiven(session, one, { calls, requested, newId: world.newId })

@@ -1,5 +1,5 @@
 // The options of chat fronts, and the state shared by all requests to one front.
-import type { FrontSession, Principal } from '@baton/core/internal'
+import type { FrontSession, Principal, SessionOptions } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { AllowedOrigins, Incoming } from './requests.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
@@ -145,5 +145,5 @@ export interface Call extends Incoming {
   readonly principal: Principal
   /** When the client's identity expires; see `Identity`. */
   readonly expiresAtMs: number | undefined
-  readonly open: (id: string) => Promise<FrontSession>
+  readonly open: (id: string, how: Required<Pick<SessionOptions, 'existing'>>) => Promise<FrontSession>
 }

@@ -128,7 +128,7 @@ function createCall({ host, quotas, limits }: HandlerParts, request: Request, fo
     isFromPeer,
     principal,
     expiresAtMs,
-    open: async (id) => frontOf(await host.session(id, { principal })),
+    open: async (id, how) => frontOf(await host.session(id, { principal, ...how })),
   }
 }
 
@@ -224,7 +224,7 @@ async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
   let endWork = (): void => {}
   try {
     endWork = quotas.holdTurn(call.asker, request.chat, request.wish.type === 'continue')
-    const session = await call.open(request.chat)
+    const session = await call.open(request.chat, { existing: request.wish.type !== 'send' })
     try {
       const opened = await openChat(session, request, createChatWorld(parts, request.chat, begun.isCancelled))
       return answerStream(parts, session, { ...opened, release, endWork })
@@ -245,7 +245,7 @@ async function answerResume(parts: HandlerParts, call: Call, id: string): Promis
   const release = parts.quotas.holdStream(call.reader)
   let isTold = false
   try {
-    const session = await call.open(id)
+    const session = await call.open(id, { existing: true })
     try {
       const opened = await resumeChat(session, createChatWorld(parts, id))
       if (!opened) return new Response(null, { status: 204 })
@@ -309,7 +309,7 @@ async function answerAct(
 ): Promise<Response> {
   // A page that is closing sends this without a body.
   const body = act === 'stop' ? {} : await readObjectBody(call)
-  const session = await call.open(id)
+  const session = await call.open(id, { existing: true })
   try {
     await run(session, body, parts)
     return answerJson(200, { ok: true })

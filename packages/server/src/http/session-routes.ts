@@ -25,7 +25,7 @@ export async function answerSessions(
   const path = call.url.searchParams.getAll('child')
   if (path.length > 0 && method !== 'GET') throw createInvalid(`child is of GET requests alone, not of ${method}`)
   if (!route) return await removeSession(parts, call, id)
-  const root = await call.open(id)
+  const root = await call.open(id, { existing: true })
   let streams = false
   try {
     const child = path.length > 0 ? await root.child(path) : root

@@ -1,8 +1,10 @@
 // Sessions over HTTP, each visible to its own principal only.
-import type { Host, Principal, SessionEvent } from '@baton/core'
+import type { Host, Principal, SessionEvent, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { createMemoryStore } from '@baton/host'
 import { afterEach, expect, test } from 'vitest'
+import { turnLoop } from '../websocket/v2-memory-app.test-kit.ts'
 import { startChats } from './chat.test-kit.ts'
 import type { HandlerOptions } from './handler-parts.ts'
 import { createHandler } from './handler.ts'
@@ -18,9 +20,9 @@ const authenticate = ({ headers }: Request): Principal | undefined => {
   return id === undefined ? undefined : { id }
 }
 
-function start(handler: HandlerOptions = { authenticate }) {
+function start(handler: HandlerOptions = { authenticate }, store: Store = createMemoryStore()) {
   const model = createScriptedModel({ steps: () => ({ text: 'Good morning.' }) })
-  const chats = startChats({ agent: defineAgent({ name: 'a', model }), handler })
+  const chats = startChats({ agent: defineAgent({ name: 'a', model }), handler, store })
   running.push(chats)
   const ask = async (address: string, { as = 'ann', body, method = body ? 'POST' : 'GET', headers = {} }: Ask = {}) =>
     await chats.fetch(address, {
@@ -123,6 +125,26 @@ test('a session is named, copied, exported and removed', async () => {
   expect(exported.messages).toHaveLength(4)
   expect((await ask('/api/sessions/s1', { method: 'DELETE' })).status).toBe(200)
   expect(listIds((await readJson(ask('/api/sessions'))).sessions)).toEqual([copied.id])
+})
+
+test('requests for a session that is being removed do not make another one', async () => {
+  const memory = createMemoryStore()
+  const gate = Promise.withResolvers<void>()
+  const remove: Store['remove'] = async (...given) => {
+    await gate.promise
+    await memory.remove(...given)
+  }
+  const { ask, say } = start({ authenticate }, { ...memory, remove })
+  await say('s', 'one')
+  const removed = ask('/api/sessions/s', { method: 'DELETE' })
+  await turnLoop(2)
+  const asked = ['', '/messages', '/events', '/export'].map((address) => ask(`/api/sessions/s${address}`))
+  const stopped = ask('/api/chat/s/stop', { method: 'POST' })
+  await turnLoop(2)
+  gate.resolve()
+  expect((await removed).status).toBe(200)
+  for (const response of [...asked, stopped]) expect((await response).status).toBe(404)
+  expect((await readJson(ask('/api/sessions'))).sessions).toEqual([])
 })
 
 test.each(['/', '/api', '/api/none'])(

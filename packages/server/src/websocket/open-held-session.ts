@@ -16,6 +16,8 @@ export interface HeldSessionOptions {
   readonly isGone: () => boolean
   /** Description of a new session. */
   readonly description?: SessionDescription
+  /** Refuses a session that does not exist with `unknown_session`; by default it is created. */
+  readonly existing?: boolean
   /** The subprotocol for the peer; version 1 has none. */
   readonly protocol?: string
   /** Filters the peer's frames for the app; all by default. */
@@ -48,13 +50,13 @@ export async function openHeldSession(
   more: HeldSessionOptions,
 ): Promise<OpenedSession> {
   const { host, principal, timers, limits } = init
-  const { isGone, description } = more
+  const { isGone, description, existing = false } = more
   const dialled = new Set<string>()
   for (let leftMs = limits.heldMs; ; leftMs -= LOOK_MS)
     try {
       return {
         type: 'here',
-        session: frontOf(await host.session(sessionId, { principal, ...(description && { description }) })),
+        session: frontOf(await host.session(sessionId, { principal, existing, ...(description && { description }) })),
       }
     } catch (cause) {
       if (!isBatonError(cause) || cause.code !== 'session_held') throw cause

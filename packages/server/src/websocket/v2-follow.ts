@@ -48,6 +48,7 @@ export async function openFollowed(state: V2State, given: OpenGiven, frame: V2Cl
   const opened = await openHeldSession(init, id, {
     isGone: state.isGone,
     description,
+    existing: given.existing === true,
     protocol: SUBPROTOCOL,
     isPassed: createPassing(state, frame.id),
   })

@@ -212,7 +212,7 @@ async function openKnown({ host, principal }: V2State['init'], id: string): Prom
   if (!host.has) throw createNoListError()
   if (typeof id !== 'string' || !(await host.has(id)))
     throw new BatonError({ code: 'unknown_session', message: `there is no session "${String(id).slice(0, 100)}"` })
-  return frontOf(await host.session(id, { principal }))
+  return frontOf(await host.session(id, { principal, existing: true }))
 }
 
 function watchSessions(state: V2State): object {

@@ -77,6 +77,21 @@ async function createWorld() {
   return { engine, updates, news, listening: () => listening }
 }
 
+test('a session that must exist is not made, and who asks for a new one beside it does not get its refusal', async () => {
+  const { engine } = await createWorld()
+  const opening = { principal: ANN, mustExist: true }
+  const existing = await engine.open('s', opening)
+  expect(existing.engine.state().title).toBe('first')
+  existing.leave()
+  await expect(engine.open('none', opening)).rejects.toMatchObject({ code: 'unknown_session' })
+  const [refused, made] = await Promise.allSettled([
+    engine.open('none', opening),
+    engine.open('none', { principal: ANN, agent: defineAgent({ name: 'unknown', model }) }),
+  ])
+  expect(refused).toMatchObject({ reason: { code: 'unknown_session' } })
+  expect(made).not.toMatchObject({ reason: { code: 'unknown_session' } })
+})
+
 test('a session stays open for a caller who arrives while the last one leaves', async () => {
   const { engine, updates, news, listening } = await createWorld()
   const first = await engine.open('s', { principal: ANN })

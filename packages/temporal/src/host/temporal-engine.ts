@@ -72,12 +72,16 @@ export class TemporalEngine implements Engine {
       return { engine: gateway.engine, leave }
     } catch (cause) {
       leave()
+      // The caller shared an opening that creates no session.
+      if (!opening.mustExist && held.mustExist && isBatonError(cause) && cause.code === 'unknown_session')
+        return await this.open(session, opening)
       throw cause
     }
   }
 
   #hold(session: string, opening: SessionOpening): HeldGateway {
-    const held: HeldGateway = { opened: this.#begin(session, opening), gateway: undefined, users: 0 }
+    const { mustExist = false } = opening
+    const held: HeldGateway = { opened: this.#begin(session, opening), gateway: undefined, users: 0, mustExist }
     this.#open.set(session, held)
     held.opened.then(
       (gateway) => {
@@ -120,7 +124,7 @@ export class TemporalEngine implements Engine {
     this.#open.delete(session)
   }
 
-  async #begin(session: string, { principal, agent, meta = {} }: SessionOpening): Promise<Gateway> {
+  async #begin(session: string, { principal, agent, meta = {}, mustExist }: SessionOpening): Promise<Gateway> {
     const { store, bus, log, catalog, leaseMs } = this.#init
     const world = new OpenWorld({ catalog, onChange: () => {}, isClosed: () => false })
     const isNeeded = (): boolean => isAtWork(view.replica.state())
@@ -142,6 +146,7 @@ export class TemporalEngine implements Engine {
       let isNew = false
       await view.open(async () => {
         isNew = view.replica.state().pos < 0
+        if (isNew && mustExist) throw createUnknownError(session)
         const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
         await world.open({ id: session, agent: name, principal, meta }, isNew ? agent : undefined)
       })
@@ -273,6 +278,16 @@ interface HeldGateway {
   /** Set once it is open. */
   gateway: Gateway | undefined
   users: number
+  /** Whether its opening creates no session. */
+  readonly mustExist: boolean
+}
+
+function createUnknownError(session: string): BatonError {
+  return new BatonError({
+    code: 'unknown_session',
+    message: `session ${session} has no records: it was removed, or never created`,
+    hint: 'Open it without `existing` to begin a new session.',
+  })
 }
 
 /** The replica, plus what only a host over a log can do. */

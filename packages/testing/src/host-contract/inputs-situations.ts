@@ -85,7 +85,7 @@ export const INPUT_SITUATIONS: Situations = {
     })
     const session = await world.open()
     for (const [index, text] of ['we talk', 'about you'].entries()) {
-      await session.submit({ type: 'transcript', inputId: `t${index}`, speaker: 'bob', text })
+      await session.submit({ type: 'transcript', inputId: `said-${index}`, speaker: 'bob', text })
       await world.time.pass(30_000)
     }
     expect(world.model.requests).toHaveLength(0)

@@ -2,6 +2,7 @@
 import type { createSpec } from '@baton/core/internal'
 import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState, openTasks, TASK_INPUT, takeSnapshot } from '@baton/core/machine'
+import { checkReaders } from './check-readers.ts'
 import { noteFact, noteFault } from './coverage.ts'
 import type { ObservedSession } from './observed-session.ts'
 import { observeSession } from './observed-session.ts'
@@ -157,6 +158,7 @@ export function checkEnd(world: SimulatedWorld): void {
   for (const { records } of [world.observed, ...world.below.values()]) checkTasks(records)
   checkEffects(world)
   checkSaid(world)
+  checkReaders([world.observed, ...world.below.values()])
   if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
 }
 
