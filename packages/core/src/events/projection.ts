@@ -489,6 +489,16 @@ export function nameAnswer(turn: number): MessageId {
   return `t${turn}`
 }
 
+/**
+ * Position of the record from which a reader at a cursor reads the log. Calls that run in the background may have begun before
+ * the cursor's turn: their turns are read too.
+ */
+export function readSince({ pos, since }: EventCursor, history: History): number | undefined {
+  if (since === undefined) return undefined
+  const begun = history.tasks().flatMap((task) => ((task.endedPos ?? pos) >= pos ? [task.since] : []))
+  return Math.min(since, ...begun)
+}
+
 export function readStart(state: State, history: History): ProjectionStart {
   const { step, turn, lastTurn, counters } = state
   const steps = new Map<number, MessageId>()

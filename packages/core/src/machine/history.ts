@@ -113,7 +113,7 @@ class FoldedHistory implements History {
   fold(record: FoldedRecord): void {
     for (const fact of record.facts) {
       if (fact.type === 'turn-started') this.#content.lastTurn = { turn: fact.turn, pos: record.pos }
-      foldFact(this.#content, fact)
+      foldFact(this.#content, fact, record.pos)
     }
   }
 
@@ -303,7 +303,7 @@ export interface HistoryContent extends PlainHistory {
 }
 
 /** Folds one fact into the content, in place. */
-export function foldFact(content: HistoryContent, fact: Fact): void {
+export function foldFact(content: HistoryContent, fact: Fact, pos: number): void {
   switch (fact.type) {
     case 'input-accepted':
       content.inputs.set(fact.inputId, fact.body)
@@ -349,11 +349,11 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       break
     case 'call-settled':
       if (fact.via !== undefined) break
-      if (fact.task) beginTask(content.tasks, content.open, fact.callId)
+      if (fact.task) beginTask(content.tasks, content.open, { callId: fact.callId, since: content.lastTurn?.pos ?? 0 })
       content.open?.settlements.set(fact.callId, addTold(content.tasks, readSettled(fact), fact.told))
       break
     case 'task-settled':
-      endTask(content.tasks, fact.callId, readSettled(fact))
+      endTask(content.tasks, { callId: fact.callId, ended: readSettled(fact), endedPos: pos })
       break
     case 'request-relayed':
     case 'request-withdrawn':

@@ -17,14 +17,21 @@ export interface TaskBody {
   /** The description for people. */
   readonly about?: JsonObject
   readonly questions: readonly AskedQuestion[]
+  /** Position of the record that began the turn of its call. */
+  readonly since: number
   /** Present once it has settled. */
   readonly ended?: SettledCall
+  /** Position of the record in which it settled. */
+  readonly endedPos?: number
 }
 
 type Tasks = Map<string, TaskBody>
 
+interface BegunTask extends Pick<TaskBody, 'callId' | 'since'> {}
+interface EndedTask extends Required<Pick<TaskBody, 'callId' | 'ended' | 'endedPos'>> {}
+
 /** Keeps the call of the open step, which a receipt settles. */
-export function beginTask(tasks: Tasks, open: OpenBody | null, callId: string): void {
+export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since }: BegunTask): void {
   const part = open?.parts.find((one) => one.type === 'call' && one.callId === callId)
   if (!open || part?.type !== 'call') return
   const about = open.described.find((one) => one.callId === callId)?.about
@@ -39,6 +46,7 @@ export function beginTask(tasks: Tasks, open: OpenBody | null, callId: string): 
     ...(edited !== undefined && { isEdited: true }),
     ...(about && { about }),
     questions,
+    since,
   })
 }
 
@@ -66,11 +74,11 @@ export function noteTaskQuestion(tasks: Tasks, fact: FactOf<'question-asked' | '
 }
 
 /** Moves the task behind the others, and drops the oldest ended ones. */
-export function endTask(tasks: Tasks, callId: string, ended: SettledCall): void {
+export function endTask(tasks: Tasks, { callId, ended, endedPos }: EndedTask): void {
   const task = tasks.get(callId)
   if (!task) return
   tasks.delete(callId)
-  tasks.set(callId, { ...task, questions: [], ended })
+  tasks.set(callId, { ...task, questions: [], ended, endedPos })
   const all = [...tasks.values()].filter((one) => one.ended)
   for (const { callId: oldest } of all.slice(0, Math.max(0, all.length - RULES.endedTasks))) tasks.delete(oldest)
 }

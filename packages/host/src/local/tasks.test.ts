@@ -105,6 +105,33 @@ test('events show the call as it is, across turns, and the message of its end; a
   await reading
 })
 
+test('a reader that returns in a later turn reads how a task of an earlier one ends, also behind a page of messages', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const { host } = startProcess(time, kit.openMemory().store, { agent })
+  const session = await host.session('s')
+  await time.until(session.send('Export it.').answer)
+  await time.until(session.send('And now?').answer)
+  const { next } = await session.messages({ limit: 1 })
+  const cursors = [next, (await session.info()).head]
+  for await (const { type, cursor, ...event } of session.events({ from: 'start' })) {
+    if (type === 'live') break
+    if ('turn' in event && event.turn === 2) cursors.push(cursor)
+  }
+  job.finish('file 7')
+  await kit.rest(time)
+  expect(cursors.length).toBeGreaterThan(2)
+  for (const from of [...cursors, 'turn'] as const) {
+    const ends: unknown[] = []
+    for await (const event of session.events({ from })) {
+      if (event.type === 'call' && event.call.task === 'settled') ends.push(event.call.result)
+      if (event.type === 'live') break
+    }
+    // The newest turn is that of the wake, which begins with the record of the end.
+    expect(ends).toEqual([{ type: 'ok', content: [{ type: 'text', text: 'file 7' }] }])
+  }
+})
+
 test('a session that is read from its middle shows a task of an earlier turn', async () => {
   const job = createJob()
   const { time, agent } = createWorld(job)

@@ -383,7 +383,7 @@ interface OwnReading {
 }
 
 function readFrom(stream: SessionStream, from: EventCursor): OwnReading {
-  return { projection: stream.projectFrom(from), from, isResumed: false }
+  return { projection: stream.projectAt(from), from, isResumed: false }
 }
 
 function startNow(stream: SessionStream): OwnReading {

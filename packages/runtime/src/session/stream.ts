@@ -1,7 +1,7 @@
 // The stream of one open session, for all its readers in this process: records in order, with live pieces of the running
 // answer in their place among them. Each record is projected once, at the edge; readers share the events.
 import type { EventCursor, LiveFrame, ProjectionOptions, RecordEvents, SessionEvent } from '@baton/core/internal'
-import { BatonError, readStart, SessionProjection } from '@baton/core/internal'
+import { BatonError, readSince, readStart, SessionProjection } from '@baton/core/internal'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
 import type { IndexSizes } from './message-index.ts'
@@ -230,6 +230,12 @@ export class SessionStream {
   projectNow(): SessionProjection {
     const { state, history } = this.#init
     return new SessionProjection({ ...this.#projectionOptions(), start: readStart(state(), history()) })
+  }
+
+  /** A projection that reads the log for a reader at a cursor. */
+  projectAt(cursor: EventCursor): SessionProjection {
+    const since = readSince(cursor, this.#init.history())
+    return new SessionProjection({ ...this.#projectionOptions(), since })
   }
 
   /** A projection that reads the log, from the record that began the cursor's turn. */
