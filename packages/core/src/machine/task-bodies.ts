@@ -1,8 +1,8 @@
 // Tasks with their texts: arguments, questions, and outcomes until a model has read them. State has only their sizes.
 import type { JsonObject } from '../json.ts'
 import type { FactOf } from './fact.ts'
-import type { AskedQuestion, OpenBody, OpenCall, SettledCall } from './step-messages.ts'
-import { answerIn } from './step-messages.ts'
+import type { AskedQuestion, OpenBody, OpenCall, SettledCall } from './render.ts'
+import { answerIn } from './render.ts'
 import { renderSettlement, text } from './render.ts'
 import { RULES } from './spec.ts'
 
