@@ -61,9 +61,11 @@ export class CallViews {
     }
   }
 
-  /** Clears the calls at the start of a turn: all earlier ones but tasks have settled. */
+  /** Clears the calls at the start of a turn: all earlier ones but tasks, and calls below them, have settled. */
   clear(): void {
-    const tasks = [...(this.#known?.views.values() ?? [])].filter(({ task }) => task === 'running')
+    const views = this.#known?.views
+    const isTask = (callId = ''): boolean => views?.get(callId)?.task === 'running'
+    const tasks = [...(views?.values() ?? [])].filter(({ callId, path }) => isTask(callId) || isTask(path?.[0]?.callId))
     const notes = this.#known?.notes
     this.#known = undefined
     this.hasChanged = false
@@ -305,8 +307,10 @@ export function readKnownCalls(state: State, { history, relayed, ...place }: Kno
   })
   const tasks = readKnownTasks(state, history)
   if (relayed.length === 0) return tasks.length === 0 ? own : [...keepOpen(own, tasks), ...tasks]
+  const callers = new Map([...own, ...tasks].map(({ view }) => [view.callId, view]))
   const below = relayed.flatMap((request): readonly KnownCall[] => {
-    const view = viewRelayed(place, request, showRequest(request))
+    const caller = callers.get(request.via)
+    const view = caller && viewRelayed(caller, request, showRequest(request))
     const one = findRelayed(state, request.id)
     if (!view || !one) return []
     const known = one.call
