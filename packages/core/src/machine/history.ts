@@ -349,7 +349,7 @@ export function foldFact(content: HistoryContent, fact: Fact, pos: number): void
       break
     case 'call-settled':
       if (fact.via !== undefined) break
-      if (fact.task) beginTask(content.tasks, content.open, { callId: fact.callId, since: content.lastTurn?.pos ?? 0 })
+      if (fact.task) beginTask(content.tasks, content.open, placeTask(content, fact.callId))
       content.open?.settlements.set(fact.callId, addTold(content.tasks, readSettled(fact), fact.told))
       break
     case 'task-settled':
@@ -372,6 +372,11 @@ export function foldFact(content: HistoryContent, fact: Fact, pos: number): void
     default:
       foldEdit(content, fact)
   }
+}
+
+/** The step of the call gets the next entry. */
+function placeTask({ entries, lastTurn }: HistoryContent, callId: string): Parameters<typeof beginTask>[2] {
+  return { callId, since: lastTurn?.pos ?? 0, entry: (entries.at(-1)?.entry ?? 0) + 1 }
 }
 
 function readSettled({ settlement, provenance, detail }: FactOf<'call-settled' | 'task-settled'>): SettledCall {
@@ -411,7 +416,7 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
       break
     case 'history-rewound': {
       if (fact.index.length === 0) content.untrustedLeft = []
-      forgetTasks(content.tasks, fact.exchange)
+      forgetTasks(content.tasks, fact)
       const known = [...(content.left ?? []), ...content.entries]
       content.entries = fact.index.flatMap(
         ({ entry, role }) => known.findLast((one) => one.entry === entry && one.role === role) ?? [],

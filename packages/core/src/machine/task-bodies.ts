@@ -5,12 +5,15 @@ import type { AskedQuestion, OpenBody, OpenCall, SettledCall } from './step-mess
 import { answerIn } from './step-messages.ts'
 import { renderSettlement, text } from './render.ts'
 import { RULES } from './spec.ts'
+import type { Rewound } from './step-place.ts'
+import { isRemoved } from './step-place.ts'
 
 export interface TaskBody {
   readonly callId: string
   readonly name: string
   readonly step: number
   readonly exchange: number
+  readonly entry?: number
   /** JSON text, as edited by a person if one did. */
   readonly arguments: string
   readonly isEdited?: true
@@ -27,11 +30,11 @@ export interface TaskBody {
 
 type Tasks = Map<string, TaskBody>
 
-interface BegunTask extends Pick<TaskBody, 'callId' | 'since'> {}
+interface BegunTask extends Required<Pick<TaskBody, 'callId' | 'since' | 'entry'>> {}
 interface EndedTask extends Required<Pick<TaskBody, 'callId' | 'ended' | 'endedPos'>> {}
 
 /** Keeps the call of the open step, which a receipt settles. */
-export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since }: BegunTask): void {
+export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since, entry }: BegunTask): void {
   const part = open?.parts.find((one) => one.type === 'call' && one.callId === callId)
   if (!open || part?.type !== 'call') return
   const about = open.described.find((one) => one.callId === callId)?.about
@@ -42,6 +45,7 @@ export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since }
     name: part.name,
     step: open.step,
     exchange: open.exchange,
+    entry,
     arguments: edited ?? part.arguments,
     ...(edited !== undefined && { isEdited: true }),
     ...(about && { about }),
@@ -83,9 +87,9 @@ export function endTask(tasks: Tasks, { callId, ended, endedPos }: EndedTask): v
   for (const { callId: oldest } of all.slice(0, Math.max(0, all.length - RULES.endedTasks))) tasks.delete(oldest)
 }
 
-/** Open tasks of the removed exchanges were ended before. */
-export function forgetTasks(tasks: Tasks, exchange: number): void {
-  for (const task of tasks.values()) if (task.ended && task.exchange >= exchange) tasks.delete(task.callId)
+/** Open tasks of removed steps were ended before. */
+export function forgetTasks(tasks: Tasks, rewound: Rewound): void {
+  for (const task of tasks.values()) if (task.ended && isRemoved(task, rewound)) tasks.delete(task.callId)
 }
 
 export function openTask(tasks: ReadonlyMap<string, TaskBody>, callId: string): OpenCall | undefined {

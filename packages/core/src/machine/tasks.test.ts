@@ -29,6 +29,8 @@ const wait = (more: object = {}, seconds = 60) => ({
 })
 const read = (task: string) => ({ name: 'tasks.read', operation: { type: 'read' as const, task } })
 const cancel = (task: string) => ({ name: 'tasks.cancel', operation: { type: 'cancel' as const, task } })
+const delegated = () =>
+  begin('research', { delegate: { agent: 'helper', task: [{ type: 'text', text: 'Find it.' }], acts: true } })
 const LIST = { name: 'tasks.list', operation: { type: 'list' as const } }
 const T = 'call_1_0'
 const WAKE = `baton.task.${T}`
@@ -430,6 +432,42 @@ describe('people', () => {
     expect(earlier.state.tasks).toHaveLength(1)
   })
 
+  test('rewind to a later message of the same turn, and a task of a call before it goes on', () => {
+    const session = opened()
+      .says({ calls: [begin('index'), 'read'] })
+      .user('And the weather?', { delivery: 'steer' })
+      .returns('call_1_1')
+      .says({ calls: [begin('export')] })
+      .says('Sunny')
+    session.send({ type: 'rewind', inputId: 'r', exchange: 1, fromEntry: 3, again: false })
+    expect(session.state.tasks).toMatchObject([{ callId: T, name: 'index' }])
+    expect(session.logged('task-settled').map(({ callId }) => callId)).toEqual(['call_2_0'])
+    session.restart().returns(T, 'x')
+    expect(session.told().at(-1)).toContain('[Task]')
+    session.says({ calls: [read(T)] })
+    expect(session.told().at(-1)).toContain('has ended')
+  })
+
+  test('rewind to a later message of the same turn, and the ended task of a call before it can still be read', () => {
+    const session = opened()
+      .says({ calls: [begin('index'), 'read'] })
+      .returns(T, 'file 7')
+      .user('And the weather?', { delivery: 'steer' })
+      .returns('call_1_1')
+      .says('Sunny')
+    session.send({ type: 'rewind', inputId: 'r', exchange: 1, fromEntry: 3, again: false })
+    session.user('What is in it?').says({ calls: [read(T)] })
+    expect(session.told().at(-1)).toContain('file 7')
+  })
+
+  test('cancel a delegated call in the background: a second cancel is over, while its agent still stops', () => {
+    const session = opened()
+      .says({ calls: [delegated()] })
+      .says('It is on its way.')
+    expect(session.send(kill).factTypes()).toContain('child-ending')
+    expect(session.refusal(kill)).toBe('call_over')
+  })
+
   test('nobody outside may use the id of a wake', () => {
     const parts = [{ type: 'text', text: 'hi' }] as const
     expect(exporting().refusal({ type: 'user-input', inputId: WAKE, parts })).toBe('illegal_input')
@@ -475,6 +513,13 @@ test('wake: note tells it with the next input', () => {
     `user: The tool "slow" (${T}) has ended in the background: "x"`,
     'user: hi',
   ])
+})
+
+test('agents in the background run at the same time, and leave room for one that the turn waits for', () => {
+  const session = opened()
+    .says({ calls: [delegated(), delegated()] })
+    .says({ calls: [{ ...delegated(), background: false }] })
+  expect(session.state.children.map(({ phase }) => phase)).toEqual(['opening', 'opening', 'opening'])
 })
 
 test('more tasks than limits.tasks are denied, and a tool that runs alone is never in the background', () => {
