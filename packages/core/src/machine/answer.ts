@@ -518,6 +518,7 @@ function makeProposal(
     proposal.background = { wake: tool?.wake ?? 'turn' }
   if (check.operation && tool?.runs === 'machine') proposal.operation = check.operation
   if (check.repairs) proposal.repairs = check.repairs
+  if (check.chooses && proposal.runs === 'client') proposal.chooses = true
   if (provenance) proposal.provenance = provenance
   if (check.about) proposal.about = check.about
   return proposal

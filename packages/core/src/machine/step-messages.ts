@@ -40,8 +40,8 @@ export interface PlainOpenBody {
   readonly parts: readonly AssistantPart[]
   /** See `AssistantMessage.rebased`. */
   readonly rebased: boolean
-  /** The calls of the step that have a description or a provenance. */
-  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer'>[]
+  /** The calls of the step that have a description, a provenance or a choice. */
+  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer' | 'chooses'>[]
 }
 
 /** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
@@ -58,12 +58,13 @@ export function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
 }
 
 export function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
-  const described = calls.filter(({ about, provenance }) => about || provenance)
-  return described.map(({ callId, about, provenance, answer }) => ({
+  const described = calls.filter(({ about, provenance, chooses }) => about || provenance || chooses)
+  return described.map(({ callId, about, provenance, answer, chooses }) => ({
     callId,
     ...(about && { about }),
     ...(provenance && { provenance }),
     ...(answer && { answer }),
+    ...(chooses && { chooses }),
   }))
 }
 

@@ -1,5 +1,6 @@
 // Tasks with their texts: arguments, questions, and outcomes until a model has read them. State has only their sizes.
 import type { JsonObject } from '../json.ts'
+import { isJsonObject, parseJson } from '../json.ts'
 import type { FactOf } from './fact.ts'
 import type { AskedQuestion, OpenBody, OpenCall, SettledCall } from './step-messages.ts'
 import { answerIn } from './step-messages.ts'
@@ -28,6 +29,18 @@ export interface TaskBody {
   readonly endedPos?: number
 }
 
+/** Argument of a call: it runs in the background. */
+export const BACKGROUND_FLAG = 'run_in_background'
+
+/** The arguments that a tool gets, from the text of its call. */
+export function readGiven(text: string, chooses?: true): string {
+  if (!chooses) return text
+  const parsed = parseJson(text)
+  if (!parsed.ok || !isJsonObject(parsed.value)) return text
+  const { [BACKGROUND_FLAG]: _, ...given } = parsed.value
+  return JSON.stringify(given)
+}
+
 type Tasks = Map<string, TaskBody>
 
 interface BegunTask extends Required<Pick<TaskBody, 'callId' | 'since' | 'entry'>> {}
@@ -37,7 +50,7 @@ interface EndedTask extends Required<Pick<TaskBody, 'callId' | 'ended' | 'endedP
 export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since, entry }: BegunTask): void {
   const part = open?.parts.find((one) => one.type === 'call' && one.callId === callId)
   if (!open || part?.type !== 'call') return
-  const about = open.described.find((one) => one.callId === callId)?.about
+  const { about, chooses } = open.described.find((one) => one.callId === callId) ?? {}
   const edited = open.edited.get(callId)
   const questions = [...open.questions.values()].filter((asked) => asked.callId === callId)
   tasks.set(callId, {
@@ -46,7 +59,7 @@ export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since, 
     step: open.step,
     exchange: open.exchange,
     entry,
-    arguments: edited ?? part.arguments,
+    arguments: edited ?? readGiven(part.arguments, chooses),
     ...(edited !== undefined && { isEdited: true }),
     ...(about && { about }),
     questions,
