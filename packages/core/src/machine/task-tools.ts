@@ -98,15 +98,30 @@ function findNews({ endedTasks }: State, tasks: readonly string[] | undefined): 
   return endedTasks.filter(({ callId, news }) => (tasks ? tasks.includes(callId) : news !== 'told'))
 }
 
+/** Outcomes that fit into one result, and at least the first. */
+function takeFitting(news: readonly EndedTask[], most: number): readonly EndedTask[] {
+  let chars = 0
+  return news.filter((ended, index) => {
+    if (index > 0 && chars + ended.chars > most) return false
+    chars += ended.chars
+    return true
+  })
+}
+
 /** Also called when its time has passed. A queued input about an end that it reports is withdrawn. */
 export function endWait(draft: Draft, call: Call): void {
   const { operation } = call
   if (operation?.type !== 'wait') return
-  const { state } = draft
+  const { spec, state } = draft
   const running = openTasks(state).filter((task) => waitsFor(call, task.callId))
-  const told = findNews(state, operation.tasks).map(({ callId }) => callId)
-  const words = { running: running.map((task) => describeOpen(state, task)) }
-  const empty = told.length + running.length === 0 ? { note: 'No task is open.' } : {}
+  const news = findNews(state, operation.tasks)
+  const told = takeFitting(news, spec.limits.resultChars).map(({ callId }) => callId)
+  const left = news.flatMap(({ callId }) => (told.includes(callId) ? [] : [callId]))
+  const words = {
+    running: running.map((task) => describeOpen(state, task)),
+    ...(left.length > 0 && { ended: left, note: 'Read the outcomes of the ended ones with tasks.read.' }),
+  }
+  const empty = news.length + running.length === 0 ? { note: 'No task is open.' } : {}
   tell(draft, call, { content: { ...words, ...empty }, told })
 }
 

@@ -376,6 +376,19 @@ describe('tools for tasks', () => {
   })
 })
 
+test('a wait says no more than one result may have, and names the tasks whose outcomes are to be read', () => {
+  const session = opened({ limits: { resultChars: 1000 } })
+    .says({ calls: [begin('export'), begin('index')] })
+    .says({ calls: [wait({ all: true })] })
+  session.returns(T, 'a'.repeat(800)).returns('call_1_1', 'b'.repeat(800))
+  const told = session.told().join(' ')
+  expect(told).toContain('a'.repeat(800))
+  expect(told).not.toContain('bbb')
+  expect(told).toContain('"ended":["call_1_1"],"note":"Read the outcomes of the ended ones with tasks.read."')
+  session.says({ calls: [read('call_1_1')] })
+  expect(session.told().at(-1)).toContain('b'.repeat(800))
+})
+
 describe('people', () => {
   const kill = { type: 'cancel-call', callId: T, principal: 'ann' } as const
 
