@@ -542,6 +542,8 @@ test('more tasks than limits.tasks are denied, and a tool that runs alone is nev
   )
   const alone = new TestSession({ tools: [serverTool('alone', { parallel: false })] }).user('go')
   expect(alone.says({ calls: [begin('alone')] }).state.tasks).toEqual([])
+  const full = new TestSession({ tools: [serverTool('alone', { parallel: false })], limits: { tasks: 0 } }).user('go')
+  expect(full.says({ calls: [begin('alone')] }).owes()).toContain('run-tool:call_1_0:1')
 })
 
 test('a tool with onInterrupt: background goes on as a task once the next input waits, and its end wakes', () => {
