@@ -286,8 +286,8 @@ const ROWS: readonly Row[] = [
   [
     'the end of the former turn is told with the newer one',
     `${SESSION}/reader.ts`,
-    'told.filter((event, index) => index > former || isQuestion(event))',
-    'told',
+    'isOwn(event) && (index > former || isQuestion(event))',
+    'true',
     `${SESSION}/stream.test.ts`,
   ],
   [

@@ -73,7 +73,9 @@ export async function waitForTurns(
  */
 export function hasRunningWork(state: State): boolean {
   const { turn, step } = state
-  return turn !== null || detachedCalls(state).length > 0 || (step?.calls ?? []).some(({ state }) => state === 'started')
+  return (
+    turn !== null || detachedCalls(state).length > 0 || (step?.calls ?? []).some(({ state }) => state === 'started')
+  )
 }
 
 /** Microtasks to wait before starting a system timer; an in-memory store has finished by then. */

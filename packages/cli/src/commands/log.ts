@@ -50,8 +50,7 @@ async function log(words: readonly string[], terminal: Console): Promise<number>
     if (records.length === 0) throw noSession(session, nameOfStore(location))
     const logs = [records, ...(values.children ? await readChildren(store, session) : [])]
     for (const log of logs)
-      if (values.json)
-        for (const fact of canonicalLog(log)) terminal.write(`${escapeControls(JSON.stringify(fact))}\n`)
+      if (values.json) for (const fact of canonicalLog(log)) terminal.write(`${escapeControls(JSON.stringify(fact))}\n`)
       else writeLines(log, terminal)
   } finally {
     await store.close()
@@ -66,7 +65,10 @@ async function readLog(store: Pick<Store, 'read'>, session: string): Promise<rea
 }
 
 /** Logs of the sessions below, in the order in which they began. */
-async function readChildren(store: Pick<Store, 'read' | 'children'>, root: string): Promise<readonly (readonly SessionRecord[])[]> {
+async function readChildren(
+  store: Pick<Store, 'read' | 'children'>,
+  root: string,
+): Promise<readonly (readonly SessionRecord[])[]> {
   const logs: (readonly SessionRecord[])[] = []
   for await (const { session } of store.children(root)) logs.push(await readLog(store, session))
   const beginOf = ([first]: readonly SessionRecord[]): number => first?.wallMs ?? first?.nowMs ?? Infinity

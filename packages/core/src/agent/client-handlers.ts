@@ -1,7 +1,7 @@
 // Handlers with which a program runs an agent's client tools, typed by those tools.
 import type { JsonValue } from '../json.ts'
 import type { IgnoreReason } from '../machine/fact.ts'
-import type { OpenCall } from '../machine/step-messages.ts'
+import type { OpenCall } from '../machine/render.ts'
 import type { Accepted, Outcome } from '../machine/input.ts'
 import type { ToolResult } from './result-type.ts'
 import type { KnownAgent, KnownTool } from './typed-calls.ts'

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
 import type { MessageId } from '../events/session-event.ts'
-import type { OpenCall } from '../machine/step-messages.ts'
+import type { OpenCall } from '../machine/render.ts'
 import type { Accepted, ClientReport, Refused, UserCommand } from '../machine/input.ts'
 import type { Phase } from '../machine/state.ts'
 import { EffectClass } from '../machine/values.ts'

@@ -23,7 +23,8 @@ export function advance(draft: Draft): void {
     if (draft.state.phase === 'stopped') return
     scheduleCalls(draft)
     if (draft.state.tasks.length > 0) scheduleTasks(draft)
-    if (draft.state.endedTasks.length > 0 || draft.state.step) settleWaits(draft)
+    if (draft.state.endedTasks.length > 0 || draft.state.step?.calls.some(({ operation }) => operation))
+      settleWaits(draft)
     if (draft.state.relayed.length > 0) offerRelayed(draft)
     if (draft.state.step?.orphaned) endOrphans(draft)
     closeStep(draft)

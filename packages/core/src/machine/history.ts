@@ -3,8 +3,8 @@ import type { AssistantPart, CallPart, MediaSource, StoredMessage, UserMessage }
 import { listUntrusted, readText } from '../messages.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fact.ts'
 import { isVisible, makeWhole, renderInputs, text } from './render.ts'
-import type { OpenBody, OpenCall, OpenQuestion, AskedQuestion, PlainOpenBody, SettledCall } from './step-messages.ts'
-import { answerIn, describeCalls, stepMessages } from './step-messages.ts'
+import type { OpenBody, OpenCall, OpenQuestion, AskedQuestion, PlainOpenBody, SettledCall } from './render.ts'
+import { answerIn, describeCalls, stepMessages } from './render.ts'
 import type { TaskBody } from './task-bodies.ts'
 import {
   addTold,
@@ -358,7 +358,7 @@ export function foldFact(content: HistoryContent, fact: Fact, pos: number): void
     case 'call-settled':
       if (fact.via !== undefined) break
       if (fact.task) beginTask(content.tasks, content.open, placeTask(content, fact.callId))
-      content.open?.settlements.set(fact.callId, addTold(content.tasks, readSettled(fact), fact.told))
+      content.open?.settlements.set(fact.callId, readTold(content, fact))
       break
     case 'task-settled':
       endTask(content.tasks, { callId: fact.callId, ended: readSettled(fact), endedPos: pos })
@@ -385,6 +385,11 @@ export function foldFact(content: HistoryContent, fact: Fact, pos: number): void
 /** The step of the call gets the next entry. */
 function placeTask({ entries, lastTurn }: HistoryContent, callId: string): Parameters<typeof beginTask>[2] {
   return { callId, since: lastTurn?.pos ?? 0, entry: (entries.at(-1)?.entry ?? 0) + 1 }
+}
+
+function readTold(content: HistoryContent, fact: FactOf<'call-settled'>): SettledCall {
+  const settled = readSettled(fact)
+  return fact.told ? addTold(content.tasks, settled, fact.told) : settled
 }
 
 function readSettled({ settlement, provenance, detail }: FactOf<'call-settled' | 'task-settled'>): SettledCall {

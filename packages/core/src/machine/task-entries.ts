@@ -1,6 +1,6 @@
 // Entries of tasks in a state: the fold of their beginning and their end. A task is a call that a receipt settled for its step.
 import type { FactOf } from './fact.ts'
-import { countChars, measureLong, measureMedia } from './size.ts'
+import { measureSettled, SETTLED_CHARS } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, EndedTask, QueuedInput, State, Task } from './state.ts'
 import { findTask } from './state.ts'
@@ -59,25 +59,6 @@ export function taskSettled(state: State, fact: FactOf<'task-settled'>): State {
     ...state,
     tasks: state.tasks.filter((one) => one !== task),
     endedTasks: [...state.endedTasks, ended].slice(-RULES.endedTasks),
-  }
-}
-
-/** Characters reserved for the text that the model gets if a settlement has none. */
-const SETTLED_CHARS = 50
-
-/** The size of a settlement in a request. */
-export function measureSettled({
-  settlement,
-  detail = '',
-}: Pick<FactOf<'task-settled'>, 'settlement' | 'detail'>): Pick<EndedTask, 'chars' | 'longChars' | 'media'> {
-  const isOk = settlement.type === 'ok'
-  const media = isOk ? measureMedia(settlement.content) : undefined
-  const longChars = isOk ? measureLong(settlement.content) : undefined
-  const said = 'message' in settlement ? (settlement.message?.length ?? SETTLED_CHARS) : SETTLED_CHARS
-  return {
-    chars: (isOk ? countChars(settlement.content) : said) + detail.length,
-    ...(media && { media }),
-    ...(longChars !== undefined && { longChars }),
   }
 }
 

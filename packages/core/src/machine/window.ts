@@ -305,11 +305,12 @@ function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
     ...(media && { media }),
   }))
   const entering = state.queue.filter((item) => entered.has(item.inputId))
-  const next = noteNews(state, tasksOf(entered), 'told')
+  const hasTasks = entering.some(({ type }) => type === 'task')
+  const next = hasTasks ? noteNews(state, tasksOf(entered), 'told') : state
   return withEntries(
     {
       ...next,
-      wakes: countWakes(state, entering),
+      wakes: hasTasks ? countWakes(state, entering) : state.wakes,
       turn: state.turn && { ...state.turn, asks: state.turn.asks || asks },
       queue: state.queue.filter((item) => !entered.has(item.inputId)),
       notes: state.notes.filter((note) => !told.has(note.note)),

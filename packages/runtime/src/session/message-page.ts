@@ -99,7 +99,23 @@ async function readRun(engine: ReadEngine, { from, sections }: Run): Promise<rea
     if (record) takeAll(conversation, projection, only(record, changesMessages))
   }
   const ids = new Set(sections.flatMap(listMessages))
-  return conversation.messages().filter(({ id }) => ids.has(id))
+  const list = (): readonly ChatMessage[] => conversation.messages().filter(({ id }) => ids.has(id))
+  const tasks = new Set(list().flatMap(listTasks))
+  // Calls in the background may end in later turns.
+  if (tasks.size > 0)
+    for await (const record of stream.records(to + 1)) {
+      const own = only(record, (fact) => 'callId' in fact && tasks.has(fact.callId))
+      if (own.facts.length > 0) takeAll(conversation, projection, own)
+      for (const fact of own.facts) if (fact.type === 'task-settled') tasks.delete(fact.callId)
+      if (tasks.size === 0) break
+    }
+  return list()
+}
+
+/** Ids of the calls of a message that run in the background. */
+function listTasks(message: ChatMessage): readonly string[] {
+  if (message.role !== 'assistant') return []
+  return message.steps.flatMap(({ calls }) => calls.flatMap(({ task, callId }) => (task === 'running' ? [callId] : [])))
 }
 
 function takeAll(conversation: Conversation, projection: SessionProjection, record: SessionRecord): void {

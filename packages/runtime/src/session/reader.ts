@@ -12,7 +12,7 @@ import type {
   SessionProjection,
 } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
-import type { Fact, SessionRecord } from '@baton/core/machine'
+import type { SessionRecord } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import type { SessionStream, StreamReader } from './stream.ts'
 
@@ -304,7 +304,8 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       const { since, read = 0 } = from
       // Such a cursor belongs to a reading that began with this turn. A device gets all of the record.
       const beginsTurn = since === pos && !this.#init.delivery
-      const kept = beginsTurn ? dropFormerTurn(told, facts) : told
+      const begun = facts.findLast((fact) => fact.type === 'turn-started')?.turn ?? 0
+      const kept = beginsTurn ? dropFormerTurn(told, begun) : told
       this.#pushAll(kept.filter(({ cursor }) => cursor.read === undefined || cursor.read > read))
     }
     if (this.#own !== own) return
@@ -399,11 +400,11 @@ function resume(own: OwnReading): void {
 }
 
 /** A queued message begins its turn in the record that ends the previous one; that end belongs to the older turn. */
-function dropFormerTurn(told: readonly SessionEvent[], facts: readonly Fact[]): readonly SessionEvent[] {
-  const begun = facts.findLast((fact) => fact.type === 'turn-started')?.turn ?? 0
+function dropFormerTurn(told: readonly SessionEvent[], begun: number): readonly SessionEvent[] {
   const former = told.findLastIndex((event) => event.type === 'turn-finished' && event.turn < begun)
   const isQuestion = (event: SessionEvent): boolean => event.type === 'message-added' && event.message.role === 'user'
-  return told.filter((event, index) => index > former || isQuestion(event))
+  const isOwn = (one: SessionEvent): boolean => ('step' in one ? one.message === `t${begun}` : true)
+  return told.filter((event, index) => isOwn(event) && (index > former || isQuestion(event)))
 }
 
 const END = { done: true, value: undefined } as const

@@ -2,7 +2,14 @@
 // same as one that stayed. No event is sent twice or left out.
 import type { EventCursor, LiveFrame, SessionEvent } from '@baton/core/internal'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { Conversation, readStart, readText, SESSION_EVENT_SCHEMA, SessionProjection } from '@baton/core/internal'
+import {
+  Conversation,
+  readSince,
+  readStart,
+  readText,
+  SESSION_EVENT_SCHEMA,
+  SessionProjection,
+} from '@baton/core/internal'
 import type { Fact, History, Limits, SessionRecord, State } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
@@ -110,6 +117,7 @@ test('the conversation that events make has the texts and results of the log', (
     const wrong = results.filter(({ callId, isError }) => {
       const call = calls.get(callId)
       if (refusedCalls.includes(callId)) return call !== undefined // taken back with its step
+      if (call?.task) return isError // the model has its receipt
       // For the model, a tool that continues in the background is not an error.
       const failed = call?.result?.type !== 'ok' && !(call?.result?.type === 'cancelled' && call.result.detached)
       return call?.status !== 'settled' || failed !== isError
@@ -303,6 +311,9 @@ function resume(
   const events: SessionEvent[] = []
   let written: { readonly attempt: number; text: string; reasoning: string } | undefined
   let isResumed = false
+  const history = createHistory()
+  for (const item of items.slice(0, backAt)) if (item.type === 'record') history.fold(item.record)
+  const since = readSince(cursor, history) ?? 0
   const takeUp = (): void => {
     if (!isResumed) projection.resume(cursor)
     isResumed = true
@@ -311,7 +322,7 @@ function resume(
     if (item.type === 'record') {
       const { record } = item
       if (record.pos >= cursor.pos) takeUp()
-      if (record.pos >= (cursor.since ?? 0)) {
+      if (record.pos >= since) {
         const told = projection.takeRecord(record).read(delivery)
         if (record.pos >= cursor.pos) events.push(...told.slice(record.pos === cursor.pos ? (cursor.read ?? 0) : 0))
       }
