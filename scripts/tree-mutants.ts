@@ -170,8 +170,8 @@ export const TREE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a rewind leaves the wake of a removed task in the queue',
     file: `${MACHINE}/task-tools.ts`,
-    from: 'if (of >= exchange && queue.some',
-    to: 'if (of > exchange && queue.some',
+    from: 'if (isRemoved(ended, rewound) && queue.some',
+    to: 'if (!isRemoved(ended, rewound) && queue.some',
     test: { file: TASKS, name: 'rewind behind a task' },
   },
   {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
 import type { TaskOperation } from '../machine/values.ts'
+import { BACKGROUND_FLAG } from '../machine/task-bodies.ts'
 import { EffectClass, InterruptPolicy, WakePolicy } from '../machine/values.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import type { FieldIsNamed, FieldKind } from '../shape/known-fields.ts'
@@ -355,9 +356,6 @@ export function makeTool(init: AnyToolOptions): Tool {
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${why}` })
 }
-
-/** Argument of a call: it runs in the background. */
-export const BACKGROUND_FLAG = 'run_in_background'
 
 /** Adds the argument to a schema that a model is shown. @throws BatonError `invalid_tool` if the tool has one of that name */
 export function withFlag(name: string, schema: JsonObject): JsonObject {

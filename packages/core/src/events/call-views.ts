@@ -6,6 +6,7 @@ import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { Call, CallState, State, Task } from '../machine/state.ts'
 import { findChild, findRelayed, openTasks } from '../machine/state.ts'
+import { readGiven } from '../machine/task-bodies.ts'
 import type { ChildFact } from './child-views.ts'
 import {
   changeChild,
@@ -180,14 +181,14 @@ export function readAbout(about: JsonObject): CallAbout {
 }
 
 function createView(message: MessageId, step: number, proposal: CallProposal, text: string): CallView {
-  const { callId, name, runs, effect, provenance, about } = proposal
+  const { callId, name, runs, effect, provenance, about, chooses } = proposal
   return {
     callId,
     message,
     step,
     name,
     ...(about && readAbout(about)),
-    input: readInput(text),
+    input: readInput(readGiven(text, chooses)),
     runs: runs === 'client' ? runs : 'server',
     effect,
     ...(provenance && { provenance }),

@@ -392,6 +392,8 @@ export class SessionProjection {
   #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {
     const { turn, exchange, deadlineMs } = fact
     const message = nameAnswer(turn)
+    // The record that wakes the session also closes the child of the task.
+    if (this.#calls.hasChanged) this.#tellCalls()
     this.#calls.clear()
     this.#steps = undefined
     this.#since = record.pos

@@ -14,7 +14,7 @@ import { mayShrink, requestTokens, shrink } from './window.ts'
 import type { AnswerCheck, CallCheck, InputOf } from './input.ts'
 import { wellFormed } from './render.ts'
 import { hasMedia, leaveOutOldest, leaveOutRefused } from './left-out.ts'
-import type { RetrySpec, Spec } from './spec.ts'
+import type { RetrySpec, Spec, ToolSpec } from './spec.ts'
 import { RULES } from './spec.ts'
 import { countChars } from './size.ts'
 import { TEXT_SEPARATOR, closeStep, enterNotes, failTurn, finishTurn, leftOfWaitMs } from './turn.ts'
@@ -469,7 +469,7 @@ export function proposeCalls(
     const check = input.checks[index] ?? UNCHECKED
     const parsed = parseJson(part.arguments)
     const settlement = explainRefusal(draft, { part, parsed, index, tasks, check, attempt, finish: input.finish })
-    if (check.background && !settlement) tasks += 1
+    if (!settlement && runsAside(findTool(draft, part.name)?.tool, check)) tasks += 1
     const asks = check.asks === true && !settlement && recallDecision(draft.state, part.name, check) === undefined
     const callId = nameCall(draft.state.birth, attempt.step, index)
     return {
@@ -483,6 +483,11 @@ export function proposeCalls(
 /** The id of a step's nth call, starting at 0. */
 export function nameCall(birth: string, step: number, index: number): string {
   return `call_${birth === '' ? '' : `${birth}_`}${step}_${index}`
+}
+
+/** Whether a call runs in the background: never one that runs alone, or that the session itself runs. */
+function runsAside(tool: ToolSpec | undefined, { background }: Pick<CallCheck, 'background'>): boolean {
+  return background === true && tool?.parallel !== false && tool?.runs !== 'machine'
 }
 
 /** A call without a check must not start: it may need an approval. */
@@ -514,10 +519,10 @@ function makeProposal(
     if (check.asksEach) proposal.asksEach = check.asksEach
   }
   if (check.delegate && tool?.runs === 'child') proposal.delegate = check.delegate
-  if (check.background && proposal.parallel && tool?.runs !== 'machine')
-    proposal.background = { wake: tool?.wake ?? 'turn' }
+  if (runsAside(tool, check)) proposal.background = { wake: tool?.wake ?? 'turn' }
   if (check.operation && tool?.runs === 'machine') proposal.operation = check.operation
   if (check.repairs) proposal.repairs = check.repairs
+  if (check.chooses && proposal.runs === 'client') proposal.chooses = true
   if (provenance) proposal.provenance = provenance
   if (check.about) proposal.about = check.about
   return proposal
@@ -575,7 +580,7 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   const missing = findMissing(draft.spec, draft.state.turn?.done, part.name)
   if (missing.length > 0) return { type: 'denied', code: 'call_denied', message: describeMissing(part.name, missing) }
   if (check.denied !== undefined) return { type: 'denied', code: 'call_denied', message: check.denied }
-  const full = check.background ? explainNoTask(draft, asked.tasks) : undefined
+  const full = runsAside(findTool(draft, part.name)?.tool, check) ? explainNoTask(draft, asked.tasks) : undefined
   if (full) return full
   if (draft.state.remembered.length > 0 && recallDecision(draft.state, part.name, check) === 'deny')
     return {

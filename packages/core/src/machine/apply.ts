@@ -80,7 +80,7 @@ export function apply(state: State, fact: Fact): State {
     case 'inputs-left-out':
       return applyHistoryFact(state, fact)
     case 'history-rewound':
-      return forgetRewound(noteRewound(applyHistoryFact(state, fact), fact.exchange), fact.exchange)
+      return forgetRewound(noteRewound(applyHistoryFact(state, fact), fact), fact)
     default:
       return isCallFact(fact) ? applyCallFact(state, fact) : applyTreeFact(state, fact)
   }

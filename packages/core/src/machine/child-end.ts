@@ -5,6 +5,8 @@ import type { FactOf, Settlement } from './fact.ts'
 import { RULES } from './spec.ts'
 import type { Call, Child, Relayed } from './state.ts'
 import { findChild, findRelayed, isRoot } from './state.ts'
+import type { Rewound } from './step-place.ts'
+import { isRemoved } from './step-place.ts'
 
 /** The child is told to end; what it asks is withdrawn. Its call settles by what it reports, or at the end of its time. */
 export function endChild(draft: Draft, callId: string, reason: string): void {
@@ -15,9 +17,9 @@ export function endChild(draft: Draft, callId: string, reason: string): void {
   endRelayed(draft, callId)
 }
 
-/** Children of the exchanges that a rewind removes: no model learns of them. */
-export function endRewound(draft: Draft, exchange: number): void {
-  for (const child of draft.state.children) if (child.exchange >= exchange) endChild(draft, child.callId, 'rewind')
+/** Children whose calls a rewind removes: no model learns of them. */
+export function endRewound(draft: Draft, rewound: Rewound): void {
+  for (const child of draft.state.children) if (isRemoved(child, rewound)) endChild(draft, child.callId, 'rewind')
 }
 
 /** Nothing is called undone that may have been done: the child has not said how it ended. */

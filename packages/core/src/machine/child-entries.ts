@@ -2,6 +2,8 @@
 import type { FactOf } from './fact.ts'
 import type { Call, Child, State } from './state.ts'
 import { canAsk, findCall, findChild, isTask } from './state.ts'
+import type { Rewound } from './step-place.ts'
+import { isRemoved, nextPlace, placeOf } from './step-place.ts'
 import { changeTask } from './task-entries.ts'
 import type { Spent } from './tree-values.ts'
 import { NOTHING_SPENT } from './tree-values.ts'
@@ -102,7 +104,7 @@ export function begun(state: State, fact: FactOf<'child-begun'>): State {
     told: pos,
     birth: '',
     turn: place?.turn ?? turn?.turn ?? 0,
-    exchange: place?.exchange ?? step?.exchange ?? 0,
+    ...(place ? placeOf(place) : nextPlace(state)),
     spent: NOTHING_SPENT,
     acted: false,
     waits: false,
@@ -171,9 +173,9 @@ export function noteTold(state: State, callId?: string): State {
   return { ...state, children }
 }
 
-/** The model of a removed exchange learns of nothing. */
-export function noteRewound(state: State, exchange: number): State {
-  if (!state.children.some((child) => child.exchange >= exchange)) return state
-  const children = state.children.map((child) => (child.exchange >= exchange ? { ...child, isRewound: true } : child))
+/** No model learns of a child whose call was removed. */
+export function noteRewound(state: State, rewound: Rewound): State {
+  if (!state.children.some((child) => isRemoved(child, rewound))) return state
+  const children = state.children.map((child) => (isRemoved(child, rewound) ? { ...child, isRewound: true } : child))
   return { ...state, children }
 }

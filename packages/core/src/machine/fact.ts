@@ -109,6 +109,8 @@ export const CallProposal = s.fields({
   operation: s.optional(TaskOperation),
   /** Repairs of its text before it was parsed, such as `trailing-comma`; absent if there were none. */
   repairs: s.optional(s.list(s.text)),
+  /** For a client's call: its text says by an argument whether it runs in the background. The client does not get that argument. */
+  chooses: s.optional(s.word(true)),
   /** Only in older records, instead of `asks`. */
   tokenHash: s.optional(s.text),
 })

@@ -1,5 +1,4 @@
 // The history with its bodies, folded from records: turns a range of entries into messages. State has only the index.
-import type { JsonObject } from '../json.ts'
 import type { AssistantPart, CallPart, MediaSource, StoredMessage, UserMessage } from '../messages.ts'
 import { listUntrusted, readText } from '../messages.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fact.ts'
@@ -7,7 +6,16 @@ import { isVisible, makeWhole, renderInputs, text } from './render.ts'
 import type { OpenBody, OpenCall, OpenQuestion, AskedQuestion, PlainOpenBody, SettledCall } from './render.ts'
 import { answerIn, describeCalls, stepMessages } from './render.ts'
 import type { TaskBody } from './task-bodies.ts'
-import { addTold, beginTask, editTask, endTask, forgetTasks, noteTaskQuestion, openTask } from './task-bodies.ts'
+import {
+  addTold,
+  beginTask,
+  editTask,
+  endTask,
+  forgetTasks,
+  noteTaskQuestion,
+  openTask,
+  readGiven,
+} from './task-bodies.ts'
 import type { IndexEntry, PlanEntry } from './values.ts'
 import type { RelayedRequest } from './relayed-entries.ts'
 import { decideRelayed, findRelayedCall, foldRelayed } from './relayed-entries.ts'
@@ -98,7 +106,7 @@ export function createHistory(options: HistoryOptions = {}): History {
 
 interface Described {
   readonly part: CallPart
-  readonly about: JsonObject | undefined
+  readonly described: OpenBody['described'][number] | undefined
 }
 
 class FoldedHistory implements History {
@@ -134,16 +142,16 @@ class FoldedHistory implements History {
     if (task) return task
     if (!open) return this.#content.relayed.size === 0 ? undefined : findRelayedCall(this.#content.relayed, callId)
     if (this.#openCalls?.of !== open.parts) {
-      const about = new Map(open.described.map((call) => [call.callId, call.about]))
+      const described = new Map(open.described.map((call) => [call.callId, call]))
       const calls = open.parts.filter((part) => part.type === 'call')
-      const byId = new Map(calls.map((part) => [part.callId, { part, about: about.get(part.callId) }]))
+      const byId = new Map(calls.map((part) => [part.callId, { part, described: described.get(part.callId) }]))
       this.#openCalls = { of: open.parts, byId }
     }
     const call = this.#openCalls.byId.get(callId)
     if (!call) return this.#content.relayed.size === 0 ? undefined : findRelayedCall(this.#content.relayed, callId)
-    const { part, about } = call
+    const { part, described: { about, chooses } = {} } = call
     const settled = open.settlements.has(callId)
-    const given = open.edited.get(callId) ?? part.arguments
+    const given = open.edited.get(callId) ?? readGiven(part.arguments, chooses)
     return { callId, name: part.name, arguments: given, settled, ...(about && { about }) }
   }
 
@@ -349,7 +357,7 @@ export function foldFact(content: HistoryContent, fact: Fact, pos: number): void
       break
     case 'call-settled':
       if (fact.via !== undefined) break
-      if (fact.task) beginTask(content.tasks, content.open, { callId: fact.callId, since: content.lastTurn?.pos ?? 0 })
+      if (fact.task) beginTask(content.tasks, content.open, placeTask(content, fact.callId))
       content.open?.settlements.set(fact.callId, readTold(content, fact))
       break
     case 'task-settled':
@@ -372,6 +380,11 @@ export function foldFact(content: HistoryContent, fact: Fact, pos: number): void
     default:
       foldEdit(content, fact)
   }
+}
+
+/** The step of the call gets the next entry. */
+function placeTask({ entries, lastTurn }: HistoryContent, callId: string): Parameters<typeof beginTask>[2] {
+  return { callId, since: lastTurn?.pos ?? 0, entry: (entries.at(-1)?.entry ?? 0) + 1 }
 }
 
 function readTold(content: HistoryContent, fact: FactOf<'call-settled'>): SettledCall {
@@ -416,7 +429,7 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
       break
     case 'history-rewound': {
       if (fact.index.length === 0) content.untrustedLeft = []
-      forgetTasks(content.tasks, fact.exchange)
+      forgetTasks(content.tasks, fact)
       const known = [...(content.left ?? []), ...content.entries]
       content.entries = fact.index.flatMap(
         ({ entry, role }) => known.findLast((one) => one.entry === entry && one.role === role) ?? [],

@@ -39,6 +39,8 @@ export interface CallCheck {
   readonly delegate?: Delegation
   /** It runs in the background. */
   readonly background?: true
+  /** Its text says by an argument whether it does; the argument is not the tool's. */
+  readonly chooses?: true
   /** For a tool for tasks; a call without it does not begin. */
   readonly operation?: TaskOperation
   /** Repairs of its text before it was parsed. */

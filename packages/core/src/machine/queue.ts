@@ -130,13 +130,13 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   }
   applyCallEventToAll(draft, 'grace-over')
   closeStep(draft)
-  endRewoundTasks(draft, input.exchange)
-  endRewound(draft, input.exchange)
   const { inputId, exchange, fromEntry = 0, again, replace, output } = input
   const before = input.index ?? draft.state.index
   const leaves = (entry: IndexEntry): boolean =>
     entry.exchange > exchange || (entry.exchange === exchange && entry.entry >= fromEntry)
   const index = before.filter((entry) => !leaves(entry))
+  endRewoundTasks(draft, { exchange, index })
+  endRewound(draft, { exchange, index })
   const asked = before.filter((entry) => entry.exchange === exchange && leaves(entry) && entry.role === 'user')
   emit(draft, { type: 'history-rewound', inputId, exchange, index })
   if (again) {

@@ -242,7 +242,7 @@ export interface PlainOpenBody {
   /** See `AssistantMessage.rebased`. */
   readonly rebased: boolean
   /** The calls of the step that have a description or a provenance. */
-  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer'>[]
+  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance' | 'answer' | 'chooses'>[]
 }
 
 /** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
@@ -259,12 +259,13 @@ export function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
 }
 
 export function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
-  const described = calls.filter(({ about, provenance }) => about || provenance)
-  return described.map(({ callId, about, provenance, answer }) => ({
+  const described = calls.filter(({ about, provenance, chooses }) => about || provenance || chooses)
+  return described.map(({ callId, about, provenance, answer, chooses }) => ({
     callId,
     ...(about && { about }),
     ...(provenance && { provenance }),
     ...(answer && { answer }),
+    ...(chooses && { chooses }),
   }))
 }
 

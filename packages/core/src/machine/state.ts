@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts'
 import type { Provenance, Usage } from '../messages.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { CallProposal, ClockMode, FactOf, SettlementType, TurnOutcome } from './fact.ts'
+import type { StepPlace } from './step-place.ts'
 import type { Deeds, Grant, Spent } from './tree-values.ts'
 import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played, WakePolicy } from './values.ts'
 
@@ -284,7 +285,7 @@ export interface Parent {
 }
 
 /** A parent's side: the session of a delegated call. */
-export interface Child {
+export interface Child extends StepPlace {
   readonly callId: string
   /** Name of the delegating tool. */
   readonly name: string
@@ -302,7 +303,6 @@ export interface Child {
   /** Birth of its log; empty until the first report. */
   readonly birth: string
   readonly turn: number
-  readonly exchange: number
   readonly spent: Spent
   readonly acted: boolean
   /** Its turn's clock is stopped, because it waits only for people. */
@@ -317,7 +317,7 @@ export interface Child {
   readonly reason: string
   /** When its call settles without it; null while it runs, and once the call has settled. */
   readonly deadline: Deadline | null
-  /** Its exchange was rewound: no model learns of its end. */
+  /** Its call was rewound: no model learns of its end. */
   readonly isRewound: boolean
 }
 
@@ -583,27 +583,25 @@ export interface Task extends Call {
   readonly task: TaskPlace
 }
 
-export interface TaskPlace {
+export interface TaskPlace extends StepPlace {
   /** `interrupt`: it was detached from its turn. See `detachedCalls`. */
   readonly origin: 'call' | 'interrupt'
   readonly wake: WakePolicy
   /** A sender of the inputs that it was begun for can be asked. */
   readonly asks: boolean
   readonly turn: number
-  readonly exchange: number
   readonly begunMs: number
   readonly cancelledBy?: FactOf<'task-cancelled'>['by']
 }
 
 /** A task that has settled. */
-export interface EndedTask {
+export interface EndedTask extends StepPlace {
   readonly callId: string
   readonly name: string
   readonly runs: Call['runs']
   readonly effect: Call['effect']
   readonly settlement: SettlementType
   readonly turn: number
-  readonly exchange: number
   readonly begunMs: number
   readonly offer: Offer | null
   readonly tellLate: boolean

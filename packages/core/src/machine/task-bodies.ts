@@ -1,16 +1,20 @@
 // Tasks with their texts: arguments, questions, and outcomes until a model has read them. State has only their sizes.
 import type { JsonObject } from '../json.ts'
+import { isJsonObject, parseJson } from '../json.ts'
 import type { FactOf } from './fact.ts'
 import type { AskedQuestion, OpenBody, OpenCall, SettledCall } from './render.ts'
 import { answerIn } from './render.ts'
 import { renderSettlement, text } from './render.ts'
 import { RULES } from './spec.ts'
+import type { Rewound } from './step-place.ts'
+import { isRemoved } from './step-place.ts'
 
 export interface TaskBody {
   readonly callId: string
   readonly name: string
   readonly step: number
   readonly exchange: number
+  readonly entry?: number
   /** JSON text, as edited by a person if one did. */
   readonly arguments: string
   readonly isEdited?: true
@@ -25,16 +29,28 @@ export interface TaskBody {
   readonly endedPos?: number
 }
 
+/** Argument of a call: it runs in the background. */
+export const BACKGROUND_FLAG = 'run_in_background'
+
+/** The arguments that a tool gets, from the text of its call. */
+export function readGiven(text: string, chooses?: true): string {
+  if (!chooses) return text
+  const parsed = parseJson(text)
+  if (!parsed.ok || !isJsonObject(parsed.value)) return text
+  const { [BACKGROUND_FLAG]: _, ...given } = parsed.value
+  return JSON.stringify(given)
+}
+
 type Tasks = Map<string, TaskBody>
 
-interface BegunTask extends Pick<TaskBody, 'callId' | 'since'> {}
+interface BegunTask extends Required<Pick<TaskBody, 'callId' | 'since' | 'entry'>> {}
 interface EndedTask extends Required<Pick<TaskBody, 'callId' | 'ended' | 'endedPos'>> {}
 
 /** Keeps the call of the open step, which a receipt settles. */
-export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since }: BegunTask): void {
+export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since, entry }: BegunTask): void {
   const part = open?.parts.find((one) => one.type === 'call' && one.callId === callId)
   if (!open || part?.type !== 'call') return
-  const about = open.described.find((one) => one.callId === callId)?.about
+  const { about, chooses } = open.described.find((one) => one.callId === callId) ?? {}
   const edited = open.edited.get(callId)
   const questions = [...open.questions.values()].filter((asked) => asked.callId === callId)
   tasks.set(callId, {
@@ -42,7 +58,8 @@ export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since }
     name: part.name,
     step: open.step,
     exchange: open.exchange,
-    arguments: edited ?? part.arguments,
+    entry,
+    arguments: edited ?? readGiven(part.arguments, chooses),
     ...(edited !== undefined && { isEdited: true }),
     ...(about && { about }),
     questions,
@@ -83,9 +100,9 @@ export function endTask(tasks: Tasks, { callId, ended, endedPos }: EndedTask): v
   for (const { callId: oldest } of all.slice(0, Math.max(0, all.length - RULES.endedTasks))) tasks.delete(oldest)
 }
 
-/** Open tasks of the removed exchanges were ended before. */
-export function forgetTasks(tasks: Tasks, exchange: number): void {
-  for (const task of tasks.values()) if (task.ended && task.exchange >= exchange) tasks.delete(task.callId)
+/** Open tasks of removed steps were ended before. */
+export function forgetTasks(tasks: Tasks, rewound: Rewound): void {
+  for (const task of tasks.values()) if (task.ended && isRemoved(task, rewound)) tasks.delete(task.callId)
 }
 
 export function openTask(tasks: ReadonlyMap<string, TaskBody>, callId: string): OpenCall | undefined {

@@ -4,6 +4,8 @@ import { measureSettled, SETTLED_CHARS } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, EndedTask, QueuedInput, State, Task } from './state.ts'
 import { findTask } from './state.ts'
+import type { Rewound } from './step-place.ts'
+import { isRemoved, nextPlace, placeOf } from './step-place.ts'
 
 /** Start of the ids of inputs that report a task's end. Inputs from outside may not have it. */
 export const TASK_INPUT = 'baton.task.'
@@ -17,7 +19,7 @@ export function taskBegun(state: State, call: Call, fact: FactOf<'call-settled'>
       wake: fact.task ? (call.background?.wake ?? 'turn') : 'note',
       asks: fact.task === true && state.turn?.asks === true,
       turn: state.counters.turn,
-      exchange: state.step?.exchange ?? 0,
+      ...nextPlace(state),
       begunMs: state.nowMs,
     },
   }
@@ -35,7 +37,7 @@ export function taskSettled(state: State, fact: FactOf<'task-settled'>): State {
   const task = findTask(state.tasks, callId)
   if (!task) return state
   const { name, runs, effect, offer } = task
-  const { turn, exchange, begunMs, asks } = task.task
+  const { turn, begunMs, asks } = task.task
   const provenance = fact.provenance ?? task.provenance
   const ended: EndedTask = {
     callId,
@@ -44,7 +46,7 @@ export function taskSettled(state: State, fact: FactOf<'task-settled'>): State {
     effect,
     settlement: settlement.type,
     turn,
-    exchange,
+    ...placeOf(task.task),
     begunMs,
     offer,
     tellLate,
@@ -95,10 +97,10 @@ export function toldChars({ endedTasks }: State, told: readonly string[]): Pick<
   }
 }
 
-/** The model of a removed exchange knows nothing of its tasks. */
-export function forgetRewound(state: State, exchange: number): State {
+/** The model knows nothing of tasks whose calls were removed. */
+export function forgetRewound(state: State, rewound: Rewound): State {
   if (state.endedTasks.length === 0 && state.wakes === 0) return state
-  return { ...state, endedTasks: state.endedTasks.filter((one) => one.exchange < exchange), wakes: 0 }
+  return { ...state, endedTasks: state.endedTasks.filter((one) => !isRemoved(one, rewound)), wakes: 0 }
 }
 
 /** Counts turns that tasks alone began; any other input ends the row. */

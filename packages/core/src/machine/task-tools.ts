@@ -15,6 +15,8 @@ import { RULES } from './spec.ts'
 import type { Call, EndedTask, State, Task } from './state.ts'
 import { detachedCalls, findCall, findChild, findTask, openTasks, waitsForAnswer } from './state.ts'
 import { isAwaited, waitsFor } from './task-end.ts'
+import type { Rewound } from './step-place.ts'
+import { isRemoved } from './step-place.ts'
 import { TASK_INPUT } from './task-entries.ts'
 
 /** Settles the call for its step, in the record of its proposal: no approval and no wait delays the receipt. */
@@ -96,15 +98,30 @@ function findNews({ endedTasks }: State, tasks: readonly string[] | undefined): 
   return endedTasks.filter(({ callId, news }) => (tasks ? tasks.includes(callId) : news !== 'told'))
 }
 
+/** Outcomes that fit into one result, and at least the first. */
+function takeFitting(news: readonly EndedTask[], most: number): readonly EndedTask[] {
+  let chars = 0
+  return news.filter((ended, index) => {
+    if (index > 0 && chars + ended.chars > most) return false
+    chars += ended.chars
+    return true
+  })
+}
+
 /** Also called when its time has passed. A queued input about an end that it reports is withdrawn. */
 export function endWait(draft: Draft, call: Call): void {
   const { operation } = call
   if (operation?.type !== 'wait') return
-  const { state } = draft
+  const { spec, state } = draft
   const running = openTasks(state).filter((task) => waitsFor(call, task.callId))
-  const told = findNews(state, operation.tasks).map(({ callId }) => callId)
-  const words = { running: running.map((task) => describeOpen(state, task)) }
-  const empty = told.length + running.length === 0 ? { note: 'No task is open.' } : {}
+  const news = findNews(state, operation.tasks)
+  const told = takeFitting(news, spec.limits.resultChars).map(({ callId }) => callId)
+  const left = news.flatMap(({ callId }) => (told.includes(callId) ? [] : [callId]))
+  const words = {
+    running: running.map((task) => describeOpen(state, task)),
+    ...(left.length > 0 && { ended: left, note: 'Read the outcomes of the ended ones with tasks.read.' }),
+  }
+  const empty = news.length + running.length === 0 ? { note: 'No task is open.' } : {}
   tell(draft, call, { content: { ...words, ...empty }, told })
 }
 
@@ -215,7 +232,10 @@ export function cancelCall(draft: Draft, { callId, principal }: InputOf<'cancel-
 export function checkCancel(state: State, { callId, principal }: InputOf<'cancel-call'>): Refusal | undefined {
   if (isStranger(state, principal))
     return { code: 'unauthorized', message: `the session belongs to a principal other than "${principal}"` }
-  if (state.tasks.some((one) => one.callId === callId)) return undefined
+  const task = state.tasks.find((one) => one.callId === callId)
+  if (task?.task.cancelledBy !== undefined)
+    return { code: 'call_over', message: `${callId}: the task was cancelled, and ends when its agent has stopped` }
+  if (task) return undefined
   const call = findCall(state, callId)
   if (!call || call.state === 'settled' || call.relayed)
     return {
@@ -227,16 +247,16 @@ export function checkCancel(state: State, { callId, principal }: InputOf<'cancel
   return { code: 'illegal_input', message }
 }
 
-/** Tasks of the exchanges that a rewind removes: no model learns of them, and a waiting input about one is withdrawn. */
-export function endRewoundTasks(draft: Draft, exchange: number): void {
+/** Tasks whose calls a rewind removes: no model learns of them, and a waiting input about one is withdrawn. */
+export function endRewoundTasks(draft: Draft, rewound: Rewound): void {
   for (const task of draft.state.tasks) {
     // A detached tool still reports its end.
-    if (task.task.origin === 'call' && task.task.exchange >= exchange) applyCallEvent(draft, task, 'rewind')
+    if (task.task.origin === 'call' && isRemoved(task.task, rewound)) applyCallEvent(draft, task, 'rewind')
   }
   const { endedTasks, queue } = draft.state
-  for (const { callId, exchange: of } of endedTasks) {
-    const inputId = TASK_INPUT + callId
-    if (of >= exchange && queue.some((item) => item.inputId === inputId))
+  for (const ended of endedTasks) {
+    const inputId = TASK_INPUT + ended.callId
+    if (isRemoved(ended, rewound) && queue.some((item) => item.inputId === inputId))
       emit(draft, { type: 'input-withdrawn', inputId })
   }
 }

@@ -29,6 +29,8 @@ const wait = (more: object = {}, seconds = 60) => ({
 })
 const read = (task: string) => ({ name: 'tasks.read', operation: { type: 'read' as const, task } })
 const cancel = (task: string) => ({ name: 'tasks.cancel', operation: { type: 'cancel' as const, task } })
+const delegated = () =>
+  begin('research', { delegate: { agent: 'helper', task: [{ type: 'text', text: 'Find it.' }], acts: true } })
 const LIST = { name: 'tasks.list', operation: { type: 'list' as const } }
 const T = 'call_1_0'
 const WAKE = `baton.task.${T}`
@@ -374,6 +376,19 @@ describe('tools for tasks', () => {
   })
 })
 
+test('a wait says no more than one result may have, and names the tasks whose outcomes are to be read', () => {
+  const session = opened({ limits: { resultChars: 1000 } })
+    .says({ calls: [begin('export'), begin('index')] })
+    .says({ calls: [wait({ all: true })] })
+  session.returns(T, 'a'.repeat(800)).returns('call_1_1', 'b'.repeat(800))
+  const told = session.told().join(' ')
+  expect(told).toContain('a'.repeat(800))
+  expect(told).not.toContain('bbb')
+  expect(told).toContain('"ended":["call_1_1"],"note":"Read the outcomes of the ended ones with tasks.read."')
+  session.says({ calls: [read('call_1_1')] })
+  expect(session.told().at(-1)).toContain('b'.repeat(800))
+})
+
 describe('people', () => {
   const kill = { type: 'cancel-call', callId: T, principal: 'ann' } as const
 
@@ -430,6 +445,42 @@ describe('people', () => {
     expect(earlier.state.tasks).toHaveLength(1)
   })
 
+  test('rewind to a later message of the same turn, and a task of a call before it goes on', () => {
+    const session = opened()
+      .says({ calls: [begin('index'), 'read'] })
+      .user('And the weather?', { delivery: 'steer' })
+      .returns('call_1_1')
+      .says({ calls: [begin('export')] })
+      .says('Sunny')
+    session.send({ type: 'rewind', inputId: 'r', exchange: 1, fromEntry: 3, again: false })
+    expect(session.state.tasks).toMatchObject([{ callId: T, name: 'index' }])
+    expect(session.logged('task-settled').map(({ callId }) => callId)).toEqual(['call_2_0'])
+    session.restart().returns(T, 'x')
+    expect(session.told().at(-1)).toContain('[Task]')
+    session.says({ calls: [read(T)] })
+    expect(session.told().at(-1)).toContain('has ended')
+  })
+
+  test('rewind to a later message of the same turn, and the ended task of a call before it can still be read', () => {
+    const session = opened()
+      .says({ calls: [begin('index'), 'read'] })
+      .returns(T, 'file 7')
+      .user('And the weather?', { delivery: 'steer' })
+      .returns('call_1_1')
+      .says('Sunny')
+    session.send({ type: 'rewind', inputId: 'r', exchange: 1, fromEntry: 3, again: false })
+    session.user('What is in it?').says({ calls: [read(T)] })
+    expect(session.told().at(-1)).toContain('file 7')
+  })
+
+  test('cancel a delegated call in the background: a second cancel is over, while its agent still stops', () => {
+    const session = opened()
+      .says({ calls: [delegated()] })
+      .says('It is on its way.')
+    expect(session.send(kill).factTypes()).toContain('child-ending')
+    expect(session.refusal(kill)).toBe('call_over')
+  })
+
   test('nobody outside may use the id of a wake', () => {
     const parts = [{ type: 'text', text: 'hi' }] as const
     expect(exporting().refusal({ type: 'user-input', inputId: WAKE, parts })).toBe('illegal_input')
@@ -477,6 +528,13 @@ test('wake: note tells it with the next input', () => {
   ])
 })
 
+test('agents in the background run at the same time, and leave room for one that the turn waits for', () => {
+  const session = opened()
+    .says({ calls: [delegated(), delegated()] })
+    .says({ calls: [{ ...delegated(), background: false }] })
+  expect(session.state.children.map(({ phase }) => phase)).toEqual(['opening', 'opening', 'opening'])
+})
+
 test('more tasks than limits.tasks are denied, and a tool that runs alone is never in the background', () => {
   const session = opened({ limits: { tasks: 1 } }).says({ calls: [begin('export'), begin('index')] })
   expect(session.told().at(-1)).toBe(
@@ -484,6 +542,8 @@ test('more tasks than limits.tasks are denied, and a tool that runs alone is nev
   )
   const alone = new TestSession({ tools: [serverTool('alone', { parallel: false })] }).user('go')
   expect(alone.says({ calls: [begin('alone')] }).state.tasks).toEqual([])
+  const full = new TestSession({ tools: [serverTool('alone', { parallel: false })], limits: { tasks: 0 } }).user('go')
+  expect(full.says({ calls: [begin('alone')] }).owes()).toContain('run-tool:call_1_0:1')
 })
 
 test('a tool with onInterrupt: background goes on as a task once the next input waits, and its end wakes', () => {

@@ -4,6 +4,7 @@ import type { Settlement } from './fact.ts'
 import type { Spec } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { Call, State, Turn } from './state.ts'
+import { isTask } from './state.ts'
 import type { Grant, Spent } from './tree-values.ts'
 import { NOTHING_SPENT } from './tree-values.ts'
 
@@ -64,7 +65,9 @@ export function planGrant(spec: Spec, state: State, call: Call): Grant {
   const depth = most.depth - 1
   const waiting = step?.calls.filter(({ runs, state: at }) => runs === 'child' && at === 'ready').length ?? 0
   const slots = (spec.limits.children ?? RULES.children) - state.children.length
-  const share = Math.floor(freeSessions(spec, state) / Math.max(1, Math.min(waiting, slots))) - 1
+  // A task may run for days: it leaves their parts to all that may begin meanwhile.
+  const parts = isTask(call) ? slots : Math.min(waiting, slots)
+  const share = Math.floor(freeSessions(spec, state) / Math.max(1, parts)) - 1
   const sessions = depth === 0 ? 0 : Math.max(0, Math.min(own.sessions ?? Infinity, share))
   return { ...left('tokens'), ...left('costMicros'), ...left('rounds'), ...left('calls'), depth, sessions }
 }

@@ -3,6 +3,7 @@
 import type { Session, Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ModelRequest } from '@baton/core/internal'
+import { frontOf } from '@baton/core/internal'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { describe, expect, test } from 'vitest'
@@ -187,6 +188,58 @@ test('the model chooses by an argument, which the tool does not get', async () =
       (name) => name !== 'result.read',
     ),
   )
+})
+
+describe('a call whose model chooses by an argument', () => {
+  const FLAG = 'run_in_background'
+  const input = { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false } as const
+
+  test('comes to a client without it, whichever it chose', async () => {
+    const time = createManualTime()
+    const steps = [calls('print', { n: 1, [FLAG]: true }), { text: 'runs' }, calls('print', { n: 2, [FLAG]: false })]
+    const model = createScriptedModel({ steps: (_, at) => steps[at] ?? { text: 'end' } })
+    const print = tool({ name: 'print', description: 'Prints', input, background: 'model' })
+    const { host } = startProcess(time, kit.openMemory().store, {
+      agent: defineAgent({ name: 'clerk', model, tools: [print] }),
+    })
+    const session = await host.session('s')
+    const got: unknown[] = []
+    await session.attach({ print: (given: unknown) => `page ${got.push(given)}` })
+    await time.until(session.send('go').answer)
+    await kit.rest(time)
+    expect(got).toEqual([{ n: 1 }, { n: 2 }])
+    const inputs: unknown[] = []
+    for await (const event of session.events({ from: 'start' })) {
+      if (event.type === 'call') inputs.push(event.call.input)
+      if (event.type === 'live') break
+    }
+    expect(new Set(inputs.map((one) => JSON.stringify(one)))).toEqual(new Set(['{"n":1}', '{"n":2}']))
+    // The model reads its own words again.
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain(FLAG)
+  })
+
+  test('keeps an argument of the same name that its tool has itself, and stays in the turn', async () => {
+    const time = createManualTime()
+    const got: unknown[] = []
+    const own = { type: 'object', properties: { [FLAG]: { type: 'string' } } } as const
+    const list = async () => [acting('crm.sync', (given) => `sync ${got.push(given)}`, { input: own })]
+    const steps = [calls('crm.sync', { [FLAG]: 'no' }), calls('app.print', { [FLAG]: 'yes' })]
+    const model = createScriptedModel({ steps: (_, at) => steps[at] ?? { text: 'end' } })
+    const { host } = startProcess(time, kit.openMemory().store, {
+      agent: defineAgent({ name: 'clerk', model, background: { '*': 'model' }, sources: [{ name: 'crm', list }] }),
+    })
+    const session = await time.until(host.session('s'))
+    const tools = [{ name: 'app.print', description: 'Prints', inputSchema: own }]
+    const client = await time.until(frontOf(session).client({ client: 'page', tools }))
+    const { answer } = session.send('go')
+    await kit.rest(time)
+    const [call] = client.calls()
+    expect(call?.arguments).toBe(JSON.stringify({ [FLAG]: 'yes' }))
+    expect(got).toEqual([{ [FLAG]: 'no' }])
+    expect(await session.tasks()).toEqual([])
+    await client.result(call?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'printed' }] })
+    expect((await time.until(answer)).text).toBe('end')
+  })
 })
 
 test('the model waits for its task, and nothing tells it twice', async () => {

@@ -1,7 +1,9 @@
 // The session of a delegated call as its caller's program reads it: while it works, while it waits, and from its log.
 import { delegate, defineAgent } from '@baton/core'
 import type { Agent, Session, SessionEvent } from '@baton/core'
+import type { ModelRequest } from '@baton/core/internal'
 import { frontOf } from '@baton/core/internal'
+import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createManualTime, noUnhandledRejections } from './test-world.test-kit.ts'
@@ -369,4 +371,68 @@ test('a new process continues a reading behind the events of the one before', as
   const again = await readTurn(session.events({ from: 'start', children: true }))
   expect(contentOf(events)).toEqual(contentOf(again))
   expect(events.filter((event) => event.type === 'turn-finished').map(placeOf)).toEqual(['helper', ''])
+})
+
+/** The helper works in the background over two turns of its caller, until the test lets it go on. */
+async function openBackground() {
+  const time = createManualTime()
+  const disk = openMemory()
+  const gate = Promise.withResolvers<void>()
+  const look = acting('look', async () => await gate.promise, { effect: 'pure' })
+  const steps = ({ messages }: ModelRequest): ScriptedStep => {
+    const last = JSON.stringify(messages.at(-1))
+    if (last.includes('runs in the background')) return { text: 'It looks.' }
+    if (last.includes('[Task]')) return { text: 'It is red.' }
+    return messages.some(({ role }) => role === 'tool') ? { text: 'Not yet.' } : asks('helper')
+  }
+  const below = { steps: afterwards(calls('look'), 'Red.'), tools: [look] }
+  const { agent } = createAgents(time, below, { rules: { background: true }, steps })
+  const { host } = startProcess(time, disk.store, { agent })
+  const session = await host.session('s')
+  await time.until(session.send('Look.').answer)
+  await time.until(session.send('And?').answer)
+  return { time, session, gate }
+}
+
+async function readWake(stream: AsyncIterable<SessionEvent>): Promise<readonly SessionEvent[]> {
+  const events: SessionEvent[] = []
+  for await (const event of stream) {
+    events.push(event)
+    if (event.type === 'turn-finished' && !event.path && event.turn === 3) break
+  }
+  return events
+}
+
+test('what an agent in the background says comes before the end of its call, from wherever a reader begins', async () => {
+  const { time, session, gate } = await openBackground()
+  const { next } = await session.messages()
+  const options = (['start', 'turn', 'now', next] as const).map((from) => ({ from, children: true }) as const)
+  const early = options.map((one) => readWake(session.events(one)))
+  await rest(time)
+  gate.resolve()
+  const readings = await Promise.all(early.map((one) => time.until(one)))
+  for (const from of ['start', next] as const)
+    readings.push(await time.until(readWake(session.events({ from, children: true }))))
+  for (const events of readings) {
+    const said = events.findIndex((event) => event.type === 'text' && event.path && event.text === 'Red.')
+    const ended = events.findIndex(
+      (event) => event.type === 'call' && !event.path && event.call.child?.status === 'ended',
+    )
+    const told = events.findIndex((event) => event.type === 'text' && !event.path && event.text === 'It is red.')
+    expect([said >= 0, said < ended, ended < told]).toEqual([true, true, true])
+    expect(events.at(-1)?.cursor.children).toBeUndefined()
+  }
+})
+
+test('a reader of an agent in the background continues behind any event, across turns of its caller', async () => {
+  const { time, session, gate } = await openBackground()
+  gate.resolve()
+  const events = await time.until(readWake(session.events({ from: 'start', children: true })))
+  const whole = contentOf(events)
+  for (const [at, { cursor }] of events.entries()) {
+    if (at === events.length - 1) break
+    const stored = JSON.parse(JSON.stringify(cursor)) as typeof cursor
+    const rest = await time.until(readWake(session.events({ from: stored, children: true })))
+    expect([at, contentOf([...events.slice(0, at + 1), ...rest])]).toEqual([at, whole])
+  }
 })

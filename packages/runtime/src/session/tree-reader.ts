@@ -52,11 +52,13 @@ export class TreeReader implements EventStream, AsyncIterator<SessionEvent, unde
     this.#own = this.#open(openEvents(engine, { from: typeof from === 'object' ? place : from, tellsLive: true }))
     this.#reached = place
     if (typeof from === 'object') for (const [callId, cursor] of splitByCall(children)) this.#follow(callId, cursor)
-    const { children: open } = engine.state()
-    // Whoever continues has not seen the beginning of these again.
-    for (const { callId, began } of open)
-      if (from === 'now' || (typeof from === 'object' && began < from.pos && !this.#children.has(callId)))
-        this.#follow(callId, from === 'now' ? from : 'start')
+    const { children: open, counters } = engine.state()
+    // These readers do not see again how they began.
+    const isEarlier = ({ began, turn }: (typeof open)[number]): boolean =>
+      typeof from === 'object' ? began < from.pos : from === 'turn' && turn < counters.turn
+    for (const child of open)
+      if (from === 'now' || (isEarlier(child) && !this.#children.has(child.callId)))
+        this.#follow(child.callId, from === 'now' ? from : 'start')
   }
 
   [Symbol.asyncIterator](): AsyncIterator<SessionEvent, undefined> {

@@ -1,17 +1,9 @@
 // Calls in the background: which calls run there, and the tools for tasks. The session itself runs those; here are only their
 // descriptions and arguments.
 import type { Agent, JsonObject, Tool } from '@baton/core/internal'
-import {
-  BACKGROUND_FLAG,
-  BatonError,
-  isJsonObject,
-  makeTool,
-  matchesPattern,
-  parseJson,
-  withFlag,
-} from '@baton/core/internal'
+import { BatonError, isJsonObject, makeTool, matchesPattern, parseJson, withFlag } from '@baton/core/internal'
 import type { TaskOperation } from '@baton/core/machine'
-import { RULES } from '@baton/core/machine'
+import { BACKGROUND_FLAG, readGiven, RULES } from '@baton/core/machine'
 
 type Background = NonNullable<Tool['background']>
 
@@ -23,10 +15,16 @@ export function findBackground({ background = {} }: Agent, name: string, tool?: 
   return Object.entries(background).find(([pattern]) => matchesPattern(pattern, name))?.[1] ?? false
 }
 
+/** Whether a tool has an argument of this name itself; then no model chooses where its calls run. */
+export function hasFlag({ properties }: JsonObject): boolean {
+  return isJsonObject(properties) && Object.hasOwn(properties, BACKGROUND_FLAG)
+}
+
 export interface BackgroundCall {
   readonly isWanted: boolean
   /** Without the argument that is not the tool's. */
   readonly arguments: string
+  readonly chooses?: true
 }
 
 export function readBackground(background: Background, text: string): BackgroundCall {
@@ -34,8 +32,8 @@ export function readBackground(background: Background, text: string): Background
   if (!text.includes(BACKGROUND_FLAG)) return { isWanted: false, arguments: text }
   const parsed = parseJson(text)
   if (!parsed.ok || !isJsonObject(parsed.value)) return { isWanted: false, arguments: text }
-  const { [BACKGROUND_FLAG]: flag, ...rest } = parsed.value
-  return { isWanted: flag === true, arguments: JSON.stringify(rest) }
+  const isWanted = parsed.value[BACKGROUND_FLAG] === true
+  return { isWanted, arguments: readGiven(text, true), chooses: true }
 }
 
 /** The tools of a session: with the argument for the background where the agent says so, and with the tools for tasks. */
@@ -58,8 +56,10 @@ export function withTaskTools(agent: Agent, tools: readonly Tool[]): readonly To
 function offerBackground(agent: Agent, one: Tool): Tool {
   const background = findBackground(agent, one.name, one)
   if (background === (one.background ?? false)) return one
-  const inputSchema = background === 'model' ? withFlag(one.name, one.inputSchema) : one.inputSchema
-  return { ...one, background, inputSchema }
+  if (background !== 'model') return { ...one, background }
+  // Its source may not keep a session from opening.
+  if (hasFlag(one.inputSchema)) return { ...one, background: false }
+  return { ...one, background, inputSchema: withFlag(one.name, one.inputSchema) }
 }
 
 const TASK: JsonObject = {

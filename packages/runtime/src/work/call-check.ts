@@ -23,7 +23,7 @@ import { within } from '../deadline.ts'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
 import { readConversation } from './request.ts'
-import { findBackground, readBackground, readOperation } from './background.ts'
+import { findBackground, hasFlag, readBackground, readOperation } from './background.ts'
 import type { Streaks } from './repeats.ts'
 import { denyRepeat } from './repeats.ts'
 import { collectTexts, findComposed, findCopies } from './copied-text.ts'
@@ -55,10 +55,14 @@ const CHECK_MS = 10_000
 /** Never rejects. Synchronous if the check needs only plain JSON Schema. */
 export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | Promise<CallCheck> {
   const tool = context.tools.find((candidate) => candidate.name === call.name)
-  const { isWanted, arguments: text } = readBackground(findBackground(context.agent, call.name, tool), call.arguments)
+  const brought = tool ? undefined : call.clientTools.find(({ name }) => name === call.name)
+  const found = findBackground(context.agent, call.name, tool)
+  const background = found === 'model' && brought && hasFlag(brought.inputSchema as JsonObject) ? false : found
+  const { isWanted, arguments: text, chooses } = readBackground(background, call.arguments)
   const check = checkArguments(context, call, text)
-  if (!isWanted) return check
-  return 'then' in check ? check.then((found) => ({ ...found, background: true })) : { ...check, background: true }
+  if (!isWanted && !chooses) return check
+  const more = { ...(isWanted && { background: true as const }), ...(chooses && { chooses }) }
+  return 'then' in check ? check.then((found) => ({ ...found, ...more })) : { ...check, ...more }
 }
 
 /** `text`: the arguments that the tool gets. */

@@ -16,8 +16,8 @@ import type {
   StoredPart,
   Timers,
 } from '@baton/core/internal'
-import { BACKGROUND_FLAG, outputTokensFor, withFlag } from '@baton/core/internal'
-import { findBackground } from './background.ts'
+import { outputTokensFor, withFlag } from '@baton/core/internal'
+import { findBackground, hasFlag } from './background.ts'
 import { findClientToolRefusal, permitSettings } from './permitted.ts'
 import type { ClientToolSpec } from '@baton/core/machine'
 import type { CallModel, ModelJob } from './jobs.ts'
@@ -185,7 +185,7 @@ function declareInput(
   name: string,
   schema: ToolDeclaration['inputSchema'],
 ): ToolDeclaration['inputSchema'] {
-  if (findBackground(agent, name) !== 'model' || JSON.stringify(schema).includes(`"${BACKGROUND_FLAG}"`)) return schema
+  if (findBackground(agent, name) !== 'model' || hasFlag(schema)) return schema
   return withFlag(name, schema)
 }
 
