@@ -1,9 +1,7 @@
 // Sizes in UTF-16 units, the unit of the machine for everything that is not yet tokens; the number and size of images and
 // files, whose bytes it never inspects; and the index of the history by size.
-import type { FactOf } from './fact.ts'
 import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
-import type { EndedTask } from './state.ts'
 import type { MediaSize } from './values.ts'
 import type { AssistantPart, FilePart, ImagePart, MediaSource, StoredPart } from '../messages.ts'
 
@@ -145,17 +143,23 @@ export function wholeChars(text: string, chars: number): number {
 /** Characters reserved for the text that the model gets if a settlement has none. */
 export const SETTLED_CHARS = 50
 
+interface Settled {
+  readonly settlement: { readonly type: string; readonly content?: readonly StoredPart[]; readonly message?: string }
+  readonly detail?: string
+}
+
+export interface SettledSize {
+  readonly chars: number
+  readonly longChars?: number
+  readonly media?: MediaSize
+}
+
 /** The size of a settlement in a request. */
-export function measureSettled({
-  settlement,
-  detail = '',
-}: Pick<FactOf<'task-settled'>, 'settlement' | 'detail'>): Pick<EndedTask, 'chars' | 'longChars' | 'media'> {
-  const isOk = settlement.type === 'ok'
-  const media = isOk ? measureMedia(settlement.content) : undefined
-  const longChars = isOk ? measureLong(settlement.content) : undefined
-  const said = 'message' in settlement ? (settlement.message?.length ?? SETTLED_CHARS) : SETTLED_CHARS
+export function measureSettled({ settlement: { content, message }, detail = '' }: Settled): SettledSize {
+  const media = content && measureMedia(content)
+  const longChars = content && measureLong(content)
   return {
-    chars: (isOk ? countChars(settlement.content) : said) + detail.length,
+    chars: (content ? countChars(content) : (message?.length ?? SETTLED_CHARS)) + detail.length,
     ...(media && { media }),
     ...(longChars !== undefined && { longChars }),
   }

@@ -1,6 +1,5 @@
 // Places of steps in the history, and whether a rewind removes them. Tasks and children last longer than the steps of their calls.
 import type { FactOf } from './fact.ts'
-import type { State } from './state.ts'
 
 export interface StepPlace {
   readonly exchange: number
@@ -10,8 +9,13 @@ export interface StepPlace {
 
 export type Rewound = Pick<FactOf<'history-rewound'>, 'exchange' | 'index'>
 
+interface OpenStep {
+  readonly step: { readonly exchange: number } | null
+  readonly counters: { readonly entry: number }
+}
+
 /** The place that the open step gets when it closes. */
-export function nextPlace({ step, counters }: State): Required<StepPlace> {
+export function nextPlace({ step, counters }: OpenStep): Required<StepPlace> {
   return { exchange: step?.exchange ?? 0, entry: counters.entry + 1 }
 }
 

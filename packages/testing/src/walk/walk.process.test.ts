@@ -11,8 +11,8 @@ import type { Walk, Walks } from './walk.test-kit.ts'
  * functions with a name: a closure that gets one makes no path longer.
  */
 const MOST: Readonly<Record<keyof Walks, Omit<Walk, 'calls' | 'named'>>> = {
-  tool: { files: 45, functions: 366, commits: 3 },
-  chat: { files: 73, functions: 586, commits: 3 },
+  tool: { files: 46, functions: 369, commits: 3 },
+  chat: { files: 74, functions: 589, commits: 3 },
 }
 
 test('a turn walks no further than before', async () => {
