@@ -167,7 +167,7 @@ export interface Session<A extends KnownAgent = KnownAgent> {
   turn(inputId: string): Turn<AgentOutput<A>, AgentCall<A>>
   /**
    * Opens the session of a delegated call for reading, while it works and after it. `path` has the ids of the calls that lead to
-   * it, this session's own first. Its events end when the call does.
+   * it, this session's own first. Its events end when the call does. Waits up to 5 seconds for a session that is being opened.
    * @throws BatonError `invalid_option`; `unknown_session` if the call has none; `illegal_input` if this kind of host cannot
    * read it; `store_failed`, `log_damaged`
    */

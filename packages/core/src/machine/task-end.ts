@@ -1,5 +1,5 @@
-// The end of a task, and what becomes of it: an input in the session's own name, a note, or nothing. All in one record with the
-// settlement, so that a crash can neither lose nor repeat it.
+// Ends tasks. The end of a task queues an input, leaves a note or is not reported, in the record of its settlement: a crash can
+// neither lose nor repeat it.
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { FactOf } from './fact.ts'

@@ -103,7 +103,7 @@ export function forgetRewound(state: State, rewound: Rewound): State {
   return { ...state, endedTasks: state.endedTasks.filter((one) => !isRemoved(one, rewound)), wakes: 0 }
 }
 
-/** Counts turns that tasks alone began; any other input ends the row. */
+/** Counts turns in a row that tasks alone began. Any other input that is accepted ends the row. */
 export function countWakes(state: State, entering: readonly QueuedInput[]): number {
   const isBeginning = state.turn !== null && state.turn.steps.length === 0
   const isTasks = entering.length > 0 && entering.every(({ type }) => type === 'task')

@@ -1,5 +1,5 @@
-// Calls in the background on the local host: what a program, a person and a model see of them, and what becomes of them when
-// their process dies before or after any write.
+// Calls in the background on the local host, as programs, people and models see them, also when the process dies before or after
+// any write.
 import type { Session, Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ModelRequest } from '@baton/core/internal'
@@ -131,6 +131,22 @@ test('a reader that returns in a later turn reads how a task of an earlier one e
     // The newest turn is that of the wake, which begins with the record of the end.
     expect(ends).toEqual([{ type: 'ok', content: [{ type: 'text', text: 'file 7' }] }])
   }
+})
+
+test('a page of older messages shows how a call in the background ended in a later turn', async () => {
+  const job = createJob()
+  const { time, agent } = createWorld(job)
+  const { host } = startProcess(time, kit.openMemory().store, { agent })
+  const session = await host.session('s')
+  await time.until(session.send('Export it.').answer)
+  await time.until(session.send('And now?', { inputId: 'later' }).answer)
+  const older = async () => JSON.stringify((await session.messages({ before: 'later' })).messages)
+  expect(await older()).toContain('"task":"running"')
+  job.finish('file 7')
+  await kit.rest(time)
+  const shown = await older()
+  expect(shown).toContain('"task":"settled"')
+  expect(shown).toContain('file 7')
 })
 
 test('a session that is read from its middle shows a task of an earlier turn', async () => {

@@ -47,19 +47,22 @@ test.each(kit.DISKS)('%s: a call that has ended is read from its log', async (_,
   expect(await readAll(child, 'now')).toEqual([expect.objectContaining({ type: 'live' })])
   const { messages } = await child.messages()
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
-  const [boss] = await session.messages().then((page) => page.messages)
-  expect(boss).toBeDefined()
   expect(await child.info()).toMatchObject({ agent: 'helper', activity: 'idle', model: 'scripted/model' })
 })
 
-test('words of a call that works are read as they come, and its events end with it', async () => {
+/** A session whose helper looks until the gate opens. */
+async function openLooking() {
   const time = createManualTime()
   const disk = openMemory()
   const gate = Promise.withResolvers<void>()
   const look = acting('look', async () => await gate.promise, { effect: 'pure' })
   const { agent } = createAgents(time, { steps: afterwards(calls('look'), 'It is red.'), tools: [look] })
   const { host } = startProcess(time, disk.store, { agent })
-  const session = await host.session('s')
+  return { time, disk, gate, host, session: await host.session('s') }
+}
+
+test('words of a call that works are read as they come, and its events end with it', async () => {
+  const { time, disk, gate, session } = await openLooking()
   const { answer } = session.send('Look.')
   await rest(time)
   const child = await session.child(await delegatedIn(disk))
@@ -156,6 +159,31 @@ test('an agent that has lost its tool still shows what the call did', async () =
   expect(JSON.stringify(await readAll(child))).toContain('Yes.')
 })
 
+test('a program that opens the session of a call at its first event waits until it is there', async () => {
+  const { time, gate, session } = await openLooking()
+  const opening = (async () => {
+    for await (const event of session.events())
+      if (event.type === 'call' && event.call.child) return await session.child([event.call.callId])
+    throw new Error('no call came')
+  })()
+  const { answer } = session.send('Look.')
+  const child = await time.until(opening)
+  const reading = readAll(child)
+  gate.resolve()
+  await time.until(answer)
+  expect((await time.until(reading)).at(-2)).toMatchObject({ type: 'turn-finished', text: 'It is red.' })
+})
+
+test('a cursor that a child’s log does not have is refused, and loses no events in silence', async () => {
+  const { time, disk, gate, session } = await openLooking()
+  const { answer } = session.send('Look.')
+  await rest(time)
+  const from = { pos: 0, children: [{ path: [...(await delegatedIn(disk))], pos: 99 }] }
+  await expect(readTurn(session.events({ from, children: true }))).rejects.toMatchObject({ code: 'invalid_event' })
+  gate.resolve()
+  await time.until(answer)
+})
+
 test('a path that leads to no session is refused, and a wrong one says what is wrong', async () => {
   const time = createManualTime()
   const disk = openMemory()
@@ -174,13 +202,7 @@ test('a path that leads to no session is refused, and a wrong one says what is w
 })
 
 test('closing the caller’s handle ends the readings of its children', async () => {
-  const time = createManualTime()
-  const disk = openMemory()
-  const gate = Promise.withResolvers<void>()
-  const look = acting('look', async () => await gate.promise, { effect: 'pure' })
-  const { agent } = createAgents(time, { steps: afterwards(calls('look'), 'It is red.'), tools: [look] })
-  const { host } = startProcess(time, disk.store, { agent })
-  const session = await host.session('s')
+  const { time, disk, gate, session } = await openLooking()
   session.send('Look.').answer.catch(() => {})
   await rest(time)
   const reading = readAll(await session.child(await delegatedIn(disk)))
@@ -325,13 +347,7 @@ test('what a child asks comes once, from its caller, and the call’s events fro
 })
 
 test('a reader of children that leaves while they work, or whose signal aborts, ends at once and leaves nothing', async () => {
-  const time = createManualTime()
-  const disk = openMemory()
-  const gate = Promise.withResolvers<void>()
-  const look = acting('look', async () => await gate.promise, { effect: 'pure' })
-  const { agent } = createAgents(time, { steps: afterwards(calls('look'), 'It is red.'), tools: [look] })
-  const { host } = startProcess(time, disk.store, { agent })
-  const session = await host.session('s')
+  const { time, gate, host, session } = await openLooking()
   const controller = new AbortController()
   const aborted = readTurn(session.events({ from: 'start', children: true, signal: controller.signal }))
   const closed = readTurn(session.events({ from: 'start', children: true }))

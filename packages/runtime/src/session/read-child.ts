@@ -16,8 +16,27 @@ import { findDelegation, nameChild } from '../catalog/child-agent.ts'
  */
 export async function readChild(root: SessionEngine, path: readonly string[]): Promise<SessionEngine> {
   let engine = root
-  for (const callId of path) engine = (await engine.child?.(callId)) ?? (await openLog(engine, callId))
+  for (const callId of path) engine = await openSoon(engine, callId)
   return refuseInputs(engine)
+}
+
+/** Milliseconds to wait for a session that its owner is opening. After that its log is read. */
+const OPENING_MS = 5000
+
+async function openSoon(caller: SessionEngine, callId: string): Promise<SessionEngine> {
+  const late = Promise.withResolvers<void>()
+  let isLate = false
+  const stop = caller.world.timers.start(OPENING_MS, () => {
+    isLate = true
+    late.resolve()
+  })
+  try {
+    const opened = await Promise.race([openBelow(caller, callId, () => isLate), late.promise])
+    return opened ? opened.engine : await openLog(caller, callId)
+  } finally {
+    isLate = true
+    stop()
+  }
 }
 
 /**

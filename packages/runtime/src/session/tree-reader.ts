@@ -1,7 +1,7 @@
 // Merges the events of a session with those of the sessions below it. A child's events stand between the first and the last event of
 // its call. Requests are taken from the root alone, and calls from the session that makes them.
 import type { EventBatch, EventCursor, EventStream, SessionEvent } from '@baton/core/internal'
-import { isBatonError } from '@baton/core/internal'
+import { isBatonError, readRequest } from '@baton/core/internal'
 import type { PathStep } from '@baton/core/machine'
 import { restsAsChild } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
@@ -15,17 +15,8 @@ export interface TreeReading {
 
 type ChildCursor = NonNullable<EventCursor['children']>[number]
 
-/** Events that only the root has, for the sessions below it too. */
-const LEFT_OUT: ReadonlySet<SessionEvent['type']> = new Set([
-  'live',
-  'approval-requested',
-  'approval-decided',
-  'question-asked',
-  'question-answered',
-  'request-withdrawn',
-])
 /** Errors of one child's log that do not concern the others; the event of its call says that it is lost. */
-const IS_LOST: ReadonlySet<string> = new Set(['unknown_session', 'log_damaged', 'log_version_unknown', 'invalid_event'])
+const IS_LOST: ReadonlySet<string> = new Set(['unknown_session', 'log_damaged', 'log_version_unknown'])
 
 export class TreeReader implements EventStream, AsyncIterator<SessionEvent, undefined> {
   readonly #engine: SessionEngine
@@ -131,8 +122,7 @@ export class TreeReader implements EventStream, AsyncIterator<SessionEvent, unde
     for (const child of this.#children.values())
       for (const event of child.take()) {
         child.reached = event.cursor
-        if (!LEFT_OUT.has(event.type) && !(event.type === 'call' && event.call.path))
-          events.push({ ...event, cursor: this.#cursor() })
+        if (isOfChild(event)) events.push({ ...event, cursor: this.#cursor() })
       }
     return events
   }
@@ -174,6 +164,11 @@ export class TreeReader implements EventStream, AsyncIterator<SessionEvent, unde
     const children = [...this.#children].flatMap(([callId, { reached }]) => (reached ? joinCalls(callId, reached) : []))
     return children.length > 0 ? { ...this.#reached, children } : this.#reached
   }
+}
+
+/** Whether an event is taken from the session that has it. The root has the requests of all, and each session its own calls. */
+function isOfChild(event: SessionEvent): boolean {
+  return event.type !== 'live' && !readRequest(event) && !(event.type === 'call' && event.call.path)
 }
 
 /** One of the streams that are read together: holds at most one batch. */
@@ -252,8 +247,10 @@ class Below {
     try {
       while (!this.#isLeft) {
         const open = (this.#open ??= await this.#openReader())
-        const batch = await open?.reader.nextBatch()
         if (!open) return undefined
+        // The reader may have left while this one was opened.
+        if (this.#isLeft) open.reader.leave()
+        const batch = await open.reader.nextBatch()
         if (batch) {
           this.#from = batch.next
           const events = batch.events.map((event) => ({ ...event, path: [open.step, ...(event.path ?? [])] }))
