@@ -31,6 +31,7 @@ export function storeLocation(
   if (text === undefined) return { type: 'sqlite', path: defaultFile(folder) }
   if (text === 'memory:') return { type: 'memory' }
   const [, path] = /^sqlite:(.+)$/.exec(text) ?? []
+  if (path === ':memory:') throw new UsageError('a store in memory is "memory:", not "sqlite::memory:"')
   if (path !== undefined) return { type: 'sqlite', path: resolve(folder, path) }
   if (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) return { type: 'postgres', url: text }
   const name = option === undefined ? 'the variable BATON_STORE' : '--store'

@@ -1,4 +1,5 @@
 // Values that an untyped program passes as the path of a store.
+import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openSharedSqliteStore } from './shared/shared-sqlite-store.ts'
 import { openSqliteStore } from './sqlite/sqlite-store.ts'
@@ -14,4 +15,15 @@ test.each([
       code: 'invalid_option',
       message: expect.stringMatching(new RegExp(`^a store needs the path of its file as a string, not (${shown})`)),
     })
+})
+
+test.each([':memory:', 'file:chat.db?mode=memory', 'file:chat.db'])('%s is refused and makes no file', async (path) => {
+  const before = readdirSync('.')
+  for (const open of [openSqliteStore, openSharedSqliteStore])
+    await expect(open(path)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: `a store needs a file, and ${JSON.stringify(path)} is SQLite’s name for something else`,
+      hint: expect.stringContaining('createMemoryStore()'),
+    })
+  expect(readdirSync('.')).toEqual(before)
 })

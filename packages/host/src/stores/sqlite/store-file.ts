@@ -11,13 +11,22 @@ const OWN_FILE = 0o600
 
 /** Checks the path of a store, for untyped callers. @throws BatonError `invalid_option` */
 export function checkPath(path: unknown): void {
-  if (typeof path === 'string' && path !== '') return
+  if (typeof path !== 'string' || path === '')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `a store needs the path of its file as a string, not ${describeValue(path)}`,
+      hint: 'Pass a path, such as openSqliteStore("chat.db").',
+    })
+  if (!NOT_FILES.test(path)) return
   throw new BatonError({
     code: 'invalid_option',
-    message: `a store needs the path of its file as a string, not ${describeValue(path)}`,
-    hint: 'Pass a path, such as openSqliteStore("chat.db").',
+    message: `a store needs a file, and ${describeValue(path)} is SQLite’s name for something else`,
+    hint: 'Use createMemoryStore() for a store in memory, or pass a plain path instead of a URI.',
   })
 }
+
+/** SQLite's names of databases in memory, and URIs. As paths they would make files of these names. */
+const NOT_FILES = /^(?::memory:|file:)/
 
 /** Resolves links to the file and its folder; for a file that does not exist yet, those to its folder. */
 export function findRealPath(path: string): string {
