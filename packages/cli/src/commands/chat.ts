@@ -55,8 +55,9 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
       person,
       questions,
       screen,
-      createDisplay: () =>
-        options.json ? createEventLines(terminal.write) : createTurnDisplay(screen, isTyped ? shownCalls : undefined),
+      display: options.json
+        ? createEventLines(terminal.write)
+        : createTurnDisplay(screen, isTyped ? shownCalls : undefined),
       shownCalls,
       nowMs: () => performance.now(),
       failsAtOnce: options.once !== undefined,
@@ -106,12 +107,12 @@ const NOBODY = 'chat needs a terminal, lines on standard input, or --once "your 
 /** Input without a line is not a conversation: the question was forgotten. @throws UsageError */
 async function withFirstLine(person: Person): Promise<Person> {
   let first: string | undefined
-  do first = await person.next()
+  do first = await person.next(new AbortController().signal)
   while (first?.trim() === '')
   if (first === undefined) throw new UsageError(NOBODY)
   const lines = [first]
   return {
-    next: () => (lines.length > 0 ? Promise.resolve(lines.shift()) : person.next()),
+    next: (signal) => (lines.length > 0 ? Promise.resolve(lines.shift()) : person.next(signal)),
     close: () => person.close(),
   }
 }
@@ -191,9 +192,9 @@ function createTerminalPerson({ prompt, ...init }: TerminalPersonOptions): Perso
     onEnd: () => {},
   })
   return {
-    next: async () => {
+    next: async (signal) => {
       const [first] = waiting
-      if (first === undefined) return await editor.readMessage(prompt)
+      if (first === undefined) return await editor.readMessage(prompt, signal)
       init.output.write(`${prompt}${first}\r\n`)
       return waiting.shift()
     },

@@ -94,7 +94,7 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
       person,
       questions,
       screen,
-      createDisplay: () => witness.watch(values.json ? createEventLines(terminal.write) : createTurnDisplay(screen)),
+      display: witness.watch(values.json ? createEventLines(terminal.write) : createTurnDisplay(screen)),
       shownCalls: createShownCalls(),
       nowMs: () => performance.now(),
       failsAtOnce: true,

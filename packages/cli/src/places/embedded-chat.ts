@@ -1,10 +1,19 @@
 // A chat whose turns run in this process, over a store.
 import { frontOf, readText, runsWhere } from '@baton/core/internal'
-import type { Agent, EventCursor, FrontSession, Session, SessionEvent, Store, Turn } from '@baton/core/internal'
+import type {
+  Agent,
+  EventCursor,
+  EventStream,
+  FrontSession,
+  Session,
+  SessionEvent,
+  Store,
+  Turn,
+} from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
 import type { Console } from '../console.ts'
-import type { AskPerson, ChatPartner, Conversation } from '../terminal/conversation.ts'
+import type { AskPerson, ChatPartner, Conversation, ConversationTurn, OnAside } from '../terminal/conversation.ts'
 import { readDecision } from '../terminal/conversation.ts'
 import type { EmbeddedHost, EmbeddedHostOptions } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
@@ -28,7 +37,7 @@ export async function openEmbeddedChat(init: EmbeddedChatOptions): Promise<ChatP
     about: [`model ${choice.id}, ${choice.reason}`, `agent ${agent.name}`, ...store],
     may,
     ...suggest(init.agent === undefined ? undefined : agent),
-    open: (name) => openConversation(init, embedded, name),
+    open: (name, onAside) => openConversation({ ...init, embedded, onAside }, name),
     close: () => embedded.stop(0),
   }
 }
@@ -55,19 +64,23 @@ interface Before {
   readonly model: string | undefined
 }
 
-async function openConversation(
-  init: EmbeddedChatOptions,
-  embedded: EmbeddedHost,
-  name: string | undefined,
-  own?: Before,
-): Promise<Conversation> {
-  const { host, agent, choice, environment, store, variables } = embedded
+interface Opening extends EmbeddedChatOptions {
+  readonly embedded: EmbeddedHost
+  readonly onAside: OnAside
+}
+
+async function openConversation(init: Opening, name: string | undefined, own?: Before): Promise<Conversation> {
+  const { host, agent, choice, environment, store, variables } = init.embedded
   const before = name === undefined ? undefined : await findRemembered(store, name)
   const session = await host.session(name ?? environment.newId())
-  const watch = watchSession(session, own?.from ?? (await session.info()).head)
+  const { head, approvals, questions } = await session.info()
   const tools = agent.tools.filter((tool) => runsWhere(tool) === 'client')
   const isUnderWay = before !== undefined && !AT_REST.has(frontOf(session).phase)
   const resumed = isUnderWay ? resumeTurn(session, before.lastInput) : undefined
+  const watch = new SessionWatch(session, own?.from ?? head, {
+    onAside: init.onAside,
+    isFollowed: resumed !== undefined,
+  })
   const ask = async (_input: unknown, call: Parameters<AskPerson>[0]): Promise<unknown> => {
     await resumed?.shown(call.callId)
     return await init.askPerson(call)
@@ -86,6 +99,7 @@ async function openConversation(
     return `switched to model ${id}`
   }
   if (wanted !== undefined && model !== wanted) await setModel(wanted)
+  const controls = createSessionControls(session, agent)
   return {
     session: session.id,
     about: own
@@ -94,23 +108,24 @@ async function openConversation(
         ? [`continuing session ${session.id}: ${turns(before.turns)} so far, model ${model}`]
         : [],
     resumed: resumed?.turn,
+    waiting: { approvals: approvals.map(({ approvalId, ...call }) => ({ approvalId, call })), questions },
     reopen: async () =>
-      watch.isAway()
-        ? await openConversation(init, embedded, session.id, { from: watch.cursor(), model: wanted })
-        : undefined,
+      watch.isAway ? await openConversation(init, session.id, { from: watch.cursor, model: wanted }) : undefined,
     send: (text) => {
       isUsed = true
-      return session.send(text)
+      const turn = session.send(text)
+      watch.follow(turn.id)
+      return turn
     },
     interrupt: async () => void (await session.interrupt({ reason: 'the person interrupted' })),
     setModel,
     decide: async (approvalId, answer) => {
       await session.decide({ approvalId, ...readDecision(answer) })
     },
-    controls: createSessionControls(session, agent),
+    controls: { ...controls, retry: () => watch.followNext(controls.retry()) },
     log: async () => logLines(await listRecords(store, session.id)),
     close: async () => {
-      const isElsewhere = watch.isAway()
+      const isElsewhere = watch.isAway
       watch.leave()
       await session.close()
       // A session without messages is not kept; if another process has taken it over, it is left alone.
@@ -194,45 +209,93 @@ function turns(count: number): string {
   return count === 1 ? '1 turn' : `${count} turns`
 }
 
-interface SessionWatch {
-  /**
-   * Whether the host has released the session: another process asked for it while it was at rest, or its lease ended.
-   */
-  isAway(): boolean
-  /** Position after the last event seen here. */
-  cursor(): EventCursor
-  /** Messages of people before the watch was up to date, once they are read. */
-  readonly past: Promise<readonly string[]>
-  leave(): void
+interface WatchOptions {
+  readonly onAside: OnAside
+  /** Whether the running turn is followed. */
+  readonly isFollowed: boolean
 }
 
 /**
- * Watches the session of a chat: whether this process still has it, and its messages from before the watch began. It
- * sends nothing.
+ * Watches the session of a chat: whether this process still has it, its messages from before the watch began, and events
+ * outside of the turns that the chat follows.
  */
-function watchSession(session: Session, from: EventCursor): SessionWatch {
-  const events = session.events({ from })
-  const past = Promise.withResolvers<readonly string[]>()
-  const said: string[] = []
-  let cursor = from
-  let isPast = true
-  let isAway = false
-  const follow = async (): Promise<void> => {
-    for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch()) {
-      for (const event of batch.events) {
-        if (event.type === 'live') isPast = false
-        if (isPast && event.type === 'message-added' && event.message.role === 'user')
-          said.push(readText(event.message.parts))
-      }
-      cursor = batch.next
-      if (!isPast) past.resolve(said)
+class SessionWatch {
+  readonly #events: EventStream
+  readonly #onAside: OnAside
+  /** Messages whose turns the chat follows. */
+  readonly #followed = new Set<string>()
+  #followsNext = false
+  /** Whether the running turn is followed. */
+  #isFollowed: boolean
+  readonly #past = Promise.withResolvers<readonly string[]>()
+  /** Position after the last event seen here. */
+  cursor: EventCursor
+  /**
+   * Whether the host has released the session: another process asked for it while it was at rest, or its lease ended.
+   */
+  isAway = false
+
+  constructor(session: Session, from: EventCursor, { onAside, isFollowed }: WatchOptions) {
+    this.cursor = from
+    this.#onAside = onAside
+    this.#isFollowed = isFollowed
+    this.#events = session.events({ from })
+    this.#read()
+      .catch(() => {}) // the host lost the session; when it is opened again, the missed messages are shown
+      .finally(() => {
+        this.isAway = true
+        this.#past.resolve([])
+        onAside()
+      })
+  }
+
+  /** Messages of people before the watch was up to date, once they are read. */
+  get past(): Promise<readonly string[]> {
+    return this.#past.promise
+  }
+
+  /** Called with the message of a turn that the chat follows. */
+  follow(message: string): void {
+    this.#followed.add(message)
+  }
+
+  /** Called with a request for another answer to a message. */
+  async followNext(turn: Promise<ConversationTurn>): Promise<ConversationTurn> {
+    this.#followsNext = true
+    try {
+      return await turn
+    } catch (cause) {
+      this.#followsNext = false
+      throw cause
     }
   }
-  follow()
-    .catch(() => {}) // the host lost the session; when it is opened again, the missed messages are shown
-    .finally(() => {
-      isAway = true
-      past.resolve(said)
-    })
-  return { isAway: () => isAway, cursor: () => cursor, past: past.promise, leave: () => events.leave() }
+
+  leave(): void {
+    this.#events.leave()
+  }
+
+  async #read(): Promise<void> {
+    const said: string[] = []
+    let isPast = true
+    for (let batch = await this.#events.nextBatch(); batch; batch = await this.#events.nextBatch()) {
+      for (const event of batch.events) {
+        if (event.type === 'live') isPast = false
+        else if (!isPast) this.#take(event)
+        else if (event.type === 'message-added' && event.message.role === 'user')
+          said.push(readText(event.message.parts))
+      }
+      this.cursor = batch.next
+      if (!isPast) this.#past.resolve(said)
+    }
+  }
+
+  #take(event: SessionEvent): void {
+    if (event.type === 'message-entered' && (this.#followsNext || this.#followed.delete(event.message))) {
+      this.#isFollowed = true
+      this.#followsNext = false
+    }
+    const isOwn = event.type === 'message-added' && this.#followed.has(event.message.id)
+    if (!this.#isFollowed && !isOwn) this.#onAside(event)
+    if (event.type === 'turn-finished') this.#isFollowed = false
+  }
 }

@@ -24,7 +24,7 @@ test('a server that speaks only version 1 is named as such', async () => {
   const url = `ws://127.0.0.1:${port}/ws`
   const askPerson = () => Promise.reject(new Error('nobody is there'))
   const partner = createRemoteChat({ url, token: undefined, askPerson, onNews: () => {} })
-  await expect(partner.open('s')).rejects.toMatchObject({
+  await expect(partner.open('s', () => {})).rejects.toMatchObject({
     code: 'connection_failed',
     message: `the server at ${url}: the server did not say hello in baton.v2. Use a server of the same version.`,
   })

@@ -5,7 +5,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { afterEach, expect, test } from 'vitest'
-import type { AskPerson, ChatPartner, Conversation, ConversationTurn } from '../terminal/conversation.ts'
+import type { AskPerson, ChatPartner, Conversation, ConversationTurn, OnAside } from '../terminal/conversation.ts'
 import { createRemoteChat } from './remote-chat.ts'
 
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
@@ -33,8 +33,8 @@ function join(url: string, askPerson: AskPerson = NOBODY, token?: string): ChatP
   return createRemoteChat({ url, token, askPerson, onNews: () => {} })
 }
 
-async function open(partner: ChatPartner, session = 's'): Promise<Conversation> {
-  const conversation = await partner.open(session)
+async function open(partner: ChatPartner, session = 's', onAside: OnAside = () => {}): Promise<Conversation> {
+  const conversation = await partner.open(session, onAside)
   closers.push(() => conversation.close())
   return conversation
 }
@@ -140,9 +140,45 @@ test('a turn that was running when the chat ended continues in the next chat', a
 })
 
 test('the error says whether a server is missing, wants a token, or is not one', async () => {
-  await expect(join('ws://127.0.0.1:9/ws').open('s')).rejects.toThrow('no server answers at ws://127.0.0.1:9/ws')
+  await expect(join('ws://127.0.0.1:9/ws').open('s', () => {})).rejects.toThrow(
+    'no server answers at ws://127.0.0.1:9/ws',
+  )
   const url = await serve([], [], 'secret')
-  await expect(join(url).open('s')).rejects.toThrow('it may require a token')
-  await expect(join(url, NOBODY, 'wrong').open('s')).rejects.toThrow('it may require another token')
+  await expect(join(url).open('s', () => {})).rejects.toThrow('it may require a token')
+  await expect(join(url, NOBODY, 'wrong').open('s', () => {})).rejects.toThrow('it may require another token')
   await open(join(url, NOBODY, 'secret'))
+})
+
+test('what a call in the background does after its turn comes as an aside, and its open approval to whoever joins', async () => {
+  const report = tool({
+    name: 'report',
+    description: 'writes',
+    input: NO_INPUT,
+    effect: 'once',
+    background: true,
+    approval: true,
+    execute: () => 'three pages',
+  })
+  const url = await serve(
+    [{ calls: [{ name: 'report', arguments: {} }] }, { text: 'I write.' }, { text: 'Three pages.' }],
+    [report],
+  )
+  const first = await open(join(url))
+  const turn = first.send('report')
+  const shown: string[] = []
+  for await (const event of turn) if (event.type === 'text') shown.push(event.text)
+  expect(shown).toEqual(['I write.'])
+  const asides: string[] = []
+  const done = Promise.withResolvers<void>()
+  const second = await open(join(url), 's', (event) => {
+    if (event?.type === 'call' && event.call.result) asides.push(`${event.call.name} ${event.call.result.type}`)
+    if (event?.type === 'text') asides.push(event.text)
+    if (event?.type === 'turn-finished') done.resolve()
+  })
+  expect(second.resumed).toBeUndefined()
+  const [waiting] = second.waiting?.approvals ?? []
+  expect(waiting?.call).toMatchObject({ name: 'report', input: {} })
+  await second.decide(waiting?.approvalId ?? '', 'approve')
+  await done.promise
+  expect(asides.join('|')).toBe('report ok|Three |pages.')
 })

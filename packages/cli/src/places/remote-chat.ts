@@ -4,9 +4,9 @@ import type { SessionClient, SessionSnapshot, SessionMessage } from '@baton/clie
 import { openSession } from '@baton/client'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { AskPerson, ChatPartner, Conversation, SessionControls } from '../terminal/conversation.ts'
+import type { AskPerson, ChatPartner, Conversation, OnAside, SessionControls } from '../terminal/conversation.ts'
 import { readDecision } from '../terminal/conversation.ts'
-import { createRemoteTurns } from './remote-turns.ts'
+import { createRemoteTurns, readWaiting } from './remote-turns.ts'
 import type { Usage } from '@baton/core/internal'
 import { addUsage, BatonError } from '@baton/core/internal'
 import type { RemoteTurns } from './remote-turns.ts'
@@ -29,12 +29,15 @@ export function createRemoteChat(init: RemoteChatOptions): ChatPartner {
   return {
     about: [`server ${init.url}${init.isHolder ? ", which has this folder's store open" : ''}`],
     may: [],
-    open: (session) => openConversation(init, session ?? randomUUID()),
+    open: (session, onAside) => openConversation({ ...init, onAside }, session ?? randomUUID()),
     close: () => Promise.resolve(),
   }
 }
 
-async function openConversation(init: RemoteChatOptions, session: string): Promise<Conversation> {
+async function openConversation(
+  init: RemoteChatOptions & { readonly onAside: OnAside },
+  session: string,
+): Promise<Conversation> {
   const client = openSession({
     url: findAddress(init),
     session,
@@ -45,7 +48,7 @@ async function openConversation(init: RemoteChatOptions, session: string): Promi
     },
   })
   // Created before the first frame, so that no event is missed.
-  const turns = createRemoteTurns(client)
+  const turns = createRemoteTurns(client, init.onAside)
   try {
     await untilOpen(client, init)
   } catch (cause) {
@@ -57,6 +60,7 @@ async function openConversation(init: RemoteChatOptions, session: string): Promi
     session,
     about: describePast(client.getSnapshot()),
     resumed: turns.resume(),
+    waiting: readWaiting(client),
     send: (text) => turns.begin(client.send(text)),
     interrupt: () => client.interrupt({ reason: 'the person interrupted' }),
     setModel: async (model) => {

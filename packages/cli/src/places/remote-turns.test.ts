@@ -45,7 +45,7 @@ function createPlayedClient(messages: readonly SessionMessage[] = []) {
   const answer = Promise.withResolvers<SessionAnswer>()
   const sent: SentInput = { id: 'q', accepted: Promise.resolve(), answer: answer.promise }
   return {
-    turns: createRemoteTurns(client),
+    turns: createRemoteTurns(client, () => {}),
     sent,
     answer,
     tell: (...events: readonly EventBody[]) => {

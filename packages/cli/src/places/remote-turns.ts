@@ -3,7 +3,7 @@ import type { SessionClient, SessionMessage } from '@baton/client'
 import type { SentInput, SessionAnswer } from '@baton/client/internal'
 import { ClientError } from '@baton/client'
 import type { EventBody, SessionEvent } from '@baton/core/internal'
-import type { ConversationTurn } from '../terminal/conversation.ts'
+import type { ConversationTurn, OnAside } from '../terminal/conversation.ts'
 
 export interface RemoteTurns {
   /** Follows an input that was just sent. `anew`: it repeats an earlier request, under that one's id. */
@@ -32,17 +32,24 @@ const OUTCOMES: Readonly<Record<SessionAnswer['stop'], string>> = {
   silent: 'silent',
 }
 
-export function createRemoteTurns(client: SessionClient): RemoteTurns {
+export function createRemoteTurns(client: SessionClient, onAside: OnAside): RemoteTurns {
   const followed = new Set<Followed>()
   client.on('event', (event) => {
+    let isAside = true
     for (const turn of followed) {
       turn.isMine ||= begins(event, turn.input)
       if (!turn.isMine) continue
+      isAside = false
       tell(turn, event)
       if (event.type !== 'turn-finished') continue
       turn.events.end()
       followed.delete(turn)
     }
+    if (isAside) onAside(event)
+  })
+  // A session that is read again has no events for what it missed.
+  client.on('status', (status) => {
+    if (status === 'open' && !isAnswering(client)) onAside()
   })
   const follow = (input: string | undefined, answer: Promise<SessionAnswer>, begun?: readonly EventBody[]) => {
     const turn: Followed = { events: createEventQueue(), input, isMine: begun !== undefined, texts: new Map() }
@@ -139,16 +146,22 @@ type Answer = Extract<SessionMessage, { readonly role: 'assistant' }>
 
 /** Events of the running turn, as a reader from its beginning would see them. */
 function repeatEvents(client: SessionClient, answer: Answer): readonly EventBody[] {
-  const { approvals, questions, calls } = client.getSnapshot()
-  const asked = approvals.flatMap(({ approvalId, callId, expiresAtMs }): readonly EventBody[] => {
-    const open = calls.find(({ call }) => call.callId === callId)
-    return open ? [{ type: 'approval-requested', approvalId, call: open.call, expiresAtMs }] : []
-  })
+  const { approvals, questions } = readWaiting(client)
   return [
     ...repeatSteps(answer),
-    ...asked,
+    ...approvals.map((asked) => ({ type: 'approval-requested', ...asked }) as const),
     ...questions.map((question) => ({ type: 'question-asked', ...question }) as const),
   ]
+}
+
+/** Requests that wait for a person. */
+export function readWaiting(client: SessionClient) {
+  const { approvals, questions, calls } = client.getSnapshot()
+  const asked = approvals.flatMap(({ callId, ...approval }) => {
+    const open = calls.find(({ call }) => call.callId === callId)
+    return open ? [{ ...approval, call: open.call }] : []
+  })
+  return { approvals: asked, questions }
 }
 
 function repeatSteps({ id: message, steps }: Answer): readonly EventBody[] {
@@ -156,6 +169,11 @@ function repeatSteps({ id: message, steps }: Answer): readonly EventBody[] {
     ...(text === '' ? [] : [{ type: 'text', message, step, offset: 0, text } as const]),
     ...calls.map((call) => ({ type: 'call', call }) as const),
   ])
+}
+
+function isAnswering(client: SessionClient): boolean {
+  const last = client.getSnapshot().messages.findLast(({ role }) => role === 'assistant')
+  return last?.role === 'assistant' && last.stop === undefined
 }
 
 interface EventQueue extends AsyncIterable<EventBody> {

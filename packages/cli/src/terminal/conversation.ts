@@ -1,5 +1,5 @@
 // The two ends of a chat, each behind an interface: where turns run (in this process, or on a server), and the person.
-import type { AskedFor, ContextUse, EventBody, JsonValue, Usage } from '@baton/core/internal'
+import type { AskedFor, CallView, ContextUse, EventBody, JsonValue, PendingQuestion, Usage } from '@baton/core/internal'
 
 /** Runs turns. */
 export interface ChatPartner {
@@ -9,10 +9,17 @@ export interface ChatPartner {
   readonly hint?: string
   /** Its agent's permissions, in one line, unless it is unrestricted. */
   readonly may: readonly string[]
-  /** Opens the session of that name, or a new one. @throws BatonError */
-  open(session: string | undefined): Promise<Conversation>
+  /**
+   * Opens the session of that name, or a new one. `onAside` is called with each event outside of the turns that the
+   * conversation follows: updates of background calls, and turns started by a task's end or by another device.
+   * @throws BatonError
+   */
+  open(session: string | undefined, onAside: OnAside): Promise<Conversation>
   close(): Promise<void>
 }
+
+/** Called without an event when a running turn will have no further events. */
+export type OnAside = (event?: EventBody) => void
 
 export interface Conversation {
   readonly session: string
@@ -20,6 +27,8 @@ export interface Conversation {
   readonly about: readonly string[]
   /** The turn that was running when the session was left, if it continues. */
   readonly resumed: ConversationTurn | undefined
+  /** Requests that waited for the person when it was opened, as those of calls in the background do. */
+  readonly waiting?: Waiting
   /**
    * Opens the session again after another process has taken it over. Resolves with the conversation to continue, whose
    * `about` summarizes the messages missed, or `undefined` if the session is still here. @throws BatonError
@@ -40,6 +49,14 @@ export interface Conversation {
   log(): Promise<readonly string[]>
   close(): Promise<void>
 }
+
+export interface Waiting {
+  readonly approvals: readonly { readonly approvalId: string; readonly call: AskingCall }[]
+  readonly questions: readonly PendingQuestion[]
+}
+
+/** A call as whoever decides about it sees it. */
+export type AskingCall = Pick<CallView, 'callId' | 'name' | 'input' | 'asked' | 'path'>
 
 /** `nobody`: there is no one to approve it, so it is denied. */
 export type ApprovalAnswer = 'approve' | 'deny' | 'always' | 'nobody'
@@ -102,8 +119,11 @@ export interface AskedCall {
 export type AskPerson = (call: AskedCall) => Promise<string>
 
 export interface Person {
-  /** Resolves with the person's next message; `undefined` at the end. */
-  next(): Promise<string | undefined>
+  /**
+   * Resolves with the person's next message; `undefined` at the end. Resolves with an empty one when `signal` aborts:
+   * what the person has typed so far is kept for the next call.
+   */
+  next(signal: AbortSignal): Promise<string | undefined>
   /** Present if there is someone to ask. Rejects when `signal` aborts or the person leaves. */
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string>
   close(): void

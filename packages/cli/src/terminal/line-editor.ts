@@ -23,9 +23,15 @@ export interface LineEditorOptions {
 }
 
 export interface LineEditor {
-  /** Reads a message, starting with anything typed meanwhile. `undefined` at the end. */
-  readMessage(prompt: string): Promise<string | undefined>
-  /** Reads an answer to a question, which is not added to the history. @throws when `signal` aborts, or at the end */
+  /**
+   * Reads a message, starting with anything typed meanwhile. `undefined` at the end. When `signal` aborts, takes the
+   * prompt off the screen, keeps what was typed, and resolves with an empty text.
+   */
+  readMessage(prompt: string, signal: AbortSignal): Promise<string | undefined>
+  /**
+   * Reads an answer to a question, which is not added to the history. Anything typed before is no answer, and is kept for
+   * the next message. @throws when `signal` aborts, or at the end
+   */
   readAnswer(question: string, signal: AbortSignal): Promise<string>
   close(): void
 }
@@ -33,6 +39,8 @@ export interface LineEditor {
 interface Reading {
   readonly prompt: string
   readonly isMessage: boolean
+  /** Text of the message that the question interrupts. */
+  readonly begun: EditedText
   readonly done: PromiseWithResolvers<string | undefined>
 }
 
@@ -77,15 +85,28 @@ class TerminalLineEditor implements LineEditor {
     input.resume()
   }
 
-  async readMessage(prompt: string): Promise<string | undefined> {
+  async readMessage(prompt: string, signal: AbortSignal): Promise<string | undefined> {
     if (this.#isClosed) return undefined
-    return await this.#read(prompt, true).promise
+    if (signal.aborted) return ''
+    const done = this.#read(prompt, true)
+    const leave = (): void => {
+      if (this.#reading?.done !== done) return
+      this.#init.output.write(`${up(this.#cursorRow)}\r${CLEAR_BELOW}`)
+      this.#cursorRow = 0
+      this.#reading = undefined
+      done.resolve('')
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    const message = await done.promise
+    signal.removeEventListener('abort', leave)
+    return message
   }
 
   async readAnswer(question: string, signal: AbortSignal): Promise<string> {
     if (this.#isClosed || signal.aborted) throw new Error('nobody answered')
+    const begun = this.#edited
     this.#edited = EMPTY
-    const done = this.#read(question, false)
+    const done = this.#read(question, false, begun)
     const leave = (): void => {
       this.#finish()
       done.resolve(undefined)
@@ -111,9 +132,9 @@ class TerminalLineEditor implements LineEditor {
     this.#reading = undefined
   }
 
-  #read(prompt: string, isMessage: boolean): PromiseWithResolvers<string | undefined> {
+  #read(prompt: string, isMessage: boolean, begun = EMPTY): PromiseWithResolvers<string | undefined> {
     const done = Promise.withResolvers<string | undefined>()
-    this.#reading = { prompt, isMessage, done }
+    this.#reading = { prompt, isMessage, begun, done }
     this.#cursorRow = 0
     this.#shownHistory = -1
     this.#show()
@@ -204,8 +225,8 @@ class TerminalLineEditor implements LineEditor {
     this.#edited = { text: this.#edited.text, cursor: this.#edited.text.length }
     this.#show()
     if (this.#reading) this.#init.output.write('\r\n')
+    this.#edited = this.#reading?.begun ?? EMPTY
     this.#reading = undefined
-    this.#edited = EMPTY
   }
 
   #keep(text: string): void {

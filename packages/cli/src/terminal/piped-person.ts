@@ -12,11 +12,22 @@ export function createOncePerson(question: string): Person {
 export function createPipedPerson(input: Readable): Person {
   const lines = createInterface({ input, crlfDelay: Infinity })
   const reader = lines[Symbol.asyncIterator]()
+  let line: Promise<IteratorResult<string>> | undefined
   return {
-    next: async () => {
-      const { done, value } = await reader.next()
-      return done === true ? undefined : value
+    next: async (signal) => {
+      line ??= reader.next()
+      const read = await Promise.race([line, untilAborted(signal)])
+      if (read === undefined) return ''
+      line = undefined
+      return read.done === true ? undefined : read.value
     },
     close: () => lines.close(),
   }
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
 }

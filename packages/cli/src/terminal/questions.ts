@@ -19,8 +19,13 @@ export interface Questions {
   whenQuiet(show: () => void): void
   /** Called when the call has ended. */
   settle(callId: string): void
-  /** Called when all calls have ended; resolves when no question is open and everything is shown. */
-  settleAll(): Promise<void>
+  /**
+   * Called when all calls have ended, except for these. Without exceptions it resolves when no question is open and
+   * everything is shown.
+   */
+  settleAll(except?: ReadonlySet<string>): Promise<void>
+  /** Resolves when the open questions are answered or have ended; `undefined` if there are none. */
+  answered(): Promise<unknown> | undefined
 }
 
 const NOBODY = 'this tool must be run by an app or a person, and neither is available'
@@ -40,6 +45,7 @@ function createQuestionQueue() {
   const byCall = new Map<string, readonly string[]>()
   const held: (() => void)[] = []
   let isAsking = false
+  let waiting = 0
   let last: Promise<unknown> = Promise.resolve()
 
   const askNow = async <Answer>({ controller }: OpenQuestion, ask: (signal: AbortSignal) => Promise<Answer>) => {
@@ -60,7 +66,8 @@ function createQuestionQueue() {
   const inTurn = <Answer>(callId: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
     const question = { controller: new AbortController(), ended: Promise.withResolvers<void>() }
     open.set(callId, question)
-    const asked = last.then(() => askNow(question, ask))
+    waiting += 1
+    const asked = last.then(() => askNow(question, ask)).finally(() => void (waiting -= 1))
     const seen = (): Promise<unknown> => Promise.race([question.ended.promise, wait(SETTLE_MS)])
     last = asked.then(seen, seen)
     return asked
@@ -87,15 +94,17 @@ function createQuestionQueue() {
       if (isAsking) held.push(show)
       else show()
     },
-    settleAll: async (): Promise<void> => {
-      for (const callId of [...open.keys(), ...byCall.keys()]) settle(callId)
-      await last
+    settleAll: async (except: ReadonlySet<string> = new Set()): Promise<void> => {
+      const kept = new Set([...except].flatMap((callId) => [callId, ...(byCall.get(callId) ?? [])]))
+      for (const callId of [...open.keys(), ...byCall.keys()]) if (!kept.has(callId)) settle(callId)
+      if (except.size === 0) await last
     },
+    answered: (): Promise<unknown> | undefined => (waiting > 0 ? last : undefined),
   }
 }
 
 export function createQuestions(person: Person, screen: Screen): Questions {
-  const { inTurn, inTurnOf, settle, settleAll, whenQuiet } = createQuestionQueue()
+  const { inTurn, inTurnOf, settle, settleAll, answered, whenQuiet } = createQuestionQueue()
   return {
     result: async (call) => {
       const { ask } = person
@@ -140,6 +149,7 @@ export function createQuestions(person: Person, screen: Screen): Questions {
     whenQuiet,
     settle,
     settleAll,
+    answered,
   }
 }
 

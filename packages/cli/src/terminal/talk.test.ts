@@ -135,7 +135,7 @@ async function talk(
     person,
     questions: createQuestions(person, screen),
     screen,
-    createDisplay: () => createTurnDisplay(screen),
+    display: createTurnDisplay(screen),
     shownCalls: createShownCalls(),
     nowMs: () => 0,
     failsAtOnce,

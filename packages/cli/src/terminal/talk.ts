@@ -1,8 +1,9 @@
 // A conversation with a person: messages become turns, commands are performed, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
-import type { RequestChange, TurnStop, Usage } from '@baton/core/internal'
-import { isBatonError, readRequest } from '@baton/core/internal'
-import type { ChatPartner, ConversationTurn, Person } from './conversation.ts'
+import type { CallView, EventBody, PendingQuestion, TurnStop, Usage } from '@baton/core/internal'
+import { isBatonError, readRequest, readText } from '@baton/core/internal'
+import { Asides } from './asides.ts'
+import type { AskingCall, ChatPartner, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from '../words/error-line.ts'
 import type { ChatRoom } from './obey.ts'
 import { obey } from './obey.ts'
@@ -20,8 +21,7 @@ export interface TalkOptions {
   readonly person: Person
   readonly questions: Questions
   readonly screen: Screen
-  /** Called for each turn. */
-  readonly createDisplay: () => TurnDisplay
+  readonly display: TurnDisplay
   /** Results of calls, for `/show`. */
   readonly shownCalls: ShownCalls
   readonly nowMs: () => number
@@ -45,6 +45,11 @@ const LEFT_IN_A_TURN = 130
 
 interface TalkState extends TalkOptions, ChatRoom {
   turn: 'none' | 'running' | 'interrupted'
+  asides: Asides
+  /** Open background calls, which outlive their turns. */
+  readonly tasks: Set<string>
+  /** Ids of open requests that the person has seen. */
+  readonly asked: Set<string>
   hasFailed: boolean
   lastStop: TurnStop
   readonly left: PromiseWithResolvers<number>
@@ -52,25 +57,44 @@ interface TalkState extends TalkOptions, ChatRoom {
 
 /** @throws BatonError when the session cannot be opened */
 export async function startTalk(init: TalkOptions): Promise<Talk> {
-  const conversation = await init.partner.open(init.session)
+  const opened = await openConversation(init.partner, init.session)
   const left = Promise.withResolvers<number>()
   const state: TalkState = {
     ...init,
-    conversation,
+    ...opened,
     turn: 'none',
+    tasks: new Set(),
+    asked: new Set(),
     hasFailed: false,
     lastStop: 'end',
     left,
     approvesAlways: false,
     move: async (session) => {
-      const next = await init.partner.open(session)
+      const next = await openConversation(init.partner, session)
       await state.conversation.close()
-      state.conversation = next
+      Object.assign(state, next)
+      begin(state)
     },
     follow: (turn) => follow(state, turn),
   }
   const ended = converseUntilLeft(state)
   return { ended, interrupt: (hadText = false) => interrupt(state, hadText), lastStop: () => state.lastStop }
+}
+
+async function openConversation(
+  partner: ChatPartner,
+  session: string | undefined,
+): Promise<Pick<TalkState, 'conversation' | 'asides'>> {
+  const asides = new Asides()
+  return { conversation: await partner.open(session, asides.add), asides }
+}
+
+/** Shows what is left of the conversation, and asks what waits. */
+function begin(state: TalkState): void {
+  const { about, waiting } = state.conversation
+  for (const line of about) state.screen.note(line, 'dim')
+  for (const { approvalId, call } of waiting?.approvals ?? []) askApproval(state, approvalId, call)
+  for (const question of waiting?.questions ?? []) askQuestion(state, question)
 }
 
 async function converseUntilLeft(state: TalkState): Promise<number> {
@@ -94,11 +118,10 @@ function interrupt(state: TalkState, hadText: boolean): void {
 }
 
 async function converse(state: TalkState): Promise<number> {
-  const { person, screen } = state
-  for (const line of state.conversation.about) screen.note(line, 'dim')
+  begin(state)
   if (state.conversation.resumed) await follow(state, state.conversation.resumed)
   for (;;) {
-    const said = await person.next()
+    const said = await nextMessage(state)
     if (said === undefined) return chooseExitCode(state)
     const text = said.trim()
     if (text === '' || !(await comeBack(state))) continue
@@ -116,7 +139,7 @@ async function comeBack(state: TalkState): Promise<boolean> {
     const left = state.conversation
     state.conversation = back
     await left.close()
-    for (const line of back.about) state.screen.note(line, 'dim')
+    begin(state)
     if (back.resumed) await follow(state, back.resumed)
     return true
   } catch (cause) {
@@ -142,51 +165,122 @@ async function say(state: TalkState, text: string): Promise<void> {
 }
 
 async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
-  const { screen, questions } = state
-  const display = state.createDisplay()
   state.turn = 'running'
   let usage: Usage | undefined
   try {
     for await (const event of turn) {
-      const atMs = state.nowMs()
-      questions.whenQuiet(() => display.show(event, atMs))
-      if (event.type === 'turn-finished') state.lastStop = event.stop
-      if (event.type === 'call' && event.call.result) questions.settle(event.call.callId)
-      const change = readRequest(event)
-      if (change?.type === 'approval')
-        approve(state, change.asked, (callId) => display.restartClock(callId, state.nowMs())).catch((cause: unknown) =>
-          tellUnanswered(state, cause),
-        )
-      if (event.type === 'request-withdrawn') questions.settle(event.callId)
-      if (change?.type === 'question') {
-        const message = nameCall({ name: change.asked.message, ...change.asked })
-        answerQuestion(state, { ...change.asked, message }).catch((cause: unknown) => tellUnanswered(state, cause))
-      }
+      show(state, event)
       if (event.type === 'turn-finished') usage = event.usage
     }
     const { outcome } = await turn.answer
     if (outcome !== 'answered' && outcome !== 'tool' && outcome !== 'silent') state.hasFailed = true
-    await questions.settleAll()
+    await state.questions.settleAll(state.tasks)
   } catch (cause) {
-    await questions.settleAll()
+    await state.questions.settleAll(state.tasks)
     tellFailure(state, cause)
   } finally {
-    screen.endText()
-    if (screen.isTerminal && usage) await showStatus(state, usage)
-    if (screen.isTerminal) screen.note('')
-    state.turn = 'none'
+    await endTurn(state, usage)
   }
 }
 
-type Asked<Type extends RequestChange['type']> = Extract<
-  RequestChange,
-  { readonly type: Type; readonly asked: unknown }
->['asked']
+async function endTurn(state: TalkState, usage: Usage | undefined): Promise<void> {
+  const { screen } = state
+  screen.endText()
+  if (screen.isTerminal && usage) await showStatus(state, usage)
+  if (screen.isTerminal) screen.note('')
+  state.turn = 'none'
+}
+
+/** Shows asides until the person says something. */
+async function nextMessage(state: TalkState): Promise<string | undefined> {
+  for (;;) {
+    await showAsides(state)
+    const { signal } = state.asides.untilShown()
+    const said = await state.person.next(signal)
+    if (said !== '' || !signal.aborted) return said
+  }
+}
+
+/** Shows waiting asides until no turn runs and no question is open. */
+async function showAsides(state: TalkState): Promise<void> {
+  const { asides, questions } = state
+  for (;;) {
+    const next = asides.take()
+    const answered = questions.answered()
+    if (next?.event) await showAside(state, next.event)
+    else if (next) state.turn = 'none'
+    else if (state.turn !== 'none') await asides.next()
+    else if (answered) await Promise.race([asides.next(), answered])
+    else return
+  }
+}
+
+async function showAside(state: TalkState, event: EventBody): Promise<void> {
+  if (event.type === 'message-entered') state.turn = 'running'
+  if (event.type === 'message-added' && event.message.role === 'user') {
+    const { from, id, name, parts } = event.message
+    // The line of its call says that a task has ended.
+    if (id.startsWith(TASK_INPUT)) return
+    state.screen.brief('›', [name, readText(parts)].filter(Boolean).join(': ') || from, 'dim')
+  }
+  show(state, event)
+  if (event.type === 'turn-finished') await endTurn(state, event.usage)
+}
+
+/** Beginning of the id of a message that reports the end of a task. */
+const TASK_INPUT = 'baton.task.'
+
+/** Shows an event, and asks what it requests. */
+function show(state: TalkState, event: EventBody): void {
+  const { questions, display, tasks } = state
+  const atMs = state.nowMs()
+  questions.whenQuiet(() => display.show(event, atMs))
+  if (event.type === 'turn-finished') state.lastStop = event.stop
+  if (event.type === 'call') {
+    const { callId, task, result, path } = event.call
+    if (task === 'running' || (!result && isOfTask(state, path))) tasks.add(callId)
+    else tasks.delete(callId)
+    if (result) questions.settle(callId)
+  }
+  const change = readRequest(event)
+  if (change?.type === 'approval') askApproval(state, change.id, change.asked.call)
+  else if (change?.type === 'question') askQuestion(state, change.asked)
+  else if (change?.type === 'over') state.asked.delete(change.id)
+  if (event.type === 'request-withdrawn') questions.settle(event.callId)
+}
+
+type Path = NonNullable<CallView['path']>
+
+function askApproval(state: TalkState, approvalId: string, call: AskingCall): void {
+  if (!isNew(state, approvalId, call)) return
+  const restartClock = (): void => state.display.restartClock(call.callId, state.nowMs())
+  approve(state, { approvalId, call }, restartClock).catch((cause: unknown) => tellUnanswered(state, cause))
+}
+
+function askQuestion(state: TalkState, asked: PendingQuestion): void {
+  if (!isNew(state, asked.questionId, asked)) return
+  const message = nameCall({ name: asked.message, ...asked })
+  answerQuestion(state, { ...asked, message }).catch((cause: unknown) => tellUnanswered(state, cause))
+}
+
+/** Whether the person was not asked yet. Requests of calls in the background stay when a turn ends. */
+function isNew(
+  state: TalkState,
+  id: string,
+  { callId, path }: { readonly callId: string; readonly path?: Path },
+): boolean {
+  if (isOfTask(state, path)) state.tasks.add(callId)
+  return state.asked.size < state.asked.add(id).size
+}
+
+function isOfTask({ tasks }: TalkState, path: Path = []): boolean {
+  return path.some(({ callId }) => tasks.has(callId))
+}
 
 async function approve(
   state: TalkState,
-  { approvalId, call }: Asked<'approval'>,
-  restartClock: (callId: string) => void,
+  { approvalId, call }: { readonly approvalId: string; readonly call: AskingCall },
+  restartClock: () => void,
 ): Promise<void> {
   const { callId, asked } = call
   const name = nameCall(call)
@@ -195,14 +289,14 @@ async function approve(
     state.approvesAlways && !asked
       ? 'approve'
       : await state.questions.approval({ callId, name, arguments: writeInput(call), ...(asked && { asked }) })
-  restartClock(callId)
+  restartClock()
   if (answer !== undefined) await state.conversation.decide(approvalId, answer)
 }
 
 /** Asks again until the answer is valid, because the tool waits for it. */
 async function answerQuestion(
   { questions, conversation, screen, person }: TalkState,
-  asked: Asked<'question'>,
+  asked: PendingQuestion,
 ): Promise<void> {
   for (;;) {
     const answer = await questions.question(asked)

@@ -131,34 +131,39 @@ export interface Disk {
 /** Counts the acts of a store that works in a thread, so that time stands while it works. */
 function createCounted(store: Store): { readonly store: Store; readonly pending: () => number } {
   let pending = 0
-  const count =
-    <Given extends readonly unknown[], Value>(act: (...given: Given) => Promise<Value>) =>
-    async (...given: Given): Promise<Value> => {
-      pending += 1
-      try {
-        return await act(...given)
-      } finally {
-        pending -= 1
-      }
+  const wait = async <Value>(act: Promise<Value>): Promise<Value> => {
+    pending += 1
+    try {
+      return await act
+    } finally {
+      pending -= 1
     }
-  const { append, acquire, release, renew, read, blobs, snapshots } = store
-  const counted: Store = {
-    ...store,
-    append: count(append),
-    acquire: count(acquire),
-    release: count(release),
-    renew: count(renew),
-    read: async function* (session, fromPos) {
-      const records: SessionRecord[] = []
-      await count(async () => {
-        for await (const record of read(session, fromPos)) records.push(record)
-      })()
-      yield* records
-    },
-    blobs: { ...blobs, put: count(blobs.put), get: count(blobs.get) },
-    snapshots: { put: count(snapshots.put), latest: count(snapshots.latest) },
   }
-  return { store: counted, pending: () => pending }
+  async function* waitForAll(rows: AsyncIterable<unknown>): AsyncGenerator<unknown, void> {
+    yield* await wait(readAll(rows))
+  }
+  const count = <Acts extends object>(acts: Acts): Acts =>
+    new Proxy(acts, {
+      get: (_, name) => {
+        const member: unknown = Reflect.get(acts, name)
+        if (typeof member === 'object' && member !== null) return count(member)
+        if (typeof member !== 'function') return member
+        return (...given: unknown[]): unknown => {
+          const result: unknown = Reflect.apply(member, acts, given)
+          if (result instanceof Promise) return wait(result)
+          return typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+            ? waitForAll(result as AsyncIterable<unknown>) // it has the method
+            : result
+        }
+      },
+    })
+  return { store: count(store), pending: () => pending }
+}
+
+async function readAll(rows: AsyncIterable<unknown>): Promise<readonly unknown[]> {
+  const all: unknown[] = []
+  for await (const row of rows) all.push(row)
+  return all
 }
 
 export function openMemory(): Disk {
