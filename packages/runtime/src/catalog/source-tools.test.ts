@@ -2,7 +2,7 @@
 import type { Tool, ToolSource } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { SourceToolsOptions } from './source-tools.ts'
 import { SourceTools } from './source-tools.ts'
 
@@ -137,4 +137,27 @@ test('of two sources with one name of a tool, the first in the list has it, howe
   slow.resolve([make('same')])
   const tools = await opening
   expect(tools.tools().map(({ name, source }) => [name, source])).toEqual([['same', 'slow']])
+})
+
+describe('a source with a tool named tasks.list, for an agent with tools in the background', () => {
+  const open = (collisions: 'refuse' | 'first' | 'prefix', hasBackground = true) => {
+    const { agent, ...rest } = parts()
+    const background = hasBackground ? {} : undefined
+    const source = { name: 'board', list: () => Promise.resolve([make('tasks.list'), make('tasks.add')]) }
+    return SourceTools.open({ ...rest, agent: { ...agent, collisions, background }, sources: [source] })
+  }
+
+  test('is refused by the name of its owner, or left out, or renamed, as the agent says', async () => {
+    await expect(open('refuse')).rejects.toMatchObject({
+      code: 'invalid_agent',
+      message: expect.stringContaining('the source "board" and Baton itself both have a tool named "tasks.list"'),
+    })
+    expect((await open('first')).tools().map(({ name }) => name)).toEqual(['tasks.add'])
+    expect((await open('prefix')).tools().map(({ name }) => name)).toEqual(['board.tasks.list', 'tasks.add'])
+  })
+
+  test('keeps its name where nothing runs in the background', async () => {
+    const tools = await open('refuse', false)
+    expect(tools.tools().map(({ name }) => name)).toEqual(['tasks.list', 'tasks.add'])
+  })
 })

@@ -4,6 +4,7 @@ import type { Agent, Logger, Timers, Tool, ToolSource } from '@baton/core/intern
 import { BatonError, isLegalName } from '@baton/core/internal'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
+import { hasTasks, isTaskTool } from '../work/background.ts'
 
 export interface SourceToolsOptions {
   readonly session: string
@@ -175,9 +176,14 @@ export class SourceTools {
   #merge(when: 'opening' | 'change'): readonly Tool[] {
     const { agent, always, log, session } = this.#init
     const byName = new Map<string, Tool>([...agent.tools, ...always].map((tool) => [tool.name, tool]))
+    const needsTasks = hasTasks(agent, [...byName.values(), ...[...this.#listed.values()].flat()])
+    const taken: TakenNames = {
+      has: (name) => byName.has(name) || (needsTasks && isTaskTool(name)),
+      ownerOf: (name) => (byName.has(name) ? (byName.get(name)?.source ?? 'the agent itself') : 'Baton itself'),
+    }
     for (const [source, listed] of this.#listed)
       for (const tool of listed) {
-        const named = this.#resolve(byName, source, tool, when)
+        const named = this.#resolve(taken, source, tool, when)
         if (!named) log.warn('a tool is skipped: its name is taken', { session, source: source.name, tool: tool.name })
         else if (byName.size < TOOLS_MAX) byName.set(named.name, named)
         else log.warn('a tool is skipped: there are too many', { session, source: source.name, limit: TOOLS_MAX })
@@ -186,12 +192,7 @@ export class SourceTools {
   }
 
   /** The tool under its name in this session; undefined if it is skipped. */
-  #resolve(
-    taken: ReadonlyMap<string, Tool>,
-    source: ToolSource,
-    tool: Tool,
-    when: 'opening' | 'change',
-  ): Tool | undefined {
+  #resolve(taken: TakenNames, source: ToolSource, tool: Tool, when: 'opening' | 'change'): Tool | undefined {
     const { collisions, name: agent } = this.#init.agent
     const own = { ...tool, source: source.name, ...networkOf(tool, source) }
     if (!taken.has(tool.name)) return own
@@ -200,13 +201,19 @@ export class SourceTools {
       return taken.has(name) ? undefined : { ...own, name }
     }
     if (collisions === 'first' || when === 'change') return undefined
-    const other = taken.get(tool.name)?.source ?? 'the agent itself'
+    const other = taken.ownerOf(tool.name)
     throw new BatonError({
       code: 'invalid_agent',
       message: `agent "${agent}": the source "${source.name}" and ${other} both have a tool named "${tool.name}"`,
       hint: 'Set the agent’s collisions to "first" or "prefix", or rename one of the tools.',
     })
   }
+}
+
+interface TakenNames {
+  has(name: string): boolean
+  /** A source's name, or words for another owner. */
+  ownerOf(name: string): string
 }
 
 /** Applies the source's network setting to tools that have none. */

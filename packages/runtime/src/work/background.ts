@@ -39,18 +39,27 @@ export function readBackground(background: Background, text: string): Background
 /** The tools of a session: with the argument for the background where the agent says so, and with the tools for tasks. */
 export function withTaskTools(agent: Agent, tools: readonly Tool[]): readonly Tool[] {
   const all = agent.background ? tools.map((one) => offerBackground(agent, one)) : tools
-  const hasTasks = all.some(
-    ({ background = false, onInterrupt }) => background !== false || onInterrupt === 'background',
-  )
-  if (!hasTasks && !agent.background) return tools
+  if (!hasTasks(agent, all)) return tools
   const made = createTaskTools()
-  const taken = all.find(({ name }) => made.some((one) => one.name === name))
+  const taken = all.find(({ name }) => isTaskTool(name))
   if (taken)
     throw new BatonError({
       code: 'invalid_agent',
       message: `agent "${agent.name}": a tool is named "${taken.name}", which Baton needs for calls in the background`,
     })
   return [...all, ...made]
+}
+
+/** Whether a session with these tools gets the tools for tasks. */
+export function hasTasks({ background: byName }: Agent, tools: readonly Tool[]): boolean {
+  const isForBackground = ({ background = false, onInterrupt }: Tool): boolean =>
+    background !== false || onInterrupt === 'background'
+  return byName !== undefined || tools.some(isForBackground)
+}
+
+/** Whether a tool for tasks has the name. */
+export function isTaskTool(name: string): boolean {
+  return /^tasks\.(list|read|wait|cancel)$/.test(name)
 }
 
 function offerBackground(agent: Agent, one: Tool): Tool {
