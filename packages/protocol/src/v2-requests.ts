@@ -133,6 +133,11 @@ export const REQUESTS = {
       messages: s.optional(s.integer(1, 200)),
       /** Attaches this device, as `device.attach` does. */
       device: s.optional(DeviceOptions),
+      /**
+       * Sends the events of delegated calls too, each with the `path` of calls that leads to it. Their texts are never
+       * spoken. False by default.
+       */
+      children: s.optional(s.flag),
       /** Sends `sentence` frames for a voice. `only`: without `text` events. */
       speech: s.optional(s.word<boolean | 'only'>(true, false, 'only')),
     },

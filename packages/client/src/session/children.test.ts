@@ -186,3 +186,97 @@ test('a request below that ends with its turn leaves the client', async () => {
   await until(client, ({ approvals, calls: open }) => approvals.length === 0 && open.length === 0)
   expect(ran).toEqual([])
 })
+
+const DONE_BELOW = [
+  ['Help.', ''],
+  ['place', 'Helped.'],
+]
+
+/** The task of each agent below, and the calls and the text of its answers. */
+function readChildren(client: SessionClient): readonly unknown[] {
+  return client
+    .getSnapshot()
+    .children.map(({ path, messages }) => [
+      path.map(({ agent }) => agent).join('/'),
+      messages.map((message) =>
+        'steps' in message
+          ? [
+              message.steps.flatMap((step) => step.calls.map(({ name }) => name)).join(),
+              message.steps.map(({ text }) => text).join(''),
+            ]
+          : [message.parts.map((part) => (part.type === 'text' ? part.text : '')).join(), ''],
+      ),
+    ])
+}
+
+test('with children, an app shows what the agents below say and call, and runs their calls once', async () => {
+  const { url, read } = await serveTeam('place', [place])
+  const ran: string[] = []
+  const client = open({ url, session: 's', children: true, tools: { place: () => `Rome ${ran.push('place')}` } })
+  expect((await client.send('Where?').answer).text).toBe('Done.')
+  expect(ran).toHaveLength(1)
+  expect(read()).toContain('Rome 1')
+  expect(readChildren(client)).toEqual([['helper', DONE_BELOW]])
+  expect(client.getSnapshot().messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+})
+
+test('with children, an app that joins while an agent below waits has what was said before', async () => {
+  const ran: string[] = []
+  const { url } = await serveTeam('pay', [createPay(ran)])
+  const first = open({ url, session: 's' })
+  const { answer } = first.send('Pay.')
+  const approvalId = await asked(first)
+  const second = open({ url, session: 's', children: true })
+  await until(second, ({ children }) => children.length > 0)
+  await second.decide({ approvalId, decision: 'approve' })
+  await answer
+  await until(second, ({ messages }) => messages.some((message) => 'stop' in message && message.stop === 'end'))
+  expect(readChildren(second)).toEqual([
+    [
+      'helper',
+      [
+        ['Help.', ''],
+        ['pay', 'Helped.'],
+      ],
+    ],
+  ])
+  expect(first.getSnapshot().children).toEqual([])
+})
+
+test('with children, a connection that breaks at any frame shows the same', async () => {
+  let cuts = 0
+  for (let frames = 2; frames < 60; frames += 4) {
+    const ran: string[] = []
+    const { url } = await serveTeam('place', [place])
+    const { world, cutAfter, connections } = createCuttableWorld()
+    const tools = { place: () => `Rome ${ran.push('place')}` }
+    const client = open({ url, session: 's', world, children: true, tools } as Parameters<typeof open>[0])
+    cutAfter(frames)
+    await client.send('Where?').answer
+    expect(ran).toHaveLength(1)
+    expect(readChildren(client)).toEqual([['helper', DONE_BELOW]])
+    if (connections() > 1) cuts += 1
+    client.close()
+  }
+  expect(cuts).toBeGreaterThan(3)
+})
+
+test('with children, removing the question removes them', async () => {
+  const { url } = await serveTeam('place', [place])
+  const client = open({ url, session: 's', children: true, tools: { place: () => 'Rome' } })
+  await client.send('Where?', { id: 'm1' }).answer
+  expect(client.getSnapshot().children).toHaveLength(1)
+  await client.rewind({ message: 'm1' }).accepted
+  await until(client, ({ messages }) => messages.length === 0)
+  expect(client.getSnapshot().children).toEqual([])
+})
+
+test('a voice says nothing of what the agents below say', async () => {
+  const { url } = await serveTeam('place', [place])
+  const client = open({ url, session: 's', children: true, speech: true, tools: { place: () => 'Rome' } })
+  const said: string[] = []
+  client.on('sentence', ({ text }) => said.push(text))
+  await client.send('Where?').answer
+  expect(said).toEqual(['Done.'])
+  expect(readChildren(client)).toEqual([['helper', DONE_BELOW]])
+})

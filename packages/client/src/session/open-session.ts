@@ -1,7 +1,8 @@
 // Opens a session for an app: follows it over connections that break, and sends the app's messages and results.
 import type { AnswerOf, V2Cursor, DeviceOptions, Requests, RequestType } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
-import { createClosedError, createError, createFullError, createUnknownError } from '../client-error.ts'
+import { checkOptionNames } from '../check-options.ts'
+import { createClosedError, createError, createFullError } from '../client-error.ts'
 import type { ConnectionState } from '../connection.ts'
 import { createListeners, listenOnly } from '../listeners.ts'
 import type { OutboxEntry, OutboxPlace, InputRequest, OutboxOptions } from '../outbox/outbox.ts'
@@ -24,7 +25,7 @@ import type {
   RewindInput,
   SentInput,
 } from './session-client.ts'
-import { EMPTY_VIEW, SessionView } from './session-view.ts'
+import { EMPTY_VIEW, isBelow, SessionView } from './session-view.ts'
 import type { ChatMessage, MessageId, Agent, SessionEvent } from '@baton/core/internal'
 
 /**
@@ -35,25 +36,19 @@ import type { ChatMessage, MessageId, Agent, SessionEvent } from '@baton/core/in
 export function openSession<A extends Agent>(options: OpenSessionOptions<SessionHandlers<A>>): SessionClient<A>
 export function openSession(options: OpenSessionOptions): SessionClient
 export function openSession(options: OpenSessionOptions<unknown>): SessionClient {
-  checkOptions(options)
+  checkOptionNames('openSession', options, OPTIONS) // with a misspelt `session`, each call would create a new one
   // Functions by name, as both overloads declare.
   return createCommands(new FollowedSession(options as OpenSessionOptions))
 }
 
 /** Every field of `OpenSessionOptions`; a type test compares the two. */
 const OPTIONS =
-  'url session title meta messages tools otherTool ownTools models asks speech leaseMs outbox reconnect world'.split(
+  'url session title meta messages tools otherTool ownTools models asks children speech leaseMs outbox reconnect world'.split(
     ' ',
   )
 
 /** Every event of `SessionClientEvents`; a type test compares the two. */
 const EVENTS: readonly string[] = 'event sentence sentences.dropped status error call outcome'.split(' ')
-
-/** A misspelt `session` must not be ignored: each call would create a new one. @throws ClientError `invalid_option` */
-function checkOptions(options: object): void {
-  const wrong = Object.keys(options).find((name) => !OPTIONS.includes(name))
-  if (wrong) throw createUnknownError('openSession has no option', wrong, OPTIONS)
-}
 
 /** The state of a session before anything is known about it, for example while a server renders a page. */
 export function createEmptySnapshot(session: string): SessionSnapshot {
@@ -119,6 +114,11 @@ class FollowedSession implements ClientCallsSession, WireUser {
     }
     this.#wire = openWire(options, this)
     this.place = outbox ? outbox.join(place) : joinPageOutbox(place)
+    if (options.children)
+      this.view.followChildren().then(
+        () => this.publish(),
+        (cause: unknown) => this.complain(createError('internal', `children are not shown: ${String(cause)}`)),
+      )
     if (otherTool || Object.keys({ ...tools, ...ownTools, ...options.models })[0]) {
       this.device = world.newId()
       this.#loadCalls()
@@ -197,11 +197,11 @@ class FollowedSession implements ClientCallsSession, WireUser {
   }
 
   takeHello(): void {
-    const { title, meta, messages = MESSAGES, speech } = this.options
+    const { title, meta, messages = MESSAGES, children, speech } = this.options
     const from = this.#cursor
     const start = from ? { from, existing: this.#wasClosed } : { messages, title, meta }
     // JSON omits undefined fields.
-    const given = { session: this.id, device: this.#describeDevice(), speech, ...start }
+    const given = { session: this.id, device: this.#describeDevice(), children, speech, ...start }
     this.ask('session.open', given as Requests['session.open']['given'], (answer) => {
       if (answer.ok) return this.#follow(answer.value)
       const { error } = answer
@@ -230,8 +230,8 @@ class FollowedSession implements ClientCallsSession, WireUser {
   #takeEvent(event: SessionEvent): void {
     try {
       this.view.take(event)
-      this.inputs.take(event)
-      if (event.type === 'call' && this.isLive) this.#calls?.take(event.call)
+      if (!isBelow(event)) this.inputs.take(event)
+      if (event.type === 'call' && !isBelow(event) && this.isLive) this.#calls?.take(event.call)
       if (event.type === 'live') this.#goLive()
     } catch (cause) {
       this.complain(createError('internal', `unreadable event: ${String(cause)}`))

@@ -66,6 +66,8 @@ export interface OpenSessionOptions<Handlers = Readonly<Record<string, ToolHandl
   readonly models?: Readonly<Record<string, AppModel>>
   /** Whether a person behind the app can answer approvals and questions; true by default. */
   readonly asks?: boolean
+  /** Follows delegated calls too: `children` of the snapshot has what their agents say. False by default. */
+  readonly children?: boolean
   /** Turns on `sentence` events, for a voice; off by default. `only`: a new answer's text in `messages` stays empty. */
   readonly speech?: true | 'only'
   /** Milliseconds that calls wait for this app after its connection broke; the server decides by default. */

@@ -16,6 +16,7 @@ import type {
   SessionEvent,
 } from '@baton/core/internal'
 import { Conversation } from '@baton/core/conversation'
+import type { ChildMessages } from './child-views.ts'
 
 /** An unsettled call. */
 export interface OpenCallView<Call extends CallView = CallView> {
@@ -56,6 +57,11 @@ export interface ViewState {
   readonly meta: SessionDetails['meta']
   readonly settings: ModelSettings | undefined
   readonly retrying: RetryView | undefined
+  /**
+   * With the option `children`: delegated calls that run, or ran since the session was read, in the order of their first
+   * events; the newest 64.
+   */
+  readonly children: readonly ChildMessages[]
 }
 
 export const EMPTY_VIEW: ViewState = {
@@ -72,12 +78,15 @@ export const EMPTY_VIEW: ViewState = {
   meta: {},
   settings: undefined,
   retrying: undefined,
+  children: [],
 }
 
 type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { readonly type: Type }>
 
 export class SessionView {
   #conversation = new Conversation()
+  /** Takes events of delegated calls, and those that remove messages. */
+  below: ((event: SessionEvent) => void) | undefined
   /** Replaced whenever one of its fields changes. */
   state: ViewState = EMPTY_VIEW
 
@@ -107,7 +116,17 @@ export class SessionView {
     this.#copy(info)
   }
 
+  /** Loads the code for `children`; events that arrive before wait for it. @throws what the import throws */
+  async followChildren(): Promise<void> {
+    const early: SessionEvent[] = []
+    this.below = (event) => void early.push(event)
+    const { followChildren } = await import('./child-views.ts')
+    this.below = followChildren(this, () => new Conversation())
+    early.forEach(this.below)
+  }
+
   take(event: SessionEvent): void {
+    if (isBelow(event)) return this.below?.(event)
     const { calls, writing, approvals, questions } = this.state
     this.#conversation.take(event)
     switch (event.type) {
@@ -118,7 +137,7 @@ export class SessionView {
         this.#takeWriting(event)
         break
       case 'call-progress':
-        this.#set({
+        this.set({
           calls: calls.map((open) => (open.call.callId === event.callId ? { ...open, progress: event.note } : open)),
         })
         break
@@ -126,16 +145,16 @@ export class SessionView {
         this.#reset(event)
         break
       case 'step-started':
-        this.#set({ retrying: undefined })
+        this.set({ retrying: undefined })
         break
       case 'turn-finished':
-        this.#set({ writing: [], retrying: undefined })
+        this.set({ writing: [], retrying: undefined })
         break
       case 'approval-requested': {
         const { approvalId, call, expiresAtMs } = event
         // As in `session.info`. Its input has been validated against the tool's schema, an object at its root, or no
         // approval would be requested.
-        this.#set({
+        this.set({
           approvals: put(
             approvals,
             { ...(call as CallView & Pick<PendingApproval, 'input'>), approvalId, expiresAtMs },
@@ -145,30 +164,31 @@ export class SessionView {
         break
       }
       case 'approval-decided':
-        this.#set({ approvals: drop(approvals, ({ approvalId }) => approvalId === event.approvalId) })
+        this.set({ approvals: drop(approvals, ({ approvalId }) => approvalId === event.approvalId) })
         break
       case 'question-asked': {
         const { type: _, cursor: __, at: ___, ...question } = event
-        this.#set({ questions: put(questions, question, ({ questionId }) => questionId === event.questionId) })
+        this.set({ questions: put(questions, question, ({ questionId }) => questionId === event.questionId) })
         break
       }
       case 'request-withdrawn':
-        this.#set({
+        this.set({
           approvals: drop(approvals, ({ approvalId }) => approvalId === event.requestId),
           questions: drop(questions, ({ questionId }) => questionId === event.requestId),
         })
         break
       case 'question-answered':
-        this.#set({ questions: drop(questions, ({ questionId }) => questionId === event.questionId) })
+        this.set({ questions: drop(questions, ({ questionId }) => questionId === event.questionId) })
         break
       case 'session':
         this.#copy(event)
         break
       case 'messages-removed':
-        this.#set({
+        this.set({
           calls: drop(calls, ({ call }) => !this.has(call.message)),
           writing: drop(writing, ({ message }) => !this.has(message)),
         })
+        this.below?.(event)
         break
       default:
     }
@@ -180,7 +200,7 @@ export class SessionView {
     const isIt = (one: { readonly callId: string }): boolean => one.callId === callId
     const isOver = status === 'settled'
     const isOpen = (open: OpenCallView): boolean => isIt(open.call)
-    this.#set({
+    this.set({
       calls: isOver ? drop(calls, isOpen) : put(calls, { ...calls.find(isOpen), call }, isOpen),
       writing: drop(writing, isIt),
       approvals: status === 'awaiting-approval' ? approvals : drop(approvals, isIt),
@@ -193,14 +213,14 @@ export class SessionView {
     const isIt = (one: WrittenCall): boolean => one.callId === callId
     const known = writing.find(isIt)?.text ?? ''
     if (offset > known.length) return // its beginning was not read: the whole call follows
-    this.#set({ writing: put(writing, { callId, message, step, name, text: known.slice(0, offset) + text }, isIt) })
+    this.set({ writing: put(writing, { callId, message, step, name, text: known.slice(0, offset) + text }, isIt) })
   }
 
   #reset({ message, step, reason, error, retryAtMs }: EventOf<'step-reset'>): void {
     const { writing, calls } = this.state
     const isOf = (one: { readonly message: MessageId; readonly step: number }): boolean =>
       one.message === message && one.step === step
-    this.#set({
+    this.set({
       writing: drop(writing, isOf),
       calls: drop(calls, ({ call }) => isOf(call)),
       retrying: { message, reason, error, retryAtMs },
@@ -210,12 +230,17 @@ export class SessionView {
   /** Copies the fields that a view has. */
   #copy(fields: object): void {
     const known = Object.entries(fields).filter(([name]) => name in EMPTY_VIEW)
-    this.#set(Object.fromEntries(known)) // with the names and types of the view
+    this.set(Object.fromEntries(known)) // with the names and types of the view
   }
 
-  #set(change: Partial<ViewState>): void {
+  set(change: Partial<ViewState>): void {
     this.state = { ...this.state, ...change }
   }
+}
+
+/** Whether an event is of a delegated call's session. Requests are the root's, with the path of the call that asks. */
+export function isBelow({ path, type }: SessionEvent): boolean {
+  return path !== undefined && !/^(approval|question|request)-/.test(type)
 }
 
 /** Returns the same list if no item is removed. */

@@ -36,6 +36,7 @@ test('every option that exists is taken', () => {
     ownTools: {},
     models: {},
     asks: false,
+    children: true,
     speech: true,
     leaseMs: 5000,
     outbox: createMemoryOutbox(),

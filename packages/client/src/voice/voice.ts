@@ -8,6 +8,7 @@ import type { ClientError } from '../client-error.ts'
 import { createError } from '../client-error.ts'
 import type { Listeners } from '../listeners.ts'
 import { createListeners, listenOnly } from '../listeners.ts'
+import { isBelow } from '../session/session-view.ts'
 import { platformWorld } from '../world.ts'
 import { Playback } from './playback.ts'
 import type { VoiceWorld } from './speaker.ts'
@@ -217,6 +218,7 @@ class SpokenSession {
   }
 
   #takeEvent(event: SessionEvent): void {
+    if (isBelow(event)) return // a voice says what its own agent says
     if (event.type === 'call') this.#waiting.take(event.call)
     else if (event.type === 'message-added') this.#begun.set(event.message.id, true)
     else if (event.type === 'text-cut') this.#silence(event.message)

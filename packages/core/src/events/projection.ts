@@ -497,8 +497,8 @@ export function nameAnswer(turn: number): MessageId {
  */
 export function readSince({ pos, since }: EventCursor, history: History): number | undefined {
   if (since === undefined) return undefined
-  const begun = history.tasks().flatMap((task) => ((task.endedPos ?? pos) >= pos ? [task.since] : []))
-  return Math.min(since, ...begun)
+  const open = history.tasks().filter(({ hasChild, endedPos = pos }) => hasChild || endedPos >= pos)
+  return Math.min(since, ...open.map((task) => task.since))
 }
 
 export function readStart(state: State, history: History): ProjectionStart {

@@ -11,6 +11,7 @@ import {
   beginTask,
   editTask,
   endTask,
+  noteTaskChild,
   forgetTasks,
   noteTaskQuestion,
   openTask,
@@ -363,19 +364,17 @@ export function foldFact(content: HistoryContent, fact: Fact, pos: number): void
     case 'task-settled':
       endTask(content.tasks, { callId: fact.callId, ended: readSettled(fact), endedPos: pos })
       break
+    case 'child-begun':
+    case 'child-closed':
+    case 'child-lost':
+      noteTaskChild(content.tasks, fact, pos)
+      break
     case 'request-relayed':
     case 'request-withdrawn':
       foldRelayed(content.relayed, fact)
       break
-    case 'output-refused':
-      // Its output is void for people. The model still reads it, with the reason.
-      content.texts = content.texts.map((said) => (said.step === fact.step ? { ...said, text: '' } : said))
-      break
     case 'step-closed':
       closeStep(content, fact.entry)
-      break
-    case 'plan-set':
-      content.plan = fact.entries
       break
     default:
       foldEdit(content, fact)
@@ -426,6 +425,13 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
       break
     case 'results-moved':
       moveResults(content, fact)
+      break
+    case 'output-refused':
+      // Its output is void for people. The model still reads it, with the reason.
+      content.texts = content.texts.map((said) => (said.step === fact.step ? { ...said, text: '' } : said))
+      break
+    case 'plan-set':
+      content.plan = fact.entries
       break
     case 'history-rewound': {
       if (fact.index.length === 0) content.untrustedLeft = []

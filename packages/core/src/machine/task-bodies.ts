@@ -25,8 +25,10 @@ export interface TaskBody {
   readonly since: number
   /** Present once it has settled. */
   readonly ended?: SettledCall
-  /** Position of the record in which it settled. */
+  /** Position of the record in which it settled, or in which its child was closed after that. */
   readonly endedPos?: number
+  /** Its child is open, also for a while after it has settled. */
+  readonly hasChild?: true
 }
 
 /** Argument of a call: it runs in the background. */
@@ -98,6 +100,19 @@ export function endTask(tasks: Tasks, { callId, ended, endedPos }: EndedTask): v
   tasks.set(callId, { ...task, questions: [], ended, endedPos })
   const all = [...tasks.values()].filter((one) => one.ended)
   for (const { callId: oldest } of all.slice(0, Math.max(0, all.length - RULES.endedTasks))) tasks.delete(oldest)
+}
+
+/** Notes that the child of a task begins or is closed. */
+export function noteTaskChild(
+  tasks: Tasks,
+  { type, callId }: FactOf<'child-begun' | 'child-closed' | 'child-lost'>,
+  pos: number,
+): void {
+  const task = tasks.get(callId)
+  if (!task) return
+  const { hasChild: _, ...rest } = task
+  if (type === 'child-begun') tasks.set(callId, { ...rest, hasChild: true })
+  else tasks.set(callId, { ...rest, ...(rest.ended && { endedPos: pos }) })
 }
 
 /** Open tasks of removed steps were ended before. */

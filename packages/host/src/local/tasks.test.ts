@@ -2,7 +2,7 @@
 // any write.
 import type { Session, Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
-import type { ModelRequest } from '@baton/core/internal'
+import type { CallView, EventCursor, ModelRequest } from '@baton/core/internal'
 import { frontOf } from '@baton/core/internal'
 import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
@@ -516,6 +516,35 @@ describe('a call of another agent in the background', () => {
     expect(await session.approvals()).toEqual([])
     expect([paid.length, (await wakesOf(disk.store)).length]).toEqual([0, 0])
   })
+
+  test('a stop settles it before its agent has ended: whoever returns later still reads that end', async () => {
+    const time = createManualTime()
+    const { create } = createTree(time)
+    const { host } = startProcess(time, kit.openMemory().store, { agent: create().agent })
+    const session = await host.session('s')
+    const answer = session.send('Pay.').answer
+    await kit.rest(time)
+    await answer
+    await time.until(session.send('And now?').answer)
+    const { head } = await session.info()
+    const stopped = await frontOf(session).submit({ type: 'stop' })
+    const behind = { ...head, pos: stopped.type === 'accepted' ? stopped.pos + 1 : -1 }
+    await kit.rest(time)
+    const all = await readEnds(session, 'start')
+    expect(all.at(-1)).toMatchObject({ task: 'settled', child: { status: 'ended' } })
+    expect(await readEnds(session, behind)).toEqual(all.slice(-1))
+    expect(await readEnds(session, 'turn')).toContainEqual(all.at(-1))
+  })
+
+  /** Calls in the background that have settled, as a reader from this place gets them. */
+  async function readEnds(session: Session, from: EventCursor | 'start' | 'turn'): Promise<readonly CallView[]> {
+    const ends: CallView[] = []
+    for await (const event of session.events({ from })) {
+      if (event.type === 'live') break
+      if (event.type === 'call' && event.call.task === 'settled') ends.push(event.call)
+    }
+    return ends
+  }
 
   test('an interrupt leaves it running where onInterrupt says so', async () => {
     const time = createManualTime()

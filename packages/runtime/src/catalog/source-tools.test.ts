@@ -142,9 +142,9 @@ test('of two sources with one name of a tool, the first in the list has it, howe
 describe('a source with a tool named tasks.list, for an agent with tools in the background', () => {
   const open = (collisions: 'refuse' | 'first' | 'prefix', hasBackground = true) => {
     const { agent, ...rest } = parts()
-    const background = hasBackground ? {} : undefined
+    const background = hasBackground && { background: {} }
     const source = { name: 'board', list: () => Promise.resolve([make('tasks.list'), make('tasks.add')]) }
-    return SourceTools.open({ ...rest, agent: { ...agent, collisions, background }, sources: [source] })
+    return SourceTools.open({ ...rest, agent: { ...agent, collisions, ...background }, sources: [source] })
   }
 
   test('is refused by the name of its owner, or left out, or renamed, as the agent says', async () => {

@@ -1,5 +1,6 @@
 // Merges the events of a session with those of the sessions below it. A child's events stand between the first and the last event of
-// its call. Requests are taken from the root alone, and calls from the session that makes them.
+// its call. Requests are taken from the root alone, and calls from the session that makes them; the root also has the calls below
+// that its clients run.
 import type { EventBatch, EventCursor, EventStream, SessionEvent } from '@baton/core/internal'
 import { isBatonError, readRequest } from '@baton/core/internal'
 import type { PathStep } from '@baton/core/machine'
@@ -135,8 +136,9 @@ export class TreeReader implements EventStream, AsyncIterator<SessionEvent, unde
     const told = waiting < 0 ? events : events.slice(0, waiting)
     return told.flatMap((event) => {
       this.#reached = event.cursor
-      // The session that makes a call has its events.
-      return event.type === 'call' && event.call.path ? [] : { ...event, cursor: this.#cursor() }
+      // The session that makes a call has its events; a client acts on those of the root.
+      const isBelow = event.type === 'call' && event.call.path && event.call.runs === 'server'
+      return isBelow ? [] : { ...event, cursor: this.#cursor() }
     })
   }
 
@@ -166,7 +168,7 @@ export class TreeReader implements EventStream, AsyncIterator<SessionEvent, unde
   }
 }
 
-/** Whether an event is taken from the session that has it. The root has the requests of all, and each session its own calls. */
+/** Whether an event of a child is taken. The root has the requests of all, and relayed calls are those of a session below. */
 function isOfChild(event: SessionEvent): boolean {
   return event.type !== 'live' && !readRequest(event) && !(event.type === 'call' && event.call.path)
 }

@@ -95,7 +95,7 @@ async function follow(state: V2State, session: FrontSession, given: OpenGiven): 
   const { speech: _spoken, ...cursor } = findStart(session, info, start)
   const { speech } = given
   const spoken = speech ? await openSpoken(session, info, { start, cursor, isOnly: speech === 'only' }) : undefined
-  const events = session.events({ from: cursor })
+  const events = session.events({ from: cursor, children: given.children === true })
   const followed: Followed = { session, events, activity: info.activity, device: undefined, models: undefined, spoken }
   try {
     if (given.device) await takeDevice(state, followed, given.device)
@@ -187,7 +187,7 @@ async function tellEvents(state: V2State, followed: Followed): Promise<void> {
 
 function noteActivity(followed: Followed, { events }: EventBatch): void {
   for (const event of events)
-    if (event.type === 'session' && event.activity) {
+    if (event.type === 'session' && event.activity && !event.path) {
       followed.activity = event.activity
       if (event.activity === 'running') void followed.device?.wake()
     }

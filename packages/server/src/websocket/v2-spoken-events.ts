@@ -96,7 +96,7 @@ function findWithdrawn(events: EventBatch['events']): ReadonlySet<number> {
   const withdrawn = new Set<number>()
   const offers = new Map<string, number>()
   for (const [index, event] of events.entries()) {
-    if (event.type !== 'call') continue
+    if (event.type !== 'call' || event.path) continue
     const { callId, status } = event.call
     const offer = offers.get(callId)
     if (offer !== undefined && (status === 'proposed' || status === 'waiting')) withdrawn.add(offer)
@@ -108,7 +108,7 @@ function findWithdrawn(events: EventBatch['events']): ReadonlySet<number> {
 export function tellSpoken(writer: V2Writer, spoken: Spoken, batch: EventBatch): void {
   let told: ToldEvent[] = []
   for (const { event, next } of listTold(batch)) {
-    const said = spoken.speech.take(event)
+    const said = event.path ? [] : spoken.speech.take(event)
     if (said.length > 0) {
       writer.writeEvents(told)
       told = []

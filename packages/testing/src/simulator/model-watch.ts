@@ -89,8 +89,9 @@ export class ModelWatch {
   begin(process: SimulatedProcess, model: string, request: ModelRequest, signal: AbortSignalLike): SaidSink {
     const attempt = this.#log()?.state.attempt
     // A call given up before it began asks about the past.
-    if (attempt && !signal.aborted) this.#compareRequest(model, request)
+    const issue = attempt && !signal.aborted ? this.#compareRequest(model, request) : undefined
     const number = attempt?.attempt ?? 0
+    const beganMs = this.#nowMs()
     if (!signal.aborted) this.#said.set(number, '')
     this.#checkAlone(process, number)
     this.#running.set(signal, process)
@@ -102,6 +103,8 @@ export class ModelWatch {
         if (!signal.aborted) this.#said.set(number, (this.#said.get(number) ?? '') + text)
       },
       end: () => {
+        // The log was ahead: the process gives such a call up as soon as it learns of the record.
+        if (issue !== undefined && this.#abortedMs.get(signal) !== beganMs) this.#fail(new Error(issue))
         this.#running.delete(signal)
         this.#abortedMs.delete(signal)
       },
@@ -132,12 +135,13 @@ export class ModelWatch {
     }
   }
 
-  #compareRequest(model: string, { messages, tools, toolChoice }: ModelRequest): void {
+  /** Returns how a request differs from the log. */
+  #compareRequest(model: string, { messages, tools, toolChoice }: ModelRequest): string | undefined {
     const log = this.#log()
-    if (!log) return
+    if (!log) return undefined
     const { state, history } = log
     const { attempt } = state
-    if (!attempt || state.phase !== 'modelling') return
+    if (!attempt || state.phase !== 'modelling') return undefined
     this.compared += 1
     const stored = history.messages(attempt.fromEntry, attempt.toEntry)
     const isNoted =
@@ -147,13 +151,12 @@ export class ModelWatch {
     const asked = describe(
       messages.slice(0, messages.length - notes).map((message, at) => restore(message, stored[at])),
     )
-    if (model !== attempt.model) this.#fail(new Error(`${model} is asked instead of ${attempt.model}`))
-    if (toolChoice.type !== attempt.choice) this.#fail(new Error(`tools are ${toolChoice.type}, not ${attempt.choice}`))
-    if (asked !== expected)
-      this.#fail(new Error(`attempt ${attempt.attempt} differs from the log:\n${asked}\n${expected}`))
+    if (model !== attempt.model) return `${model} is asked instead of ${attempt.model}`
+    if (toolChoice.type !== attempt.choice) return `tools are ${toolChoice.type}, not ${attempt.choice}`
+    if (asked !== expected) return `attempt ${attempt.attempt} differs from the log:\n${asked}\n${expected}`
     const names = new Set(tools.map(({ name }) => name))
     const missing = this.#clientTools.filter((name) => !names.has(name))
-    if (missing.length > 0) this.#fail(new Error(`attempt ${attempt.attempt} lacks tools: ${missing.join(', ')}`))
+    return missing.length > 0 ? `attempt ${attempt.attempt} lacks tools: ${missing.join(', ')}` : undefined
   }
 
   #compareText({
