@@ -74,6 +74,7 @@ test('a page that was loaded again sees the approval below, and decides it', asy
   await openPage('c').sendMessage({ text: 'Pay.' })
   const { messages } = (await (await fetch('/api/sessions/c/messages')).json()) as { readonly messages: never[] }
   const again = openPage('c', { messages })
+  expect(findTool(again, 'pay')).toMatchObject({ state: 'approval-requested', title: 'helper › pay' })
   await again.resumeStream()
   const asked = findTool(again, 'pay')
   expect(asked).toMatchObject({ state: 'approval-requested' })

@@ -61,3 +61,38 @@ test('a page is not asked to run a tool in the background, because it could not 
   expect(readTexts(page).at(-1)).toContain('I look.')
   expect(asked).toEqual([])
 })
+
+test('an approval of a task is in the messages after a reload, and a page posts the decision after its turn', async () => {
+  const ran: string[] = []
+  const report = tool({
+    name: 'report',
+    description: 'Writes a report',
+    input: { type: 'object', properties: {} },
+    background: true,
+    approval: true,
+    execute: () => `report ${ran.push('report')}`,
+  })
+  const model = createScriptedModel({
+    steps: [{ calls: [{ name: 'report', arguments: {} }] }, { text: 'I wait for you.' }, { text: 'It is written.' }],
+  })
+  const { openPage, fetch, stop } = startChats({ agent: defineAgent({ name: 'clerk', model, tools: [report] }) })
+  stops.push(stop)
+  const load = async () =>
+    ((await (await fetch('/api/sessions/c/messages')).json()) as { readonly messages: never[] }).messages
+  const page = openPage('c')
+  await page.sendMessage({ text: 'Write a report.' })
+  await settled(page, ({ status }) => status === 'ready')
+  const again = openPage('c', { messages: await load() })
+  const asked = findTool(again, 'report')
+  expect(asked).toMatchObject({ state: 'approval-requested' })
+  const { id: approvalId } = asked['approval'] as { readonly id: string }
+  const { status } = await fetch('/api/chat/c/approvals', {
+    headers: { 'content-type': 'application/json' },
+    method: 'POST',
+    body: JSON.stringify({ approvalId, decision: 'approve' }),
+  })
+  expect(status).toBe(200)
+  await expect.poll(async () => JSON.stringify(await load())).toContain('It is written.')
+  expect(ran).toHaveLength(1)
+  expect(JSON.stringify(await load())).not.toContain('approval-requested')
+})

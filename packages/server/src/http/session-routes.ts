@@ -97,7 +97,7 @@ async function changeSession({ parts, call, session }: Routing): Promise<Respons
   return answerJson(200, asJson(await session.info()))
 }
 
-async function showMessages({ call, session, link }: Routing): Promise<Response> {
+async function showMessages({ call, session, root, link }: Routing): Promise<Response> {
   const before = call.url.searchParams.get('before')
   const limit = readNumber(call.url, 'limit')
   const page = await session.messages({
@@ -107,9 +107,11 @@ async function showMessages({ call, session, link }: Routing): Promise<Response>
   const format = call.url.searchParams.get('format')
   if (format !== null && format !== 'baton') throw createInvalid('format must be "baton", or absent for UI messages')
   const isPlain = format === 'baton'
+  // A child's are those of its root.
+  const approvals = isPlain || session !== root ? [] : await session.approvals()
   const messages = isPlain
     ? page.messages.map(encodeAppView)
-    : page.messages.map((message) => writeUiMessage(message, link))
+    : page.messages.map((message) => writeUiMessage(message, link, approvals))
   return answerJson(200, asJson({ messages, more: page.more, next: page.next }))
 }
 

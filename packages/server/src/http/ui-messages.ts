@@ -5,6 +5,7 @@ import type {
   ContentPart,
   JsonObject,
   JsonValue,
+  PendingApproval,
   StepView,
   StoredPart,
 } from '@baton/core/internal'
@@ -46,7 +47,12 @@ export function nameEdit(id: string, nonce: string): string {
   return `${showMessageId(id)}~${nonce.replace(/[^0-9a-z]/g, '').slice(0, 64)}`
 }
 
-export function writeUiMessage(message: ChatMessage, linkMedia: LinkMedia): UiMessage {
+/** Writes a message for `useChat`. `approvals`: the open ones of the session, which a page can decide. */
+export function writeUiMessage(
+  message: ChatMessage,
+  linkMedia: LinkMedia,
+  approvals: readonly PendingApproval[] = [],
+): UiMessage {
   if (message.role === 'user') {
     const { from, atMs, waits, exchange } = message
     const metadata = { from, atMs, waits, ...(exchange !== undefined && { exchange }) }
@@ -57,7 +63,7 @@ export function writeUiMessage(message: ChatMessage, linkMedia: LinkMedia): UiMe
   return {
     id,
     role: 'assistant',
-    parts: steps.flatMap((step) => writeStep(step, linkMedia)),
+    parts: steps.flatMap((step) => writeStep(step, { linkMedia, approvals })),
     metadata: {
       turn,
       exchange,
@@ -94,7 +100,12 @@ function linkSource({ mediaType, source }: Exclude<StoredPart, { readonly type: 
   return source.type === 'blob' ? link(source.handle, mediaType) : `data:${mediaType};base64,${source.data}`
 }
 
-function writeStep({ text, reasoning, calls, sources }: StepView, linkMedia: LinkMedia): readonly JsonObject[] {
+interface Showing {
+  readonly linkMedia: LinkMedia
+  readonly approvals: readonly PendingApproval[]
+}
+
+function writeStep({ text, reasoning, calls, sources }: StepView, showing: Showing): readonly JsonObject[] {
   return [
     { type: 'step-start' },
     ...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning, state: 'done' }]),
@@ -104,7 +115,7 @@ function writeStep({ text, reasoning, calls, sources }: StepView, linkMedia: Lin
         ? { type: 'source-document', sourceId, mediaType: mediaType ?? 'text/plain', title: title ?? 'a document' }
         : { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) },
     ),
-    ...calls.map((call) => writeCall(call, linkMedia)),
+    ...calls.flatMap((call) => [writeCall(call, showing), ...writeApprovalsBelow(call, showing)]),
   ]
 }
 
@@ -112,7 +123,7 @@ function writeStep({ text, reasoning, calls, sources }: StepView, linkMedia: Lin
  * Shows a call without asking the page to run it; to get calls to run, it resumes the stream. An unsettled `once` call
  * already has its page.
  */
-function writeCall(call: CallView, linkMedia: LinkMedia): JsonObject {
+function writeCall(call: CallView, { linkMedia, approvals }: Showing): JsonObject {
   const { callId, name, input, result, runs, effect } = call
   const title = showTitle(call)
   const part = {
@@ -122,6 +133,8 @@ function writeCall(call: CallView, linkMedia: LinkMedia): JsonObject {
     ...(title !== undefined && { title }),
     providerExecuted: runs === 'server' || (!result && effect === 'once'),
   }
+  const asked = approvals.find((approval) => approval.callId === callId)
+  if (asked) return { ...part, ...writeRequest(asked) }
   if (!result && call.task)
     return { ...part, state: 'output-available', output: { task: callId, status: call.status }, preliminary: true }
   if (!result) return { ...part, state: 'input-available' }
@@ -129,6 +142,21 @@ function writeCall(call: CallView, linkMedia: LinkMedia): JsonObject {
   if (end !== undefined) return { ...part, state: 'output-available', output: end }
   if (result.type !== 'ok') return { ...part, state: 'output-error', errorText: result.message }
   return { ...part, state: 'output-available', output: result.value ?? showContent(result.content, linkMedia) }
+}
+
+/** Open approvals of the agents below a call, as the answer's stream shows them. */
+function writeApprovalsBelow({ callId }: CallView, { approvals }: Showing): readonly JsonObject[] {
+  return approvals.flatMap((asked) => {
+    if (asked.path?.[0]?.callId !== callId || asked.callId === callId) return []
+    const { name, callId: toolCallId, input } = asked
+    const title = showTitle(asked) ?? name
+    const part = { type: 'dynamic-tool', toolName: name, toolCallId, input, title, providerExecuted: true }
+    return [{ ...part, ...writeRequest(asked) }]
+  })
+}
+
+function writeRequest({ approvalId }: PendingApproval): JsonObject {
+  return { state: 'approval-requested', approval: { id: approvalId } }
 }
 
 /**
