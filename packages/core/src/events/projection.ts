@@ -5,6 +5,7 @@ import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { CallFact, Fact, FactOf, InputBody } from '../machine/fact.ts'
 import { isCallFact } from '../machine/fact.ts'
+import { findSpanStart } from '../machine/call-spans.ts'
 import type { History } from '../machine/history.ts'
 import type { RelayedRequest } from '../machine/relayed-entries.ts'
 import type { State } from '../machine/state.ts'
@@ -497,8 +498,7 @@ export function nameAnswer(turn: number): MessageId {
  */
 export function readSince({ pos, since }: EventCursor, history: History): number | undefined {
   if (since === undefined) return undefined
-  const open = history.tasks().filter(({ hasChild, endedPos = pos }) => hasChild || endedPos >= pos)
-  return Math.min(since, ...open.map((task) => task.since))
+  return Math.min(since, findSpanStart(history.spans(), pos) ?? since)
 }
 
 export function readStart(state: State, history: History): ProjectionStart {

@@ -5,13 +5,14 @@ import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer } from './fa
 import { isVisible, makeWhole, renderInputs, text } from './render.ts'
 import type { OpenBody, OpenCall, OpenQuestion, AskedQuestion, PlainOpenBody, SettledCall } from './render.ts'
 import { answerIn, describeCalls, stepMessages } from './render.ts'
+import type { CallSpan } from './call-spans.ts'
+import { foldSpans } from './call-spans.ts'
 import type { TaskBody } from './task-bodies.ts'
 import {
   addTold,
   beginTask,
   editTask,
   endTask,
-  noteTaskChild,
   forgetTasks,
   noteTaskQuestion,
   openTask,
@@ -30,6 +31,7 @@ export interface HistorySnapshot extends Readonly<PlainHistory> {
   readonly left: readonly HistoryEntry[] | null
   readonly relayed: readonly RelayedRequest[]
   readonly tasks: readonly TaskBody[]
+  readonly spans: readonly CallSpan[]
   readonly open:
     | (PlainOpenBody & {
         readonly edited: readonly (readonly [string, string])[]
@@ -58,6 +60,8 @@ export interface History {
   relayed(): readonly RelayedRequest[]
   /** Open tasks and the newest ended ones, oldest first. */
   tasks(): readonly TaskBody[]
+  /** Calls that outlive their turns: the open ones, and the newest that have ended. */
+  spans(): readonly CallSpan[]
   /** The plan of the newest `plan-set`. */
   plan(): readonly PlanEntry[]
   /**
@@ -122,7 +126,9 @@ class FoldedHistory implements History {
   fold(record: FoldedRecord): void {
     for (const fact of record.facts) {
       if (fact.type === 'turn-started') this.#content.lastTurn = { turn: fact.turn, pos: record.pos }
-      foldFact(this.#content, fact, record.pos)
+      foldFact(this.#content, fact)
+      const turnPos = this.#content.lastTurn?.pos ?? 0
+      this.#content.spans = foldSpans(this.#content.spans, fact, record.pos, turnPos)
     }
   }
 
@@ -171,6 +177,10 @@ class FoldedHistory implements History {
 
   relayed(): readonly RelayedRequest[] {
     return [...this.#content.relayed.values()]
+  }
+
+  spans(): readonly CallSpan[] {
+    return this.#content.spans
   }
 
   tasks(): readonly TaskBody[] {
@@ -229,6 +239,7 @@ function emptyContent(keepAll: boolean): HistoryContent {
     left: keepAll ? [] : null,
     relayed: new Map(),
     tasks: new Map(),
+    spans: [],
     exchange: 0,
     lastTurn: null,
     open: null,
@@ -308,11 +319,12 @@ export interface HistoryContent extends PlainHistory {
   readonly left: HistoryEntry[] | null
   readonly relayed: Map<string, RelayedRequest>
   readonly tasks: Map<string, TaskBody>
+  spans: readonly CallSpan[]
   open: OpenBody | null
 }
 
 /** Folds one fact into the content, in place. */
-export function foldFact(content: HistoryContent, fact: Fact, pos: number): void {
+export function foldFact(content: HistoryContent, fact: Fact): void {
   switch (fact.type) {
     case 'input-accepted':
       content.inputs.set(fact.inputId, fact.body)
@@ -362,12 +374,7 @@ export function foldFact(content: HistoryContent, fact: Fact, pos: number): void
       content.open?.settlements.set(fact.callId, readTold(content, fact))
       break
     case 'task-settled':
-      endTask(content.tasks, { callId: fact.callId, ended: readSettled(fact), endedPos: pos })
-      break
-    case 'child-begun':
-    case 'child-closed':
-    case 'child-lost':
-      noteTaskChild(content.tasks, fact, pos)
+      endTask(content.tasks, { callId: fact.callId, ended: readSettled(fact) })
       break
     case 'request-relayed':
     case 'request-withdrawn':

@@ -25,10 +25,6 @@ export interface TaskBody {
   readonly since: number
   /** Present once it has settled. */
   readonly ended?: SettledCall
-  /** Position of the record in which it settled, or in which its child was closed after that. */
-  readonly endedPos?: number
-  /** Its child is open, also for a while after it has settled. */
-  readonly hasChild?: true
 }
 
 /** Argument of a call: it runs in the background. */
@@ -46,7 +42,7 @@ export function readGiven(text: string, chooses?: true): string {
 type Tasks = Map<string, TaskBody>
 
 interface BegunTask extends Required<Pick<TaskBody, 'callId' | 'since' | 'entry'>> {}
-interface EndedTask extends Required<Pick<TaskBody, 'callId' | 'ended' | 'endedPos'>> {}
+interface EndedTask extends Required<Pick<TaskBody, 'callId' | 'ended'>> {}
 
 /** Keeps the call of the open step, which a receipt settles. */
 export function beginTask(tasks: Tasks, open: OpenBody | null, { callId, since, entry }: BegunTask): void {
@@ -93,26 +89,13 @@ export function noteTaskQuestion(tasks: Tasks, fact: FactOf<'question-asked' | '
 }
 
 /** Moves the task behind the others, and drops the oldest ended ones. */
-export function endTask(tasks: Tasks, { callId, ended, endedPos }: EndedTask): void {
+export function endTask(tasks: Tasks, { callId, ended }: EndedTask): void {
   const task = tasks.get(callId)
   if (!task) return
   tasks.delete(callId)
-  tasks.set(callId, { ...task, questions: [], ended, endedPos })
+  tasks.set(callId, { ...task, questions: [], ended })
   const all = [...tasks.values()].filter((one) => one.ended)
   for (const { callId: oldest } of all.slice(0, Math.max(0, all.length - RULES.endedTasks))) tasks.delete(oldest)
-}
-
-/** Notes that the child of a task begins or is closed. */
-export function noteTaskChild(
-  tasks: Tasks,
-  { type, callId }: FactOf<'child-begun' | 'child-closed' | 'child-lost'>,
-  pos: number,
-): void {
-  const task = tasks.get(callId)
-  if (!task) return
-  const { hasChild: _, ...rest } = task
-  if (type === 'child-begun') tasks.set(callId, { ...rest, hasChild: true })
-  else tasks.set(callId, { ...rest, ...(rest.ended && { endedPos: pos }) })
 }
 
 /** Open tasks of removed steps were ended before. */
