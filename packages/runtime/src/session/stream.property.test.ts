@@ -379,6 +379,8 @@ function normalise(events: readonly SessionEvent[], { isLate, since }: Follower)
   for (const { cursor, ...event } of events) {
     const isFirst = cursor.pos === since || (cursor.pos === Number(since) + 1 && cursor.read === undefined)
     if (isFirst && event.type === 'session' && event.activity) continue
+    // Calls in the record that begins a turn are of former turns: readers have those that outlived them.
+    if (cursor.pos === since && event.type === 'call') continue
     if (LIVE_ONLY.has(event.type) || (isLate && event.type === 'limit')) continue
     if (event.type === 'text' || event.type === 'reasoning') {
       const said = texts.get(event.step) ?? { text: '', reasoning: '' }
