@@ -143,8 +143,8 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     needs: TEMPORAL,
   },
   {
-    name: 'trees over Temporal',
-    files: ['packages/temporal/src/trees.*'],
+    name: 'trees and tasks over Temporal',
+    files: ['packages/temporal/src/trees.*', 'packages/temporal/src/tasks.*'],
     tier: 'nightly',
     seconds: 120,
     needs: TEMPORAL,
