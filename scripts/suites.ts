@@ -197,7 +197,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     name: 'Temporal in trouble',
     files: ['packages/testing/src/host-contract/*', 'packages/testing/src/temporal-chaos/*'],
     tier: 'nightly',
-    seconds: 300,
+    seconds: 600,
     needs: TEMPORAL,
   },
   {

@@ -483,3 +483,33 @@ export const TASK_SITUATIONS: Situations = {
   ...CHOICE_SITUATIONS,
   ...CONTROL_SITUATIONS,
 }
+
+async function restart(world: ContractWorld, init: ContractWorldOptions): Promise<ContractWorld> {
+  if (!world.restart) throw new Error('hosts of this kind outlive their processes')
+  return await world.restart(init)
+}
+
+/** For hosts whose sessions live in a process. */
+export const RESTARTED_TASK_SITUATIONS: Situations = Object.fromEntries(
+  (['once', 'idempotent'] as const).map((effect) => [
+    `a task of a tool that is ${effect} ends once and wakes once over a restart`,
+    async (stage: Stage) => {
+      const job = createJob({ effect })
+      const { world, time, session } = await openWorld(stage, job)
+      await time.until(session.send('go').answer)
+      await time.settle()
+      const after = await restart(world, { steps: begins('export'), tools: [job.tool] })
+      const again = await after.open()
+      await after.time.settle()
+      job.finish('file 7')
+      await after.time.settle()
+      expect(job.started).toHaveLength(effect === 'once' ? 1 : 2)
+      expect(new Set(job.started).size).toBe(1)
+      expect(await again.tasks()).toMatchObject([
+        { status: 'settled', result: { type: effect === 'once' ? 'unknown' : 'ok' } },
+      ])
+      expect(await wakesOf(after)).toHaveLength(1)
+      expect(await answersOf(after)).toHaveLength(2)
+    },
+  ]),
+)
