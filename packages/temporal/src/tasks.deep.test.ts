@@ -192,6 +192,34 @@ describe.skipIf(!server)('a task over Temporal', () => {
     })
   })
 
+  test('stays with the original when the session is copied', async () => {
+    const job = createExport({ effect: 'pure' })
+    await withWorld({ steps: exports(), tools: [job.tool] }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      await begin(session, job)
+      const copy = await world.host.session(await session.fork())
+      expect((await copy.send('and?').answer).text).toBe('Fine.')
+      expect(await copy.tasks()).toMatchObject([{ status: 'settled', result: { type: 'unknown' } }])
+      expect(JSON.stringify(world.model.requests.at(-1))).toContain('goes on in the original conversation')
+      expect(await session.tasks()).toMatchObject([{ status: 'running' }])
+      expect([job.started.length, job.stopped.length]).toEqual([1, 0])
+    })
+  })
+
+  test('is cancelled by a person after its session has continued as new', async () => {
+    const job = createExport()
+    await withWorld({ steps: exports(), tools: [job.tool], host: { updatesMax: 3 } }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      await begin(session, job)
+      for (let turn = 0; turn < 4; turn++) await session.send('and?').answer
+      await until(async () => (await countRuns(world, session.id)) > 1)
+      const [task] = await session.tasks()
+      await session.cancel(task?.callId ?? '')
+      await until(() => job.stopped.length === 1)
+      expect(await session.tasks()).toMatchObject([{ status: 'settled', result: { type: 'unknown' } }])
+    })
+  })
+
   test('goes with its removed session, and leaves nothing', async () => {
     const job = createExport()
     await withWorld({ steps: exports(), tools: [job.tool] }, async (world) => {
