@@ -141,7 +141,7 @@ describe.each(kit.DISKS)('%s', (_, open) => {
       .send('go')
       .answer.finally(() => (isOver = true))
       .catch(() => {})
-    await kit.passUntil(time, () => isOver, disk)
+    await kit.passUntil(time, () => isOver && job.started.length === 1, disk)
     first.die()
     disk.free()
     const second = startProcess(time, disk.store, { agent })
