@@ -298,6 +298,14 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: 'packages/temporal/src/workflow/lanes.property.test.ts', name: 'signals that are late' },
   },
   {
+    file: 'packages/temporal/src/workflow/task.ts',
+    within: 'runTask',
+    repeats: 'the tool of a task that could not start',
+    bound: 'while the session is running and has not cancelled it',
+    same: 'the effect’s key and its attempt, which name the workflow',
+    test: { file: 'packages/temporal/src/workflow/tasks.property.test.ts', name: 'signals that are late' },
+  },
+  {
     file: 'packages/temporal/src/workflow/work-under-way.ts',
     within: '#follow',
     repeats: 'work that could not start',

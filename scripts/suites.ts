@@ -143,8 +143,8 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     needs: TEMPORAL,
   },
   {
-    name: 'trees over Temporal',
-    files: ['packages/temporal/src/trees.*'],
+    name: 'trees and tasks over Temporal',
+    files: ['packages/temporal/src/trees.*', 'packages/temporal/src/tasks.*'],
     tier: 'nightly',
     seconds: 120,
     needs: TEMPORAL,
@@ -197,7 +197,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     name: 'Temporal in trouble',
     files: ['packages/testing/src/host-contract/*', 'packages/testing/src/temporal-chaos/*'],
     tier: 'nightly',
-    seconds: 300,
+    seconds: 600,
     needs: TEMPORAL,
   },
   {

@@ -270,7 +270,7 @@ export const TREE_MUTANTS: readonly Mutant[] = [
     file: `${LOCAL}/local-session.ts`,
     from: 'outstanding(state).length === 0',
     to: 'outstanding({ ...state, tasks: [] }).length === 0',
-    test: { file: `${LOCAL}/tasks.test.ts`, name: 'stays open without a handle' },
+    test: { file: 'packages/testing/src/host-contract/host-contract.test.ts', name: 'goes on without a handle' },
   },
   {
     name: 'a child rests while a task of its own is open',

@@ -11,6 +11,7 @@ import type {
 } from '@baton/core/internal'
 import type { AwaitedEffect, HostReport, Input, InputOf, SessionRecord, State } from '@baton/core/machine'
 import type { ChildPlace } from '@baton/runtime'
+import type { TaskRun } from './task-workflow.ts'
 import type { PackedState } from './workflow/pack-state.ts'
 
 /** The task queue shared by workers and by the hosts that start sessions and goals. */
@@ -119,6 +120,21 @@ export interface Reported {
   readonly read?: number
 }
 
+export interface TaskStart {
+  readonly job: WorkJob
+  readonly plan: WorkPlan
+}
+
+/** The argument of `baton.task-told`. */
+export interface TaskTold {
+  readonly birth: string
+  readonly run: TaskRun
+  /** Set while its tool cannot start: the signal fails if the session is not running. */
+  readonly waits?: true
+  /** The report of its tool; absent if the tool was lost. */
+  readonly input?: WorkflowInput
+}
+
 /** The id of a goal's single input. */
 export const GOAL_INPUT = 'goal'
 
@@ -151,6 +167,7 @@ export interface Carried {
   readonly searchFields?: readonly SearchField[]
   readonly children?: readonly CarriedChild[]
   readonly parent?: CarriedParent
+  readonly tasks?: readonly TaskRun[]
 }
 
 /** Knowledge of a child that its caller's next run needs. */
@@ -242,7 +259,7 @@ export type News = 'now' | 'later'
  * started.
  */
 export type WorkPlan =
-  | ({ readonly runs: 'model' | 'tool' } & ActivityTimes)
+  | ({ readonly runs: 'model' | 'tool' } & PlanOptions)
   | ({
       readonly runs: 'activity' | 'workflow'
       /** The type's name. */
@@ -250,7 +267,12 @@ export type WorkPlan =
       readonly name: string
       readonly args: readonly JsonValue[]
       readonly attempts: number
-    } & ActivityTimes)
+    } & PlanOptions)
+
+interface PlanOptions extends ActivityTimes {
+  /** Runs as a `baton.task` workflow, because it may outlive its turn. */
+  readonly outlives?: true
+}
 
 export interface ActivityTimes {
   readonly taskQueue?: string
@@ -340,6 +362,8 @@ export type GoalCall = Pick<CallView, 'callId' | 'name' | 'input' | 'result'>
 
 export interface ResultJob {
   readonly identity: Identity
+  /** Position that the log must have reached; absent in older runs. */
+  readonly pos?: number
 }
 
 /** The activities of a worker, by type. */

@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { nameTask } from './task-workflow.ts'
 import { GOAL_WORKFLOW, SEARCH_ATTRIBUTES } from './index.ts'
 import { Submitter } from './submitter.ts'
 import type { TemporalWorld, TemporalWorldOptions } from './temporal-world.test-kit.ts'
@@ -45,6 +46,29 @@ const order = tool({
   effect: 'once',
   approval: true,
   execute: () => 'ordered',
+})
+/** A task that runs until the situation opens its gate. */
+function createGate() {
+  let opened = Promise.withResolvers<void>()
+  return {
+    wait: () => opened.promise,
+    open: () => {
+      opened.resolve()
+      opened = Promise.withResolvers()
+    },
+  }
+}
+const gate = createGate()
+const gated = tool({
+  name: 'gated',
+  description: 'waits',
+  input: { type: 'object' },
+  effect: 'once',
+  background: true,
+  execute: async () => {
+    await gate.wait()
+    return 'through'
+  },
 })
 /** Its tool needs an approval, which people give at the calling session. */
 const clerk = () =>
@@ -192,6 +216,39 @@ const SITUATIONS: readonly Situation[] = [
       await session.close()
     },
   },
+  ...[undefined, 3].map((updatesMax): Situation => ({
+    name: updatesMax === undefined ? 'tasks' : 'tasks-runs',
+    init: {
+      steps: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? { text: 'fine' } : call('gated')),
+      tools: [gated],
+      host: { idleMs: 300, ...(updatesMax !== undefined && { updatesMax }) },
+    },
+    play: async ({ host }, id) => {
+      const session = await host.session(id)
+      await session.send('go').answer
+      for (let index = 0; index < 4; index++) await session.describe({ title: `title ${index}` })
+      gate.open()
+      await until(async () => (await session.info()).tasks.length === 0)
+      await session.close()
+    },
+  })),
+  {
+    name: 'tasks-terminated',
+    init: {
+      steps: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? { text: 'fine' } : call('gated')),
+      tools: [gated],
+      host: { idleMs: 300 },
+    },
+    play: async ({ host, handle }, id) => {
+      const first = await host.session(id)
+      await first.send('go').answer
+      await handle(id).terminate()
+      await first.close()
+      const again = await host.session(id)
+      await until(async () => (await again.info()).tasks.length === 0)
+      await again.close()
+    },
+  },
 ]
 
 async function record(server: TemporalServer, { name, init, play }: Situation, folder: string): Promise<void> {
@@ -205,6 +262,12 @@ async function record(server: TemporalServer, { name, init, play }: Situation, f
   for await (const { session } of world.store.children(id)) {
     await until(async () => (await world.handle(session).describe()).status.name !== 'RUNNING')
     await save(server, session, join(folder, `${name}-child.json`))
+  }
+  const tasks = (await world.records(id)).flatMap(({ facts }) => facts.filter(({ type }) => type === 'task-settled'))
+  for (const fact of tasks) {
+    const workflow = nameTask(id, { callId: 'callId' in fact ? fact.callId : '', attempt: 1 })
+    await until(async () => (await world.handle(workflow).describe()).status.name !== 'RUNNING')
+    await save(server, workflow, join(folder, `${name}-task.json`))
   }
   await world.close()
 }

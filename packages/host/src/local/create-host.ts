@@ -84,7 +84,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const models = options.modelOf ? undefined : createNamedModels(options, environment, log)
   const openSession: Host['session'] = (id, given) => session(id, given)
   const world = { environment, blobs, log, digest, digestMedia, runTool, openSession }
-  const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true, runsTasks: true })
+  const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true })
   const leases = new SessionLeases({
     store,
     disk,

@@ -58,253 +58,29 @@ const wakesOf = async (store: Store) =>
   (await factsOf(store, 's', 'input-accepted')).filter(({ inputId }) => inputId.startsWith('baton.task.'))
 const answersOf = async (store: Store) => (await factsOf(store, 's', 'turn-finished')).map(({ text }) => text)
 
-test('the call is answered by a receipt, the turn ends, and the outcome wakes the session', async () => {
-  const job = createJob()
-  const { time, agent } = createWorld(job)
-  const disk = kit.openMemory()
-  const { host } = startProcess(time, disk.store, { agent })
-  const session = await host.session('s')
-  const answer = session.send('Export it.').answer
-  await kit.rest(time)
-  expect(await answer).toMatchObject({ stop: 'end', text: 'It runs.' })
-  const [task] = await session.tasks()
-  expect(task).toMatchObject({ name: 'export', status: 'running', task: 'running', message: 't1', step: 1, input: {} })
-  expect((await session.info()).tasks).toEqual([task])
-  expect((await session.info()).activity).toBe('idle')
-  job.finish('file 7')
-  await kit.rest(time)
-  expect(await answersOf(disk.store)).toEqual(['It runs.', expect.stringContaining('file 7')])
-  expect(await session.tasks()).toMatchObject([
-    { name: 'export', status: 'settled', task: 'settled', result: { type: 'ok', content: [{ text: 'file 7' }] } },
-  ])
-  expect((await session.info()).tasks).toEqual([])
-  expect(job.started).toHaveLength(1)
-})
+const FLAG = 'run_in_background'
 
-test('events show the call as it is, across turns, and the message of its end; a reload shows the same', async () => {
-  const job = createJob()
-  const { time, agent } = createWorld(job)
-  const { host } = startProcess(time, kit.openMemory().store, { agent })
-  const session = await host.session('s')
-  const seen: string[] = []
-  const reading = (async () => {
-    for await (const event of session.events({ from: 'start' })) {
-      if (event.type === 'call') seen.push(`${event.call.message} ${event.call.status} ${event.call.task ?? ''}`.trim())
-      if (event.type === 'message-added' && event.message.role === 'user') seen.push(`${event.message.from}`)
-    }
-  })()
-  void session.send('Export it.')
-  await kit.rest(time)
-  job.finish('file 7')
-  await kit.rest(time)
-  expect(seen).toEqual(['user', 't1 proposed', 't1 running running', 't1 settled settled', 'event'])
-  const { messages } = await session.messages()
-  const call = messages.flatMap((one) => (one.role === 'assistant' ? one.steps.flatMap((step) => step.calls) : []))[0]
-  expect(call).toMatchObject({ name: 'export', status: 'settled', task: 'settled', result: { type: 'ok' } })
-  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
-  await host.stop()
-  await reading
-})
-
-test('a reader that returns in a later turn reads how a task of an earlier one ends, also behind a page of messages', async () => {
-  const job = createJob()
-  const { time, agent } = createWorld(job)
-  const { host } = startProcess(time, kit.openMemory().store, { agent })
-  const session = await host.session('s')
-  await time.until(session.send('Export it.').answer)
-  await time.until(session.send('And now?').answer)
-  const { next } = await session.messages({ limit: 1 })
-  const cursors = [next, (await session.info()).head]
-  for await (const { type, cursor, ...event } of session.events({ from: 'start' })) {
-    if (type === 'live') break
-    if ('turn' in event && event.turn === 2) cursors.push(cursor)
-  }
-  job.finish('file 7')
-  await kit.rest(time)
-  expect(cursors.length).toBeGreaterThan(2)
-  for (const from of [...cursors, 'turn'] as const) {
-    const ends: unknown[] = []
-    for await (const event of session.events({ from })) {
-      if (event.type === 'call' && event.call.task === 'settled') ends.push(event.call.result)
-      if (event.type === 'live') break
-    }
-    // The newest turn is that of the wake, which begins with the record of the end.
-    expect(ends).toEqual([{ type: 'ok', content: [{ type: 'text', text: 'file 7' }] }])
-  }
-})
-
-test('a page of older messages shows how a call in the background ended in a later turn', async () => {
-  const job = createJob()
-  const { time, agent } = createWorld(job)
-  const { host } = startProcess(time, kit.openMemory().store, { agent })
-  const session = await host.session('s')
-  await time.until(session.send('Export it.').answer)
-  await time.until(session.send('And now?', { inputId: 'later' }).answer)
-  const older = async () => JSON.stringify((await session.messages({ before: 'later' })).messages)
-  expect(await older()).toContain('"task":"running"')
-  job.finish('file 7')
-  await kit.rest(time)
-  const shown = await older()
-  expect(shown).toContain('"task":"settled"')
-  expect(shown).toContain('file 7')
-})
-
-test('a session that is read from its middle shows a task of an earlier turn', async () => {
-  const job = createJob()
-  const { time, agent } = createWorld(job)
-  const { host } = startProcess(time, kit.openMemory().store, { agent })
-  const session = await host.session('s')
-  void session.send('Export it.')
-  await kit.rest(time)
-  void session.send('Hello?')
-  await kit.rest(time)
-  const seen: unknown[] = []
-  const reading = (async () => {
-    for await (const event of session.events({ from: 'now' })) if (event.type === 'call') seen.push(event.call)
-  })()
-  await kit.rest(time)
-  job.finish('x')
-  await kit.rest(time)
-  expect(seen).toMatchObject([{ message: 't1', step: 1, name: 'export', status: 'settled', task: 'settled' }])
-  await host.stop()
-  await reading
-})
-
-test('the model chooses by an argument, which the tool does not get', async () => {
-  const got: unknown[] = []
+test('a call keeps an argument of that name which its tool has itself, and stays in the turn', async () => {
   const time = createManualTime()
-  const input = { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false } as const
-  const add = tool({
-    name: 'add',
-    description: 'Adds',
-    input,
-    effect: 'pure',
-    background: 'model',
-    execute: (given) => `got ${got.push(given)}`,
-  })
-  expect(add.inputSchema).toMatchObject({ properties: { run_in_background: { type: 'boolean' } } })
-  const steps = [
-    calls('add', { n: 1, run_in_background: true }),
-    { text: 'runs' },
-    calls('add', { n: 2, run_in_background: false }),
-    calls('add', { n: 3 }),
-    { text: 'done' },
-  ]
+  const got: unknown[] = []
+  const own = { type: 'object', properties: { [FLAG]: { type: 'string' } } } as const
+  const list = async () => [acting('crm.sync', (given) => `sync ${got.push(given)}`, { input: own })]
+  const steps = [calls('crm.sync', { [FLAG]: 'no' }), calls('app.print', { [FLAG]: 'yes' })]
   const model = createScriptedModel({ steps: (_, at) => steps[at] ?? { text: 'end' } })
-  const agent = defineAgent({ name: 'adder', model, tools: [add] })
-  const { host } = startProcess(time, kit.openMemory().store, { agent })
-  const session = await host.session('s')
-  void session.send('go')
-  await kit.rest(time)
-  expect(got).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
-  expect(await session.tasks()).toHaveLength(1)
-  const offered = model.requests[0]?.tools.map(({ name }) => name)
-  expect(offered).toEqual(
-    ['add', 'result.read', 'tasks.list', 'tasks.read', 'tasks.wait', 'tasks.cancel'].filter(
-      (name) => name !== 'result.read',
-    ),
-  )
-})
-
-describe('a call whose model chooses by an argument', () => {
-  const FLAG = 'run_in_background'
-  const input = { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false } as const
-
-  test('comes to a client without it, whichever it chose', async () => {
-    const time = createManualTime()
-    const steps = [calls('print', { n: 1, [FLAG]: true }), { text: 'runs' }, calls('print', { n: 2, [FLAG]: false })]
-    const model = createScriptedModel({ steps: (_, at) => steps[at] ?? { text: 'end' } })
-    const print = tool({ name: 'print', description: 'Prints', input, background: 'model' })
-    const { host } = startProcess(time, kit.openMemory().store, {
-      agent: defineAgent({ name: 'clerk', model, tools: [print] }),
-    })
-    const session = await host.session('s')
-    const got: unknown[] = []
-    await session.attach({ print: (given: unknown) => `page ${got.push(given)}` })
-    await time.until(session.send('go').answer)
-    await kit.rest(time)
-    expect(got).toEqual([{ n: 1 }, { n: 2 }])
-    const inputs: unknown[] = []
-    for await (const event of session.events({ from: 'start' })) {
-      if (event.type === 'call') inputs.push(event.call.input)
-      if (event.type === 'live') break
-    }
-    expect(new Set(inputs.map((one) => JSON.stringify(one)))).toEqual(new Set(['{"n":1}', '{"n":2}']))
-    // The model reads its own words again.
-    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain(FLAG)
+  const { host } = startProcess(time, kit.openMemory().store, {
+    agent: defineAgent({ name: 'clerk', model, background: { '*': 'model' }, sources: [{ name: 'crm', list }] }),
   })
-
-  test('keeps an argument of the same name that its tool has itself, and stays in the turn', async () => {
-    const time = createManualTime()
-    const got: unknown[] = []
-    const own = { type: 'object', properties: { [FLAG]: { type: 'string' } } } as const
-    const list = async () => [acting('crm.sync', (given) => `sync ${got.push(given)}`, { input: own })]
-    const steps = [calls('crm.sync', { [FLAG]: 'no' }), calls('app.print', { [FLAG]: 'yes' })]
-    const model = createScriptedModel({ steps: (_, at) => steps[at] ?? { text: 'end' } })
-    const { host } = startProcess(time, kit.openMemory().store, {
-      agent: defineAgent({ name: 'clerk', model, background: { '*': 'model' }, sources: [{ name: 'crm', list }] }),
-    })
-    const session = await time.until(host.session('s'))
-    const tools = [{ name: 'app.print', description: 'Prints', inputSchema: own }]
-    const client = await time.until(frontOf(session).client({ client: 'page', tools }))
-    const { answer } = session.send('go')
-    await kit.rest(time)
-    const [call] = client.calls()
-    expect(call?.arguments).toBe(JSON.stringify({ [FLAG]: 'yes' }))
-    expect(got).toEqual([{ [FLAG]: 'no' }])
-    expect(await session.tasks()).toEqual([])
-    await client.result(call?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'printed' }] })
-    expect((await time.until(answer)).text).toBe('end')
-  })
-})
-
-test('the model waits for its task, and nothing tells it twice', async () => {
-  const job = createJob()
-  const steps = (request: ModelRequest): ScriptedStep => {
-    const text = lastText(request)
-    if (text.includes('runs in the background')) return calls('tasks.wait', { seconds: 30 })
-    if (text.includes('has ended')) return { text: `Told: ${text}` }
-    return calls('export')
-  }
-  const { time, agent } = createWorld(job, steps)
-  const disk = kit.openMemory()
-  const { host } = startProcess(time, disk.store, { agent })
-  const session = await host.session('s')
-  const answer = session.send('go').answer
+  const session = await time.until(host.session('s'))
+  const tools = [{ name: 'app.print', description: 'Prints', inputSchema: own }]
+  const client = await time.until(frontOf(session).client({ client: 'page', tools }))
+  const { answer } = session.send('go')
   await kit.rest(time)
-  job.finish('file 7')
-  await kit.rest(time)
-  expect((await answer).text).toContain('file 7')
-  expect(await wakesOf(disk.store)).toEqual([])
-})
-
-test('a person cancels a task: its tool is told to stop, and a second cancel is over', async () => {
-  const job = createJob()
-  const { time, agent } = createWorld(job)
-  const { host } = startProcess(time, kit.openMemory().store, { agent })
-  const session = await host.session('s')
-  void session.send('go')
-  await kit.rest(time)
-  const [{ callId } = { callId: '' }] = await session.tasks()
-  await session.cancel(callId)
-  expect(await session.tasks()).toMatchObject([{ status: 'settled', result: { type: 'unknown' } }])
-  await expect(session.cancel(callId)).rejects.toMatchObject({ code: 'call_over' })
-  await expect(session.send('x', { inputId: `baton.task.${callId}` }).answer).rejects.toMatchObject({
-    code: 'illegal_input',
-  })
-})
-
-test('an interrupt keeps tasks unless it says otherwise', async () => {
-  const job = createJob()
-  const { time, agent } = createWorld(job)
-  const { host } = startProcess(time, kit.openMemory().store, { agent })
-  const session = await host.session('s')
-  void session.send('go')
-  await kit.rest(time)
-  await session.interrupt()
-  expect((await session.info()).tasks).toHaveLength(1)
-  await session.interrupt({ tasks: 'cancel' })
-  expect((await session.info()).tasks).toEqual([])
+  const [call] = client.calls()
+  expect(call?.arguments).toBe(JSON.stringify({ [FLAG]: 'yes' }))
+  expect(got).toEqual([{ [FLAG]: 'no' }])
+  expect(await session.tasks()).toEqual([])
+  await client.result(call?.callId ?? '', { type: 'ok', content: [{ type: 'text', text: 'printed' }] })
+  expect((await time.until(answer)).text).toBe('end')
 })
 
 test('a copy of the session does not run the task, and says where it goes on', async () => {
@@ -339,22 +115,7 @@ test('removing a session ends its task and leaves nothing', async () => {
   expect(await kit.recordsOf(disk.store, 's')).toEqual([])
 })
 
-test('a session with a task stays open without a handle, and its end is stored', async () => {
-  const job = createJob()
-  const { time, agent } = createWorld(job)
-  const disk = kit.openMemory()
-  const { host } = startProcess(time, disk.store, { agent })
-  const session = await host.session('s')
-  void session.send('go')
-  await kit.rest(time)
-  await session.close()
-  await time.pass(600_000)
-  job.finish('file 7')
-  await kit.passUntil(time, async () => (await answersOf(disk.store)).length === 2)
-  expect(await wakesOf(disk.store)).toHaveLength(1)
-})
-
-test('hosts and agents that cannot run in the background say so at once', () => {
+test('tools and agents that cannot run in the background say so at once', () => {
   const model = createScriptedModel({ steps: [] })
   const base = { name: 'x', description: 'x', input: kit.EMPTY, execute: () => 'x' } as const
   expect(() => tool({ ...base, background: true, parallel: false })).toThrow(
@@ -380,7 +141,7 @@ describe.each(kit.DISKS)('%s', (_, open) => {
       .send('go')
       .answer.finally(() => (isOver = true))
       .catch(() => {})
-    await kit.passUntil(time, () => isOver, disk)
+    await kit.passUntil(time, () => isOver && job.started.length === 1, disk)
     first.die()
     disk.free()
     const second = startProcess(time, disk.store, { agent })
@@ -482,41 +243,6 @@ describe('a call of another agent in the background', () => {
     return { paid, create }
   }
 
-  test('it asks a person while its caller is idle, and its answer wakes the caller', async () => {
-    const time = createManualTime()
-    const { paid, create } = createTree(time)
-    const disk = kit.openMemory()
-    const { host } = startProcess(time, disk.store, { agent: create().agent })
-    const session = await host.session('s')
-    const answer = session.send('Pay.').answer
-    await kit.rest(time)
-    expect((await answer).text).toBe('It runs.')
-    const [asked] = await session.approvals()
-    expect(asked).toMatchObject({ name: 'pay', path: [{ agent: 'helper' }] })
-    expect(await session.tasks()).toMatchObject([{ name: 'helper', child: { agent: 'helper', status: 'waiting' } }])
-    await session.decide({ approvalId: asked?.approvalId ?? '', decision: 'approve' })
-    await kit.passUntil(time, async () => (await answersOf(disk.store)).length === 2)
-    expect((await answersOf(disk.store))[1]).toContain('It is paid.')
-    expect(paid).toHaveLength(1)
-    expect(await wakesOf(disk.store)).toHaveLength(1)
-  })
-
-  test('a person cancels it: the child ends, and says what it did', async () => {
-    const time = createManualTime()
-    const { paid, create } = createTree(time)
-    const disk = kit.openMemory()
-    const { host } = startProcess(time, disk.store, { agent: create().agent })
-    const session = await host.session('s')
-    void session.send('Pay.')
-    await kit.rest(time)
-    const [{ callId } = { callId: '' }] = await session.tasks()
-    await session.cancel(callId)
-    await kit.passUntil(time, async () => (await session.info()).tasks.length === 0)
-    expect(await session.tasks()).toMatchObject([{ status: 'settled', result: { type: 'cancelled' } }])
-    expect(await session.approvals()).toEqual([])
-    expect([paid.length, (await wakesOf(disk.store)).length]).toEqual([0, 0])
-  })
-
   test('a stop settles it before its agent has ended: whoever returns later still reads that end', async () => {
     const time = createManualTime()
     const { create } = createTree(time)
@@ -545,23 +271,6 @@ describe('a call of another agent in the background', () => {
     }
     return ends
   }
-
-  test('an interrupt leaves it running where onInterrupt says so', async () => {
-    const time = createManualTime()
-    const { create } = createTree(time, { onInterrupt: 'background' })
-    const disk = kit.openMemory()
-    const { host } = startProcess(time, disk.store, { agent: create().agent })
-    const session = await host.session('s')
-    void session.send('Pay.').answer.catch(() => {})
-    await kit.rest(time)
-    await session.interrupt()
-    void session.send('And the weather?').answer.catch(() => {})
-    await kit.rest(time)
-    const [asked] = await session.approvals()
-    await session.decide({ approvalId: asked?.approvalId ?? '', decision: 'approve' })
-    await kit.passUntil(time, async () => (await wakesOf(disk.store)).length === 1)
-    expect(await session.tasks()).toMatchObject([{ status: 'settled', result: { type: 'ok' } }])
-  })
 
   const deaths = Array.from({ length: 22 }, (_, at) => at + 1).flatMap((at) =>
     (['before', 'after'] as const).map((side) => ({ at, side })),

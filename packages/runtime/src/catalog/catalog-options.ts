@@ -70,8 +70,6 @@ export interface CatalogOptions
   readonly interruptMs?: number
   /** Whether the host runs sessions of delegated calls. False by default: agents with `delegate` are refused. */
   readonly runsChildren?: boolean
-  /** Whether its sessions have calls in the background. False by default: agents with such tools are refused. */
-  readonly runsTasks?: boolean
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Store of long results, images and files. */
   readonly blobs: BlobStore
@@ -217,15 +215,5 @@ export function createDelegateError({ name }: Agent, tool: Tool): BatonError {
     code: 'invalid_agent',
     message: `agent "${name}": another agent does the calls of "${tool.name}", and this kind of host runs no sessions for them`,
     hint: 'Run the agent on createHost, or write a tool whose execute asks the other agent.',
-  })
-}
-
-export function createTaskError({ name }: Agent, tools: readonly Tool[]): BatonError {
-  const one = tools.find(({ background = false, onInterrupt }) => background !== false || onInterrupt === 'background')
-  const what = one ? `calls of "${one.name}" run in the background` : 'it has rules for calls in the background'
-  return new BatonError({
-    code: 'invalid_agent',
-    message: `agent "${name}": ${what}, and this kind of host has no tasks`,
-    hint: 'Run the agent on createHost, or leave out background.',
   })
 }

@@ -60,19 +60,6 @@ test.each([
   expect(validator.validate(plain, '{"at":"home"}')).toEqual({ ok: true, value: { at: 'home' } })
 })
 
-test('a host without tasks refuses an agent with tools for the background, at once and at an opening', async () => {
-  const slow = tool({ name: 'slow', description: 's', input: { type: 'object' }, background: true, execute: () => 'x' })
-  const agent = defineAgent({ name: 'a', model: 'm', tools: [slow] })
-  const refusal = { code: 'invalid_agent', message: expect.stringContaining('calls of "slow"') as string }
-  expect(() => createCatalog({ ...parts, modelOf, agent })).toThrow(expect.objectContaining(refusal) as Error)
-  await expect(createCatalog({ ...parts, modelOf }).open(session, agent)).rejects.toMatchObject(refusal)
-  const rules = defineAgent({ name: 'b', model: 'm', background: { 'export_*': true } })
-  await expect(createCatalog({ ...parts, modelOf }).open(session, rules)).rejects.toMatchObject({
-    code: 'invalid_agent',
-  })
-  await expect(createCatalog({ ...parts, modelOf, runsTasks: true }).open(session, agent)).resolves.toBeDefined()
-})
-
 test('a host that runs no children refuses an agent that delegates, at once and at an opening', async () => {
   const helper = defineAgent({ name: 'helper', model: 'm' })
   const agent = defineAgent({ name: 'a', model: 'm', tools: [delegate({ agent: helper, description: 'Helps' })] })

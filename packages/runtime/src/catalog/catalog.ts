@@ -3,7 +3,6 @@
 import type { CatalogOptions, SessionIdentity, SessionParts } from './catalog-options.ts'
 import {
   createDelegateError,
-  createTaskError,
   findAgent,
   indexAgents,
   checkInterrupt,
@@ -92,7 +91,7 @@ class SharedCatalog implements Catalog {
     this.#agents = indexAgents(init)
     for (const agent of this.#agents.values()) {
       this.#refuseDelegates(agent, agent.tools)
-      this.#refuseTasks(agent, withTaskTools(agent, agent.tools))
+      withTaskTools(agent, agent.tools) // refuses an agent whose own tool has the name of one
     }
     // Names that cannot be resolved are refused before the first turn.
     if (!init.modelOf && !init.agentOf) for (const agent of this.#agents.values()) checkNamed(agent)
@@ -261,11 +260,6 @@ class SharedCatalog implements Catalog {
     if (delegating) throw createDelegateError(agent, delegating)
   }
 
-  /** @throws BatonError `invalid_agent` */
-  #refuseTasks(agent: Agent, tools: readonly Tool[]): void {
-    if (!this.#init.runsTasks && tools.some(({ operation }) => operation)) throw createTaskError(agent, tools)
-  }
-
   #examine({ listed, parts, permitted, models, modelOf }: Examined): AgentFacts {
     const { agent, modelOf: own } = parts
     // A session with its own models may have other windows.
@@ -275,7 +269,6 @@ class SharedCatalog implements Catalog {
     const tools = listed ?? [...agent.tools, this.#readResult]
     this.#refuseDelegates(agent, tools)
     const all = withTaskTools(agent, permitted?.tools(tools, this.#readResult) ?? tools)
-    this.#refuseTasks(agent, all)
     const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
     const { interruptMs } = this.#init
     const spec = createSpec({ ...agent, tools: all }, models, window, interruptMs)

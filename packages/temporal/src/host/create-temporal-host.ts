@@ -36,7 +36,7 @@ export interface TemporalHostOptions<A extends Agent = Agent> extends GatewayOpt
   readonly log?: Logger
   /**
    * Milliseconds until the clients of a dead gateway count as disconnected. A gateway renews its clients three times in
-   * this period while a turn is running, and with the first input after a rest. Default: 90,000.
+   * this period while a turn is running or a task needs a client, and with the first input after a rest. Default: 90,000.
    */
   readonly clientLeaseMs?: number
   /** The same as for the workers. */

@@ -1,10 +1,13 @@
-// Removes a session with the sessions of its calls: terminates their workflows, removes the records of all, and has Temporal
+// Removes a session with the sessions and tasks of its calls: terminates their workflows, removes the records of all, and has Temporal
 // delete the histories.
 import type { Logger, Principal } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { CHILD_PREFIX } from '@baton/core/internal'
+import { applyRecord, initialState, outstanding } from '@baton/core/machine'
 import { createForeignError, readOpening } from '@baton/runtime'
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
+import type { TaskRun } from '../task-workflow.ts'
+import { mayOutlive, nameTask } from '../task-workflow.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
@@ -76,7 +79,7 @@ export async function removeSession(
   if (opening) await markRemoved(store.blobs, session, opening.birth)
   // A child that began meanwhile finds no root to be written under.
   const runs = await endWorkflow(client, session)
-  const children = await endChildren(init, session)
+  const ended = [{ workflow: session, runs }, ...(await endTasks(init, session)), ...(await endChildren(init, session))]
   const about = opening && { principal: opening.principal, birth: opening.birth }
   const removed = { type: 'removed', session, ...about } as const
   bus.publish(session, removed)
@@ -85,8 +88,7 @@ export async function removeSession(
   bus.publish(session, removed)
   bus.publish(EVERY_SESSION, removed)
   try {
-    await deleteHistories(client, session, runs)
-    for (const child of children) await deleteHistories(client, child.session, child.runs)
+    for (const one of ended) await deleteHistories(client, one.workflow, one.runs)
   } catch (cause) {
     const kept = 'Temporal keeps the histories of a removed session until their retention period ends'
     log.warn(kept, { session, cause: String(cause) })
@@ -94,18 +96,41 @@ export async function removeSession(
   return opening?.birth
 }
 
-interface EndedChild {
-  readonly session: string
+interface EndedWorkflow {
+  readonly workflow: string
   readonly runs: readonly string[]
 }
 
-async function endChildren({ client, store, bus }: RemovalOptions, root: string): Promise<readonly EndedChild[]> {
-  const ended: EndedChild[] = []
+async function endChildren(init: RemovalOptions, root: string): Promise<readonly EndedWorkflow[]> {
+  const { client, store, bus } = init
+  const ended: EndedWorkflow[] = []
   for await (const { session } of store.children(root)) {
-    ended.push({ session, runs: await endWorkflow(client, session) })
+    ended.push({ workflow: session, runs: await endWorkflow(client, session) }, ...(await endTasks(init, session)))
     bus.publish(session, { type: 'removed', session })
   }
   return ended
+}
+
+/** A tool whose start is not in the log does not begin without it. */
+async function endTasks({ client, store, log }: RemovalOptions, session: string): Promise<readonly EndedWorkflow[]> {
+  const ended: EndedWorkflow[] = []
+  const runs = await findTasks(store, session).catch((cause: unknown) => {
+    log.warn('the tasks of a removed session cannot be read: their tools run on', { session, cause: String(cause) })
+    return []
+  })
+  for (const run of runs) {
+    const workflow = nameTask(session, run)
+    ended.push({ workflow, runs: await endWorkflow(client, workflow) })
+  }
+  return ended
+}
+
+async function findTasks(store: SessionLog, session: string): Promise<readonly TaskRun[]> {
+  let state = initialState(session)
+  for await (const record of store.read(session, 0)) state = applyRecord(state, record)
+  return outstanding(state).flatMap((effect) =>
+    effect.type === 'run-tool' && mayOutlive(state, effect.callId) ? effect : [],
+  )
 }
 
 /** Terminates the running workflow, and returns its run id, if there is one. */
@@ -121,16 +146,16 @@ async function endWorkflow(client: Client, session: string): Promise<readonly st
   }
 }
 
-async function deleteHistories(client: Client, session: string, ended: readonly string[]): Promise<void> {
+async function deleteHistories(client: Client, workflow: string, ended: readonly string[]): Promise<void> {
   const { namespace } = client.options
   const runIds = new Set(ended)
-  const id = session.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+  const id = workflow.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
   for await (const { runId, status } of client.workflow.list({ query: `WorkflowId = "${id}"` }))
     // A running one belongs to a new session of this name.
     if (status.name !== 'RUNNING') runIds.add(runId)
   for (const runId of runIds)
     await client.connection.workflowService.deleteWorkflowExecution({
       namespace,
-      workflowExecution: { workflowId: session, runId },
+      workflowExecution: { workflowId: workflow, runId },
     })
 }

@@ -13,6 +13,7 @@ import {
 } from '@temporalio/client'
 import type { Identity, SessionStart, Tuning } from '../contract.ts'
 import { SESSION_WORKFLOW } from '../contract.ts'
+import { TASK_PREFIX } from '../task-workflow.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import type { ServiceCalls } from '../service-calls.ts'
 import type { SessionLog } from '../session-view.ts'
@@ -55,6 +56,7 @@ export class TemporalEngine implements Engine {
   }
 
   async open(session: string, opening: SessionOpening): Promise<OpenedSession> {
+    if (session.startsWith(TASK_PREFIX)) throw createTaskNameError(session)
     const held = this.#open.get(session) ?? this.#hold(session, opening)
     // Counted before the wait: a caller that leaves meanwhile must not close it.
     held.users += 1
@@ -251,13 +253,14 @@ function findBirth(known: KnownSession | undefined): string | undefined {
 }
 
 /** Whether a terminated workflow is restarted when its session is opened. */
-function isOwed({ turn, children }: State): boolean {
-  return turn !== null || children.length > 0
+function isOwed({ turn, children, tasks }: State): boolean {
+  return turn !== null || children.length > 0 || tasks.length > 0
 }
 
 /** Whether a client may be needed, or has been. */
-function isAtWork({ turn, step, queue }: State): boolean {
-  return turn !== null || step !== null || queue.length > 0
+function isAtWork({ turn, step, queue, relayed, tasks }: State): boolean {
+  const isAwaited = tasks.some(({ runs }) => runs === 'client') || relayed.some(({ call }) => call !== undefined)
+  return turn !== null || step !== null || queue.length > 0 || isAwaited
 }
 
 interface KnownSession {
@@ -280,6 +283,14 @@ interface HeldGateway {
   users: number
   /** Whether its opening creates no session. */
   readonly mustExist: boolean
+}
+
+function createTaskNameError(session: string): BatonError {
+  return new BatonError({
+    code: 'illegal_input',
+    message: `the name ${session.slice(0, 100)} is reserved: names with ${TASK_PREFIX} belong to tasks of sessions`,
+    hint: 'Give the session another name.',
+  })
 }
 
 function createUnknownError(session: string): BatonError {

@@ -1,13 +1,15 @@
 // A worker's activities: decisions, model calls, tools, and publishing records to the log.
+import type { Session } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
+import { addUsage } from '@baton/core/internal'
 import type { Fact, SessionRecord, HostReport } from '@baton/core/machine'
-import { effectKey, outstanding } from '@baton/core/machine'
+import { effectKey, outstanding, TASK_INPUT } from '@baton/core/machine'
 import type { Work } from '@baton/runtime'
 import { createSession, performEffect, performModel, performTool, readOpening } from '@baton/runtime'
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BatonActivities, WorkJob, GoalResult, Identity, LaneJob, PublishedUnder } from '../contract.ts'
+import type { BatonActivities, WorkJob, GoalResult, LaneJob, PublishedUnder, ResultJob } from '../contract.ts'
 import { NOT_BEGUN, GOAL_INPUT } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { EVERY_SESSION } from '../live/live-bus.ts'
@@ -17,7 +19,7 @@ import type { DecisionOptions } from './decide.ts'
 import { decideInputs, openLog } from './decide.ts'
 import { readReporting, readTelling } from './lanes.ts'
 import type { Place, Places } from './places.ts'
-import type { LiveFrame, Logger, CallView } from '@baton/core/internal'
+import type { CallView, LiveFrame, Logger, SessionEventOf, Usage } from '@baton/core/internal'
 
 export interface ActivitiesOptions extends DecisionOptions {
   readonly places: Places
@@ -43,7 +45,7 @@ export function createActivities(init: ActivitiesOptions): BatonActivities {
     'baton.open': (job) => tellFailure(() => openLog(init, job)),
     'baton.decide': (job) => tellFailure(() => decideInputs(init, job)),
     'baton.publish': ({ session, records, under }) => beatWhile(() => putRecords(init, session, records, under)),
-    'baton.result': ({ identity }) => beatWhile(() => readGoalResult(init.places, identity)),
+    'baton.result': (job) => beatWhile(() => readGoalResult(init.places, job)),
     'baton.model': (job) => performWork(init, job),
     'baton.tool': (job) => performWork(init, job),
     'baton.tell': (job) => onPlace(init, job, (place) => readTelling({ ...init, place }, job)),
@@ -266,7 +268,8 @@ const SAID_MAX = 65_536
 /** Work that ends because its worker shuts down is lost, and repeated if allowed. @throws ApplicationFailure */
 function dropIfShutDown(report: HostReport | undefined, signal: AbortSignal): HostReport | undefined {
   const reason = signal.aborted && signal.reason instanceof Error ? signal.reason.message : ''
-  if (report === undefined && reason === 'WORKER_SHUTDOWN')
+  const hasFailed = report?.type === 'tool-finished' && report.outcome.type === 'error' // it was told to stop
+  if ((report === undefined || hasFailed) && reason === 'WORKER_SHUTDOWN')
     throw ApplicationFailure.create({ type: 'baton.worker_shutdown', message: 'the worker was shut down' })
   return report
 }
@@ -316,10 +319,11 @@ class LiveWriter {
 }
 
 /**
- * Reads the result of a goal from its session's events, as any front would.
+ * Reads the result of a goal from its session's events, as any front would: of the last turn that the goal or its tasks
+ * began.
  * @throws BatonError `store_failed`, `invalid_agent`
  */
-async function readGoalResult(places: Places, identity: Identity): Promise<GoalResult> {
+async function readGoalResult(places: Places, { identity, pos = -1 }: ResultJob): Promise<GoalResult> {
   const place = await places.enter(identity)
   const { session: id, principal } = identity
   const newId = (): string => id // no input is sent
@@ -332,32 +336,50 @@ async function readGoalResult(places: Places, identity: Identity): Promise<GoalR
     fork,
   })
   try {
-    const calls = new Map<string, CallView>()
-    const turn = session.turn(GOAL_INPUT)
-    turn.answer.catch(() => {}) // the events report it too
-    for await (const event of turn) {
-      if (event.type === 'call') calls.set(event.call.callId, event.call)
-      if (event.type !== 'turn-finished') continue
-      const { stop, text, usage, error } = event
-      const output = stop === 'end' && place.world.output ? await place.world.output.read(text) : undefined
-      return {
-        session: id,
-        stop,
-        text,
-        ...(output !== undefined && { output: output as NonNullable<GoalResult['output']> }), // read from JSON
-        calls: [...calls.values()].map(({ callId, name, input, result }) => ({
-          callId,
-          name,
-          input,
-          ...(result && { result }),
-        })),
-        usage,
-        ...(error && { error }),
-      }
+    await place.view.reach(pos, BEGIN_MS)
+    const { calls, finished, usage } = await readGoalTurns(session)
+    if (!finished) throw new Error(`the turn of goal ${id} has not ended`)
+    const { stop, text, error } = finished
+    const output = stop === 'end' && place.world.output ? await place.world.output.read(text) : undefined
+    return {
+      session: id,
+      stop,
+      text,
+      ...(output !== undefined && { output: output as NonNullable<GoalResult['output']> }), // read from JSON
+      calls: calls.map(({ callId, name, input, result }) => ({ callId, name, input, ...(result && { result }) })),
+      usage,
+      ...(error && { error }),
     }
-    throw new Error(`the turn of goal ${id} has not ended`)
   } finally {
     await session.close()
     place.leave()
   }
+}
+
+interface GoalTurns {
+  readonly calls: readonly CallView[]
+  readonly finished: SessionEventOf<'turn-finished'> | undefined
+  readonly usage: Usage
+}
+
+async function readGoalTurns(session: Session): Promise<GoalTurns> {
+  const calls = new Map<string, CallView>()
+  let finished: GoalTurns['finished']
+  let usage: Usage | undefined
+  /** Whether the turn is the goal's; undefined between turns. */
+  let isOwn: boolean | undefined
+  for await (const event of session.events({ from: 'start' })) {
+    if (event.type === 'live') break
+    if (event.type === 'message-entered')
+      isOwn ??= event.message === GOAL_INPUT || (finished !== undefined && event.message.startsWith(TASK_INPUT))
+    // The end of the goal's task may come in a turn that a user began.
+    if (event.type === 'call' && (isOwn || calls.has(event.call.callId))) calls.set(event.call.callId, event.call)
+    if (event.type !== 'turn-finished') continue
+    if (isOwn) {
+      finished = event
+      usage = addUsage(usage, event.usage)
+    }
+    isOwn = undefined
+  }
+  return { calls: [...calls.values()], finished, usage: usage ?? {} }
 }

@@ -12,6 +12,7 @@ import {
   initialState,
   openSession,
   outstanding,
+  readGiven,
 } from '@baton/core/machine'
 import type { SessionWorld } from '@baton/runtime'
 import { isWorkEffect, performTool } from '@baton/runtime'
@@ -26,6 +27,7 @@ import type {
   SearchField,
   WorkPlan,
 } from '../contract.ts'
+import { mayOutlive, TASK_PREFIX } from '../task-workflow.ts'
 import type { SessionLog } from '../session-view.ts'
 import { findForeignWork } from '../temporal-tool.ts'
 import { findNews } from './lanes.ts'
@@ -91,13 +93,14 @@ export async function openLog(init: DecisionOptions, { identity, nowMs }: OpenJo
 
 /**
  * A program may start a workflow under any id; the ids of calls are known to clients.
- * @throws BatonError `illegal_input` for a session that has the name of a child and is none
+ * @throws BatonError `illegal_input` for a session that has the name of a child or of a task, and is none
  */
 function checkName({ session, child }: Identity): void {
-  if (!session.startsWith(CHILD_PREFIX) || child) return
+  const prefix = [CHILD_PREFIX, TASK_PREFIX].find((one) => session.startsWith(one))
+  if (prefix === undefined || child) return
   throw new BatonError({
     code: 'illegal_input',
-    message: `the workflow id ${session} is reserved: ids with ${CHILD_PREFIX} belong to calls of other sessions`,
+    message: `the workflow id ${session} is reserved: ids with ${prefix} belong to calls of other sessions`,
     hint: 'Give the workflow another id.',
   })
 }
@@ -163,13 +166,14 @@ interface ToolRun {
 async function planTool(init: DecisionOptions, world: SessionWorld, run: ToolRun): Promise<WorkPlan> {
   const { callId, attempt, state } = run
   const name = findCall(state, callId)?.name ?? ''
-  const times = timesOf(init, { agent: world.agent.name, tool: name }, TOOL_MS)
+  const outlives = mayOutlive(state, callId) && { outlives: true as const }
+  const times = { ...timesOf(init, { agent: world.agent.name, tool: name }, TOOL_MS), ...outlives }
   const tool = world.tools.find((one) => one.name === name)
   const foreign = tool && findForeignWork(tool)
   if (!tool || !foreign) return { runs: 'tool', ...times }
   const { session } = state
   const text = await findArguments(init, run)
-  const parsed = parseJson(text)
+  const parsed = parseJson(tool.background === 'model' ? readGiven(text, true) : text)
   const context = { session, callId, attempt, idempotencyKey: `${session}/${callId}` }
   return {
     runs: foreign.runs,
@@ -181,6 +185,7 @@ async function planTool(init: DecisionOptions, world: SessionWorld, run: ToolRun
     startToCloseMs: Math.min(tool.timeoutMs + GRACE_MS, times.startToCloseMs),
     ...(foreign.heartbeatMs !== undefined && { heartbeatMs: foreign.heartbeatMs }),
     ...(foreign.taskQueue !== undefined && { taskQueue: foreign.taskQueue }),
+    ...outlives,
   }
 }
 

@@ -10,13 +10,17 @@ import type {
   ResultJob,
   SessionStateView,
   Submission,
+  TaskTold,
   Told,
 } from '../contract.ts'
 import { REPORTED, STATE, SUBMIT, TOLD } from '../contract.ts'
+import { TASK_ASKED, TASK_TOLD } from '../task-workflow.ts'
 
 export const submitUpdate = defineUpdate<Answers, [Submission]>(SUBMIT)
 export const toldSignal = defineSignal<[Told]>(TOLD)
 export const reportedSignal = defineSignal<[Reported]>(REPORTED)
+export const taskToldSignal = defineSignal<[TaskTold]>(TASK_TOLD)
+export const taskAskedSignal = defineSignal(TASK_ASKED)
 export const stateQuery = defineQuery<SessionStateView>(STATE)
 
 /** Milliseconds for one attempt at a decision, and for all attempts before it fails. */

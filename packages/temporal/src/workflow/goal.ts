@@ -1,5 +1,5 @@
-// A goal as a workflow: one turn of a session, with its verdict as the workflow's result. Programs in any language can
-// start it with plain JSON, also as a child workflow or on a schedule.
+// A goal as a workflow: one turn of a session, followed by turns that its tasks begin. The last verdict is the workflow's result.
+// Programs in any language can start it with plain JSON, also as a child workflow or on a schedule.
 import {
   ApplicationFailure,
   CancellationScope,
@@ -29,18 +29,21 @@ export async function judgeGoal(start: GoalStart): Promise<GoalResult> {
       const parts = [{ type: 'text', text: start.goal } as const]
       run.push([{ type: 'user-input', inputId: GOAL_INPUT, parts }])
     }
-    const isJudged = (): boolean => {
-      const { turn, queue, children } = run.state
-      return hasAsked(run.state) && turn === null && queue.length === 0 && children.length === 0
-    }
+    const isJudged = (): boolean => hasAsked(run.state) && isAtEnd(run.state)
     for (;;) {
       const end = await run.run(isJudged)
       if (!(await run.settle())) continue
       if (end === 'full') return await continueAsNew<typeof judgeGoal>({ ...start, carried: run.carry() })
       if (end === 'cancelled') throw new CancelledFailure('the goal was cancelled: its calls are settled')
-      if (end === 'done' || (end === 'idle' && isJudged())) return await readVerdict(run.identity)
+      if (end === 'done' || (end === 'idle' && isJudged())) return await readVerdict(run)
     }
   })
+}
+
+/** Ignores the ends of tasks that may begin no more turns: a goal must not wait for a user. */
+function isAtEnd({ turn, queue, batch, children, tasks }: State): boolean {
+  const isHeard = batch === null && queue.every(({ type, ready }) => type === 'task' && !ready)
+  return turn === null && isHeard && children.length === 0 && tasks.length === 0
 }
 
 function hasAsked({ recentInputs }: State): boolean {
@@ -56,8 +59,8 @@ function checkOwnLog(state: State, { session, principal }: Identity): void {
   throw ApplicationFailure.nonRetryable(message, 'session_exists')
 }
 
-async function readVerdict(identity: Identity): Promise<GoalResult> {
-  const result = await readResult({ identity })
+async function readVerdict({ identity, state }: SessionRun): Promise<GoalResult> {
+  const result = await readResult({ identity, pos: state.pos })
   if (result.stop === 'end') return result
   throw ApplicationFailure.create({
     message: `the goal has no verdict: its turn ended with "${result.stop}"${result.error ? `: ${result.error.message}` : ''}`,

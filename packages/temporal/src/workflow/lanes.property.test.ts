@@ -2,21 +2,14 @@
 // signals late, in another order, and twice: each call has one child, one task and one end, and what acts once acts once.
 import type { Agent, AgentOptions } from '@baton/core'
 import { defineAgent, delegate, tool } from '@baton/core'
-import type { Fact, Input, SessionRecord } from '@baton/core/machine'
+import type { Fact, Input } from '@baton/core/machine'
 import type { ScriptedModelOptions } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
-import { createMemoryStore } from '@baton/host'
 import { chooseCount } from '@baton/testing/depth'
-import { expect, onTestFinished, test, vi } from 'vitest'
-import { SUBMIT } from '../contract.ts'
-import type { Answers, Identity, Tuning } from '../contract.ts'
-import { createMemoryBus } from '../live/live-bus.ts'
-import { createActivities } from '../worker/activities.ts'
-import type { PlacesOptions } from '../worker/places.ts'
-import { Places } from '../worker/places.ts'
+import { expect, test, vi } from 'vitest'
+import type { Tuning } from '../contract.ts'
 import type { PlayedFaults } from './played-service.test-kit.ts'
-import { PlayedService } from './played-service.test-kit.ts'
-import { runSession } from './session-run.ts'
+import { createPlayedWorld, createRandom } from './played-world.test-kit.ts'
 
 vi.mock('@temporalio/workflow', async (load) => ({
   ...(await load<object>()),
@@ -68,48 +61,7 @@ function createTree() {
 
 function createWorld(tuning: Tuning = {}) {
   const { boss, paid } = createTree()
-  const store = createMemoryStore()
-  const log = { info: () => {}, warn: () => {} }
-  const bus = createMemoryBus()
-  const update = (id: string, inputs: readonly Input[]): Promise<Answers> =>
-    service.update<Answers>(id, SUBMIT, [{ inputs }])
-  const submitter = {
-    submitTo: (id: string) => (inputs: readonly Input[]) => update(id, inputs),
-  } as unknown as PlacesOptions['submitter'] // the method that is called
-  const places = new Places({ catalog: { agent: boss }, store, bus, log, submitter })
-  let births = 0
-  const activities = createActivities({
-    places,
-    store,
-    bus,
-    log,
-    searchFields: [],
-    timesOf: undefined,
-    newId: () => `b${String((births += 1)).padStart(7, '0')}`,
-    clock: { nowMs: () => service.nowMs },
-  })
-  const service = new PlayedService(runSession, activities)
-  vi.spyOn(Date, 'now').mockImplementation(() => service.nowMs)
-  onTestFinished(async () => {
-    vi.restoreAllMocks()
-    await places.close()
-  })
-  const identity: Identity = { session: 's', principal: 'ann', agent: 'boss', meta: {} }
-  const start = (): void => {
-    if (!service.find('s')) service.start('s', { identity, tuning })
-  }
-  const read = async (session: string): Promise<readonly SessionRecord[]> => {
-    const records: SessionRecord[] = []
-    for await (const record of store.read(session, 0)) records.push(record)
-    return records
-  }
-  const facts = async (session: string): Promise<readonly Fact[]> => (await read(session)).flatMap((one) => one.facts)
-  const children = async (): Promise<readonly string[]> => {
-    const names: string[] = []
-    for await (const { session } of store.children('s')) names.push(session)
-    return names
-  }
-  return { service, paid, start, update, facts, children }
+  return { ...createPlayedWorld(boss, tuning), paid }
 }
 
 type World = ReturnType<typeof createWorld>
@@ -234,17 +186,6 @@ function createFaults(random: () => number, deaths: { left: number }): PlayedFau
       if (type === 'baton.model' && (deaths.left -= 1) < 0) return undefined
       return chance(0.5) ? 'early' : 'late'
     },
-  }
-}
-
-/** The generator mulberry32. */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }
 

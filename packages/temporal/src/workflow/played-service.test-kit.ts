@@ -11,7 +11,9 @@ import {
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/common'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { WorkflowIdReusePolicy } from '@temporalio/common'
 import type { BatonActivities, SessionStart } from '../contract.ts'
+import { SESSION_WORKFLOW } from '../contract.ts'
 
 type Act = (...args: never[]) => unknown
 
@@ -39,6 +41,18 @@ export const NO_FAULTS: PlayedFaults = {
   loses: () => undefined,
 }
 
+/** By type. */
+export type PlayedWorkflows = Readonly<Record<string, (start: never) => Promise<void>>>
+
+interface PlayedStart {
+  readonly type?: string
+  readonly start: unknown
+  /** Signals that came to the run before. */
+  readonly left?: readonly (() => void)[]
+  /** Refused if there was a workflow of this id ever. */
+  readonly onlyOnce?: boolean
+}
+
 interface Timer {
   readonly atMs: number
   readonly fire: () => void
@@ -51,7 +65,7 @@ export class PlayedService {
   nowMs = 1_000_000
   onEvent: (event: number) => void = () => {}
   faults = NO_FAULTS
-  readonly #workflow: (start: SessionStart) => Promise<void>
+  readonly #workflows: PlayedWorkflows
   readonly #activities: BatonActivities
   readonly #runs = new Map<string, PlayedRun>()
   readonly #timers = new Set<Timer>()
@@ -62,8 +76,8 @@ export class PlayedService {
   /** Starts of runs by workflow. */
   readonly starts = new Map<string, number>()
 
-  constructor(workflow: (start: SessionStart) => Promise<void>, activities: BatonActivities) {
-    this.#workflow = workflow
+  constructor(workflows: PlayedWorkflows, activities: BatonActivities) {
+    this.#workflows = workflows
     this.#activities = activities
   }
 
@@ -76,18 +90,20 @@ export class PlayedService {
   }
 
   /** @throws WorkflowExecutionAlreadyStartedError */
-  start(id: string, start: SessionStart, left: readonly (() => void)[] = []): PlayedRun {
-    if (this.#runs.has(id)) throw new WorkflowExecutionAlreadyStartedError('it is running', id, 'baton.session')
+  start(id: string, { type = SESSION_WORKFLOW, start, left = [], onlyOnce = false }: PlayedStart): PlayedRun {
+    if (this.#runs.has(id) || (onlyOnce && this.starts.has(id)))
+      throw new WorkflowExecutionAlreadyStartedError('it is running', id, type)
     const run = new PlayedRun(this, id)
     this.#runs.set(id, run)
     this.starts.set(id, (this.starts.get(id) ?? 0) + 1)
     this.note()
     for (const arrive of left) run.buffer(arrive)
+    const act = async (): Promise<void> => {
+      await Promise.resolve()
+      await this.#workflows[type]?.(copy(start) as never)
+    }
     void running
-      .run(run, async () => {
-        await Promise.resolve()
-        await this.#workflow(copy(start))
-      })
+      .run(run, () => scopes.run(run.scope, act))
       .then(
         () => this.#end(run, 'completed'),
         (cause: unknown) => {
@@ -95,7 +111,7 @@ export class PlayedService {
           if (run.isDead) return
           this.#runs.delete(id)
           run.isDead = true
-          this.start(id, cause.start, run.takeBuffered()).onEnd(run.tellEnd)
+          this.start(id, { type, start: cause.start, left: run.takeBuffered() }).onEnd(run.tellEnd)
         },
       )
     return run
@@ -190,6 +206,13 @@ export class PlayedService {
       const timer = { atMs: this.nowMs + ms, fire: resolve }
       this.#timers.add(timer)
     })
+  }
+
+  /** Virtual time for the work of an activity: it passes although the activity has not ended. */
+  async work(ms: number): Promise<void> {
+    this.#acting -= 1
+    await this.wait(ms)
+    this.#acting += 1
   }
 
   /** Notes an event, and checks all conditions. */
@@ -385,12 +408,17 @@ export const PLAYED_SDK = {
     return run.guard(run.service.wait(ms))
   },
   startChild: async (
-    _: string,
-    { workflowId, args }: { readonly workflowId: string; readonly args: readonly [SessionStart] },
+    type: string,
+    {
+      workflowId,
+      args,
+      workflowIdReusePolicy: reuse,
+    }: { readonly workflowId: string; readonly args: readonly [unknown]; readonly workflowIdReusePolicy?: string },
   ) => {
     const run = getRun()
     await run.guard(Promise.resolve())
-    const child = run.service.start(workflowId, args[0])
+    const onlyOnce = reuse === WorkflowIdReusePolicy.REJECT_DUPLICATE
+    const child = run.service.start(workflowId, { type, start: args[0], onlyOnce })
     const ended = Promise.withResolvers<void>()
     child.onEnd((how) => (how === 'completed' ? ended.resolve() : ended.reject(new Error(how))))
     return { result: () => run.guard(ended.promise) }

@@ -37,7 +37,8 @@ import type {
   SearchField,
 } from '../contract.ts'
 import { AGAIN_MS, INPUTS_MAX, SEARCH_ATTRIBUTES } from '../contract.ts'
-import { callLocally, reportedSignal, stateQuery, submitUpdate, toldSignal } from './activities.ts'
+import { mayOutlive } from '../task-workflow.ts'
+import { callLocally, reportedSignal, stateQuery, submitUpdate, taskToldSignal, toldSignal } from './activities.ts'
 import type { LanesOptions } from './child-lanes.ts'
 import { ChildLanes } from './child-lanes.ts'
 import { packState, readCarriedState } from './pack-state.ts'
@@ -77,6 +78,10 @@ const UPDATES_MAX = 1500
 const DONE_AT_ONCE = 'baton-done-at-once'
 /** Marks runs where a refused change of the agent leaves the inputs of others. */
 const REFUSES_ALONE = 'baton-refuses-agent-alone'
+/** Marks runs that rest until a timer for that has fired, and not until the clock says so. */
+const PROVES_REST = 'baton-proves-rest'
+/** Marks runs that look for the workflows of tasks which an earlier run has started. */
+const TASKS = 'baton-tasks'
 /** Inputs that may wait to be decided. */
 const WAITING_MAX = 1000
 
@@ -116,14 +121,9 @@ export class SessionRun {
     const { child } = this.#identity
     const under = child && { root: child.place.root, birth: child.rootBirth }
     this.#publishing = new Publishing(identity.session, carried?.unpublished ?? [], under)
-    this.#work = new WorkUnderWay({
-      publishing: this.#publishing,
-      identity: () => this.#identity,
-      state: () => this.#state,
-      onEnd: (ended) => this.#noteEnd(ended),
-    })
-    this.#link = link
     const lane = { publishing: this.#publishing, identity: () => this.#identity, state: () => this.#state }
+    this.#work = new WorkUnderWay({ ...lane, onEnd: (ended) => this.#noteEnd(ended) }, carried?.tasks)
+    this.#link = link
     const submit: LanesOptions['submit'] = (input, resolve) => this.#inbox.push({ inputs: [input], resolve })
     this.#children = new ChildLanes({ ...lane, tuning, submit }, carried?.children ?? [])
     this.#parent =
@@ -173,6 +173,10 @@ export class SessionRun {
       this.#updates += 1
       this.#parent?.take(told)
     })
+    setHandler(taskToldSignal, (told) => {
+      this.#updates += 1
+      if (told.birth === this.#state.birth) this.#work.tasks.take(told)
+    })
     CancellationScope.current().cancelRequested.catch(() => {
       this.#isCancelled = true
     })
@@ -196,6 +200,7 @@ export class SessionRun {
       this.#fold(records)
       if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
       if (!state) return this.#begin()
+      this.#adoptTasks()
       const downMs = Math.max(0, before - state.nowMs)
       const restarted = losesByRestart(this.#state) ? [{ type: 'host-restarted', downMs } as const] : []
       const inputs = [{ type: 'agent-changed' } as const, ...restarted]
@@ -205,6 +210,13 @@ export class SessionRun {
     this.#parent?.note('now')
     if (this.#link && this.#link.toldTo !== this.#state.parent?.pos) this.#parent?.sayRead()
     else if (this.#link?.told) this.push([this.#link.told])
+  }
+
+  /** Finds the `baton.task` workflows of a terminated run. They are cancelled once the restart has declared their tools lost. */
+  #adoptTasks(): void {
+    const found = outstanding(this.#state).filter((effect) => effect.type === 'run-tool')
+    const runs = found.filter(({ callId }) => mayOutlive(this.#state, callId))
+    if (runs.length > 0 && patched(TASKS)) this.#work.tasks.adopt(runs)
   }
 
   /** Gives a new child its task. @throws ApplicationFailure if its caller has read a log that no longer exists */
@@ -234,6 +246,7 @@ export class SessionRun {
       if (!this.#hasWork() && isDone() && this.#work.isEmpty && patched(DONE_AT_ONCE)) return 'done'
       await condition(() => this.#hasWork() || this.#publishing.conflict !== undefined || this.#canLeave)
       if (this.#publishing.conflict) throw this.#publishing.conflict
+      const hasFired = this.#deadlines.isDue
       const due = this.#deadlines.takeDue(this.#state, this.#nowMs())
       if (due.length > 0) this.#inbox.push({ inputs: due })
       if (this.#isCancelled && !this.#isStopping) this.#stop()
@@ -244,7 +257,7 @@ export class SessionRun {
       if (this.#isStopping && this.#work.isEmpty && this.#hasSettled) return 'cancelled'
       if (isDone() && this.#work.isEmpty) return 'done'
       if (this.#isLeaving()) return 'full'
-      if (this.#nowMs() >= this.#idleAtMs()) return 'idle'
+      if (hasFired && this.#hasRested()) return 'idle'
     }
   }
 
@@ -288,10 +301,13 @@ export class SessionRun {
    * Resolves when everything is in the log and every caller has its answer. Returns false if inputs arrived meanwhile.
    */
   async settle(): Promise<boolean> {
+    const { tasks } = this.#work
     this.#children.hold()
     this.#parent?.hold()
+    tasks.hold()
+    tasks.withdraw(new Set(outstanding(this.#state).map(effectKey)))
     await this.#publishing.flush()
-    const isQuiet = (): boolean => this.#children.isQuiet && this.#parent?.isActing !== true
+    const isQuiet = (): boolean => this.#children.isQuiet && tasks.isQuiet && this.#parent?.isActing !== true
     await condition(() => this.#inbox.length > 0 || (allHandlersFinished() && isQuiet()))
     return this.#inbox.length === 0
   }
@@ -300,8 +316,10 @@ export class SessionRun {
     const { fields: searchFields } = this.#search
     const carried = { state: packState(this.#state), identity: this.#identity, unpublished: this.#publishing.waiting }
     const children = this.#children.carry()
+    const tasks = this.#work.tasks.carry()
     return {
       ...carried,
+      ...(tasks.length > 0 && { tasks }),
       ...(searchFields && { searchFields }),
       ...(children.length > 0 && { children }),
       ...(this.#parent && { parent: this.#parent.carry() }),
@@ -314,9 +332,17 @@ export class SessionRun {
 
   /** When the session has rested for long enough; Infinity while it is not at rest. */
   #idleAtMs(): number {
-    const { turn, queue, children, nowMs } = this.#state
-    const rests = this.#work.isEmpty && turn === null && queue.length === 0 && children.length === 0
+    const { turn, queue, children, tasks, nowMs } = this.#state
+    const isQuiet = turn === null && queue.length === 0 && children.length === 0 && tasks.length === 0
+    const rests = this.#work.isEmpty && isQuiet
     return rests ? nowMs + this.#idleMs : Infinity
+  }
+
+  /** Its own timer has to prove it: a replay may show the clock of an earlier task of the workflow. */
+  #hasRested(): boolean {
+    const idleAtMs = this.#idleAtMs()
+    if (idleAtMs === Infinity) return false
+    return (patched(PROVES_REST) ? this.#deadlines.reachedMs : this.#nowMs()) >= idleAtMs
   }
 
   #isFull(): boolean {

@@ -4,21 +4,19 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  executeChild,
-  isCancellation,
   log,
   patched,
-  scheduleActivity,
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow'
-import { ActivityCancellationType } from '@temporalio/common'
-import type { JsonValue } from '@baton/core'
-import type { AwaitedEffect, HostReport, State } from '@baton/core/machine'
+import type { AwaitedEffect, State } from '@baton/core/machine'
 import { effectKey } from '@baton/core/machine'
 import type { Identity, WorkEffectData, WorkflowInput, WorkJob, WorkPlan } from '../contract.ts'
-import { AGAIN_MS, NOT_BEGUN } from '../contract.ts'
+import type { TaskRun } from '../task-workflow.ts'
+import { AGAIN_MS } from '../contract.ts'
+import { createLoss, invokeWork, isForeign, isNotBegun } from './invoke-work.ts'
 import type { Publishing } from './publishing.ts'
+import { TaskRuns } from './task-runs.ts'
 
 export interface Ended {
   readonly key: string
@@ -51,17 +49,20 @@ export class WorkUnderWay {
   readonly #running = new Map<string, Running>()
   /** Cancelled but not ended. */
   readonly #ending = new Map<string, Running>()
+  readonly tasks: TaskRuns
 
-  constructor(init: WorkUnderWayOptions) {
+  constructor(init: WorkUnderWayOptions, tasks: readonly TaskRun[] = []) {
     this.#init = init
+    this.tasks = new TaskRuns(init, tasks)
   }
 
+  /** Whether nothing runs that ends with this run of the workflow. */
   get isEmpty(): boolean {
     return this.#running.size === 0
   }
 
   keys(): readonly string[] {
-    return [...this.#running.keys()]
+    return [...this.#running.keys(), ...this.tasks.keys()]
   }
 
   /** Whether it is running, or has yet to report its result. */
@@ -71,6 +72,7 @@ export class WorkUnderWay {
 
   forget(key: string): void {
     this.#running.delete(key)
+    this.tasks.forget(key)
   }
 
   perform(owed: readonly AwaitedEffect[], plans: Readonly<Record<string, WorkPlan>>): void {
@@ -82,10 +84,13 @@ export class WorkUnderWay {
         this.#ending.set(key, running)
         running.scope.cancel()
       }
+    this.tasks.perform(keys)
     for (const effect of owed) {
       const key = effectKey(effect)
       const plan = plans[key]
-      if (plan && isWork(effect) && !this.#running.has(key)) this.#start(key, effect, plan)
+      if (!plan || !isWork(effect) || this.#running.has(key) || this.tasks.has(key)) continue
+      if (plan.outlives && effect.type === 'run-tool') this.tasks.start(effect, plan)
+      else this.#start(key, effect, plan)
     }
   }
 
@@ -142,23 +147,14 @@ export class WorkUnderWay {
   }
 
   async #invoke(effect: WorkEffectData, plan: WorkPlan): Promise<WorkflowInput | undefined> {
-    if (plan.runs === 'activity' || plan.runs === 'workflow') return await invokeForeign(effect, plan)
     const { publishing } = this.#init
-    const records = publishing.takeAlong()
+    const records = isForeign(plan) ? [] : publishing.takeAlong()
     const { pos, birth } = this.#init.state()
     const job: WorkJob = { identity: this.#init.identity(), effect, pos, records, birth }
     try {
-      const report = await scheduleActivity<HostReport | null | undefined>(`baton.${plan.runs}`, [job], {
-        ...(plan.taskQueue !== undefined && { taskQueue: plan.taskQueue }),
-        startToCloseTimeout: plan.startToCloseMs,
-        ...(plan.heartbeatMs !== undefined && { heartbeatTimeout: plan.heartbeatMs }),
-        // The machine repeats what may be repeated, and counts attempts.
-        retry: { maximumAttempts: 1 },
-        // Waits for everything said and done until the end.
-        cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-      })
+      const report = await invokeWork(job, plan)
       if (records.length > 0) publishing.confirm(pos)
-      return report ?? undefined
+      return report
     } catch (cause) {
       if (records.length > 0) publishing.release()
       throw cause
@@ -182,16 +178,6 @@ function isWork(effect: AwaitedEffect): effect is WorkEffectData {
   return effect.type === 'call-model' || effect.type === 'summarise' || effect.type === 'run-tool'
 }
 
-function createLoss(effect: WorkEffectData): HostReport {
-  const { attempt } = effect
-  if (effect.type !== 'run-tool') return { type: 'work-lost', work: { type: 'model', attempt } }
-  return { type: 'work-lost', work: { type: 'tool', callId: effect.callId, attempt } }
-}
-
-function isNotBegun(cause: unknown): boolean {
-  return cause instanceof ActivityFailure && cause.cause instanceof ApplicationFailure && cause.cause.type === NOT_BEGUN
-}
-
 function isConflict(cause: unknown): boolean {
   const why = cause instanceof ActivityFailure ? cause.cause : undefined
   return why instanceof ApplicationFailure && why.type === 'store_conflict'
@@ -203,39 +189,4 @@ function readHeartbeat(cause: unknown): string {
   if (!(timeout instanceof TimeoutFailure)) return ''
   const details = timeout.lastHeartbeatDetails as { readonly said?: unknown } | undefined
   return typeof details?.said === 'string' ? details.said : ''
-}
-
-type ForeignPlan = Extract<WorkPlan, { readonly runs: 'activity' | 'workflow' }>
-
-/** Runs a custom activity or workflow; its value becomes a result where decisions are made. */
-async function invokeForeign(effect: WorkEffectData, plan: ForeignPlan): Promise<WorkflowInput | undefined> {
-  if (effect.type !== 'run-tool') return undefined
-  const { callId, attempt } = effect
-  const about = { type: 'foreign-finished', callId, attempt, name: plan.name } as const
-  const taskQueue = plan.taskQueue === undefined ? {} : { taskQueue: plan.taskQueue }
-  const retry = { maximumAttempts: plan.attempts }
-  try {
-    const value: JsonValue | undefined =
-      plan.runs === 'activity'
-        ? await scheduleActivity<JsonValue | undefined>(plan.type, [...plan.args], {
-            ...taskQueue,
-            startToCloseTimeout: plan.startToCloseMs,
-            ...(plan.heartbeatMs !== undefined && { heartbeatTimeout: plan.heartbeatMs }),
-            retry,
-          })
-        : ((await executeChild(plan.type, {
-            ...taskQueue,
-            args: [...plan.args],
-            workflowId: `${callId}/${attempt}`,
-            workflowExecutionTimeout: plan.startToCloseMs,
-            retry,
-          })) as JsonValue | undefined)
-    return { ...about, value: value ?? null }
-  } catch (cause) {
-    // After a time-out it is unknown whether the work was done, as after the death of a tool's process.
-    if (isCancellation(cause) || (cause instanceof Error && cause.cause instanceof TimeoutFailure)) throw cause
-    const why =
-      cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)
-    return { ...about, failure: why }
-  }
 }

@@ -3,6 +3,7 @@ import { isEveryPlaceTried } from '../components/depth.ts'
 import { ANSWER_CHECK_SITUATIONS } from './answer-check-situations.ts'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
+import { BACKGROUND_AGENT_SITUATIONS } from './background-agents-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
 import { ENDING_SITUATIONS } from './ending-situations.ts'
@@ -20,6 +21,7 @@ import { QUESTION_SITUATIONS } from './questions-situations.ts'
 import { REWIND_SITUATIONS } from './rewind-situations.ts'
 import { LARGE_RESULT_SITUATIONS, RESULT_SITUATIONS } from './results-situations.ts'
 import { SESSION_SITUATIONS } from './sessions-situations.ts'
+import { TASK_SITUATIONS } from './tasks-situations.ts'
 import { TIME_SITUATIONS } from './time-situations.ts'
 import { TOOL_SESSION_SITUATIONS } from './tool-sessions-situations.ts'
 import { TOOL_SITUATIONS } from './tools-situations.ts'
@@ -55,6 +57,8 @@ export const SITUATIONS = {
   ...EVENT_SITUATIONS,
   ...READER_SITUATIONS,
   ...WORLD_SITUATIONS,
+  ...TASK_SITUATIONS,
+  ...BACKGROUND_AGENT_SITUATIONS,
   ...TIME_SITUATIONS,
   ...PAIR_SITUATIONS,
 }

@@ -6,6 +6,7 @@ import { createHostKinds } from './host-kinds.ts'
 import { PAIR_RESTART_SITUATIONS } from './pair-situations.ts'
 import { RESTART_SITUATIONS } from './restart-situations.ts'
 import { listHostCases } from './situation.ts'
+import { RESTARTED_TASK_SITUATIONS } from './tasks-situations.ts'
 
 const KINDS = createHostKinds()
 /** The canonical logs of each situation, by kind. */
@@ -18,7 +19,7 @@ describe.each(KINDS)('$name', (kind) => {
       LOGS.set(name, (LOGS.get(name) ?? new Map()).set(kind.name, logs))
     })
   // A session that outlives every process has no restarts.
-  const restarts = { ...RESTART_SITUATIONS, ...PAIR_RESTART_SITUATIONS }
+  const restarts = { ...RESTART_SITUATIONS, ...PAIR_RESTART_SITUATIONS, ...RESTARTED_TASK_SITUATIONS }
   for (const { name, run } of listHostCases(kind, restarts)) test.skipIf(!kind.restarts)(name, () => run())
 })
 

@@ -36,7 +36,7 @@ export function createWorkflowKind(name: string, deaths: WorkflowKindOptions = {
       const digestMedia = (base64: string): string => createHash('sha256').update(base64, 'base64').digest('hex')
       const openSession: Host['session'] = (id, options) => host.session(id, options)
       const world = { environment, blobs, log, digest, digestMedia, openSession }
-      const catalog = createCatalog({ agent, ...world, ...init.catalog })
+      const catalog = createCatalog({ agent, ...world, ...init.catalog, runsChildren: true })
       const engine = createWorkflowEngine({ environment, catalog, ...deaths })
       const host = createHostOver({ engine, newId: environment.newId, catalog })
       const session = 'tested'

@@ -26,25 +26,27 @@ export function createMemoryKind(): HostKind {
 /** One file for all worlds, each with its own session in it. */
 export function createSqliteKind(): HostKind {
   const folder = mkdtempSync(join(tmpdir(), 'baton-contract-'))
+  const store = openSqliteStore(join(folder, 'store.sqlite'))
+  return createSharedKind('local over SQLite', store, async () => {
+    await (await store).close()
+    rmSync(folder, { recursive: true })
+  })
+}
+
+/** One store for all worlds, each with its own session in it. */
+export function createSharedKind(name: string, shared: Promise<Store>, close: () => Promise<void>): HostKind {
   let asked = 0
   let worlds = 0
-  const file = openSqliteStore(join(folder, 'store.sqlite')).then((store) =>
-    countRequests(store, (change) => (asked += change)),
-  )
+  const counted = shared.then((store) => countRequests(store, (change) => (asked += change)))
   return {
-    name: 'local over SQLite',
+    name,
     restarts: true,
     createWorld: async (init) => {
       const time = createVirtualTime(START_MS, () => asked === 0)
-      return createLocalWorld(
-        { store: await file, session: `tested-${(worlds += 1)}`, time, newId: createSerialIds() },
-        init,
-      )
+      const session = `tested-${(worlds += 1)}`
+      return createLocalWorld({ store: await counted, session, time, newId: createSerialIds() }, init)
     },
-    close: async () => {
-      await (await file).close()
-      rmSync(folder, { recursive: true })
-    },
+    close,
   }
 }
 

@@ -43,6 +43,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'activities that run at once begin in any order': [
     'calls run at once, eight at most, and their results go back in the order of the calls',
+    'ten tasks end at once: one turn begins, and all are read',
   ],
   'a gateway and a worker each open the sources of an agent': [
     'tools of a source come and go in a living session',

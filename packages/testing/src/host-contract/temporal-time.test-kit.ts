@@ -28,6 +28,9 @@ const MARGIN_MS = 20_000
 /** State of an activity that no worker has picked up: `PENDING_ACTIVITY_STATE_SCHEDULED`. */
 const SCHEDULED = 1
 
+/** The type of the workflows in which tools of tasks run: the service skips no time of a session meanwhile. */
+const TASK_WORKFLOW = 'baton.task'
+
 type Timer = Extract<AwaitedEffect, { readonly type: 'set-timer' }>
 
 /** A session as described by its log. */
@@ -166,7 +169,7 @@ class SkippedTime {
   async #read(): Promise<void> {
     const { store } = this.#init
     let reachedMs = this.#virtual.nowMs()
-    for await (const { session } of store.list()) {
+    for (const session of await this.#listSessions()) {
       const watched = this.#sessions.get(session) ?? beginWatching(session)
       this.#sessions.set(session, watched)
       for await (const record of store.read(session, watched.state.pos + 1))
@@ -175,19 +178,41 @@ class SkippedTime {
     await this.#moveTo(reachedMs)
   }
 
+  /** With the sessions of their calls, which are in no list. */
+  async #listSessions(): Promise<readonly string[]> {
+    const { store } = this.#init
+    const names: string[] = []
+    for await (const { session } of store.list()) {
+      names.push(session)
+      for await (const child of store.children(session)) names.push(child.session)
+    }
+    return names
+  }
+
   /** Undefined while something that takes no time is in progress. */
   async #look(): Promise<string | undefined> {
     await this.#read()
     const seen: unknown[] = []
     for (const [session, watched] of this.#sessions) {
-      const described = await this.#init.client.workflow
-        .getHandle(session)
-        .describe()
-        .catch(() => undefined)
+      const described = await this.#describe(session)
       if (isBusy(watched, described)) return undefined
       seen.push(session, watched.state.pos, described?.historyLength)
+      for (const { workflowId, workflowTypeName } of described?.raw.pendingChildren ?? []) {
+        if (workflowTypeName !== TASK_WORKFLOW) continue
+        const task = await this.#describe(workflowId ?? '')
+        if (!task || isStarting(task)) return undefined
+        seen.push(workflowId, task.historyLength)
+      }
     }
     return JSON.stringify(seen)
+  }
+
+  async #describe(workflow: string): Promise<WorkflowExecutionDescription | undefined> {
+    const { client } = this.#init
+    return await client.workflow
+      .getHandle(workflow)
+      .describe()
+      .catch(() => undefined)
   }
 
   async #moveTo(atMs: number): Promise<void> {
@@ -228,14 +253,20 @@ function beginWatching(session: string): Watched {
 
 /** Notes the workflow's state. Returns true if something that takes no time is in progress. */
 function isBusy(watched: Watched, described: WorkflowExecutionDescription | undefined): boolean {
-  const { pendingActivities, pendingWorkflowTask, workflowExtendedInfo } = described?.raw ?? {}
-  const activities = pendingActivities ?? []
+  const { pendingActivities, pendingChildren, workflowExtendedInfo } = described?.raw ?? {}
   const { seconds, nanos } = workflowExtendedInfo?.timeSkippingInfo?.currentTime ?? {}
   const skippedMs = seconds ? Number(seconds) * 1000 + Math.floor((nanos ?? 0) / 1e6) : Date.now()
   watched.clockMs = Math.max(watched.state.nowMs, skippedMs)
   watched.isRunning = described?.status.name === 'RUNNING'
-  watched.isWorking = activities.length > 0
+  const tasks = (pendingChildren ?? []).filter(({ workflowTypeName }) => workflowTypeName === TASK_WORKFLOW)
+  watched.isWorking = (pendingActivities ?? []).length + tasks.length > 0
+  return described !== undefined && isStarting(described)
+}
+
+/** Whether a worker has yet to take something up, or records are on their way. */
+function isStarting({ raw: { pendingActivities, pendingWorkflowTask } }: WorkflowExecutionDescription): boolean {
   if (pendingWorkflowTask) return true
+  const activities = pendingActivities ?? []
   return activities.some(({ state, activityType }) => state === SCHEDULED || activityType?.name === 'baton.publish')
 }
 

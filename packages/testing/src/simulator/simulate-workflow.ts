@@ -60,7 +60,6 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
     catalog: createCatalog({
       agent,
       runsChildren: true,
-      runsTasks: true,
       environment,
       blobs: disk.blobs,
       log: SILENT,

@@ -13,8 +13,8 @@ import { join } from 'node:path'
 import type { Services } from '../components/services.ts'
 import type { StartedCommand } from '../components/start-command.ts'
 import { startCommand } from '../components/start-command.ts'
-import { createChaosAgent } from './chaos-agent.ts'
-import { createTreeAgent } from './tree-agent.ts'
+import type { KilledKind } from './killed-agent.ts'
+import { createKilledAgent } from './killed-agent.ts'
 
 export interface Place {
   readonly host: TemporalHost
@@ -36,14 +36,14 @@ export interface Place {
 }
 
 /** `kind` chooses the agent of its gateway and workers. */
-export async function createPlace(services: Services, kind: 'chaos' | 'tree' = 'chaos'): Promise<Place> {
+export async function createPlace(services: Services, kind: KilledKind = 'chaos'): Promise<Place> {
   const url = services.postgres.createDatabase()
   const session = `chaos-${randomUUID()}`
   const effects = join(mkdtempSync(join(tmpdir(), 'baton-chaos-')), 'effects.txt')
   const { address } = services.temporal
   const store = await openPostgresStore(url)
   const place = { address, taskQueue: session, logStore: store, redis: services.redis.url }
-  const agent = kind === 'tree' ? createTreeAgent(effects) : createChaosAgent(effects)
+  const agent = createKilledAgent(kind, effects)
   const hosts: TemporalHost[] = []
   const createHost = async (): Promise<TemporalHost> => {
     const created = await createTemporalHost({ ...place, agent, clientLeaseMs: 60_000 })

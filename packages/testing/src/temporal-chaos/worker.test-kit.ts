@@ -1,8 +1,7 @@
 // A worker as a separate process, for tests that kill it.
 import { openPostgresStore } from '@baton/host/postgres'
 import { createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
-import { createChaosAgent } from './chaos-agent.ts'
-import { createTreeAgent } from './tree-agent.ts'
+import { createKilledAgent } from './killed-agent.ts'
 
 const [address = '', taskQueue = '', postgres = '', redis = '', effects = '', kind = 'chaos'] = process.argv.slice(2)
 const log = {
@@ -15,7 +14,7 @@ const worker = await createTemporalWorker({
   taskQueue,
   logStore: await openPostgresStore(postgres),
   redis,
-  agent: kind === 'tree' ? createTreeAgent(effects) : createChaosAgent(effects),
+  agent: createKilledAgent(kind, effects),
   log,
   timesOf: () => ({ heartbeatMs: 2000 }),
   // Tasks of a killed worker go to another one after this time.
