@@ -66,6 +66,8 @@ export const InputBody = s.variant('type', {
     label: s.optional(s.text),
     detail: s.optional(s.json),
     message: s.optional(s.text),
+    /** The kind of the event, if strangers may have written it. */
+    untrusted: s.optional(s.text),
   }),
   /** A task ended: the session's own input. `text`: the beginning of its outcome; the task itself has all of it. */
   task: s.fields({

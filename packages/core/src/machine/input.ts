@@ -103,6 +103,8 @@ export type UserCommand =
       readonly label?: string
       readonly detail?: JsonValue
       readonly message?: string
+      /** Set by the host: strangers may have written it. */
+      readonly untrusted?: string
       readonly delivery?: Delivery
       readonly heard?: Heard
       readonly asks?: boolean

@@ -75,6 +75,7 @@ import {
   readDetails,
   readMedia,
 } from './details.ts'
+import { checkEvent, findEvent } from './accepted-events.ts'
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
 import { findTurn, rewindSession } from './find-message.ts'
@@ -247,7 +248,19 @@ class SessionHandle implements FrontSession {
 
   async notify(event: UrgentEvent): Promise<Accepted> {
     const given = demand(decodeUrgent(event))
-    return insist(await this.submit({ type: 'urgent-event', inputId: this.#init.newId(), ...given }))
+    const inputId = given.inputId ?? this.#init.newId()
+    const { world } = this.#init.engine
+    if (!world.agent.events) return insist(await this.submit({ type: 'urgent-event', ...given, inputId }))
+    const checked = await checkEvent(world, given)
+    return insist(await this.#submitInOrder({ type: 'urgent-event', ...checked, inputId }))
+  }
+
+  async takeEvent(event: Parameters<FrontSession['takeEvent']>[0]): Promise<Accepted> {
+    const { inputId } = event
+    const given = await checkEvent(this.#init.engine.world, demand(decodeUrgent(event)))
+    const pos = await findEvent(this.#init.engine, inputId)
+    if (pos !== undefined) return { type: 'accepted', pos }
+    return insist(await this.#submitInOrder({ type: 'urgent-event', ...given, inputId }))
   }
 
   async control(action: SessionAction): Promise<Accepted> {
