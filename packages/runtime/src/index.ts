@@ -20,6 +20,7 @@ export {
   type CheckedWebhook,
   type WebhookHeaders,
 } from './webhooks/standard-webhooks.ts'
+export { describeDue, listDue } from './reminders/times.ts'
 export { describeThrown, hideSecrets } from './describe-thrown.ts'
 export type { Catalog, SessionWorld } from './catalog/catalog.ts'
 export type { AgentChoice, CatalogOptions, SessionIdentity, SessionParts } from './catalog/catalog-options.ts'

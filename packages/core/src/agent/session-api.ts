@@ -23,6 +23,7 @@ import type {
   SessionConfiguration,
   UrgentEvent,
 } from './decode-command.ts'
+import type { Reminder, ReminderInput, ReminderOptions } from './decode-reminder.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
 import type { ChatMessage } from '../events/conversation.ts'
 import type { PathStep } from '../machine/tree-values.ts'
@@ -134,6 +135,23 @@ export interface Session<A extends KnownAgent = KnownAgent> {
    * @throws BatonError `call_over` if it has settled, `illegal_input` for another call of the running turn
    */
   cancel(callId: string): Promise<Accepted>
+  /**
+   * Gives the session an input at a moment of the wall clock: a date, milliseconds since 1970, or ISO 8601 text, which without an
+   * offset is local to `zone`. The session may be closed, and its host may restart meanwhile; a time that passed without a
+   * host comes once at the next start, and is told as late. At most 32 reminders wait in a session.
+   * @throws BatonError `invalid_event` (no time, one that passed over a minute ago, an unknown zone), `rate_limited` (too many),
+   * `input_too_large`, `illegal_input` (the session of a call)
+   */
+  at(time: Date | number | string, input: ReminderInput, options?: ReminderOptions): Promise<Reminder>
+  /**
+   * As `at`, again and again: by a cron expression with five fields, whose times are local to `zone`, or every so many
+   * milliseconds (60,000 at least) from now on. Of times that passed without a host, one comes.
+   */
+  every(rule: string | number, input: ReminderInput, options?: ReminderOptions): Promise<Reminder>
+  /** Reminders that wait, the next one first. */
+  reminders(): Promise<readonly Reminder[]>
+  /** Cancels a reminder. @throws BatonError `unknown_input` if none of this name waits */
+  cancelReminder(id: string): Promise<Accepted>
   /** Sets the session's title and the program's metadata. */
   describe(patch: SessionDescription): Promise<Accepted>
   /**

@@ -17,6 +17,8 @@ import {
   IndexEntry,
   PlanEntry,
   Played,
+  ReminderEvent,
+  ReminderRule,
   TaskOperation,
   WakePolicy,
 } from './values.ts'
@@ -241,6 +243,25 @@ export const FACTS = {
   },
   'input-withdrawn': { inputId: s.text },
   'batch-flushed': {},
+  /** A reminder with its first time, by the wall clock; it replaces the one of its name. */
+  'reminder-set': {
+    reminder: s.text,
+    dueMs: s.date,
+    rule: s.optional(ReminderRule),
+    /** The time zone in which its times are told. */
+    zone: s.text,
+    event: ReminderEvent,
+    /** Nobody can be asked in its turn. */
+    asks: s.optional(s.word(false)),
+  },
+  'reminder-cancelled': { reminder: s.text },
+  /** Its time `dueMs` has come; `nextMs` is the next one. `skipped`: the input of an earlier time was still waiting. */
+  'reminder-passed': {
+    reminder: s.text,
+    dueMs: s.date,
+    nextMs: s.optional(s.date),
+    skipped: s.optional(s.word(true)),
+  },
   'inputs-entered': { exchange: s.count, entries: s.list(EnteredInputs) },
   'note-queued': {
     note: s.count,

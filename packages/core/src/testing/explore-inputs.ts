@@ -49,6 +49,8 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [1, withdrawal],
   [1, (world) => ({ type: 'set-settings', settings: world.random.pick([null, { temperature: 1 }]) })],
   [1, pauseOrStop],
+  [1, setReminder],
+  [2, passReminder],
   [1, agentChanged],
   [2, clientTools],
   [2, display],
@@ -63,6 +65,21 @@ export function chooseInput(world: World): Input | undefined {
     if (left < 0) return choose(world)
   }
   return undefined
+}
+
+function setReminder({ random, nowMs }: World): Input {
+  const reminder = random.pick(['tea', 'mail', 'bins'])
+  if (random.chance(0.2)) return { type: 'cancel-reminder', reminder }
+  const rule = random.chance(0.5) && { rule: { everyMs: 60_000 } }
+  return { type: 'set-reminder', reminder, dueMs: nowMs + random.below(5000), zone: 'UTC', ...rule, event: { name: 'due' } }
+}
+
+/** Repeats and times that were replaced are among them. */
+function passReminder({ random, state }: World): Input {
+  const due = random.pick([...state.reminders, { reminder: 'gone', dueMs: 1 }])
+  const dueMs = due.dueMs - (random.chance(0.1) ? 1 : 0)
+  const next = 'rule' in due && due.rule && { nextMs: dueMs + 60_000 }
+  return { type: 'reminder-due', reminder: due.reminder, dueMs, ...next, told: { due: 'now' } }
 }
 
 function answerSomething(world: World): Input | undefined {

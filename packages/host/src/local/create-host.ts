@@ -27,6 +27,7 @@ import {
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { joinObservers, createSessionWarnings } from '../observer.ts'
+import { Alarm } from './alarm.ts'
 import type { HostOptions } from './host-options.ts'
 import { checkOptions, LINGER_MS } from './host-options.ts'
 import { OpenSessions } from './open-sessions.ts'
@@ -57,7 +58,8 @@ export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDire
   /**
    * Opens every session that a dead host left with outstanding work and that no host holds, so that its turn continues
    * without waiting for its user. Call it at startup, before or while clients connect. On a store shared by several
-   * hosts, pass `everyMs` to also pick up sessions of hosts that die later.
+   * hosts, pass `everyMs` to also pick up sessions of hosts that die later. From then on, the host also keeps the reminders
+   * of sessions that are closed: those that became due meanwhile come at once, and are told as late.
    * @throws BatonError `store_failed`
    */
   recover(options?: RecoverOptions): Promise<Recovery>
@@ -97,16 +99,14 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const directory = createDirectory({ store, log }, openSessions)
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
-  const shared = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted }
+  const knows = (agent: string): boolean => catalog.knows(agent)
+  const openLeft = (session: string, principal: string): Promise<OpenedSession> =>
+    engine.open(session, { principal: { id: principal }, mustExist: true })
+  const alarm = new Alarm({ store, log, ...environment, knows, open: openLeft })
+  const shared = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted, alarm }
   const engine = createLocalEngine({ ...shared, openChildren: openSessions.children }, openSessions)
 
-  const { isUnrecovered, ...recovery } = createRecovery({
-    store,
-    log,
-    timers: environment.timers,
-    knows: (agent) => catalog.knows(agent),
-    open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
-  })
+  const { isUnrecovered, ...recovery } = createRecovery({ store, log, timers: environment.timers, knows, open: openLeft })
   const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
   const stopRetention =
     keepMs === undefined
@@ -115,11 +115,12 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
     recovery.stop()
+    alarm.stop()
     directory.close()
     await engine.stop({ drainMs })
     if (!options.store) await disk.close()
   }
-  const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId, catalog })
+  const host = createHostOver({ engine: { ...engine, stop }, ...environment, wallMs: () => environment.clock.nowMs(), catalog })
   const session: LocalHost['session'] = async (id, given) => {
     if (models && given?.agent && typeof given.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
     return await host.session(id, given)
@@ -127,7 +128,11 @@ export function createHost(options: HostOptions = {}): LocalHost {
   return {
     session,
     stop: host.stop,
-    recover: recovery.recover,
+    recover: async (given) => {
+      const recovered = await recovery.recover(given)
+      alarm.start({ isShared: given?.everyMs !== undefined })
+      return recovered
+    },
     strayCall: () => {
       const job = running.getStore()
       return job && { session: job.session, callId: job.callId, tool: job.name }

@@ -328,6 +328,7 @@ async function readGoalResult(places: Places, identity: Identity): Promise<GoalR
     engine: place.view.replica,
     principal: { id: principal },
     newId,
+    wallMs: () => 0,
     onClose: () => {},
     fork,
   })

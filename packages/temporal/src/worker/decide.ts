@@ -14,7 +14,7 @@ import {
   outstanding,
 } from '@baton/core/machine'
 import type { SessionWorld } from '@baton/runtime'
-import { isWorkEffect, performTool } from '@baton/runtime'
+import { describeDue, isWorkEffect, performTool } from '@baton/runtime'
 import type {
   ChildIdentity,
   Decided,
@@ -23,6 +23,7 @@ import type {
   Identity,
   Opened,
   OpenJob,
+  ReminderPassed,
   SearchField,
   WorkPlan,
 } from '../contract.ts'
@@ -115,7 +116,8 @@ export async function decideInputs(init: DecisionOptions, job: DecideJob): Promi
   const world = await init.places.findWorld(job.identity)
   const inputs: Input[] = []
   for (const input of job.inputs)
-    inputs.push(input.type === 'foreign-finished' ? await readForeign(world, state, input) : input)
+    if (input.type === 'foreign-finished') inputs.push(await readForeign(world, state, input))
+    else inputs.push(input.type === 'reminder-passed' ? readPassed(state, input, init.clock.nowMs()) : input)
   const batch = decideBatch({ spec: world.spec, state, nowMs, wallMs: init.clock.nowMs() }, inputs)
   const known = new Set(underWay)
   const owed = outstanding(batch.state).filter(isWorkEffect)
@@ -198,6 +200,12 @@ async function findArguments({ store }: DecisionOptions, { job, callId, records 
   }
   for (const record of [...job.recent, ...records]) if (record.pos > pos) history.fold(record)
   return history.openCall(callId)?.arguments ?? '{}'
+}
+
+/** Calendars and time zones are not the workflow's. A reminder that was replaced meanwhile has no effect. */
+function readPassed({ reminders }: State, { reminder, dueMs }: ReminderPassed, wallMs: number): HostReport {
+  const passed = reminders.find((one) => one.reminder === reminder && one.dueMs === dueMs)
+  return passed ? describeDue(passed, wallMs) : { type: 'reminder-due', reminder, dueMs, told: { due: '' } }
 }
 
 /**

@@ -71,6 +71,7 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
       await process.point('store.listRecoverable')
       yield* disk.listRecoverable()
     },
+    listDue: (...given) => around('store.listDue', () => disk.listDue(...given)),
     restore: (...given) => disk.restore(...given),
     remove: (session, owner) => disk.remove(session, owner),
     snapshots: {
