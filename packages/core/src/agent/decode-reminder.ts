@@ -41,6 +41,8 @@ export interface Reminder {
   readonly id: string
   /** Its next time, in milliseconds since 1970. */
   readonly dueMs: number
+  /** The same for people, such as `2026-12-24 09:00 Europe/Berlin`. */
+  readonly due: string
   /** When it comes again; absent for one that comes once. */
   readonly rule?: ReminderRule
   readonly zone: string

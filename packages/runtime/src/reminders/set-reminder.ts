@@ -46,7 +46,7 @@ function readSaid({ input, options = {} }: Said, { newId }: ReminderParts): Omit
     type: 'set-reminder',
     reminder: id,
     zone: checkZone(zone),
-    event: { ...event, ...(trust === 'untrusted' && { untrusted: id }) },
+    event: { ...event, ...(trust === 'untrusted' && { untrusted: 'reminders.set' }) },
     ...(asks !== undefined && { asks }),
   }
 }
@@ -67,6 +67,12 @@ export function findReminder({ reminders }: State, set: SetReminder): Reminder {
   return view(reminders.find(({ reminder }) => reminder === set.reminder) ?? set)
 }
 
-function view({ reminder, dueMs, rule, zone, event }: Pick<Waiting, 'reminder' | 'dueMs' | 'rule' | 'zone' | 'event'>): Reminder {
-  return { id: reminder, dueMs, ...(rule && { rule }), zone, event }
+function view({
+  reminder,
+  dueMs,
+  rule,
+  zone,
+  event,
+}: Pick<Waiting, 'reminder' | 'dueMs' | 'rule' | 'zone' | 'event'>): Reminder {
+  return { id: reminder, dueMs, due: formatMoment(dueMs, zone), ...(rule && { rule }), zone, event }
 }

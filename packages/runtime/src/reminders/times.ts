@@ -37,6 +37,10 @@ const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/
 const WITH_OFFSET = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
 function readText(text: string, zone: string): number | undefined {
+  const day = text.slice(0, 10)
+  // Otherwise the 30th of February would be a day of March.
+  const midnight = new Date(`${day}T00:00:00Z`)
+  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) return undefined
   if (WITH_OFFSET.test(text)) return Date.parse(text)
   if (!LOCAL.test(text)) return undefined
   try {

@@ -205,8 +205,9 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, run: Tool
     },
     generate: async <Output extends Schema>(request: GenerateRequest<Output>) =>
       (await generate({ context, job, io, signal }, request, (generations += 1))) as Generated<OutputOf<Output>>, // by its own schema
+    reminders: async () => remindersOf(await sessionsOf(context, job, run).own(), io.history.untrusted().length > 0),
     openSession: async (id?: string, options?: SessionOptions) =>
-      (await (run.sessions ??= new ToolSessions(context, job, () => run.isOver)).open(id, options)) as Session<never>, // the same session, with its agent's types
+      (await sessionsOf(context, job, run).open(id, options)) as Session<never>, // the same session, with its agent's types
   }
 }
 
@@ -250,6 +251,25 @@ function copyNote(note: JsonValue): JsonValue | undefined {
   }
 }
 
+function sessionsOf(context: WorkContext, job: ToolJob, run: ToolRun): ToolSessions {
+  return (run.sessions ??= new ToolSessions(context, job, () => run.isOver))
+}
+
+type Reminders = Pick<Session, 'at' | 'every' | 'reminders' | 'cancelReminder'>
+
+/** `isTainted`: the model that calls the tool may repeat a stranger's words. */
+function remindersOf(session: Session, isTainted: boolean): Reminders {
+  const { at, every, reminders, cancelReminder } = session
+  if (!isTainted) return { at, every, reminders, cancelReminder }
+  const trust = 'untrusted' as const
+  return {
+    at: (time, input, options) => at(time, input, { ...options, trust }),
+    every: (rule, input, options) => every(rule, input, { ...options, trust }),
+    reminders,
+    cancelReminder,
+  }
+}
+
 class ToolSessions {
   readonly #context: Pick<WorkContext, 'openSession' | 'log'>
   readonly #job: Pick<ToolJob, 'session' | 'principal' | 'callId'>
@@ -280,7 +300,20 @@ class ToolSessions {
         message: 'a tool cannot open the session that it runs in: its turn would wait for itself',
         hint: 'Open a session with another id, such as openSession(`helper-${idempotencyKey}`).',
       })
-    const opened = await openSession(id, { ...options, principal: options?.principal ?? { id: principal } })
+    return this.#hold(await openSession(id, { ...options, principal: options?.principal ?? { id: principal } }))
+  }
+
+  /** The session of the call. @throws BatonError as `open` */
+  async own(): Promise<Session> {
+    const { session, principal } = this.#job
+    const { openSession } = this.#context
+    if (this.#isOver()) throw this.#createOverError()
+    if (!openSession)
+      throw new BatonError({ code: 'illegal_input', message: 'this kind of host has no reminders for its tools' })
+    return this.#hold(await openSession(session, { principal: { id: principal }, existing: true }))
+  }
+
+  #hold(opened: Session): Session {
     if (this.#isOver()) {
       this.#close(opened)
       throw this.#createOverError()

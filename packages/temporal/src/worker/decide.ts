@@ -233,7 +233,7 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
     models: [],
   }
   const io = {
-    history: { messages: () => [] }, // its tool has run elsewhere
+    history: { messages: () => [], untrusted: () => [] }, // its tool has run elsewhere
     cancellation: new AbortController(),
     isClosed: () => false,
     live: () => {},

@@ -17,6 +17,7 @@ import { MODEL_SITUATIONS } from './models-situations.ts'
 import { OUTPUT_SITUATIONS } from './output-situations.ts'
 import { TURN_OUTPUT_SITUATIONS } from './turn-output-situations.ts'
 import { QUESTION_SITUATIONS } from './questions-situations.ts'
+import { REMINDER_SITUATIONS } from './reminders-situations.ts'
 import { REWIND_SITUATIONS } from './rewind-situations.ts'
 import { LARGE_RESULT_SITUATIONS, RESULT_SITUATIONS } from './results-situations.ts'
 import { SESSION_SITUATIONS } from './sessions-situations.ts'
@@ -56,5 +57,6 @@ export const SITUATIONS = {
   ...READER_SITUATIONS,
   ...WORLD_SITUATIONS,
   ...TIME_SITUATIONS,
+  ...REMINDER_SITUATIONS,
   ...PAIR_SITUATIONS,
 }

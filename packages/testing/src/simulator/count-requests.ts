@@ -29,6 +29,7 @@ export function countRequests(store: Store, count: (change: number) => void): St
     acquire: counted(store.acquire),
     append: counted(store.append),
     release: counted(store.release),
+    listDue: counted(store.listDue),
     ...(rest && resume && { rest: counted(rest), resume: counted(resume) }),
     read: iterated(store.read),
     list: iterated(store.list),
