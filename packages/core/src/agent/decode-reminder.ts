@@ -30,7 +30,7 @@ const Content = s.fields('a reminder', {
   /** Label in brackets before the name, for the model; `Reminder` by default. */
   label: s.optional(Label),
   detail: s.optional(s.object),
-  /** What the model is told. */
+  /** Text for the model. */
   message: s.optional(s.text),
 })
 /** The event that a reminder becomes. A text is its message. All of it has 4,000 characters at most, as JSON. */

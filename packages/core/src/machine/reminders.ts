@@ -25,7 +25,10 @@ export function checkReminder(state: State, input: InputOf<'set-reminder'>): Ref
   const chars = jsonChars(input.event)
   const { reminderChars, reminders, reminderMs } = RULES
   if (chars > reminderChars)
-    return refuse('input_too_large', `the reminder has ${chars} characters as JSON; at most ${reminderChars} are allowed`)
+    return refuse(
+      'input_too_large',
+      `the reminder has ${chars} characters as JSON; at most ${reminderChars} are allowed`,
+    )
   const { rule } = input
   if (rule && 'everyMs' in rule && rule.everyMs < reminderMs)
     return refuse('invalid_event', `a reminder may come every ${reminderMs} ms at most, not every ${rule.everyMs} ms`)
@@ -35,9 +38,10 @@ export function checkReminder(state: State, input: InputOf<'set-reminder'>): Ref
 }
 
 /** One that is set again as it is keeps its next time. */
-export function setReminder(draft: Draft, { type: _, asks, ...given }: InputOf<'set-reminder'>): void {
-  const set: Reminder = { ...given, ...(asks === false && { asks }) }
-  const known = draft.state.reminders.find(({ reminder }) => reminder === set.reminder)
+export function setReminder(draft: Draft, input: InputOf<'set-reminder'>): void {
+  const { reminder, dueMs, rule, zone, event, asks } = input
+  const set: Reminder = { reminder, dueMs, ...(rule && { rule }), zone, event, ...(asks === false && { asks }) }
+  const known = draft.state.reminders.find((one) => one.reminder === reminder)
   if (known && isSame(known, set)) return
   emit(draft, { type: 'reminder-set', ...set })
 }
@@ -52,7 +56,10 @@ function isSame(known: Reminder, set: Reminder): boolean {
   return list(known) === list(set)
 }
 
-export function checkCancelReminder({ reminders }: State, { reminder }: InputOf<'cancel-reminder'>): Refusal | undefined {
+export function checkCancelReminder(
+  { reminders }: State,
+  { reminder }: InputOf<'cancel-reminder'>,
+): Refusal | undefined {
   if (reminders.some((one) => one.reminder === reminder)) return undefined
   const message = `the session has no reminder "${reminder.slice(0, 100)}": its time has come, it was cancelled, or is unknown`
   return { code: 'unknown_input', message }
@@ -73,24 +80,29 @@ export function passReminder(draft: Draft, input: InputOf<'reminder-due'>): void
   const due = draft.state.reminders.find((one) => one.reminder === reminder && one.dueMs === dueMs)
   if (!due) return
   const start = `${REMINDER_INPUT}${reminder}.`
-  // Nobody has read the earlier one: a session that is paused for a week is reminded once.
+  // The earlier one waits unread.
   const skipped = draft.state.queue.some(({ inputId }) => inputId.startsWith(start))
   const next = nextMs !== undefined && { nextMs }
   emit(draft, { type: 'reminder-passed', reminder, dueMs, ...next, ...(skipped && { skipped }) })
   if (skipped) return
   const { event, asks } = due
   const detail = { ...event.detail, reminder, ...told }
-  acceptUrgent(draft, { type: 'urgent-event', inputId: `${start}${dueMs}`, ...event, detail, ...(asks === false && { asks }) })
+  acceptUrgent(draft, {
+    type: 'urgent-event',
+    inputId: `${start}${dueMs}`,
+    ...event,
+    detail,
+    ...(asks === false && { asks }),
+  })
 }
 
 type ReminderFact = FactOf<'reminder-set' | 'reminder-cancelled' | 'reminder-passed'>
 
 export function applyReminderFact(state: State, fact: ReminderFact): State {
-  const { type, ...set } = fact
   const others = state.reminders.filter(({ reminder }) => reminder !== fact.reminder)
   switch (fact.type) {
     case 'reminder-set':
-      return { ...state, reminders: [...others, set as Reminder] } // the fields of this fact
+      return { ...state, reminders: [...others, readSet(fact)] }
     case 'reminder-cancelled':
       return { ...state, reminders: others }
     case 'reminder-passed': {
@@ -104,4 +116,8 @@ export function applyReminderFact(state: State, fact: ReminderFact): State {
     default:
       return fact satisfies never
   }
+}
+
+function readSet({ reminder, dueMs, rule, zone, event, asks }: FactOf<'reminder-set'>): Reminder {
+  return { reminder, dueMs, ...(rule && { rule }), zone, event, ...(asks === false && { asks }) }
 }

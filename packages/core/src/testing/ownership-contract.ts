@@ -290,7 +290,7 @@ const DUE: Readonly<Record<string, StoreAct>> = {
     same(found.map(({ session }) => session).toSorted(), names, 'the names')
     same(
       found.map(({ dueMs }) => dueMs),
-      found.map(({ dueMs }) => dueMs).toSorted(),
+      found.map(({ dueMs }) => dueMs).toSorted((one, other) => one - other),
       'the times',
     )
   },

@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const steps = () => ({ text: 'noted' })
 
-/** What the model was told by its newest request. */
+/** The newest message that the model read. */
 function told(world: {
   readonly model: { readonly requests: readonly { readonly messages: readonly unknown[] }[] }
 }): string {

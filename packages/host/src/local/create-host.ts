@@ -31,7 +31,7 @@ import { Alarm } from './alarm.ts'
 import type { HostOptions } from './host-options.ts'
 import { checkOptions, LINGER_MS } from './host-options.ts'
 import { OpenSessions } from './open-sessions.ts'
-import type { Recovery, RecoverOptions } from './recover.ts'
+import type { Recovery, RecoverOptions, RecoveryParts } from './recover.ts'
 import { createRecovery } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { SessionLeases } from './session-leases.ts'
@@ -87,26 +87,22 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const openSession: Host['session'] = (id, given) => session(id, given)
   const world = { environment, blobs, log, digest, digestMedia, runTool, openSession }
   const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true, runsTasks: true })
-  const leases = new SessionLeases({
-    store,
-    disk,
-    owner: environment.newId(),
-    address: options.address,
-    timers: environment.timers,
-    log,
-    onHandover: (session) => openSessions.handOver(session),
-  })
+  const leases = createLeases({ store, disk, environment, log, openSessions }, options.address)
   const directory = createDirectory({ store, log }, openSessions)
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
-  const knows = (agent: string): boolean => catalog.knows(agent)
-  const openLeft = (session: string, principal: string): Promise<OpenedSession> =>
-    engine.open(session, { principal: { id: principal }, mustExist: true })
-  const alarm = new Alarm({ store, log, ...environment, knows, open: openLeft })
-  const shared = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted, alarm }
-  const engine = createLocalEngine({ ...shared, openChildren: openSessions.children }, openSessions)
+  const left: RecoveryParts = {
+    store,
+    log,
+    knows: (agent) => catalog.knows(agent),
+    open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
+  }
+  const alarm = new Alarm({ ...left, ...environment })
+  const parts = { observer, leases, catalog, directory, aborted, alarm, snapshotRecords }
+  const shared = { ...parts, store, disk, environment, log, openChildren: openSessions.children }
+  const engine = createLocalEngine(shared, openSessions)
 
-  const { isUnrecovered, ...recovery } = createRecovery({ store, log, timers: environment.timers, knows, open: openLeft })
+  const { isUnrecovered, ...recovery } = createRecovery({ ...left, timers: environment.timers })
   const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
   const stopRetention =
     keepMs === undefined
@@ -120,7 +116,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
     await engine.stop({ drainMs })
     if (!options.store) await disk.close()
   }
-  const host = createHostOver({ engine: { ...engine, stop }, ...environment, wallMs: () => environment.clock.nowMs(), catalog })
+  const over = { ...environment, wallMs: () => environment.clock.nowMs(), catalog }
+  const host = createHostOver({ ...over, engine: { ...engine, stop } })
   const session: LocalHost['session'] = async (id, given) => {
     if (models && given?.agent && typeof given.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
     return await host.session(id, given)
@@ -128,11 +125,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   return {
     session,
     stop: host.stop,
-    recover: async (given) => {
-      const recovered = await recovery.recover(given)
-      alarm.start({ isShared: given?.everyMs !== undefined })
-      return recovered
-    },
+    recover: (given) => recoverAll(recovery, alarm, given),
     strayCall: () => {
       const job = running.getStore()
       return job && { session: job.session, callId: job.callId, tool: job.name }
@@ -143,6 +136,33 @@ export function createHost(options: HostOptions = {}): LocalHost {
     watch: directory.watch,
     [Symbol.asyncDispose]: () => host.stop(),
   }
+}
+
+interface LeaseParts extends Pick<SharedOptions, 'store' | 'disk' | 'environment' | 'log'> {
+  readonly openSessions: OpenSessions
+}
+
+function createLeases(parts: LeaseParts, address: string | undefined): SessionLeases {
+  const { store, disk, environment, log, openSessions } = parts
+  return new SessionLeases({
+    store,
+    disk,
+    owner: environment.newId(),
+    address,
+    timers: environment.timers,
+    log,
+    onHandover: (session) => openSessions.handOver(session),
+  })
+}
+
+async function recoverAll(
+  recovery: Pick<ReturnType<typeof createRecovery>, 'recover'>,
+  alarm: Alarm,
+  given: RecoverOptions | undefined,
+): Promise<Recovery> {
+  const recovered = await recovery.recover(given)
+  alarm.start({ isShared: given?.everyMs !== undefined })
+  return recovered
 }
 
 function createDirectory(init: { readonly store: LimitedStore; readonly log: Logger }, open: OpenSessions): Directory {

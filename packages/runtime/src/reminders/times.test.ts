@@ -18,7 +18,10 @@ function times(cron: string, zone: string, fromIso: string): readonly (string | 
   return found
 }
 
-test.each<[string, string, string, string, readonly string[]]>([
+/** An expression, its zone, the time before the first one, and the next three. */
+type Case = [string, string, string, readonly string[]]
+
+test.each<[string, ...Case]>([
   [
     '09:00 keeps its local time when summer begins',
     '0 9 * * *',
@@ -110,7 +113,7 @@ test.each<[string, string, string, string, readonly string[]]>([
     '2027-01-01T00:00:00Z',
     ['2028-02-29T00:00Z', '2032-02-29T00:00Z', '2036-02-29T00:00Z'],
   ],
-])('%s', (_, cron, zone, from, expected) => {
+])('%s', (_, ...[cron, zone, from, expected]) => {
   expect(times(cron, zone, from)).toEqual(expected)
 })
 

@@ -88,7 +88,7 @@ export function findNext(rule: ReminderRule, sinceMs: number, afterMs: number): 
   }
 }
 
-/** What has become due by the wall clock: one input for each reminder, however many of its times have passed. */
+/** Everything due by the wall clock: one input for each reminder, however many of its times have passed. */
 export function listDue({ reminders }: Pick<State, 'reminders'>, wallMs: number): readonly InputOf<'reminder-due'>[] {
   const due = reminders.filter(({ dueMs }) => dueMs <= wallMs)
   return due.toSorted((one, other) => one.dueMs - other.dueMs).map((one) => describeDue(one, wallMs))

@@ -16,7 +16,7 @@ export interface DueRows {
 
 export function prepareDueRows(db: DatabaseSync): DueRows {
   const isThere = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'due'").get() !== undefined
-  if (!isThere) return { set: () => {}, list: () => [] } // opened for reading only
+  if (!isThere) return { set: () => {}, list: () => [] } // of an earlier version, opened for reading
   const rows = prepareStatements(db, {
     set: 'INSERT INTO due (session, at_ms) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET at_ms = excluded.at_ms',
     remove: 'DELETE FROM due WHERE session = ?',
