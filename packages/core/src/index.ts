@@ -29,7 +29,6 @@ export type { Environment, Model, ModelAnswer, ModelEvent, ModelRequest, ModelSe
 
 // Talk to a session.
 export { readOutput } from './internal.ts'
-export type { EventKind, Reminder, ReminderInput, ReminderOptions } from './internal.ts'
 export type {
   Answer,
   Client,

@@ -22,6 +22,7 @@ const Options = s.fields('the options of a reminder', {
   /** `untrusted`: a stranger may have written its text. */
   trust: s.optional(s.word('trusted', 'untrusted')),
 })
+/** Options of `session.at` and `session.every`. */
 export interface ReminderOptions extends s.Infer<typeof Options> {}
 
 const Content = s.fields('a reminder', {
@@ -43,7 +44,7 @@ export interface Reminder {
   readonly dueMs: number
   /** The same for people, such as `2026-12-24 09:00 Europe/Berlin`. */
   readonly due: string
-  /** When it comes again; absent for one that comes once. */
+  /** The repetition; absent if it fires once. */
   readonly rule?: ReminderRule
   readonly zone: string
   readonly event: ReminderEvent

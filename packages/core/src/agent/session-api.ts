@@ -136,16 +136,16 @@ export interface Session<A extends KnownAgent = KnownAgent> {
    */
   cancel(callId: string): Promise<Accepted>
   /**
-   * Gives the session an input at a moment of the wall clock: a date, milliseconds since 1970, or ISO 8601 text, which without an
-   * offset is local to `zone`. The session may be closed, and its host may restart meanwhile; a time that passed without a
-   * host comes once at the next start, and is told as late. At most 32 reminders wait in a session.
-   * @throws BatonError `invalid_event` (no time, one that passed over a minute ago, an unknown zone), `rate_limited` (too many),
-   * `input_too_large`, `illegal_input` (the session of a call)
+   * Sets a reminder: an input at a moment of the wall clock. `time` is a date, milliseconds since 1970, or ISO 8601 text,
+   * which is local to `zone` without an offset. The session may be closed, and its host may restart meanwhile; a reminder that
+   * was missed fires once at the next start, marked as late. At most 32 reminders of a session wait.
+   * @throws BatonError `invalid_event` (an invalid time, a time more than a minute ago, an unknown zone), `rate_limited` (too
+   * many reminders), `input_too_large`, `illegal_input` (the session of a call)
    */
   at(time: Date | number | string, input: ReminderInput, options?: ReminderOptions): Promise<Reminder>
   /**
-   * As `at`, again and again: by a cron expression with five fields, whose times are local to `zone`, or every so many
-   * milliseconds (60,000 at least) from now on. Of times that passed without a host, one comes.
+   * Sets a repeated reminder: by a cron expression with five fields, in local times of `zone`, or by an interval in
+   * milliseconds, at least 60,000. Missed times fire once.
    */
   every(rule: string | number, input: ReminderInput, options?: ReminderOptions): Promise<Reminder>
   /** Reminders that wait, the next one first. */

@@ -113,8 +113,8 @@ export interface OwnedLogStore extends LogStore {
   /** Sessions of `list`, so no children, without a holder that were not released with nothing left. */
   listRecoverable(): AsyncIterable<StoredSession>
   /**
-   * A page of the sessions at which a host has to look by itself: those whose newest `dueMs` in a record is a time, the
-   * earliest first. `after`: only those behind this one. The store compares them with no clock. @throws BatonError `store_failed`
+   * Returns a page of the sessions that a host has to open without a request: their newest `dueMs` in a record is a time. The
+   * earliest is first; `after` continues a list. The store reads no clock. @throws BatonError `store_failed`
    */
   listDue(after?: DueSession): Promise<readonly DueSession[]>
 }

@@ -97,8 +97,8 @@ export interface ToolContext<Services = unknown> {
    */
   generate<const Output extends Schema = Schema>(request: GenerateRequest<Output>): Promise<Generated<OutputOf<Output>>>
   /**
-   * The reminders of this call's session, to set, list and cancel. What is set once the model has read untrusted text counts as
-   * untrusted when it comes.
+   * Opens the reminders of this call's session: sets, lists and cancels them. After the model has read untrusted text, a new
+   * reminder is marked as untrusted.
    * @throws BatonError `illegal_input` (the session of a call has none), `cancelled` (the run has ended)
    */
   reminders(): Promise<Pick<Session, 'at' | 'every' | 'reminders' | 'cancelReminder'>>

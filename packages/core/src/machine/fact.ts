@@ -248,14 +248,14 @@ export const FACTS = {
     reminder: s.text,
     dueMs: s.date,
     rule: s.optional(ReminderRule),
-    /** The time zone in which its times are told. */
+    /** Time zone for showing its times. */
     zone: s.text,
     event: ReminderEvent,
-    /** Nobody can be asked in its turn. */
+    /** No person can be asked in its turn. */
     asks: s.optional(s.word(false)),
   },
   'reminder-cancelled': { reminder: s.text },
-  /** Its time `dueMs` has come; `nextMs` is the next one. `skipped`: the input of an earlier time was still waiting. */
+  /** Its time `dueMs` has passed; `nextMs` is the next one. `skipped`: the input of an earlier time was still waiting. */
   'reminder-passed': {
     reminder: s.text,
     dueMs: s.date,

@@ -302,7 +302,7 @@ export type HostReport =
       readonly dueMs: number
       /** Its next time, later than `dueMs`; absent if there is none. */
       readonly nextMs?: number
-      /** The time in words for the model, and how late it is told, if it is. */
+      /** Its time and its delay, in words for the model. */
       readonly told: { readonly due: string; readonly late?: string }
     }
   /**

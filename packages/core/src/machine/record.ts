@@ -36,7 +36,7 @@ export interface SessionRecord {
   readonly nowMs: number
   /** The wall clock, for people, if it differs from `nowMs` by a second or more. */
   readonly wallMs?: number
-  /** When a host has to look at the session next, by the wall clock, if this record changes it; null: not by itself. */
+  /** Wall-clock time at which a host has to open the session, if this record changes it; null: none. */
   readonly dueMs?: number | null
   readonly epoch: number
   readonly input: InputEnvelope

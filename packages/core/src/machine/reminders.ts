@@ -13,7 +13,7 @@ import type { Reminder, State } from './state.ts'
 /** Start of the ids of inputs that reminders become. Inputs from outside may not have it. */
 export const REMINDER_INPUT = 'baton.reminder.'
 
-/** When a host has to look at the session next, by the wall clock; null if no reminder waits, or while it is stopped. */
+/** Wall-clock time at which a host has to open the session; null if no reminder waits, or while it is stopped. */
 export function findDue({ reminders, phase }: State): number | null {
   if (reminders.length === 0 || phase === 'stopped') return null
   return reminders.reduce((least, { dueMs }) => Math.min(least, dueMs), Infinity)
@@ -37,7 +37,7 @@ export function checkReminder(state: State, input: InputOf<'set-reminder'>): Ref
   return refuse('rate_limited', `a session has ${reminders} reminders at most; cancel one first`)
 }
 
-/** One that is set again as it is keeps its next time. */
+/** Setting the same reminder again keeps its next time. */
 export function setReminder(draft: Draft, input: InputOf<'set-reminder'>): void {
   const { reminder, dueMs, rule, zone, event, asks } = input
   const set: Reminder = { reminder, dueMs, ...(rule && { rule }), zone, event, ...(asks === false && { asks }) }
@@ -46,7 +46,7 @@ export function setReminder(draft: Draft, input: InputOf<'set-reminder'>): void 
   emit(draft, { type: 'reminder-set', ...set })
 }
 
-/** Compares everything; of one that comes again, not its next time. */
+/** Compares everything except the next time of a repeated reminder. */
 function isSame(known: Reminder, set: Reminder): boolean {
   const list = ({ reminder, dueMs, rule, zone, event, asks }: Reminder): string => {
     const { name, label, detail, message, untrusted } = event
@@ -74,7 +74,7 @@ export function checkDue({ nextMs, dueMs }: InputOf<'reminder-due'>): Refusal | 
   return { code: 'illegal_input', message: `the next time of a reminder must be after ${dueMs}, not ${nextMs}` }
 }
 
-/** Does nothing for a time that has passed already, or was replaced. */
+/** Ignores a time that has passed already, or was replaced. */
 export function passReminder(draft: Draft, input: InputOf<'reminder-due'>): void {
   const { reminder, dueMs, nextMs, told } = input
   const due = draft.state.reminders.find((one) => one.reminder === reminder && one.dueMs === dueMs)

@@ -3,15 +3,11 @@ import type { ErrorCode } from '../errors.ts'
 import { Provenance } from '../messages.ts'
 import * as s from '../shape/shape.ts'
 
-/** When a reminder comes again: at the times of a cron expression in a time zone, or at equal intervals. */
-export const ReminderRule = s.either(
-  'cron',
-  s.fields({ everyMs: s.count }),
-  s.fields({ cron: s.text, zone: s.text }),
-)
+/** The repetition of a reminder: a cron expression in a time zone, or an interval. */
+export const ReminderRule = s.either('cron', s.fields({ everyMs: s.count }), s.fields({ cron: s.text, zone: s.text }))
 export type ReminderRule = s.Infer<typeof ReminderRule>
 
-/** The event that a reminder becomes when its time has come. */
+/** The event that a due reminder becomes. */
 export const ReminderEvent = s.fields({
   name: s.text,
   label: s.optional(s.text),

@@ -1,4 +1,4 @@
-// Reminders of sessions that nobody has open: after a crash, at another host, while the clock is set, and what ends them.
+// Reminders of closed sessions: after a crash, at another host, while the clock is set, and their end.
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { exportSession, importSession } from '../stores/transfer.ts'

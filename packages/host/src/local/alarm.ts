@@ -21,11 +21,11 @@ export interface AlarmOptions {
 
 /** Maximum milliseconds between two looks: the wall clock may be set, and other hosts may leave sessions behind. */
 const LOOK_MS = 30_000
-/** Milliseconds until another look if a due session could not be told. */
+/** Milliseconds until the next look if a due session could not be opened. */
 const AGAIN_MS = 5000
 /** Sessions opened in parallel. */
 const AT_ONCE = 8
-/** Sessions that could not be told, to remember. */
+/** Maximum remembered sessions that could not be opened. */
 const LEFT_MAX = 10_000
 
 const OTHER_AGENT = 'another agent'
@@ -58,8 +58,7 @@ export class Alarm {
   }
 
   /**
-   * Looks now, and from now on whenever a session is due. `isShared`: also regularly, since other hosts may leave sessions
-   * behind.
+   * Looks now, and later whenever a session is due. `isShared`: also regularly, since other hosts may leave sessions behind.
    */
   start({ isShared = false }: { readonly isShared?: boolean } = {}): void {
     if (this.#hasStarted && (this.#isShared || !isShared)) return
@@ -152,7 +151,7 @@ export class Alarm {
       const reason = isBatonError(cause) ? cause.code : 'internal'
       if (reason === 'unknown_session') return // it was removed
       note(reason)
-      // Its holder has an alarm of its own.
+      // Its holder also has an alarm.
       if (reason === 'session_held' || this.#isStopped || known?.reason === reason) return
       this.#init.log.warn('a session could not be told that a reminder is due', {
         session,
@@ -169,7 +168,7 @@ export class Alarm {
     if (!knows(opening.agent)) return OTHER_AGENT
     const { engine, leave } = await open(session, opening.principal)
     try {
-      const due = listDue(engine.state(), clock.nowMs())
+      const due = await listDue(engine.state(), clock.nowMs())
       if (due.length === 0) return findDue(engine.state()) === null ? 'nothing due' : undefined
       const answers = await engine.submit(due)
       return answers.flatMap((answer) => (answer.type === 'refused' ? [answer.code] : []))[0]

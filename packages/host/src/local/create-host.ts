@@ -58,8 +58,8 @@ export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDire
   /**
    * Opens every session that a dead host left with outstanding work and that no host holds, so that its turn continues
    * without waiting for its user. Call it at startup, before or while clients connect. On a store shared by several
-   * hosts, pass `everyMs` to also pick up sessions of hosts that die later. From then on, the host also keeps the reminders
-   * of sessions that are closed: those that became due meanwhile come at once, and are told as late.
+   * hosts, pass `everyMs` to also pick up sessions of hosts that die later. Afterwards, the host also keeps the reminders of
+   * closed sessions; missed ones fire at once.
    * @throws BatonError `store_failed`
    */
   recover(options?: RecoverOptions): Promise<Recovery>

@@ -1,8 +1,9 @@
 // Reminders that a model sets for its own session, lists and cancels. Those of the program are not shown to it, and stay.
-import type { ErrorCode, Reminder, ToolContext } from '@baton/core'
+import type { ErrorCode, Reminder, ToolContext } from '@baton/core/internal'
 import { BatonError, checkFields, tool } from '@baton/core/internal'
 import * as z from 'zod'
 
+/** Options of `reminderTools`. */
 export interface ReminderToolsOptions {
   /** The time zone of times without an offset, and of cron expressions, unless the model names another. Default: `UTC`. */
   readonly zone?: string

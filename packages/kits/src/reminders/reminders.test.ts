@@ -9,7 +9,7 @@ interface Set {
   readonly message: string
 }
 
-/** A session in memory, as far as the tools use it. */
+/** The part of a session that the tools use, in memory. */
 function createSession() {
   let waiting: readonly object[] = [{ id: 'of-the-program', due: 'soon', event: { message: 'Hidden.' } }]
   const set = (when: unknown, message: unknown, options: { id: string; zone: string }) => {

@@ -4,7 +4,7 @@ import { BatonError, decodeReminderInput, decodeReminderOptions } from '@baton/c
 import type { InputOf, Reminder as Waiting, State } from '@baton/core/machine'
 import { checkZone, findNext, formatMoment, readMoment, readRule } from './times.ts'
 
-/** Milliseconds by which a moment may have passed when it is set. */
+/** Maximum milliseconds that a given moment may lie in the past. */
 const PAST_MS = 60_000
 
 export interface ReminderParts {
@@ -21,9 +21,12 @@ interface Said {
 type SetReminder = InputOf<'set-reminder'>
 
 /** @throws BatonError `invalid_event`, `invalid_option` */
-export function readAt({ time, ...said }: Said & { readonly time: unknown }, parts: ReminderParts): SetReminder {
+export async function readAt(
+  { time, ...said }: Said & { readonly time: unknown },
+  parts: ReminderParts,
+): Promise<SetReminder> {
   const command = readSaid(said, parts)
-  const dueMs = readMoment(time, command.zone)
+  const dueMs = await readMoment(time, command.zone)
   const { nowMs } = parts
   if (dueMs >= nowMs - PAST_MS) return { ...command, dueMs }
   const [due, now] = [dueMs, nowMs].map((ms) => formatMoment(ms, command.zone))
@@ -31,10 +34,13 @@ export function readAt({ time, ...said }: Said & { readonly time: unknown }, par
 }
 
 /** @throws BatonError `invalid_event`, `invalid_option` */
-export function readEvery({ rule, ...said }: Said & { readonly rule: unknown }, parts: ReminderParts): SetReminder {
+export async function readEvery(
+  { rule, ...said }: Said & { readonly rule: unknown },
+  parts: ReminderParts,
+): Promise<SetReminder> {
   const command = readSaid(said, parts)
-  const read = readRule(rule, command.zone)
-  const dueMs = findNext(read, parts.nowMs, parts.nowMs)
+  const read = await readRule(rule, command.zone)
+  const dueMs = await findNext(read, parts.nowMs, parts.nowMs)
   if (dueMs !== undefined) return { ...command, rule: read, dueMs }
   throw new BatonError({ code: 'invalid_event', message: `the cron expression "${String(rule)}" has no time to come` })
 }
@@ -62,7 +68,7 @@ export function viewReminders({ reminders }: State): readonly Reminder[] {
   return reminders.toSorted((one, other) => one.dueMs - other.dueMs).map(view)
 }
 
-/** The reminder as it waits; one that was due at once is shown as it was set. */
+/** The waiting reminder; if it was due at once, the given one. */
 export function findReminder({ reminders }: State, set: SetReminder): Reminder {
   return view(reminders.find(({ reminder }) => reminder === set.reminder) ?? set)
 }

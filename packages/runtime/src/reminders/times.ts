@@ -1,14 +1,14 @@
 // Times of reminders: moments, cron expressions in time zones, and intervals. Calendars and daylight saving are croner's.
-// Nothing here reads a clock.
+// Nothing here reads a clock. croner is loaded when it is first needed, because most programs have no reminders.
 import { BatonError, describeValue } from '@baton/core/internal'
 import type { InputOf, Reminder, ReminderRule, State } from '@baton/core/machine'
 import { RULES } from '@baton/core/machine'
-import { Cron } from 'croner'
+import type * as Croner from 'croner'
 
 /** The latest time that a JavaScript date has. */
 const LATEST_MS = 8_640_000_000_000_000
 const TEXT_CHARS_MAX = 200
-/** A reminder whose time passed longer ago is told as late. */
+/** Milliseconds after which a reminder counts as late. */
 const LATE_MS = 60_000
 
 /** @throws BatonError `invalid_event` for a zone that the platform does not know */
@@ -24,8 +24,8 @@ export function checkZone(zone: string): string {
  * A moment: a date, milliseconds since 1970, or ISO 8601 text. Text without an offset is the local time of the zone.
  * @throws BatonError `invalid_event`
  */
-export function readMoment(time: unknown, zone: string): number {
-  const ms = time instanceof Date ? time.getTime() : typeof time === 'string' ? readText(time, zone) : time
+export async function readMoment(time: unknown, zone: string): Promise<number> {
+  const ms = time instanceof Date ? time.getTime() : typeof time === 'string' ? await readText(time, zone) : time
   if (typeof ms === 'number' && Math.abs(ms) <= LATEST_MS) return Math.round(ms)
   const given = typeof time === 'string' ? `"${time.slice(0, 60)}"` : describeValue(time)
   throw refuse(`the time of a reminder must be a date, not ${given}`, MOMENT_FORM)
@@ -36,13 +36,14 @@ const MOMENT_FORM =
 const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/
 const WITH_OFFSET = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
-function readText(text: string, zone: string): number | undefined {
+async function readText(text: string, zone: string): Promise<number | undefined> {
   const day = text.slice(0, 10)
   // Otherwise the 30th of February would be a day of March.
   const midnight = new Date(`${day}T00:00:00Z`)
   if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) return undefined
   if (WITH_OFFSET.test(text)) return Date.parse(text)
   if (!LOCAL.test(text)) return undefined
+  const { Cron } = await loadCroner()
   try {
     return new Cron(text, { timezone: zone }).nextRun(new Date(0))?.getTime()
   } catch {
@@ -54,7 +55,7 @@ function readText(text: string, zone: string): number | undefined {
  * A rule: a cron expression with five fields (minute, hour, day, month, weekday), or milliseconds.
  * @throws BatonError `invalid_event`
  */
-export function readRule(rule: unknown, zone: string): ReminderRule {
+export async function readRule(rule: unknown, zone: string): Promise<ReminderRule> {
   const least = RULES.reminderMs
   if (typeof rule === 'number') {
     if (Number.isSafeInteger(rule) && rule >= least) return { everyMs: rule }
@@ -62,8 +63,9 @@ export function readRule(rule: unknown, zone: string): ReminderRule {
   }
   if (typeof rule !== 'string' || rule.length > TEXT_CHARS_MAX)
     throw refuse(`a reminder comes again by a cron expression or after milliseconds, not by ${describeValue(rule)}`)
+  const croner = await loadCroner()
   try {
-    createCron(rule, zone)
+    createCron(croner, rule, zone)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.replace(/^\w+: /, '') : String(cause)
     throw refuse(`the cron expression "${rule}" cannot be read: ${why}`, 'It has five fields, such as "0 9 * * 1-5".')
@@ -71,7 +73,11 @@ export function readRule(rule: unknown, zone: string): ReminderRule {
   return { cron: rule, zone }
 }
 
-function createCron(pattern: string, zone: string): Cron {
+function loadCroner(): Promise<typeof Croner> {
+  return import('croner')
+}
+
+function createCron({ Cron }: typeof Croner, pattern: string, zone: string): Croner.Cron {
   return new Cron(pattern, { timezone: zone, mode: '5-part' })
 }
 
@@ -79,25 +85,33 @@ function createCron(pattern: string, zone: string): Cron {
  * The next time of a rule after `afterMs`; undefined if there is none. Intervals are counted from `sinceMs`, so that a
  * late one moves no later one.
  */
-export function findNext(rule: ReminderRule, sinceMs: number, afterMs: number): number | undefined {
+export async function findNext(rule: ReminderRule, sinceMs: number, afterMs: number): Promise<number | undefined> {
   if ('everyMs' in rule) return sinceMs + Math.floor(Math.max(0, afterMs - sinceMs) / rule.everyMs + 1) * rule.everyMs
+  const croner = await loadCroner()
   try {
-    return createCron(rule.cron, rule.zone).nextRun(new Date(afterMs))?.getTime()
+    return createCron(croner, rule.cron, rule.zone).nextRun(new Date(afterMs))?.getTime()
   } catch {
-    return undefined // a rule that this platform cannot read comes no more
+    return undefined // this platform cannot read the rule
   }
 }
 
 /** Everything due by the wall clock: one input for each reminder, however many of its times have passed. */
-export function listDue({ reminders }: Pick<State, 'reminders'>, wallMs: number): readonly InputOf<'reminder-due'>[] {
+export async function listDue(
+  { reminders }: Pick<State, 'reminders'>,
+  wallMs: number,
+): Promise<readonly InputOf<'reminder-due'>[]> {
   const due = reminders.filter(({ dueMs }) => dueMs <= wallMs)
-  return due.toSorted((one, other) => one.dueMs - other.dueMs).map((one) => describeDue(one, wallMs))
+  const ordered = due.toSorted((one, other) => one.dueMs - other.dueMs)
+  return await Promise.all(ordered.map((one) => describeDue(one, wallMs)))
 }
 
-/** The input of a reminder whose time has come, though this clock may be behind the one that said so. */
-export function describeDue({ reminder, dueMs, rule, zone }: Reminder, wallMs: number): InputOf<'reminder-due'> {
+/** The input of a due reminder. This clock may be behind the one that found it due. */
+export async function describeDue(
+  { reminder, dueMs, rule, zone }: Reminder,
+  wallMs: number,
+): Promise<InputOf<'reminder-due'>> {
   const lateMs = Math.max(0, wallMs - dueMs)
-  const nextMs = rule && findNext(rule, dueMs, dueMs + lateMs)
+  const nextMs = rule && (await findNext(rule, dueMs, dueMs + lateMs))
   const told = { due: formatMoment(dueMs, zone), ...(lateMs >= LATE_MS && { late: formatLateness(lateMs) }) }
   return { type: 'reminder-due', reminder, dueMs, ...(nextMs !== undefined && { nextMs }), told }
 }

@@ -383,11 +383,11 @@ class SessionHandle implements FrontSession {
   }
 
   at(time: Date | number | string, input: ReminderInput, options?: ReminderOptions): Promise<Reminder> {
-    return this.#remind(() => readAt({ time, input, options }, this.#reminderParts()))
+    return this.#remind(readAt({ time, input, options }, this.#reminderParts()))
   }
 
   every(rule: string | number, input: ReminderInput, options?: ReminderOptions): Promise<Reminder> {
-    return this.#remind(() => readEvery({ rule, input, options }, this.#reminderParts()))
+    return this.#remind(readEvery({ rule, input, options }, this.#reminderParts()))
   }
 
   async reminders(): Promise<readonly Reminder[]> {
@@ -399,8 +399,8 @@ class SessionHandle implements FrontSession {
     return insist(await this.#submit({ type: 'cancel-reminder', reminder: id }))
   }
 
-  async #remind(read: () => InputOf<'set-reminder'>): Promise<Reminder> {
-    const input = read()
+  async #remind(reading: Promise<InputOf<'set-reminder'>>): Promise<Reminder> {
+    const input = await reading
     insist(await this.#submit(input))
     return findReminder(this.#init.engine.state(), input)
   }

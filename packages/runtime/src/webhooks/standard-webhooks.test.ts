@@ -1,4 +1,4 @@
-// Signatures, beside the official library of Standard Webhooks in both directions.
+// Signatures, compared with the official library of Standard Webhooks in both directions.
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { checkWebhook, decodeWebhookSecret, importWebhookKey, signWebhook } from './standard-webhooks.ts'

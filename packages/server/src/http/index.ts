@@ -2,7 +2,6 @@
 export { createHandler } from './handler.ts'
 export type { RequestSource } from './handler.ts'
 export type { HandlerOptions } from './handler-parts.ts'
-export type { WebhookSender } from './signed-events.ts'
 export { createChatSocket } from './chat-socket.ts'
 export type { ChatConnection } from './chat-socket.ts'
 export type { Socket } from '../shared/socket.ts'

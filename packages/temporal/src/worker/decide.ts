@@ -117,7 +117,7 @@ export async function decideInputs(init: DecisionOptions, job: DecideJob): Promi
   const inputs: Input[] = []
   for (const input of job.inputs)
     if (input.type === 'foreign-finished') inputs.push(await readForeign(world, state, input))
-    else inputs.push(input.type === 'reminder-passed' ? readPassed(state, input, nowMs) : input)
+    else inputs.push(input.type === 'reminder-passed' ? await readPassed(state, input, nowMs) : input)
   const batch = decideBatch({ spec: world.spec, state, nowMs, wallMs: init.clock.nowMs() }, inputs)
   const known = new Set(underWay)
   const owed = outstanding(batch.state).filter(isWorkEffect)
@@ -203,9 +203,13 @@ async function findArguments({ store }: DecisionOptions, { job, callId, records 
 }
 
 /** Calendars and time zones are not the workflow's. A reminder that was replaced meanwhile has no effect. */
-function readPassed({ reminders }: State, { reminder, dueMs }: ReminderPassed, nowMs: number): HostReport {
+async function readPassed(
+  { reminders }: State,
+  { reminder, dueMs }: ReminderPassed,
+  nowMs: number,
+): Promise<HostReport> {
   const passed = reminders.find((one) => one.reminder === reminder && one.dueMs === dueMs)
-  return passed ? describeDue(passed, nowMs) : { type: 'reminder-due', reminder, dueMs, told: { due: '' } }
+  return passed ? await describeDue(passed, nowMs) : { type: 'reminder-due', reminder, dueMs, told: { due: '' } }
 }
 
 /**

@@ -84,10 +84,16 @@ export class SessionWorkflow {
   wake(): void {
     const due = this.#deadlines().filter(({ atMs }) => atMs <= this.#service.nowMs())
     const timers = due.map(({ timer, generation }) => ({ type: 'timer-fired', timer, generation }) as const)
-    const isAwake = findDue(this.#state) !== null
-    const fired = [...timers, ...(isAwake ? listDue(this.#state, this.#service.wallMs()) : [])]
-    if (fired.length > 0) this.update(fired).catch(() => {})
-    else this.#setTimer()
+    const dueMs = findDue(this.#state)
+    const isDue = dueMs !== null && dueMs <= this.#service.wallMs()
+    if (isDue) this.#remind().catch(() => {})
+    if (timers.length > 0) this.update(timers).catch(() => {})
+    else if (!isDue) this.#setTimer()
+  }
+
+  async #remind(): Promise<void> {
+    const due = await listDue(this.#state, this.#service.wallMs())
+    if (!this.#isDead) await this.update(due)
   }
 
   async #run(): Promise<void> {

@@ -1,4 +1,4 @@
-// When a host has to look at a session by itself, in a table of its own: derived from the records, in their transaction.
+// Due times of sessions, in a separate table: derived from the records, in their transaction.
 import type { DatabaseSync } from 'node:sqlite'
 import type { DueSession } from '@baton/core/internal'
 import { DUE_ROWS } from '@baton/core/internal'
