@@ -7,7 +7,7 @@ import * as z from 'zod'
 export interface ReminderToolsOptions {
   /** The time zone of times without an offset, and of cron expressions, unless the model names another. Default: `UTC`. */
   readonly zone?: string
-  /** Whether a person approves each reminder before it is set. Default: false. */
+  /** Whether a person approves each reminder before it is set or cancelled. Default: true. */
   readonly approval?: boolean
   /** Maximum reminders of the model that wait; a session has at most 32 of all kinds. Default: 10. */
   readonly most?: number
@@ -41,13 +41,13 @@ const shown = z.object({
  */
 export function reminderTools(options: ReminderToolsOptions = {}) {
   checkFields(options, { what: 'reminderTools', code: 'invalid_option', fields: FIELDS })
-  const { zone = 'UTC', approval = false, most = MOST } = options
+  const { zone = 'UTC', approval = true, most = MOST } = options
   if (!Number.isSafeInteger(most) || most < 1 || most > SESSION_MOST)
     throw new BatonError({
       code: 'invalid_option',
       message: `most must be a whole number from 1 to ${SESSION_MOST}, not ${String(most)}`,
     })
-  return [setTool({ zone, approval, most }), listTool(zone), cancelTool()] as const
+  return [setTool({ zone, approval, most }), listTool(zone), cancelTool(approval)] as const
 }
 
 const Wanted = z.object({
@@ -62,6 +62,8 @@ function setTool({ zone, approval, most }: Required<ReminderToolsOptions>) {
   return tool({
     name: 'reminders.set',
     title: 'Set a reminder',
+    kind: 'other',
+    trust: 'trusted',
     description: `Sets a reminder for this conversation: you are told its message at its time. Give one of at, cron and everyMinutes. Times are local to ${zone}; reminders.list says what time it is.`,
     // Its id is that of the call, so a repeated run sets the same one.
     effect: 'idempotent',
@@ -95,9 +97,12 @@ function listTool(zone: string) {
   return tool({
     name: 'reminders.list',
     title: 'List reminders',
+    kind: 'read',
+    trust: 'trusted',
     description: 'Lists the reminders that you have set and that wait, the next one first, and says what time it is.',
-    effect: 'idempotent',
+    effect: 'pure',
     errors: ERRORS,
+    describe: () => ({ title: 'List the reminders' }),
     input: z.object({}),
     output: z.object({ now: z.string(), reminders: z.array(shown) }),
     execute: async (_, context) => {
@@ -107,15 +112,18 @@ function listTool(zone: string) {
   })
 }
 
-function cancelTool() {
+function cancelTool(approval: boolean) {
   return tool({
     name: 'reminders.cancel',
     title: 'Cancel a reminder',
+    kind: 'other',
+    trust: 'trusted',
     description: 'Cancels a reminder that you have set, by its id.',
     effect: 'idempotent',
+    approval,
     errors: ERRORS,
     describe: ({ id }) => ({ title: `Cancel the reminder ${id.slice(0, 100)}` }),
-    input: z.object({ id: z.string().min(1).max(100) }),
+    input: z.object({ id: z.string().min(1).max(100).describe('Of reminders.set or reminders.list') }),
     output: z.object({ cancelled: z.boolean() }),
     execute: async ({ id }, context) => {
       const session = await context.reminders()

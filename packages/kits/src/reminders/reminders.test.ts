@@ -85,11 +85,11 @@ test('no time, two times, and one more than are allowed are refused', async () =
   await expect(run('reminders.set', { message: 'A', everyMinutes: 5 })).rejects.toMatchObject({ code: 'rate_limited' })
 })
 
-test('an approval is asked by option', () => {
+test('a person approves a reminder and its end, unless the program decides otherwise', () => {
   const approvals = (options: object): readonly unknown[] => reminderTools(options).map(({ approval }) => approval)
-  expect([approvals({}), approvals({ approval: true })]).toEqual([
+  expect([approvals({}), approvals({ approval: false })]).toEqual([
+    [true, false, true],
     [false, false, false],
-    [true, false, false],
   ])
 })
 
