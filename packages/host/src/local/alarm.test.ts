@@ -1,4 +1,5 @@
 // Reminders of closed sessions: after a crash, at another host, while the clock is set, and their end.
+import { defineAgent } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { exportSession, importSession } from '../stores/transfer.ts'
@@ -112,6 +113,17 @@ test('a host leaves the sessions of agents that it does not know', async () => {
   expect(stranger.model.requests).toHaveLength(0)
   expect(stranger.warnings).toEqual([])
   expect(await store.listDue()).toHaveLength(1)
+})
+
+test('a session that is open with an agent of its own is told by it', async () => {
+  const world = createTestWorld({ steps })
+  const { time } = world
+  const agent = defineAgent({ name: 'of the session', model: world.model })
+  const session = await time.until(world.host.session('own', { agent }))
+  await time.until(session.at(time.nowMs() + HOUR_MS, 'Look.'))
+  await time.pass(2 * HOUR_MS)
+  expect(world.model.requests).toHaveLength(1)
+  await session.close()
 })
 
 test('a store that cannot be asked is asked again', async () => {

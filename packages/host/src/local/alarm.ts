@@ -15,6 +15,8 @@ export interface AlarmOptions {
   readonly log: Logger
   /** Whether a session of this agent can be opened here. */
   readonly knows: (agent: string) => boolean
+  /** Whether it is open here, with whichever agent. */
+  readonly isOpen: (session: string) => boolean
   /** Opens a session for its principal. @throws BatonError */
   readonly open: (session: string, principal: string) => Promise<OpenedSession>
 }
@@ -143,7 +145,8 @@ export class Alarm {
     const note = (reason: string): void => {
       if (left.size < LEFT_MAX) left.set(session, { dueMs, reason })
     }
-    if (known?.dueMs === dueMs && LASTING.has(known.reason)) return note(known.reason)
+    const isLasting = known?.dueMs === dueMs && LASTING.has(known.reason) && !this.#init.isOpen(session)
+    if (isLasting) return note(known.reason)
     try {
       const failed = await this.#open(session)
       if (failed !== undefined) note(failed)
@@ -162,10 +165,10 @@ export class Alarm {
 
   /** Returns why the session was not told; undefined if it was. @throws BatonError */
   async #open(session: string): Promise<string | undefined> {
-    const { store, clock, knows, open } = this.#init
+    const { store, clock, knows, isOpen, open } = this.#init
     const opening = await readOpening(store, session)
     if (!opening) return undefined
-    if (!knows(opening.agent)) return OTHER_AGENT
+    if (!isOpen(session) && !knows(opening.agent)) return OTHER_AGENT
     const { engine, leave } = await open(session, opening.principal)
     try {
       const due = await listDue(engine.state(), clock.nowMs())

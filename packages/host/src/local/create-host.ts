@@ -97,7 +97,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     knows: (agent) => catalog.knows(agent),
     open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
   }
-  const alarm = new Alarm({ ...left, ...environment })
+  const alarm = new Alarm({ ...left, ...environment, isOpen: (session) => openSessions.isOpen(session) })
   const parts = { observer, leases, catalog, directory, aborted, alarm, snapshotRecords }
   const shared = { ...parts, store, disk, environment, log, openChildren: openSessions.children }
   const engine = createLocalEngine(shared, openSessions)
