@@ -1,4 +1,5 @@
 // Reminders of sessions, and their refusals.
+import { describeDue } from '@baton/runtime'
 import { expect } from 'vitest'
 import { act, listCalls, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
@@ -6,6 +7,12 @@ import type { Situations } from './situation.ts'
 /** The worlds begin at 2001-09-09T01:46:40Z. */
 const BEGIN_MS = 10 ** 12
 const HOUR_MS = 3_600_000
+
+/** Loads the calendar: virtual time does not wait for a module. */
+await describeDue(
+  { reminder: 'r', dueMs: 0, rule: { cron: '0 * * * *', zone: 'UTC' }, zone: 'UTC', event: { name: 'due' } },
+  0,
+)
 
 export const REMINDER_SITUATIONS: Situations = {
   'a reminder comes once at its moment, to a session that nobody holds': async ({ createWorld }) => {
