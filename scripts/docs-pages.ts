@@ -32,6 +32,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'background',
       'other-agents',
       'events',
+      'outside',
       'client-tools',
       'approvals',
       'structured-output',

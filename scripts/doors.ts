@@ -31,6 +31,7 @@ export const ADDED_DOORS: readonly string[] = [
   '@baton/kits/explorer',
   '@baton/kits/github',
   '@baton/kits/moderation',
+  '@baton/kits/reminders',
   '@baton/kits/vision',
   '@baton/kits/web',
   '@baton/mcp/client',

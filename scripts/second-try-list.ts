@@ -114,6 +114,15 @@ export const SECOND_TRIES: readonly SecondTry[] = [
     test: { file: `${LOCAL}/leases.test.ts`, name: 'is recovered when its lease has ended, and not before' },
   },
   {
+    file: `${LOCAL}/alarm.ts`,
+    within: '#lookWhileWanted',
+    repeats:
+      'the look for sessions that are due, after 5 seconds if one could not be told, after 30 if the store failed',
+    bound: 'while the host runs and something is due, one look at a time',
+    same: 'the time of a reminder, which has an effect once',
+    test: { file: `${LOCAL}/alarm.test.ts`, name: 'a store that cannot be asked is asked again' },
+  },
+  {
     file: 'packages/host/src/stores/postgres/connections.ts',
     within: 'retry',
     repeats: 'a query or a transaction that may run twice, when its connection breaks',

@@ -135,7 +135,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
   { name: 'editors', files: ['packages/server/src/acp/*'], tier: 'nightly', seconds: 120, needs: [] },
   {
     name: 'Temporal',
-    files: ['temporal', 'ended-workflow', 'queries', 'search-attributes', 'stopped-gateways', 'turn-cost']
+    files: ['temporal', 'ended-workflow', 'queries', 'reminders', 'search-attributes', 'stopped-gateways', 'turn-cost']
       .map((name) => `packages/temporal/src/${name}.*`)
       .concat('packages/temporal/src/host/client-leases.*', 'packages/temporal/src/live/redis-bus.*'),
     tier: 'landing',

@@ -8,6 +8,7 @@ import { cursorAgentTools } from '@baton/kits/cursor-agents'
 import { createExplorer } from '@baton/kits/explorer'
 import { githubTools } from '@baton/kits/github'
 import { moderationTools } from '@baton/kits/moderation'
+import { reminderTools } from '@baton/kits/reminders'
 import { visionTools } from '@baton/kits/vision'
 import { searxngSearch, webTools } from '@baton/kits/web'
 import { workspaceTools } from '@baton/tools/workspace'
@@ -83,6 +84,14 @@ export const TOOL_KITS: readonly ToolKit[] = [
     call: 'webTools({ search })',
     page: 'web.md',
     open: () => webTools({ search: searxngSearch({ server: 'https://search.example' }) }),
+  },
+  {
+    subpath: '@baton/kits/reminders',
+    title: 'Reminders',
+    about: 'Sets, lists and cancels reminders of the session itself.',
+    call: 'reminderTools()',
+    page: 'outside.md',
+    open: () => reminderTools(),
   },
   {
     subpath: '@baton/kits/vision',

@@ -177,8 +177,8 @@ export const TREE_MUTANTS: readonly Mutant[] = [
   {
     name: 'an app may use up the id of a wake',
     file: `${MACHINE}/check.ts`,
-    from: "'inputId' in input && input.inputId.startsWith(TASK_INPUT)",
-    to: "'inputId' in input && input.inputId === TASK_INPUT",
+    from: 'find((reserved) => inputId.startsWith(reserved))',
+    to: 'find((reserved) => inputId === reserved)',
     test: { file: TASKS, name: 'nobody outside' },
   },
   {

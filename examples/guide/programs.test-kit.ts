@@ -23,6 +23,11 @@ the editor has: See you on Wednesday!
 export const SAID: Readonly<Record<string, readonly string[]>> = {
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
+  'outside-events.ts': [
+    "{ id: 'shop:msg_1', pos: 1 }\n{ id: 'shop:msg_1', pos: 1 }\n400\nThank you: order A-1 is paid.\n",
+  ],
+  'reminders.ts': ["orders { cron: '0 9 * * 1-5', zone: 'Europe/Berlin' }\n", "Ann, has the tree come?\n[ 'queue' ]\n"],
+  'reminder-tools.ts': ['may I? reminders.set\nI will ask on Christmas Eve.\n2030-12-24 09:00 Europe/Berlin Ask Ann'],
   'background.ts': [
     'I am writing it. Ask me anything else meanwhile.\nreport.write is running\nYour report is ready: Oslo has 717,710 people.\nstarted 2 times, with 1 key',
   ],

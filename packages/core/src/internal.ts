@@ -83,6 +83,7 @@ export type {
 } from './agent/decode-command.ts'
 export * from './agent/decode-report.ts'
 export { decodeUserInput } from './agent/decode-content.ts'
+export * from './agent/decode-reminder.ts'
 export { readDataAddress, sniffImageType } from './agent/media-type.ts'
 export { checkFields, checkKinds, findMisspelt, findNearName } from './shape/known-fields.ts'
 export type { FieldKind } from './shape/known-fields.ts'

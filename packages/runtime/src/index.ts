@@ -12,6 +12,15 @@ export type {
 export { SYSTEM_TIME, startSessionClock, within, SharedTimers, hasRunningWork, waitForTurns } from './deadline.ts'
 export type { Limit } from './deadline.ts'
 export { createDefaultLog, createCatalog } from './catalog/catalog.ts'
+export {
+  checkWebhook,
+  decodeWebhookSecret,
+  importWebhookKey,
+  signWebhook,
+  type CheckedWebhook,
+  type WebhookHeaders,
+} from './webhooks/standard-webhooks.ts'
+export { describeDue, listDue } from './reminders/times.ts'
 export { describeThrown, hideSecrets } from './describe-thrown.ts'
 export type { Catalog, SessionWorld } from './catalog/catalog.ts'
 export type { AgentChoice, CatalogOptions, SessionIdentity, SessionParts } from './catalog/catalog-options.ts'

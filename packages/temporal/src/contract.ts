@@ -202,8 +202,15 @@ export interface Submission {
  */
 export type Answers = readonly ((Accepted & { readonly epoch?: number }) | Refused)[]
 
-/** An input as passed by the workflow to policy, where `foreign-finished` becomes a report. */
-export type WorkflowInput = Input | ForeignFinished
+/** An input as passed by the workflow to policy, where the last two become reports. */
+export type WorkflowInput = Input | ForeignFinished | ReminderPassed
+
+/** The time of a reminder has come. */
+export interface ReminderPassed {
+  readonly type: 'reminder-passed'
+  readonly reminder: string
+  readonly dueMs: number
+}
 
 /** The end of a tool that is a custom activity or workflow. */
 export interface ForeignFinished {

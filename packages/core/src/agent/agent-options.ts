@@ -7,6 +7,7 @@ import type { Principal } from './policy.ts'
 import type { FieldIsNamed } from '../shape/known-fields.ts'
 import type { Model } from './model.ts'
 import type { ModelSettings, ToolChoice } from '../model-settings.ts'
+import type { Schema } from './schema.ts'
 import type { Tool } from './tool.ts'
 import type { BatchSpec, Limits, RetrySpec, WindowSpec } from '../machine/spec.ts'
 
@@ -129,6 +130,14 @@ export interface ToolSource {
  * priority, then the sources in order.
  */
 export type CollisionPolicy = 'refuse' | 'first' | 'prefix'
+
+/** One kind of event in an agent's `events`: `{ data: schema }`. */
+export interface EventKind {
+  /** Schema of the event's `detail`, an object at the root. Without it, any object is accepted. */
+  readonly data?: Schema
+  /** `untrusted`: strangers may have written the data, so it counts as an untrusted result. `trusted` by default. */
+  readonly trust?: 'trusted' | 'untrusted'
+}
 
 /** Defaults for an agent. The agent's own values win. */
 export type AgentProfile = {

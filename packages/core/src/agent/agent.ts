@@ -4,6 +4,7 @@ import type {
   AnswerContext,
   AnswerToCheck,
   AnswerVerdict,
+  EventKind,
   PrepareStep,
   CollisionPolicy,
   ToolSource,
@@ -21,8 +22,17 @@ import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '..
 import type { Model } from './model.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { Permissions } from './permissions.ts'
-import { checkPermissions } from './permissions.ts'
-import { checkModel, checkOrder, checkStopWhen, checkSources, nameTools, readBackgroundRules } from './check-agent.ts'
+import {
+  checkModel,
+  checkOrder,
+  checkStopWhen,
+  checkSources,
+  createNamedProfile,
+  nameTools,
+  readBackgroundRules,
+  readEventKinds,
+  readPermissions,
+} from './check-agent.ts'
 import type { RESERVED_NAME } from './reserved-name.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import type { Tool, ToolContext } from './tool.ts'
@@ -78,6 +88,11 @@ export interface AgentOptions<
    * of `tool()`. The first pattern that fits counts. An agent's own tools say it themselves.
    */
   readonly background?: Readonly<Record<string, boolean | 'model'>>
+  /**
+   * Kinds of events from outside that the agent accepts, by name, each with the schema of its data. With it, `session.notify`
+   * and `POST /api/sessions/:id/events` refuse any other event; without it, `notify` takes every event and the address none.
+   */
+  readonly events?: Readonly<Record<string, EventKind>>
   /** Limits and settings for a kind of program, such as `voice`; the agent's own settings win. */
   readonly profile?: AgentProfile
   /**
@@ -113,6 +128,7 @@ export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonl
   readonly order?: readonly OrderRule[]
   readonly stopWhen?: readonly StopRule[]
   readonly background?: Readonly<Record<string, boolean | 'model'>>
+  readonly events?: Readonly<Record<string, EventKind>>
   checkAnswer?(answer: AnswerToCheck<Output>, context: AnswerContext): AnswerVerdict | Promise<AnswerVerdict>
   readonly limits: Limits
   readonly window: WindowSpec
@@ -185,6 +201,7 @@ export function defineAgent(init: AgentOptions): Agent {
     ...(init.stopWhen && { stopWhen: checkStopWhen(init, names) }),
     ...(init.checkAnswer && { checkAnswer: init.checkAnswer }),
     ...(init.background && { background: readBackgroundRules(init.name, init.background) }),
+    ...(init.events && { events: readEventKinds(init.name, init.events) }),
     limits,
     window,
     retry,
@@ -196,11 +213,6 @@ export function defineAgent(init: AgentOptions): Agent {
       outputSchema: toObjectSchema(`output of agent "${init.name}"`, init.output),
     }),
   }
-}
-
-function readPermissions(name: string, given: Permissions | readonly Permissions[]): readonly Permissions[] {
-  const all = Array.isArray(given) ? (given as readonly Permissions[]) : [given as Permissions]
-  return all.map((one) => checkPermissions(`agent "${name}": permissions`, one))
 }
 
 /**
@@ -228,6 +240,7 @@ const AGENT_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
   order: 'an array',
   stopWhen: undefined,
   background: 'an object',
+  events: 'an object',
   checkAnswer: 'a function',
   profile: undefined,
   limits: undefined,
@@ -355,14 +368,6 @@ const MOST: Readonly<Record<string, number>> = {
 
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })
-}
-
-function createNamedProfile(name: string, profile: string): BatonError {
-  return new BatonError({
-    code: 'invalid_agent',
-    message: `agent "${name}": profile must be an object, not ${describeValue(profile)}`,
-    hint: "The profile for spoken answers is an export: import { voice } from '@baton/host', and write profile: voice.",
-  })
 }
 
 /** The type that an agent's tools expect as `context.services`; `unknown` if they expect nothing. */

@@ -4,9 +4,15 @@ import { BatonError } from '../errors.ts'
 import { ANSWER_APPROVAL } from '../machine/answer.ts'
 import { SAY_OTHER_AGENT } from './names-elsewhere.ts'
 import { RESERVED_NAME } from './reserved-name.ts'
+import type { EventKind } from './agent-options.ts'
 import type { Model } from './model.ts'
+import type { Permissions } from './permissions.ts'
+import { checkPermissions } from './permissions.ts'
+import type { Schema } from './schema.ts'
+import { toObjectSchema } from './schema.ts'
 import type { Tool } from './tool.ts'
 import type { OrderRule, StopRule } from '../machine/spec.ts'
+import { findNameIssue } from '../shape/plain.ts'
 import { describeValue } from '../shape/value-reader.ts'
 
 /** @throws BatonError `invalid_agent` if a value is not a tool or two tools share a name */
@@ -149,6 +155,45 @@ export function readBackgroundRules(name: string, given: Readonly<Record<string,
       throw wrong(name, `background["${pattern}"] must be true, false or "model", not ${describeValue(value)}`)
   return Object.fromEntries(rules) as BackgroundRules // each value was checked
 }
+
+export function readPermissions(name: string, given: Permissions | readonly Permissions[]): readonly Permissions[] {
+  const all = Array.isArray(given) ? (given as readonly Permissions[]) : [given as Permissions]
+  return all.map((one) => checkPermissions(`agent "${name}": permissions`, one))
+}
+
+export function createNamedProfile(name: string, profile: string): BatonError {
+  return new BatonError({
+    code: 'invalid_agent',
+    message: `agent "${name}": profile must be an object, not ${describeValue(profile)}`,
+    hint: "The profile for spoken answers is an export: import { voice } from '@baton/host', and write profile: voice.",
+  })
+}
+
+/** Kinds of events that an agent may accept. */
+const EVENT_KINDS_MAX = 100
+
+/** @throws BatonError `invalid_agent`, `invalid_schema` */
+export function readEventKinds(name: string, given: Readonly<Record<string, unknown>>): Record<string, EventKind> {
+  const kinds = Object.entries(given)
+  if (kinds.length > EVENT_KINDS_MAX)
+    throw wrong(name, `events may have ${EVENT_KINDS_MAX} kinds at most, not ${kinds.length}`)
+  for (const [kind, value] of kinds) {
+    const where = `events["${kind.slice(0, 100)}"]`
+    const issue = findNameIssue(kind)
+    if (issue !== undefined) throw wrong(name, `${where}: the name of an event must ${issue}`)
+    if (typeof value !== 'object' || value === null)
+      throw wrong(name, `${where} must be an object, not ${describeValue(value)}`, EVENT_FORM)
+    const { data, trust, ...rest } = value as Readonly<Record<string, unknown>> // any object has fields
+    const [unknown] = Object.keys(rest)
+    if (unknown !== undefined) throw wrong(name, `${where} has no field "${unknown}"`, EVENT_FORM)
+    if (trust !== undefined && trust !== 'trusted' && trust !== 'untrusted')
+      throw wrong(name, `${where}.trust must be "trusted" or "untrusted", not ${describeValue(trust)}`)
+    if (data !== undefined) toObjectSchema(`${where}.data of agent "${name}"`, data as Schema)
+  }
+  return given as Record<string, EventKind> // each was checked
+}
+
+const EVENT_FORM = "Write events: { 'order.paid': { data: z.object({ order: z.string() }) } }."
 
 /**
  * Asserts that a value is a model or the id of one. `where` begins the message.

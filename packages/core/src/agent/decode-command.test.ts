@@ -46,7 +46,7 @@ const approval = { type: 'approval', approvalId: 'a', principal: 'p' }
 
 test.each<[string, Decoded<unknown>, string]>([
   ['a type that nobody knows', decodeUserCommand({ type: 'constructor' }), 'type must be "user-input", "transcript",'],
-  ['no type', decodeUserCommand({}), 'or "describe", not undefined'],
+  ['no type', decodeUserCommand({}), 'or "cancel-reminder", not undefined'],
   ['a command that is text', decodeUserCommand('stop'), 'the command must be a plain object, not "stop"'],
   [
     'a field that is missing',

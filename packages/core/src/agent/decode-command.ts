@@ -6,8 +6,8 @@ import type { JsonObject } from '../json.ts'
 import { ModelSettings } from '../model-settings.ts'
 import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import { readTurnOf } from '../machine/state.ts'
-import { TASK_INPUT } from '../machine/task-entries.ts'
-import { Delivery, Heard } from '../machine/values.ts'
+import { findReservedStart } from '../machine/check.ts'
+import { Delivery, Heard, ReminderEvent, ReminderRule } from '../machine/values.ts'
 import type { Decoded, ValueReader } from '../shape/value-reader.ts'
 import { decoder, decodeWith, describeValue } from '../shape/value-reader.ts'
 import { Content } from './decode-content.ts'
@@ -68,8 +68,8 @@ const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}
 
 /** An id that a program chooses for its input. Ids of tasks' ends are reserved, and an answer's id would name two messages. */
 const InputId = s.refine(s.name, (id, reader) => {
-  if (id.startsWith(TASK_INPUT))
-    return reader.refuseAll('illegal_input', `ids of inputs may not begin with "${TASK_INPUT}": those are of tasks`)
+  const reserved = findReservedStart(id)
+  if (reserved !== undefined) return reader.refuseAll('illegal_input', reserved)
   return readTurnOf(id) === undefined ? id : reader.refuse(`must not be "${id}", which is the id of an answer`)
 })
 
@@ -171,6 +171,15 @@ const Command = inputs({
     s.fields('a question-answer that declines', { ...ANSWERING, ...DECLINED }),
   ),
   describe: s.fields('a describe', DESCRIPTION),
+  'set-reminder': s.fields('a set-reminder', {
+    reminder: s.name,
+    dueMs: s.date,
+    rule: s.optional(ReminderRule),
+    zone: s.textBetween(1, 64),
+    event: ReminderEvent,
+    asks: s.optional(s.flag),
+  }),
+  'cancel-reminder': s.fields('a cancel-reminder', { reminder: s.name }),
 })
 
 export type DecodedCommand = s.Infer<typeof Command>

@@ -11,7 +11,7 @@ import { describeValue } from '../shape/value-reader.ts'
 import type { Agent } from './agent.ts'
 import type { Client } from './client-handlers.ts'
 import type { Session } from './session-api.ts'
-import type { SessionAction, TranscriptEntry } from './decode-command.ts'
+import type { SessionAction, TranscriptEntry, UrgentEvent } from './decode-command.ts'
 
 /**
  * A session as fronts, listeners and test kits hold it: `frontOf(session)`. Names and behaviour of these members may change
@@ -23,6 +23,11 @@ export interface FrontSession<A extends Agent = Agent> extends Session<A> {
    * (`batch` of the agent). @throws BatonError `invalid_transcript` (no words), and as `send`
    */
   hear(entry: TranscriptEntry): Promise<Accepted>
+  /**
+   * Accepts an event of a kind that the agent declares, and no other; once for its `inputId`, however long ago that was.
+   * @throws BatonError `invalid_event` (another kind, or data that does not fit its schema), and as `notify`
+   */
+  takeEvent(event: UrgentEvent & { readonly inputId: string }): Promise<Accepted>
   /** @throws BatonError `illegal_input` for `continue` and `start` of a session that is not paused or stopped */
   control(action: SessionAction): Promise<Accepted>
   /**

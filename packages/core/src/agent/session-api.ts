@@ -23,6 +23,7 @@ import type {
   SessionConfiguration,
   UrgentEvent,
 } from './decode-command.ts'
+import type { Reminder, ReminderInput, ReminderOptions } from './decode-reminder.ts'
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
 import type { ChatMessage } from '../events/conversation.ts'
 import type { PathStep } from '../machine/tree-values.ts'
@@ -134,6 +135,23 @@ export interface Session<A extends KnownAgent = KnownAgent> {
    * @throws BatonError `call_over` if it has settled, `illegal_input` for another call of the running turn
    */
   cancel(callId: string): Promise<Accepted>
+  /**
+   * Sets a reminder: an input at a moment of the wall clock. `time` is a date, milliseconds since 1970, or ISO 8601 text,
+   * which is local to `zone` without an offset. The session may be closed, and its host may restart meanwhile; a reminder that
+   * was missed fires once at the next start, marked as late. At most 32 reminders of a session wait.
+   * @throws BatonError `invalid_event` (an invalid time, a time more than a minute ago, an unknown zone), `rate_limited` (too
+   * many reminders), `input_too_large`, `illegal_input` (the session of a call)
+   */
+  at(time: Date | number | string, input: ReminderInput, options?: ReminderOptions): Promise<Reminder>
+  /**
+   * Sets a repeated reminder: by a cron expression with five fields, in local times of `zone`, or by an interval in
+   * milliseconds, at least 60,000. Missed times fire once.
+   */
+  every(rule: string | number, input: ReminderInput, options?: ReminderOptions): Promise<Reminder>
+  /** Reminders that wait, the next one first. */
+  reminders(): Promise<readonly Reminder[]>
+  /** Cancels a reminder. @throws BatonError `unknown_input` if none of this name waits */
+  cancelReminder(id: string): Promise<Accepted>
   /** Sets the session's title and the program's metadata. */
   describe(patch: SessionDescription): Promise<Accepted>
   /**

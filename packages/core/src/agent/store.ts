@@ -112,6 +112,25 @@ export interface OwnedLogStore extends LogStore {
   requestHandover(session: string, owner: string): Promise<void>
   /** Sessions of `list`, so no children, without a holder that were not released with nothing left. */
   listRecoverable(): AsyncIterable<StoredSession>
+  /**
+   * Returns a page of the sessions that a host has to open without a request: their newest `dueMs` in a record is a time. The
+   * earliest is first; `after` continues a list. The store reads no clock. @throws BatonError `store_failed`
+   */
+  listDue(after?: DueSession): Promise<readonly DueSession[]>
+}
+
+export interface DueSession {
+  readonly session: string
+  /** By the wall clock, in milliseconds since 1970. */
+  readonly dueMs: number
+}
+
+/** Most sessions of a page of `listDue`. */
+export const DUE_ROWS = 256
+
+/** The newest `dueMs` of these records; undefined if they do not change it. */
+export function findDueChange(records: readonly SessionRecord[]): number | null | undefined {
+  return records.findLast(({ dueMs }) => dueMs !== undefined)?.dueMs
 }
 
 export interface ListOptions {

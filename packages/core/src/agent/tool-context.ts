@@ -97,6 +97,12 @@ export interface ToolContext<Services = unknown> {
    */
   generate<const Output extends Schema = Schema>(request: GenerateRequest<Output>): Promise<Generated<OutputOf<Output>>>
   /**
+   * Opens the reminders of this call's session: sets, lists and cancels them. After the model has read untrusted text, a new
+   * reminder is marked as untrusted.
+   * @throws BatonError `illegal_input` (the session of a call has none), `cancelled` (the run has ended)
+   */
+  reminders(): Promise<Pick<Session, 'at' | 'every' | 'reminders' | 'cancelReminder'>>
+  /**
    * Opens another session of the same host, or creates one, as `host.session` does; it belongs to the call's principal
    * unless `principal` says otherwise. Its turns have separate limits and costs. The handle is closed when the
    * tool's run ends, and a turn that still runs goes on. Pass `signal` to `send` to end that turn with the call.

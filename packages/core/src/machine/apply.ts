@@ -14,6 +14,7 @@ import type { RelayedFact } from './relayed-entries.ts'
 import { applyRelayedFact } from './relayed-entries.ts'
 import { applyHistoryFact } from './window.ts'
 import { forgetRewound, taskCancelled } from './task-entries.ts'
+import { applyReminderFact } from './reminders.ts'
 import type { TurnFact } from './turn.ts'
 import { applyTurnFact } from './turn.ts'
 
@@ -66,6 +67,10 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, batch: null, queue: state.queue.map((item) => (item.ready ? item : { ...item, ready: true })) }
     case 'note-queued':
       return noteQueued(state, fact)
+    case 'reminder-set':
+    case 'reminder-cancelled':
+    case 'reminder-passed':
+      return applyReminderFact(state, fact)
     case 'result-ignored':
     case 'grace-started':
       return applyCallFact(state, fact)
@@ -86,7 +91,12 @@ export function apply(state: State, fact: Fact): State {
   }
 }
 
-type TreeFact = ChildFact | RelayedFact | ParentFact | TurnFact | FactOf<'task-cancelled' | 'wakes-held' | 'plan-set'>
+type TreeFact =
+  | ChildFact
+  | RelayedFact
+  | ParentFact
+  | TurnFact
+  | FactOf<'task-cancelled' | 'wakes-held' | 'plan-set'>
 
 function applyTreeFact(state: State, fact: TreeFact): State {
   switch (fact.type) {

@@ -18,6 +18,7 @@ import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
 import { findCall, readTurnOf } from './state.ts'
 import { SESSION_TABLE } from './table.ts'
+import { checkCancelReminder, checkDue, checkReminder, REMINDER_INPUT } from './reminders.ts'
 import { TASK_INPUT } from './task-entries.ts'
 import { checkCancel } from './task-tools.ts'
 import type { Heard } from './values.ts'
@@ -43,8 +44,8 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
             ? checkCancel(state, input)
             : undefined
   if (unbound) return unbound
-  if ('inputId' in input && input.inputId.startsWith(TASK_INPUT))
-    return { code: 'illegal_input', message: `ids of inputs may not begin with "${TASK_INPUT}": those are of tasks` }
+  const reserved = 'inputId' in input ? findReservedStart(input.inputId) : undefined
+  if (reserved !== undefined) return { code: 'illegal_input', message: reserved }
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
     return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
@@ -66,6 +67,12 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
       return checkRewind(spec, state, input)
     case 'withdraw':
       return checkWithdrawal(state, input)
+    case 'set-reminder':
+      return checkReminder(state, input)
+    case 'cancel-reminder':
+      return checkCancelReminder(state, input)
+    case 'reminder-due':
+      return checkDue(input)
     case 'question-asked':
       return checkQuestion(input)
     case 'client-attached':
@@ -79,6 +86,13 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
     default:
       return undefined
   }
+}
+
+/** Why an input from outside may not have this id; undefined if it may. */
+export function findReservedStart(inputId: string): string | undefined {
+  const start = [TASK_INPUT, REMINDER_INPUT].find((reserved) => inputId.startsWith(reserved))
+  if (start === undefined) return undefined
+  return `ids of inputs may not begin with "${start}": those are of ${start === TASK_INPUT ? 'tasks' : 'reminders'}`
 }
 
 /** The position at which an input with this id was accepted, if it was one of the last ${RULES.remembered}. */

@@ -22,6 +22,7 @@ import * as models from './answer.ts'
 import * as people from './people.ts'
 import * as children from './children.ts'
 import * as parents from './parent.ts'
+import * as reminders from './reminders.ts'
 import * as tasks from './task-tools.ts'
 import type { Spec } from './spec.ts'
 import type { Action } from './table.ts'
@@ -109,6 +110,9 @@ const ROWS = {
   recover: control.recover satisfies Row<'host-restarted'>,
   'lose-work': control.loseWork satisfies Row<'work-lost'>,
   'change-agent': control.changeAgent satisfies Row<'agent-changed'>,
+  'set-reminder': reminders.setReminder satisfies Row<'set-reminder'>,
+  'cancel-reminder': reminders.cancelReminder satisfies Row<'cancel-reminder'>,
+  'pass-reminder': reminders.passReminder satisfies Row<'reminder-due'>,
   'take-report': children.takeReport satisfies Row<'child-reported'>,
   'lose-child': children.loseChild satisfies Row<'child-lost'>,
   'take-told': parents.takeTold satisfies Row<'parent-told'>,
@@ -195,7 +199,10 @@ export function decideBatch(
     }
     if (decision.facts.length > 0) {
       const record = makeRecord(input, decision)
-      records.push(Math.abs(wallMs - record.nowMs) < APART_MS ? record : { ...record, wallMs })
+      const isApart = Math.abs(wallMs - record.nowMs) >= APART_MS
+      const dueMs = reminders.findDue(decision.state)
+      const isOtherDue = dueMs !== reminders.findDue(state)
+      records.push(isApart || isOtherDue ? { ...record, ...(isApart && { wallMs }), ...(isOtherDue && { dueMs }) } : record)
       effects = effects.length === 0 ? decision.effects : effects.concat(decision.effects)
       state = decision.state
     }

@@ -17,6 +17,8 @@ import {
   IndexEntry,
   PlanEntry,
   Played,
+  ReminderEvent,
+  ReminderRule,
   TaskOperation,
   WakePolicy,
 } from './values.ts'
@@ -66,6 +68,8 @@ export const InputBody = s.variant('type', {
     label: s.optional(s.text),
     detail: s.optional(s.json),
     message: s.optional(s.text),
+    /** The kind of the event, if strangers may have written it. */
+    untrusted: s.optional(s.text),
   }),
   /** A task ended: the session's own input. `text`: the beginning of its outcome; the task itself has all of it. */
   task: s.fields({
@@ -239,6 +243,25 @@ export const FACTS = {
   },
   'input-withdrawn': { inputId: s.text },
   'batch-flushed': {},
+  /** A reminder with its first time, by the wall clock; it replaces the one of its name. */
+  'reminder-set': {
+    reminder: s.text,
+    dueMs: s.date,
+    rule: s.optional(ReminderRule),
+    /** Time zone for showing its times. */
+    zone: s.text,
+    event: ReminderEvent,
+    /** No person can be asked in its turn. */
+    asks: s.optional(s.word(false)),
+  },
+  'reminder-cancelled': { reminder: s.text },
+  /** Its time `dueMs` has passed; `nextMs` is the next one. `skipped`: the input of an earlier time was still waiting. */
+  'reminder-passed': {
+    reminder: s.text,
+    dueMs: s.date,
+    nextMs: s.optional(s.date),
+    skipped: s.optional(s.word(true)),
+  },
   'inputs-entered': { exchange: s.count, entries: s.list(EnteredInputs) },
   'note-queued': {
     note: s.count,

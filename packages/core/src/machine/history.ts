@@ -475,7 +475,7 @@ function createUserMessage(
 ): UserMessage<MediaSource> {
   const told = notes.map((note) => content.notes.get(note) ?? { text: '' })
   const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
-  const marked = bodies.flatMap((body) => (body.type === 'user' || body.type === 'task' ? (body.untrusted ?? []) : []))
+  const marked = bodies.flatMap((body) => (body.type === 'transcript' ? [] : (body.untrusted ?? [])))
   const untrusted = [...new Set([...told.flatMap((note) => note.untrusted ?? []), ...marked])]
   const parts = [...told.map((note) => text(note.text)), ...renderInputs(bodies)]
   const known = untrusted.length > 0 && bodies.findLast((body) => body.type === 'user' && body.known !== undefined)

@@ -6,6 +6,7 @@ export { leaveTask } from './task-tools.ts'
 export type { TaskBody } from './task-bodies.ts'
 export { BACKGROUND_FLAG, readGiven } from './task-bodies.ts'
 export { TASK_INPUT } from './task-entries.ts'
+export { findDue, REMINDER_INPUT } from './reminders.ts'
 export * from './check.ts'
 export { listClientTools } from './clients.ts'
 export { ANSWER_APPROVAL, findMissing, nameCall, RUNS_AFTER } from './answer.ts'
@@ -49,6 +50,7 @@ export type {
   Relayed,
   RelayedCall,
   RememberedDecision,
+  Reminder,
   RunningAttempt,
   EndedTask,
   State,

@@ -7,7 +7,17 @@ import type { ModelPart } from '../agent/model.ts'
 import type { ModelSettings } from '../model-settings.ts'
 import type { ChildReport, ParentItem } from './lane-values.ts'
 import type { Delegation } from './tree-values.ts'
-import type { ClientToolSpec, Delivery, Failure, Heard, IndexEntry, PlanEntry, TaskOperation } from './values.ts'
+import type {
+  ClientToolSpec,
+  Delivery,
+  Failure,
+  Heard,
+  IndexEntry,
+  PlanEntry,
+  ReminderEvent,
+  ReminderRule,
+  TaskOperation,
+} from './values.ts'
 
 /** The result of a tool or a client. */
 export type Outcome =
@@ -103,6 +113,8 @@ export type UserCommand =
       readonly label?: string
       readonly detail?: JsonValue
       readonly message?: string
+      /** Set by the host: strangers may have written it. */
+      readonly untrusted?: string
       readonly delivery?: Delivery
       readonly heard?: Heard
       readonly asks?: boolean
@@ -149,6 +161,17 @@ export type UserCommand =
    * whole).
    */
   | { readonly type: 'describe'; readonly title?: string | null; readonly meta?: JsonObject }
+  /** Replaces the reminder of this name. The times are those of the wall clock. */
+  | {
+      readonly type: 'set-reminder'
+      readonly reminder: string
+      readonly dueMs: number
+      readonly rule?: ReminderRule
+      readonly zone: string
+      readonly event: ReminderEvent
+      readonly asks?: boolean
+    }
+  | { readonly type: 'cancel-reminder'; readonly reminder: string }
   | { readonly type: 'pause' }
   | { readonly type: 'continue' }
   | { readonly type: 'stop' }
@@ -272,6 +295,16 @@ export type HostReport =
   /** One piece of work died with its process; everything else continues. */
   | { readonly type: 'work-lost'; readonly work: LostWork }
   | { readonly type: 'agent-changed' }
+  /** The wall clock has passed the time `dueMs` of a reminder. Of another time it has no effect. */
+  | {
+      readonly type: 'reminder-due'
+      readonly reminder: string
+      readonly dueMs: number
+      /** Its next time, later than `dueMs`; absent if there is none. */
+      readonly nextMs?: number
+      /** Its time and its delay, in words for the model. */
+      readonly told: { readonly due: string; readonly late?: string }
+    }
   /**
    * The news of a child's log after `from`, up to `to`; `birth` is the child's. Its `from` must be the position that this
    * session has read so far (`Child.pos`). A repeat has no effect.
@@ -314,6 +347,8 @@ export const USER_COMMANDS: ReadonlySet<InputType> = new Set<UserCommand['type']
   'set-settings',
   'withdraw',
   'describe',
+  'set-reminder',
+  'cancel-reminder',
   'pause',
   'continue',
   'stop',
@@ -348,6 +383,7 @@ export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>(
   'host-restarted',
   'work-lost',
   'agent-changed',
+  'reminder-due',
   'child-reported',
   'child-lost',
   'parent-told',

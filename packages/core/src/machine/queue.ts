@@ -53,7 +53,7 @@ type Task = Extract<ParentItem, { readonly type: 'task' }>
 
 /** An urgent event follows earlier entries, so the waiting batch goes first. */
 export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void {
-  const { inputId, name, label, detail, message, delivery = 'steer', heard, asks } = input
+  const { inputId, name, label, detail, message, untrusted, delivery = 'steer', heard, asks } = input
   flushBatch(draft)
   const body: InputBody = {
     type: 'urgent',
@@ -61,6 +61,7 @@ export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void
     ...(label !== undefined && { label }),
     ...(detail !== undefined && { detail }),
     ...(message !== undefined && { message }),
+    ...(untrusted !== undefined && { untrusted }),
   }
   const chars = urgentChars(input)
   emit(draft, {

@@ -16,7 +16,7 @@ export const FORMAT_VERSION = 1
  * Version of snapshots, raised with every change of a state's or a history's content. Older ones are folded again from
  * the log.
  */
-export const SNAPSHOT_VERSION = 17
+export const SNAPSHOT_VERSION = 18
 
 /** The stored envelope of an input: enough to identify it, without its content. */
 export interface InputEnvelope {
@@ -36,6 +36,8 @@ export interface SessionRecord {
   readonly nowMs: number
   /** The wall clock, for people, if it differs from `nowMs` by a second or more. */
   readonly wallMs?: number
+  /** Wall-clock time at which a host has to open the session, if this record changes it; null: none. */
+  readonly dueMs?: number | null
   readonly epoch: number
   readonly input: InputEnvelope
   readonly facts: readonly Fact[]
@@ -102,6 +104,7 @@ const RecordHead = s.fields({
   version: s.count,
   pos: s.count,
   nowMs: s.date,
+  dueMs: s.optional(s.nullable(s.date)),
   epoch: s.count,
   input: s.fields({
     type: s.text,

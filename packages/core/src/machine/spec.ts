@@ -262,6 +262,10 @@ export const RULES = {
   wakes: 20,
   /** Ended tasks that a session remembers. */
   endedTasks: 32,
+  /** Reminders of a session; UTF-16 units of one as JSON; milliseconds between two of its times. */
+  reminders: 32,
+  reminderChars: 4000,
+  reminderMs: 60_000,
   /** Longest wait for tasks, in seconds. */
   waitSeconds: 600,
 } as const

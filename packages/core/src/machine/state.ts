@@ -224,6 +224,8 @@ export interface State {
   readonly endedTasks: readonly EndedTask[]
   /** Turns in a row that tasks alone began. */
   readonly wakes: number
+  /** Reminders whose time has not come, in the order in which they were set. */
+  readonly reminders: readonly Reminder[]
   readonly attempt: RunningAttempt | null
   readonly retry: Deadline | null
   readonly interrupting: { readonly heard: Played; readonly deadline: Deadline } | null
@@ -254,6 +256,9 @@ export interface State {
   /** Requests of sessions below that are not closed there. */
   readonly relayed: readonly Relayed[]
 }
+
+/** A reminder. It holds its text, since the log may be long when its time comes. */
+export type Reminder = Omit<FactOf<'reminder-set'>, 'type'>
 
 type TurnError = Pick<NonNullable<FactOf<'turn-finished'>['error']>, 'code' | 'message'>
 
@@ -379,6 +384,7 @@ export function initialState(session: string): State {
     tasks: [],
     endedTasks: [],
     wakes: 0,
+    reminders: [],
     attempt: null,
     retry: null,
     interrupting: null,

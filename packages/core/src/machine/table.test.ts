@@ -93,10 +93,13 @@ function withTasks(phase: Phase): TestSession {
   }
 }
 
+const REMINDER = { type: 'set-reminder', reminder: 'tea', dueMs: 5000, zone: 'UTC', event: { name: 'due' } } as const
+
 function sessionFor(phase: Phase, type: InputType): TestSession {
   if (OF_TASKS.has(type)) return withTasks(phase)
   if (phase === 'idle' && OF_CALLS.has(type)) return inPhase('calling').interrupt()
   if (type === 'withdraw') return withWaiting(phase)
+  if (type === 'cancel-reminder' || type === 'reminder-due') return inPhase(phase).send(REMINDER)
   if (phase === 'paused' && type === 'rewind') return inPhase('idle').send({ type: 'pause' })
   return inPhase(phase)
 }
@@ -204,6 +207,12 @@ function inputFor(session: TestSession, type: InputType): Input {
         : { type, work: { type: 'tool', callId: READ, attempt: 1 } }
     case 'agent-changed':
       return { type }
+    case 'set-reminder':
+      return REMINDER
+    case 'cancel-reminder':
+      return { type, reminder: 'tea' }
+    case 'reminder-due':
+      return { type, reminder: 'tea', dueMs: 5000, told: { due: 'at five' } }
     case 'child-reported':
       return { type, callId: READ, birth: 'c', from: -1, to: 0, report: NO_REPORT }
     case 'child-lost':
@@ -337,6 +346,24 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: session-described',
     paused: 'paused: session-described',
     stopped: 'stopped: session-described',
+  },
+  'set-reminder': {
+    idle: 'idle: reminder-set',
+    modelling: 'modelling: reminder-set',
+    calling: 'calling: reminder-set',
+    interrupting: 'interrupting: reminder-set',
+    summarising: 'summarising: reminder-set',
+    paused: 'paused: reminder-set',
+    stopped: 'stopped: reminder-set',
+  },
+  'cancel-reminder': {
+    idle: 'idle: reminder-cancelled',
+    modelling: 'modelling: reminder-cancelled',
+    calling: 'calling: reminder-cancelled',
+    interrupting: 'interrupting: reminder-cancelled',
+    summarising: 'summarising: reminder-cancelled',
+    paused: 'paused: reminder-cancelled',
+    stopped: 'stopped: reminder-cancelled',
   },
   pause: {
     idle: 'paused: session-paused',
@@ -589,6 +616,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: agent-changed',
     paused: 'paused: agent-changed call-settled',
     stopped: 'stopped: agent-changed',
+  },
+  'reminder-due': {
+    idle: 'modelling: reminder-passed input-accepted turn-started inputs-entered model-started',
+    modelling: 'modelling: reminder-passed input-accepted',
+    calling: 'calling: reminder-passed input-accepted',
+    interrupting: 'interrupting: reminder-passed input-accepted',
+    summarising: 'summarising: reminder-passed input-accepted',
+    paused: 'paused: reminder-passed input-accepted',
+    stopped: 'quiet',
   },
   'child-reported': {
     idle: 'quiet',

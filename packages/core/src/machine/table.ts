@@ -53,6 +53,9 @@ export type Action =
   | 'recover'
   | 'lose-work'
   | 'change-agent'
+  | 'set-reminder'
+  | 'cancel-reminder'
+  | 'pass-reminder'
   | 'take-report'
   | 'lose-child'
   | 'take-told'
@@ -155,6 +158,8 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'set-settings': everywhere('set-settings'),
   withdraw: everywhere('withdraw'),
   describe: everywhere('describe'),
+  'set-reminder': everywhere('set-reminder'),
+  'cancel-reminder': everywhere('cancel-reminder'),
   pause: {
     idle: go('pause', 'paused'),
     modelling: go('pause', 'paused'),
@@ -263,6 +268,8 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     stopped: go('lose-work', 'stopped'),
   },
   'agent-changed': settling('change-agent'),
+  // A stopped session keeps it for its next start.
+  'reminder-due': { ...everywhere('pass-reminder'), idle: go('pass-reminder', ...BEGIN), stopped: QUIET },
   'child-reported': settling('take-report'),
   'child-lost': settling('lose-child'),
   'parent-told': {

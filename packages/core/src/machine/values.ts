@@ -3,6 +3,21 @@ import type { ErrorCode } from '../errors.ts'
 import { Provenance } from '../messages.ts'
 import * as s from '../shape/shape.ts'
 
+/** The repetition of a reminder: a cron expression in a time zone, or an interval. */
+export const ReminderRule = s.either('cron', s.fields({ everyMs: s.count }), s.fields({ cron: s.text, zone: s.text }))
+export type ReminderRule = s.Infer<typeof ReminderRule>
+
+/** The event that a due reminder becomes. */
+export const ReminderEvent = s.fields({
+  name: s.text,
+  label: s.optional(s.text),
+  detail: s.optional(s.object),
+  message: s.optional(s.text),
+  /** The tool that set it, if its model had read what strangers wrote. */
+  untrusted: s.optional(s.text),
+})
+export interface ReminderEvent extends s.Infer<typeof ReminderEvent> {}
+
 /** How much of the answer the user heard or read, counted over the turn's full text. */
 export const Played = s.variant('type', {
   all: s.fields({}),

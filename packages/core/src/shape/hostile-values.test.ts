@@ -140,6 +140,16 @@ const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
     { type: 'question-answer', questionId: 'q', principal: 'p', value: { a: 1 } },
     { type: 'question-answer', questionId: 'q', principal: 'p', decline: true, reason: 'r' },
     { type: 'describe', title: 'T', meta: { a: { b: 1 } } },
+    {
+      type: 'set-reminder',
+      reminder: 'r',
+      dueMs: 5,
+      rule: { cron: '0 9 * * *', zone: 'UTC' },
+      zone: 'UTC',
+      event: { name: 'due', label: 'Reminder', detail: { a: 1 }, message: 'tea' },
+      asks: false,
+    },
+    { type: 'cancel-reminder', reminder: 'r' },
   ].map((sample) => ['decodeUserCommand', decodeUserCommand, sample] as const),
   ...[
     {

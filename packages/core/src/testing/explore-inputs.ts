@@ -45,7 +45,7 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [1, offerFailed],
   [1, rewind],
   [1, (world) => ({ type: 'set-model', model: world.random.pick(['one', 'two', 'three']) })],
-  [1, (world) => ({ type: 'describe', title: world.random.pick(['a trip', null, 't'.repeat(201)]), meta: { n: 1 } })],
+  [1, describeOrRemind],
   [1, withdrawal],
   [1, (world) => ({ type: 'set-settings', settings: world.random.pick([null, { temperature: 1 }]) })],
   [1, pauseOrStop],
@@ -63,6 +63,29 @@ export function chooseInput(world: World): Input | undefined {
     if (left < 0) return choose(world)
   }
   return undefined
+}
+
+function describeOrRemind(world: World): Input {
+  const pick = world.random.below(3)
+  const { state, records, nowMs } = world
+  const [due = { reminder: 'gone', dueMs: 1 }] = state.reminders
+  const reminder = ['tea', 'mail', 'bins'][pick] ?? ''
+  // Repeats and times that were replaced are among them.
+  switch (records.length % 4) {
+    case 0: {
+      const rule = pick === 0 && { rule: { everyMs: 60_000 } }
+      return { type: 'set-reminder', reminder, dueMs: nowMs + 5000, zone: 'UTC', ...rule, event: { name: 'due' } }
+    }
+    case 1: {
+      const dueMs = due.dueMs - (pick === 2 ? 1 : 0)
+      const next = 'rule' in due && due.rule && { nextMs: dueMs + 60_000 }
+      return { type: 'reminder-due', reminder: due.reminder, dueMs, ...next, told: { due: 'now' } }
+    }
+    case 2:
+      return { type: 'cancel-reminder', reminder }
+    default:
+      return { type: 'describe', title: ['a trip', null, 't'.repeat(201)][pick] ?? null, meta: { n: 1 } }
+  }
 }
 
 function answerSomething(world: World): Input | undefined {

@@ -1,5 +1,5 @@
 // Contract cases for owners and their leases, and for records written by position.
-import type { RestingSession, Store, StoredSession } from '../agent/store.ts'
+import type { DueSession, RestingSession, Store, StoredSession } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import type { StoreAct } from './store-claims.ts'
 import {
@@ -234,7 +234,80 @@ const RESTS: Readonly<Record<string, StoreAct>> = {
   },
 }
 
-export const OWNERSHIP_CASES = { ...LEASES, ...PUTS, ...RESTS }
+const DUE: Readonly<Record<string, StoreAct>> = {
+  'the sessions to look at are listed by the newest time in their records, the earliest first': async (store) => {
+    const times: readonly (readonly [string, readonly (number | null | undefined)[]])[] = [
+      ['late', [undefined, 5000, undefined]],
+      ['early', [9000, 1000]],
+      ['also late', [5000]],
+      ['never', [undefined]],
+      ['no more', [2000, null]],
+      ['long ago', [-5]],
+    ]
+    for (const [session, due] of times) {
+      const { epoch } = await acquired(store, session, 'ann')
+      for (const [pos, dueMs] of due.entries())
+        await store.append(session, epoch, pos - 1, [dueRecord(pos, epoch, dueMs)])
+    }
+    const order = [
+      { session: 'long ago', dueMs: -5 },
+      { session: 'early', dueMs: 1000 },
+      { session: 'also late', dueMs: 5000 },
+      { session: 'late', dueMs: 5000 },
+    ]
+    same(await store.listDue(), order, 'all of them')
+    same(await store.listDue(order[2]), order.slice(3), 'those behind one')
+    await store.release('early', (await acquired(store, 'early', 'ann')).epoch)
+    same(await store.listDue(order[0]), order.slice(1), 'the same after a release')
+    for (const { session } of order) await store.remove(session, 'ann')
+    same(await store.listDue(), [], 'those that were removed')
+  },
+  'one append with several times leaves the last of them, and what is restored or put has its own': async (store) => {
+    const { epoch } = await acquired(store, A, 'ann')
+    const both = [dueRecord(0, epoch, 7000), dueRecord(1, epoch, 3000), dueRecord(2, epoch, undefined)]
+    await store.append(A, epoch, -1, both)
+    await store.restore('restored', [dueRecord(0, 1, 4000), dueRecord(1, 1, undefined)])
+    await store.put('put', [dueRecord(0, 1, 6000)])
+    await store.put('put', [dueRecord(0, 1, 6000), dueRecord(1, 1, 5000)])
+    const found = (await store.listDue()).map(({ session, dueMs }) => [session, dueMs])
+    same(
+      found,
+      [
+        [A, 3000],
+        ['restored', 4000],
+        ['put', 5000],
+      ],
+      'the list',
+    )
+    await store.put('put', [dueRecord(2, 1, null)])
+    same((await store.listDue()).length, 2, 'without the one whose time was taken away')
+  },
+  'more sessions than a page has are listed page by page, each once': async (store) => {
+    const names = Array.from({ length: 300 }, (_, index) => `s-${String(index).padStart(3, '0')}`)
+    for (const [index, name] of names.entries()) await store.put(name, [dueRecord(0, 1, 1000 + (index % 3))])
+    const found: DueSession[] = []
+    for (let page = await store.listDue(); page.length > 0; page = await store.listDue(page.at(-1))) found.push(...page)
+    same(found.map(({ session }) => session).toSorted(), names, 'the names')
+    same(
+      found.map(({ dueMs }) => dueMs),
+      found.map(({ dueMs }) => dueMs).toSorted((one, other) => one - other),
+      'the times',
+    )
+  },
+  'a child is not among them': async (store) => {
+    const { epoch } = await filled(store, 1)
+    const child = await store.acquire('child', 'ann', undefined, { root: A, rootEpoch: epoch })
+    if (child.type !== 'acquired') throw new Error('the child was not acquired')
+    await store.append('child', child.epoch, -1, [dueRecord(0, child.epoch, 1000)])
+    same(await store.listDue(), [], 'the list')
+  },
+}
+
+function dueRecord(pos: number, epoch: number, dueMs: number | null | undefined): SessionRecord {
+  return { ...record(pos, epoch), ...(dueMs !== undefined && { dueMs }) }
+}
+
+export const OWNERSHIP_CASES = { ...LEASES, ...PUTS, ...RESTS, ...DUE }
 
 /** A session of ann with one record, at rest. */
 async function rested(store: Store, address?: string): Promise<RestingSession | undefined> {

@@ -23,6 +23,7 @@ export function createToolContext(change: Partial<ToolContext> = {}): ToolContex
     plan: () => {},
     ask: () => Promise.reject(new BatonError({ code: 'question_declined', message: 'no user can be asked here' })),
     generate: () => Promise.reject(new BatonError({ code: 'unknown_model', message: 'no model is available here' })),
+    reminders: () => Promise.reject(new BatonError({ code: 'illegal_input', message: 'there is no host here' })),
     openSession: () => Promise.reject(new BatonError({ code: 'illegal_input', message: 'there is no host here' })),
     ...change,
   }

@@ -27,10 +27,11 @@ import {
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { joinObservers, createSessionWarnings } from '../observer.ts'
+import { Alarm } from './alarm.ts'
 import type { HostOptions } from './host-options.ts'
 import { checkOptions, LINGER_MS } from './host-options.ts'
 import { OpenSessions } from './open-sessions.ts'
-import type { Recovery, RecoverOptions } from './recover.ts'
+import type { Recovery, RecoverOptions, RecoveryParts } from './recover.ts'
 import { createRecovery } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { SessionLeases } from './session-leases.ts'
@@ -57,7 +58,8 @@ export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDire
   /**
    * Opens every session that a dead host left with outstanding work and that no host holds, so that its turn continues
    * without waiting for its user. Call it at startup, before or while clients connect. On a store shared by several
-   * hosts, pass `everyMs` to also pick up sessions of hosts that die later.
+   * hosts, pass `everyMs` to also pick up sessions of hosts that die later. Afterwards, the host also keeps the reminders of
+   * closed sessions; missed ones fire at once.
    * @throws BatonError `store_failed`
    */
   recover(options?: RecoverOptions): Promise<Recovery>
@@ -85,28 +87,22 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const openSession: Host['session'] = (id, given) => session(id, given)
   const world = { environment, blobs, log, digest, digestMedia, runTool, openSession }
   const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true })
-  const leases = new SessionLeases({
-    store,
-    disk,
-    owner: environment.newId(),
-    address: options.address,
-    timers: environment.timers,
-    log,
-    onHandover: (session) => openSessions.handOver(session),
-  })
+  const leases = createLeases({ store, disk, environment, log, openSessions }, options.address)
   const directory = createDirectory({ store, log }, openSessions)
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
-  const shared = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted }
-  const engine = createLocalEngine({ ...shared, openChildren: openSessions.children }, openSessions)
-
-  const { isUnrecovered, ...recovery } = createRecovery({
+  const left: RecoveryParts = {
     store,
     log,
-    timers: environment.timers,
     knows: (agent) => catalog.knows(agent),
     open: (session, principal) => engine.open(session, { principal: { id: principal }, mustExist: true }),
-  })
+  }
+  const alarm = new Alarm({ ...left, ...environment, isOpen: (session) => openSessions.isOpen(session) })
+  const parts = { observer, leases, catalog, directory, aborted, alarm, snapshotRecords }
+  const shared = { ...parts, store, disk, environment, log, openChildren: openSessions.children }
+  const engine = createLocalEngine(shared, openSessions)
+
+  const { isUnrecovered, ...recovery } = createRecovery({ ...left, timers: environment.timers })
   const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
   const stopRetention =
     keepMs === undefined
@@ -115,11 +111,13 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
     recovery.stop()
+    alarm.stop()
     directory.close()
     await engine.stop({ drainMs })
     if (!options.store) await disk.close()
   }
-  const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId, catalog })
+  const over = { ...environment, wallMs: () => environment.clock.nowMs(), catalog }
+  const host = createHostOver({ ...over, engine: { ...engine, stop } })
   const session: LocalHost['session'] = async (id, given) => {
     if (models && given?.agent && typeof given.agent === 'object') checkNamedModels(models.modelOf, [given.agent])
     return await host.session(id, given)
@@ -127,7 +125,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   return {
     session,
     stop: host.stop,
-    recover: recovery.recover,
+    recover: (given) => recoverAll(recovery, alarm, given),
     strayCall: () => {
       const job = running.getStore()
       return job && { session: job.session, callId: job.callId, tool: job.name }
@@ -138,6 +136,33 @@ export function createHost(options: HostOptions = {}): LocalHost {
     watch: directory.watch,
     [Symbol.asyncDispose]: () => host.stop(),
   }
+}
+
+interface LeaseParts extends Pick<SharedOptions, 'store' | 'disk' | 'environment' | 'log'> {
+  readonly openSessions: OpenSessions
+}
+
+function createLeases(parts: LeaseParts, address: string | undefined): SessionLeases {
+  const { store, disk, environment, log, openSessions } = parts
+  return new SessionLeases({
+    store,
+    disk,
+    owner: environment.newId(),
+    address,
+    timers: environment.timers,
+    log,
+    onHandover: (session) => openSessions.handOver(session),
+  })
+}
+
+async function recoverAll(
+  recovery: Pick<ReturnType<typeof createRecovery>, 'recover'>,
+  alarm: Alarm,
+  given: RecoverOptions | undefined,
+): Promise<Recovery> {
+  const recovered = await recovery.recover(given)
+  alarm.start({ isShared: given?.everyMs !== undefined })
+  return recovered
 }
 
 function createDirectory(init: { readonly store: LimitedStore; readonly log: Logger }, open: OpenSessions): Directory {

@@ -34,6 +34,7 @@ import {
   SessionStream,
   within,
 } from '@baton/runtime'
+import type { Alarm } from './alarm.ts'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -69,6 +70,8 @@ export interface LocalSessionOptions {
   readonly observer: SessionObserver | undefined
   /** Notified when the session's entry in a list would change. */
   readonly directory: Pick<Directory, 'isWatched' | 'noteChange'>
+  /** Notified of each new state: a reminder may be due. */
+  readonly alarm: Pick<Alarm, 'note'>
 }
 
 /** Place of a child, and the root whose epoch allows writing it. */
@@ -347,6 +350,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (directory.isWatched && (!this.#listed || isListedOtherwise(this.#listed, state)))
       void directory.noteChange(this.session)
     this.#listed = state
+    this.#init.alarm.note(state)
     if (this.#performer?.questions?.isWaiting) this.#performer.questions.notice()
   }
 
@@ -461,6 +465,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
       const init = { timers: environment.timers, session: this, aborted, children: this.#links, actor }
       actor.start(() => (this.#performer = new Performer(init)))
       this.stream.notice()
+      this.#init.alarm.note(actor.state)
     } catch (cause) {
       this.#performer?.close()
       throw cause

@@ -63,10 +63,11 @@ async function removeOld(
       return left
     }
     const untilMs = reading.nowMs - keepMs
+    const waiting = await findWaiting(store)
     for await (const { session, records, lastMs, isOwned, holder, damage } of store.list()) {
       if (damage !== undefined) log.warn('a damaged session is kept', { session, cause: damage })
       if (damage !== undefined) continue
-      if (lastMs > untilMs || openSessions.isOpen(session) || holder) continue
+      if (lastMs > untilMs || openSessions.isOpen(session) || holder || waiting.has(session)) continue
       if (isOwned) left.add(session)
       if (isOwned && (!formerlyLeft.has(session) || isUnrecovered(session))) continue
       if (!(await openSessions.alone(session, () => removeUnused(init, session, records)))) continue
@@ -76,6 +77,14 @@ async function removeOld(
     log.warn('old sessions could not be removed', { cause: describeThrown(cause) })
   }
   return left
+}
+
+/** Sessions with a reminder. */
+async function findWaiting(store: LimitedStore): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (let page = await store.listDue(); page.length > 0; page = await store.listDue(page.at(-1)))
+    for (const { session } of page) found.add(session)
+  return found
 }
 
 async function findNewestMs(store: LimitedStore, beforeMs: number): Promise<number> {

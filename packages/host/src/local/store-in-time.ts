@@ -49,6 +49,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
     list: (options) => eachInTime(timers, limit('list'), store.list(options)),
     children,
     listRecoverable: () => eachInTime(timers, limit('listRecoverable'), store.listRecoverable()),
+    listDue: limited('listDue', (...given) => store.listDue(...given)),
     restore: limited('restore', (...given) => store.restore(...given)),
     renew: limited('renew', (...given) => store.renew(...given)),
     release: limited('release', (...given) => store.release(...given)),

@@ -1,7 +1,7 @@
 // A store that lives as long as its process, for tests, scripts and `--store memory:`. It keeps JSON text like the
 // stores on disk, so returned values are never shared and values that JSON cannot hold are refused.
-import type { Acquired, NotTheRoot, OwnedLogStore, StoredSession, Under } from '@baton/core/internal'
-import { BatonError, checkFields, checkKinds, checkName } from '@baton/core/internal'
+import type { Acquired, DueSession, NotTheRoot, OwnedLogStore, StoredSession, Under } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, checkName, DUE_ROWS, findDueChange } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkChild, checkNames, checkOwn } from './child-checks.ts'
@@ -49,13 +49,14 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
       if (plan.bodies.length === 0) return
       leases.endRest(session)
-      logs.add(logs.make(session, under?.root), plan.bodies, records.at(-1))
+      logs.add(logs.make(session, under?.root), plan.bodies, records)
     },
     read: (session, fromPos) => readRecords(logs, pace, { session, fromPos }),
     list,
     listRecoverable: async function* () {
       for await (const one of list()) if (one.isOwned && !one.holder) yield one
     },
+    listDue: async (after) => logs.listDue(after),
     children: (root, given) => listSessions(logs, leases, { after: given?.after, root }),
     restore: async (session, records, under) => {
       checkNames(session, under)
@@ -65,7 +66,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
         if (name !== undefined && logs.hasRecords(name))
           throw new BatonError({ code: 'session_exists', message: `session ${name} already exists in the store` })
       const bodies = records.map((record) => encodeJson(session, record))
-      logs.add(logs.make(session, under?.root), bodies, records.at(-1)).isOwned = !under
+      logs.add(logs.make(session, under?.root), bodies, records).isOwned = !under
       leases.end(session, leases.leaseOf(session))
     },
     remove: async (session, owner) => {
@@ -149,7 +150,7 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
           message: `session ${session} is at epoch ${log?.epoch ?? 0}, position ${pos}, not at ${epoch}, ${afterPos}`,
         })
       const bodies = records.map((record) => encodeJson(session, record))
-      return logs.add(log, bodies, records.at(-1)).records.length - 1
+      return logs.add(log, bodies, records).records.length - 1
     },
     renew: async (owner) => leases.renew(owner),
     release: async (session, epoch, left = 'nothing') => {
@@ -196,6 +197,7 @@ interface Log {
   epoch: number
   isOwned: boolean
   lastMs: number
+  dueMs: number | null
   readonly records: string[]
   readonly blobs: Map<string, string>
   snapshot?: string
@@ -222,7 +224,7 @@ class Logs {
   }
 
   make(session: string, root?: string): Log {
-    const log = this.#logs.get(session) ?? { root, epoch: 0, isOwned: false, lastMs: 0, records: [], blobs: new Map() }
+    const log = this.#logs.get(session) ?? { root, epoch: 0, isOwned: false, lastMs: 0, dueMs: null, records: [], blobs: new Map() }
     if (root !== undefined) log.root = root
     this.#logs.set(session, log)
     return log
@@ -236,9 +238,12 @@ class Logs {
     return log
   }
 
-  /** `last` is the record of the last text. */
-  add(log: Log, bodies: readonly string[], last: SessionRecord | undefined): Log {
+  /** Adds the last of these records, as texts. */
+  add(log: Log, bodies: readonly string[], records: readonly SessionRecord[]): Log {
     for (const body of bodies) log.records.push(body)
+    const last = records.at(-1)
+    const dueMs = findDueChange(records)
+    if (dueMs !== undefined) log.dueMs = dueMs
     log.lastMs = last?.wallMs ?? last?.nowMs ?? log.lastMs
     this.#epochs = Math.max(this.#epochs, last?.epoch ?? 0)
     return log
@@ -247,6 +252,16 @@ class Logs {
   remove(root: string): void {
     this.#logs.delete(root)
     for (const [session, log] of this.#logs) if (log.root === root) this.#logs.delete(session)
+  }
+
+  listDue(after: DueSession | undefined): readonly DueSession[] {
+    const due = [...this.#logs].flatMap(([session, { dueMs, root }]) =>
+      dueMs === null || root !== undefined ? [] : [{ session, dueMs }],
+    )
+    const byTime = (one: DueSession, other: DueSession): number =>
+      one.dueMs - other.dueMs || byCodeUnit(one.session, other.session)
+    const behind = due.filter((one) => !after || byTime(after, one) < 0)
+    return behind.toSorted(byTime).slice(0, DUE_ROWS)
   }
 
   sorted(): readonly (readonly [string, Log])[] {

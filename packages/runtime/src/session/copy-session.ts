@@ -40,7 +40,8 @@ export async function copySession(
     rested = records.length
     atRest = state
   }
-  await store.restore(to, [...records.slice(0, rested), ...leaveTasks(atRest)])
+  const left = leaveTasks(atRest)
+  await store.restore(to, [...records.slice(0, rested), ...left, ...leaveReminders(left.reduce(applyRecord, atRest))])
   try {
     for (const name of await store.blobs.names(from)) {
       if (name.startsWith(DERIVED_BLOBS)) continue
@@ -81,6 +82,14 @@ function leaveTasks(state: State): readonly SessionRecord[] {
     left = applyRecord(left, record)
   }
   return records
+}
+
+/** Reminders stay in the original session: otherwise both would come. */
+function leaveReminders({ reminders, pos, nowMs, epoch }: State): readonly SessionRecord[] {
+  if (reminders.length === 0) return []
+  const input = { type: 'cancel-reminder' } as const
+  const facts = reminders.map(({ reminder }) => ({ type: 'reminder-cancelled', reminder }) as const)
+  return [{ version: FORMAT_VERSION, pos: pos + 1, nowMs, dueMs: null, epoch, input, facts }]
 }
 
 function rename(record: SessionRecord, session: string): SessionRecord {

@@ -20,13 +20,15 @@ import { insist } from './submit.ts'
 export interface HostOverOptions {
   readonly engine: Engine
   readonly newId: () => string
+  /** The wall clock. */
+  readonly wallMs: () => number
   /** Finds agents by their names. */
   readonly catalog: Pick<Catalog, 'find'>
 }
 
 const ANONYMOUS: Principal = { id: 'anonymous' }
 
-export function createHostOver({ engine, newId, catalog }: HostOverOptions): Host {
+export function createHostOver({ engine, newId, wallMs, catalog }: HostOverOptions): Host {
   let stopping: Promise<void> | undefined
   const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile checks it too
 
@@ -60,6 +62,7 @@ export function createHostOver({ engine, newId, catalog }: HostOverOptions): Hos
         engine: opened,
         principal,
         newId,
+        wallMs,
         onClose: leave,
         fork: (before) => forkSession({ engine, newId }, { opened, principal, before }),
       })

@@ -23,6 +23,9 @@ import type {
   QuestionAnswer,
   MessageId,
   Refused,
+  Reminder,
+  ReminderInput,
+  ReminderOptions,
   RewindOptions,
   Rewound,
   Schema,
@@ -61,7 +64,7 @@ import {
   isBatonError,
   viewTasks,
 } from '@baton/core/internal'
-import type { ClientReport, Input, InputType, OpenCall, UserCommand } from '@baton/core/machine'
+import type { ClientReport, Input, InputOf, InputType, OpenCall, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { createOutputReader, findSchemaRefusal } from '../work/output.ts'
@@ -75,6 +78,7 @@ import {
   readDetails,
   readMedia,
 } from './details.ts'
+import { checkEvent, findEvent } from './accepted-events.ts'
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
 import { openLeaseClient } from './session-client.ts'
 import { findTurn, rewindSession } from './find-message.ts'
@@ -83,6 +87,8 @@ import { TreeReader } from './tree-reader.ts'
 import type { PlacedInput } from './interrupt-session.ts'
 import type { EventReader } from './reader.ts'
 import { openEvents } from './reader.ts'
+import type { ReminderParts } from '../reminders/set-reminder.ts'
+import { findReminder, readAt, readEvery, viewReminders } from '../reminders/set-reminder.ts'
 import { readMessages } from './message-page.ts'
 import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 import { insist, NO_ANSWER, submit, bringsBytes } from './submit.ts'
@@ -91,6 +97,8 @@ export interface SessionHandleOptions {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly newId: () => string
+  /** The wall clock. */
+  readonly wallMs: () => number
   /** Called once, when the handle is closed. */
   readonly onClose: () => void
   /** Copies this session to a new one with the same principal; see `Session.fork`. */
@@ -247,7 +255,19 @@ class SessionHandle implements FrontSession {
 
   async notify(event: UrgentEvent): Promise<Accepted> {
     const given = demand(decodeUrgent(event))
-    return insist(await this.submit({ type: 'urgent-event', inputId: this.#init.newId(), ...given }))
+    const inputId = given.inputId ?? this.#init.newId()
+    const { world } = this.#init.engine
+    if (!world.agent.events) return insist(await this.submit({ type: 'urgent-event', ...given, inputId }))
+    const checked = await checkEvent(world, given)
+    return insist(await this.#submitInOrder({ type: 'urgent-event', ...checked, inputId }))
+  }
+
+  async takeEvent(event: Parameters<FrontSession['takeEvent']>[0]): Promise<Accepted> {
+    const { inputId } = event
+    const given = await checkEvent(this.#init.engine.world, demand(decodeUrgent(event)))
+    const pos = await findEvent(this.#init.engine, inputId)
+    if (pos !== undefined) return { type: 'accepted', pos }
+    return insist(await this.#submitInOrder({ type: 'urgent-event', ...given, inputId }))
   }
 
   async control(action: SessionAction): Promise<Accepted> {
@@ -362,6 +382,34 @@ class SessionHandle implements FrontSession {
     return insist(await this.#submit({ type: 'cancel-call', callId, principal }))
   }
 
+  at(time: Date | number | string, input: ReminderInput, options?: ReminderOptions): Promise<Reminder> {
+    return this.#remind(readAt({ time, input, options }, this.#reminderParts()))
+  }
+
+  every(rule: string | number, input: ReminderInput, options?: ReminderOptions): Promise<Reminder> {
+    return this.#remind(readEvery({ rule, input, options }, this.#reminderParts()))
+  }
+
+  async reminders(): Promise<readonly Reminder[]> {
+    return viewReminders(this.#init.engine.state())
+  }
+
+  async cancelReminder(id: string): Promise<Accepted> {
+    checkName('the id of a reminder', id)
+    return insist(await this.#submit({ type: 'cancel-reminder', reminder: id }))
+  }
+
+  async #remind(reading: Promise<InputOf<'set-reminder'>>): Promise<Reminder> {
+    const input = await reading
+    insist(await this.#submit(input))
+    return findReminder(this.#init.engine.state(), input)
+  }
+
+  #reminderParts(): ReminderParts {
+    const { newId, wallMs } = this.#init
+    return { newId, nowMs: wallMs() }
+  }
+
   openCall(callId: string): OpenCall | undefined {
     return this.#init.engine.history().openCall(callId)
   }
@@ -373,7 +421,7 @@ class SessionHandle implements FrontSession {
   async child(path: readonly string[]): ReturnType<Session['child']> {
     const given = demand(decodeChildPath(path))
     if (this.#closed) throw createClosedError()
-    const { principal, newId } = this.#init
+    const { principal, newId, wallMs } = this.#init
     const engine = await readChild(this.#init.engine, given)
     if (this.#closed) throw createClosedError()
     const reader = { leave: () => void child.close() }
@@ -381,6 +429,7 @@ class SessionHandle implements FrontSession {
       engine,
       principal,
       newId,
+      wallMs,
       onClose: () => void this.#readers.delete(reader),
       fork: () => Promise.reject(createCopyError()),
     })

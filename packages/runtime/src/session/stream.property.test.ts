@@ -379,7 +379,7 @@ function normalise(events: readonly SessionEvent[], { isLate, since }: Follower)
   for (const { cursor, ...event } of events) {
     const isFirst = cursor.pos === since || (cursor.pos === Number(since) + 1 && cursor.read === undefined)
     if (isFirst && event.type === 'session' && event.activity) continue
-    // Calls in the record that begins a turn are of former turns: readers have those that outlived them.
+    // The record that begins a turn has only calls of former turns; readers get the calls that outlived their turns.
     if (cursor.pos === since && event.type === 'call') continue
     if (LIVE_ONLY.has(event.type) || (isLate && event.type === 'limit')) continue
     if (event.type === 'text' || event.type === 'reasoning') {

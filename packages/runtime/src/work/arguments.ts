@@ -26,7 +26,7 @@ export type Validated = { readonly ok: true; readonly value: unknown } | { reado
 /** The schema that validates a text, and the subject of its error messages. */
 export interface ValidatedShape extends Pick<Tool, 'input'> {
   /** Start of the message about text that is not JSON: `the answer is`. */
-  readonly subject?: 'the arguments are' | 'the answer is' | 'the result is'
+  readonly subject?: 'the arguments are' | 'the answer is' | 'the result is' | 'the data is'
 }
 
 export interface ArgumentValidator {

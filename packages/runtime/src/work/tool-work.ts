@@ -34,6 +34,7 @@ import { readConversation } from './request.ts'
 import type { RunTool, ToolJob } from './jobs.ts'
 import { describeToolFailure, INLINE_CHARS, refuseDetails, stringifyResult, toOutcome } from './tool-result.ts'
 import { runWithRetry } from './tool-retry.ts'
+import { remindersOf, ToolSessions } from './tool-sessions.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
 /** Maximum UTF-16 units of an error's message in the host's log. */
@@ -205,8 +206,9 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, run: Tool
     },
     generate: async <Output extends Schema>(request: GenerateRequest<Output>) =>
       (await generate({ context, job, io, signal }, request, (generations += 1))) as Generated<OutputOf<Output>>, // by its own schema
+    reminders: async () => remindersOf(await sessionsOf(context, job, run).own(), io.history.untrusted().length > 0),
     openSession: async (id?: string, options?: SessionOptions) =>
-      (await (run.sessions ??= new ToolSessions(context, job, () => run.isOver)).open(id, options)) as Session<never>, // the same session, with its agent's types
+      (await sessionsOf(context, job, run).open(id, options)) as Session<never>, // the same session, with its agent's types
   }
 }
 
@@ -250,60 +252,8 @@ function copyNote(note: JsonValue): JsonValue | undefined {
   }
 }
 
-class ToolSessions {
-  readonly #context: Pick<WorkContext, 'openSession' | 'log'>
-  readonly #job: Pick<ToolJob, 'session' | 'principal' | 'callId'>
-  readonly #isOver: () => boolean
-  readonly #opened = new Set<Session>()
-
-  /** `isOver`: whether the run has ended. */
-  constructor(
-    context: Pick<WorkContext, 'openSession' | 'log'>,
-    job: Pick<ToolJob, 'session' | 'principal' | 'callId'>,
-    isOver: () => boolean,
-  ) {
-    this.#context = context
-    this.#job = job
-    this.#isOver = isOver
-  }
-
-  /** @throws BatonError `illegal_input`, `cancelled`, and as `host.session` does */
-  async open(id: string | undefined, options: SessionOptions | undefined): Promise<Session> {
-    const { session, principal } = this.#job
-    const { openSession } = this.#context
-    if (this.#isOver()) throw this.#createOverError()
-    if (!openSession)
-      throw new BatonError({ code: 'illegal_input', message: 'this kind of host opens no sessions for its tools' })
-    if (id === session)
-      throw new BatonError({
-        code: 'illegal_input',
-        message: 'a tool cannot open the session that it runs in: its turn would wait for itself',
-        hint: 'Open a session with another id, such as openSession(`helper-${idempotencyKey}`).',
-      })
-    const opened = await openSession(id, { ...options, principal: options?.principal ?? { id: principal } })
-    if (this.#isOver()) {
-      this.#close(opened)
-      throw this.#createOverError()
-    }
-    this.#opened.add(opened)
-    return opened
-  }
-
-  /** Call at the end of the run. Running turns continue. */
-  end(): void {
-    for (const opened of this.#opened) this.#close(opened)
-  }
-
-  #close(opened: Session): void {
-    opened.close().catch((cause: unknown) => {
-      const { callId } = this.#job
-      this.#context.log.warn('a session of a tool was not closed', { callId, cause: describeThrown(cause) })
-    })
-  }
-
-  #createOverError(): BatonError {
-    return new BatonError({ code: 'cancelled', message: `call ${this.#job.callId} has ended, so it opens no session` })
-  }
+function sessionsOf(context: WorkContext, job: ToolJob, run: ToolRun): ToolSessions {
+  return (run.sessions ??= new ToolSessions(context, job, () => run.isOver))
 }
 
 /** Maximum UTF-16 units of a plan as JSON. */

@@ -84,7 +84,7 @@ export interface ModelIo {
 }
 
 export interface ToolIo {
-  readonly history: Pick<History, 'messages'>
+  readonly history: Pick<History, 'messages' | 'untrusted'>
   /** Aborted before the tool begins, it keeps the tool from starting. Afterwards the tool has to check it. */
   readonly cancellation: AbortController
   /** Whether the session has left this process, so there is no need to keep a long result. */

@@ -5,6 +5,8 @@ import type { AllowedOrigins, Incoming } from './requests.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
 import type { Asker, QuotaLimits } from './chat-quotas.ts'
 import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
+import type { KnownSender, WebhookSender } from './signed-events.ts'
+import { readSenders } from './signed-events.ts'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { Identity, PeerOptions } from '../shared/peer-identity.ts'
 import { checkPeers, PeerWarnings } from '../shared/peer-identity.ts'
@@ -63,6 +65,12 @@ export interface HandlerOptions extends Partial<ServerWorld> {
    */
   readonly cancelWaiting?: boolean
   /**
+   * Programs that send signed events to `POST {base}/sessions/:id/events`, by name, in the form of Standard Webhooks. A
+   * request with a signature is checked against their secrets, and needs no `authenticate`. Default: none, so such a
+   * request is refused.
+   */
+  readonly webhooks?: Readonly<Record<string, WebhookSender>>
+  /**
    * How servers over the same store reach each other; all need the same `basePath`. A request is passed on to the
    * server that holds its session. Without it, such a request gets 503.
    */
@@ -83,6 +91,7 @@ export interface HandlerParts {
   /** Requests of chats whose inputs are not accepted yet. */
   readonly begun: BegunRequests
   readonly peers: Peers | undefined
+  readonly senders: readonly KnownSender[]
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
@@ -94,13 +103,32 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
 }
 
 export const HANDLER_OPTIONS = {
-  names: ['basePath', 'authenticate', 'origins', 'isDraining', 'hosts', 'allow', 'limits', 'cancelWaiting', 'peers'],
+  names: [
+    'basePath',
+    'authenticate',
+    'origins',
+    'isDraining',
+    'hosts',
+    'allow',
+    'limits',
+    'cancelWaiting',
+    'webhooks',
+    'peers',
+  ],
   limits: DEFAULT_HTTP_LIMITS,
 }
 
 /** @throws BatonError `invalid_option` */
 export function createParts(host: HostWithSessions, options: HandlerOptions): HandlerParts {
-  const { basePath = '/api', allow = {}, limits = {}, isDraining, cancelWaiting = false, peers } = options
+  const {
+    basePath = '/api',
+    allow = {},
+    limits = {},
+    isDraining,
+    cancelWaiting = false,
+    webhooks = {},
+    peers,
+  } = options
   for (const [name, value] of Object.entries(limits))
     if (!Number.isSafeInteger(value) || value < 1)
       throw new BatonError({
@@ -112,7 +140,8 @@ export function createParts(host: HostWithSessions, options: HandlerOptions): Ha
   const world = { ...createServerWorld(), ...options }
   const all = { ...DEFAULT_HTTP_LIMITS, ...limits }
   const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
-  const more = { repeated, quotas, begun: new BegunRequests(), peers: peers && createPeers(peers, world) }
+  const senders = readSenders(webhooks)
+  const more = { repeated, quotas, senders, begun: new BegunRequests(), peers: peers && createPeers(peers, world) }
   return { host, world, basePath, allow, cancelWaiting, isDraining, limits: all, ...more }
 }
 

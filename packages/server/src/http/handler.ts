@@ -20,14 +20,14 @@ import { checkOptions, demandHost } from '../shared/check-options.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
-import { createInvalid } from './ui-messages.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import { answerError, answerJson, answerMethod, answerRefusal, asPlainText } from './http-errors.ts'
-import { checkPage, createIncoming, describeCors, readJsonBody, readObjectBody } from './requests.ts'
+import { checkPage, createIncoming, decodePath, describeCors, readJsonBody, readObjectBody } from './requests.ts'
 import type { Asker } from './chat-quotas.ts'
 import type { PassedRequest } from './pass-on.ts'
 import { passOn } from './pass-on.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
+import { admitSigned, findSignedSession } from './signed-events.ts'
 
 /** Facts that the request itself does not contain. */
 export interface RequestSource {
@@ -90,10 +90,16 @@ async function answerClient(
     const path = findPath(parts, request)
     if (path === undefined) return answerNothing(parts)
     parts.quotas.takeRequest({ principal: undefined, address })
-    const found = await identify(parts, request, authenticate)
+    const signed = findSignedSession(request, path)
+    const takeBytes = (bytes: number): void => parts.quotas.takeBytes({ principal: undefined, address }, bytes)
+    const found =
+      signed === undefined
+        ? await identify(parts, request, authenticate)
+        : await admitSigned({ ...parts, takeBytes }, request, signed)
     if (found instanceof Response) return await asAsked(parts, request, found)
     parts.quotas.takeRequest({ principal: found.principal.id, address: undefined })
-    return await answer(parts, request, { ...found, address, isFromPeer: false }, path)
+    const asked = 'request' in found ? found.request : request
+    return await answer(parts, asked, { ...found, address, isFromPeer: false }, path)
   } catch (cause) {
     return await asAsked(parts, request, answerError(cause, parts.world.log))
   }
@@ -156,7 +162,7 @@ async function answerElsewhere(parts: HandlerParts, call: Call, cause: unknown):
 
 /** Headers that the peer needs; the client's identity is added separately. */
 function pickHeaders(headers: Headers): Record<string, string> {
-  const names = ['content-type', 'last-event-id']
+  const names = ['content-type', 'last-event-id', 'idempotency-key']
   return Object.fromEntries(names.flatMap((name) => [[name, headers.get(name)]].filter(([, value]) => value !== null)))
 }
 
@@ -165,14 +171,6 @@ const NO_SESSION_HINT = 'Use an id from GET /api/sessions. The first message of 
 function answerNothing({ basePath }: HandlerParts): Response {
   const hint = `Chats use POST ${basePath}/chat; sessions are listed by GET ${basePath}/sessions. See docs/chat.md for all addresses.`
   return answerRefusal(404, 'invalid_event', 'there is nothing at this address', hint)
-}
-
-function decodePath(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    throw createInvalid('the address has invalid percent-encoding')
-  }
 }
 
 async function route(parts: HandlerParts, call: Call, path: readonly string[]): Promise<Response> {

@@ -106,7 +106,7 @@ export class RepeatedRequests {
 }
 
 /** Reads a quoted string of RFC 8941, or the same text without quotes. */
-function readKey(header: string): string {
+export function readKey(header: string): string {
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header
   if (key.length > 0 && key.length <= KEY_CHARS_MAX && /^[\x21-\x7e]+$/.test(key)) return key
   throw createInvalid(`Idempotency-Key must be 1 to ${KEY_CHARS_MAX} visible characters, such as a UUID in quotes`)

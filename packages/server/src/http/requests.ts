@@ -65,6 +65,15 @@ export async function readObjectBody(incoming: Incoming): Promise<JsonObject> {
   return body
 }
 
+/** Decodes a part of an address. @throws BatonError `invalid_event` */
+export function decodePath(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw createInvalid('the address has invalid percent-encoding')
+  }
+}
+
 /** @throws BatonError `invalid_event` */
 export function readNumber(url: URL, name: string): number | undefined {
   const text = url.searchParams.get(name)

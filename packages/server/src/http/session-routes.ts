@@ -1,6 +1,6 @@
 // Sessions over HTTP: lists, messages, events, titles, copies and removal. A principal only sees its own.
-import type { EventsOptions, EventStream, JsonObject, Session } from '@baton/core/internal'
-import { parseJson } from '@baton/core/internal'
+import type { EventsOptions, EventStream, FrontSession, JsonObject, Session } from '@baton/core/internal'
+import { frontOf, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'
@@ -9,6 +9,7 @@ import { readPages } from '../shared/message-pages.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { HandlerParts, Call } from './handler-parts.ts'
 import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
+import { readKey } from './repeated-requests.ts'
 import { readFlag, readNumber, readObjectBody } from './requests.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
@@ -53,7 +54,7 @@ interface Routing {
 const ROUTES: ReadonlyMap<string, Readonly<Record<string, (routing: Routing) => Promise<Response>>>> = new Map([
   ['', { GET: async ({ session }: Routing) => answerJson(200, asJson(await session.info())), PATCH: changeSession }],
   ['messages', { GET: showMessages }],
-  ['events', { GET: showEvents }],
+  ['events', { GET: showEvents, POST: takeEvent }],
   ['media', { GET: showMedia }],
   ['export', { GET: exportSession }],
   ['fork', { POST: forkSession }],
@@ -153,6 +154,26 @@ async function showEvents({ parts, call, session, root }: Routing): Promise<Resp
     },
   })
 }
+
+/** Its key is the id of the input, so that a repeat is the same input in every process. */
+async function takeEvent({ parts, call, session }: Routing): Promise<Response> {
+  const { type, data, message, delivery, timestamp: _sent, ...unknown } = await readObjectBody(call)
+  const [field] = Object.keys(unknown)
+  if (field !== undefined)
+    throw createInvalid(
+      `an event has no field "${field.slice(0, 80)}"; it has type, data, message, delivery and timestamp`,
+    )
+  if (data !== undefined && !isJsonObject(data)) throw createInvalid('data must be a JSON object')
+  const key = call.request.headers.get('idempotency-key')
+  const id = key === null ? parts.world.newId() : readKey(key)
+  const event = { name: type, detail: data, message, delivery, inputId: id }
+  const given = Object.fromEntries(Object.entries(event).filter(([, value]) => value !== undefined))
+  const { pos } = await frontOf(session).takeEvent(given as unknown as TakenEvent)
+  return answerJson(202, { id, pos })
+}
+
+/** The session decodes it. */
+type TakenEvent = Parameters<FrontSession['takeEvent']>[0]
 
 /** @throws BatonError `invalid_event` */
 function readFrom(text: string): NonNullable<EventsOptions['from']> {

@@ -125,6 +125,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'DELETE ': { ask: () => ['DELETE', '/api/sessions/s'], ok: [200], ends: ['all'], again: 404 },
   'GET messages': { ask: () => ['GET', '/api/sessions/s/messages'], ok: [200] },
   'GET events': { ask: () => ['GET', '/api/sessions/s/events'], ok: [200] },
+  'POST events': { ask: () => ['POST', '/api/sessions/s/events', { type: 'unknown' }], ok: [400] },
   'GET media': { ask: () => ['GET', '/api/sessions/s/media/none'], ok: [404] },
   'GET export': { ask: () => ['GET', '/api/sessions/s/export'], ok: [200] },
   'POST fork': { ask: () => ['POST', '/api/sessions/s/fork', { before: 't1' }], ok: [201] },

@@ -78,6 +78,7 @@ const KINDS = {
   allow: 'an object',
   limits: 'an object',
   peers: 'an object',
+  webhooks: 'an object',
 } as const
 
 const ALLOWED = new Set(['models', 'temperature', 'maxOutputTokens'])

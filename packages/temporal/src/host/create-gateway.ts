@@ -43,5 +43,5 @@ export function createGateway(options: GatewayOptions, place: GatewayPlace): Gat
   const catalog = createCatalog({ ...choice, ...models, ...world, runsChildren: true })
   const calls = new ServiceCalls(client)
   const engine = new TemporalEngine({ client, calls, taskQueue, catalog, store, bus, log, tuning, leaseMs })
-  return { host: createHostOver({ engine, newId, catalog }), engine, calls }
+  return { host: createHostOver({ engine, newId, wallMs: () => SYSTEM_TIME.clock.nowMs(), catalog }), engine, calls }
 }

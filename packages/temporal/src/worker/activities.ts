@@ -332,6 +332,7 @@ async function readGoalResult(places: Places, { identity, pos = -1 }: ResultJob)
     engine: place.view.replica,
     principal: { id: principal },
     newId,
+    wallMs: () => 0,
     onClose: () => {},
     fork,
   })

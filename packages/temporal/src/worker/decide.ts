@@ -15,7 +15,7 @@ import {
   readGiven,
 } from '@baton/core/machine'
 import type { SessionWorld } from '@baton/runtime'
-import { isWorkEffect, performTool } from '@baton/runtime'
+import { describeDue, isWorkEffect, performTool } from '@baton/runtime'
 import type {
   ChildIdentity,
   Decided,
@@ -24,6 +24,7 @@ import type {
   Identity,
   Opened,
   OpenJob,
+  ReminderPassed,
   SearchField,
   WorkPlan,
 } from '../contract.ts'
@@ -118,7 +119,8 @@ export async function decideInputs(init: DecisionOptions, job: DecideJob): Promi
   const world = await init.places.findWorld(job.identity)
   const inputs: Input[] = []
   for (const input of job.inputs)
-    inputs.push(input.type === 'foreign-finished' ? await readForeign(world, state, input) : input)
+    if (input.type === 'foreign-finished') inputs.push(await readForeign(world, state, input))
+    else inputs.push(input.type === 'reminder-passed' ? await readPassed(state, input, nowMs) : input)
   const batch = decideBatch({ spec: world.spec, state, nowMs, wallMs: init.clock.nowMs() }, inputs)
   const known = new Set(underWay)
   const owed = outstanding(batch.state).filter(isWorkEffect)
@@ -205,6 +207,16 @@ async function findArguments({ store }: DecisionOptions, { job, callId, records 
   return history.openCall(callId)?.arguments ?? '{}'
 }
 
+/** Calendars and time zones are not the workflow's. A reminder that was replaced meanwhile has no effect. */
+async function readPassed(
+  { reminders }: State,
+  { reminder, dueMs }: ReminderPassed,
+  nowMs: number,
+): Promise<HostReport> {
+  const passed = reminders.find((one) => one.reminder === reminder && one.dueMs === dueMs)
+  return passed ? await describeDue(passed, nowMs) : { type: 'reminder-due', reminder, dueMs, told: { due: '' } }
+}
+
 /**
  * Turns the outcome into a report like that of an agent's tool: checked by its schema, limited, with long texts stored
  * separately.
@@ -230,7 +242,7 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
     models: [],
   }
   const io = {
-    history: { messages: () => [] }, // its tool has run elsewhere
+    history: { messages: () => [], untrusted: () => [] }, // its tool has run elsewhere
     cancellation: new AbortController(),
     isClosed: () => false,
     live: () => {},

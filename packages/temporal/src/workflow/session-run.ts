@@ -14,10 +14,11 @@ import {
   upsertMemo,
   upsertSearchAttributes,
 } from '@temporalio/workflow'
-import type { HostReport, SessionRecord, State, AwaitedEffect, InputOf } from '@baton/core/machine'
+import type { HostReport, SessionRecord, State, AwaitedEffect } from '@baton/core/machine'
 import {
   applyRecord,
   effectKey,
+  findDue,
   followRecord,
   initialState,
   losesByRestart,
@@ -247,7 +248,7 @@ export class SessionRun {
       await condition(() => this.#hasWork() || this.#publishing.conflict !== undefined || this.#canLeave)
       if (this.#publishing.conflict) throw this.#publishing.conflict
       const hasFired = this.#deadlines.isDue
-      const due = this.#deadlines.takeDue(this.#state, this.#nowMs())
+      const due: readonly WorkflowInput[] = this.#deadlines.takeDue(this.#state, this.#nowMs())
       if (due.length > 0) this.#inbox.push({ inputs: due })
       if (this.#isCancelled && !this.#isStopping) this.#stop()
       const mail = this.#inbox.filter((one) => this.#isForHere(one))
@@ -334,7 +335,7 @@ export class SessionRun {
   #idleAtMs(): number {
     const { turn, queue, children, tasks, nowMs } = this.#state
     const isQuiet = turn === null && queue.length === 0 && children.length === 0 && tasks.length === 0
-    const rests = this.#work.isEmpty && isQuiet
+    const rests = this.#work.isEmpty && isQuiet && findDue(this.#state) === null
     return rests ? nowMs + this.#idleMs : Infinity
   }
 
@@ -529,7 +530,8 @@ class Deadlines {
 
   /** `idleAtMs`: when a session at rest has rested for long enough; Infinity if it is not at rest. */
   set(state: State, nowMs: number, idleAtMs: number): void {
-    const atMs = Math.min(idleAtMs, ...listTimers(state).map((timer) => timer.atMs))
+    // The clock of the service is its wall clock.
+    const atMs = Math.min(idleAtMs, findDue(state) ?? Infinity, ...listTimers(state).map((timer) => timer.atMs))
     if (!Number.isFinite(atMs) || this.#runningMs.some((running) => running <= atMs)) return
     this.#runningMs = [...this.#runningMs, atMs]
     sleep(Math.max(1, atMs - nowMs)).then(
@@ -542,11 +544,15 @@ class Deadlines {
     )
   }
 
-  takeDue(state: State, nowMs: number): readonly InputOf<'timer-fired'>[] {
+  takeDue(state: State, nowMs: number): readonly WorkflowInput[] {
     if (!this.isDue) return []
     this.isDue = false
     const due = listTimers(state).filter(({ atMs }) => atMs <= nowMs)
-    return due.map(({ timer, generation }) => ({ type: 'timer-fired', timer, generation }))
+    const passed = findDue(state) === null ? [] : state.reminders.filter(({ dueMs }) => dueMs <= nowMs)
+    return [
+      ...due.map(({ timer, generation }) => ({ type: 'timer-fired', timer, generation }) as const),
+      ...passed.map(({ reminder, dueMs }) => ({ type: 'reminder-passed', reminder, dueMs }) as const),
+    ]
   }
 }
 

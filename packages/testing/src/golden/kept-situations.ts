@@ -18,6 +18,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'steered-input': 'an input that steers reaches the model with the results of the running step',
   overheard: 'what is overheard is kept together and shown with the next silence, in one turn',
   'urgent-event': 'an urgent event steers the running turn, and one without a turn begins one',
+  reminders: 'a reminder of a rule comes at each of its times, until it is cancelled',
   'cited-sources': 'an answer has what its steps cite, each once, and has it after a restart, too',
   'parallel-calls': 'calls run at once, eight at most, and their results go back in the order of the calls',
   'call-deadline': 'a tool that hangs settles at its deadline, and the turn ends',

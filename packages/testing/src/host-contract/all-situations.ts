@@ -18,6 +18,7 @@ import { MODEL_SITUATIONS } from './models-situations.ts'
 import { OUTPUT_SITUATIONS } from './output-situations.ts'
 import { TURN_OUTPUT_SITUATIONS } from './turn-output-situations.ts'
 import { QUESTION_SITUATIONS } from './questions-situations.ts'
+import { REMINDER_SITUATIONS } from './reminders-situations.ts'
 import { REWIND_SITUATIONS } from './rewind-situations.ts'
 import { LARGE_RESULT_SITUATIONS, RESULT_SITUATIONS } from './results-situations.ts'
 import { SESSION_SITUATIONS } from './sessions-situations.ts'
@@ -60,5 +61,6 @@ export const SITUATIONS = {
   ...TASK_SITUATIONS,
   ...BACKGROUND_AGENT_SITUATIONS,
   ...TIME_SITUATIONS,
+  ...REMINDER_SITUATIONS,
   ...PAIR_SITUATIONS,
 }

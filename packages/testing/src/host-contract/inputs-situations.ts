@@ -48,6 +48,27 @@ export const INPUT_SITUATIONS: Situations = {
     await world.time.until(session.send('and?').answer)
     expect(textsTold(world.model, 'user').at(-1)).toMatch(/paid[^]*and\?/)
   },
+  'an event of a kind that the agent declares is one input, and any other is refused before it is stored': async ({
+    createWorld,
+  }) => {
+    const data = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] } as const
+    const world = await createWorld({ steps: () => ({ text: 'noted' }), events: { 'order.paid': { data } } })
+    const session = await world.open()
+    const paid = { name: 'order.paid', detail: { order: 'A-1' }, inputId: 'shop:1' }
+    const first = await world.time.until(session.takeEvent(paid))
+    expect(await world.time.until(session.turn('shop:1').answer)).toMatchObject({ text: 'noted' })
+    expect(await world.time.until(session.takeEvent(paid))).toMatchObject({ pos: first.pos })
+    const wrong = [
+      { name: 'order.paid', detail: { order: 7 }, inputId: 'shop:2' },
+      { name: 'order.lost', detail: {}, inputId: 'shop:3' },
+    ]
+    for (const event of wrong)
+      for (const say of [session.takeEvent, session.notify])
+        await expect(world.time.until(say(event))).rejects.toMatchObject({ code: 'invalid_event' })
+    const accepted = await world.facts('input-accepted')
+    expect(accepted.map(({ inputId }) => inputId)).toEqual(['shop:1'])
+    expect(textsTold(world.model, 'user').join('\n')).toContain('[Event] order.paid')
+  },
   'what a program hears, what it notifies of, and how it controls the session': async ({ createWorld }) => {
     const world = await createWorld({ steps: () => ({ text: 'noted' }) })
     const session = await world.open()

@@ -1,5 +1,5 @@
 // Local hosts in the contract, over any store.
-import type { Agent, BlobStore, Store } from '@baton/core/internal'
+import type { Agent, BlobStore, DueSession, Store } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { createHost, createMemoryStore, openSqliteStore } from '@baton/host'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -65,7 +65,8 @@ function createLocalWorld(place: Place, init: ContractWorldOptions): ContractWor
   const { environment, log } = parts
   const blobs: BlobStore = { ...store.blobs, ...init.blobs }
   const agent: Agent = parts.agent
-  const host = createHost({ environment, log, agent, store: { ...store, blobs }, ...init.catalog })
+  const listDue = (after?: DueSession): Promise<readonly DueSession[]> => listOwn(store, session, after)
+  const host = createHost({ environment, log, agent, store: { ...store, blobs, listDue }, ...init.catalog })
   const records = async (name = session): Promise<readonly SessionRecord[]> => {
     const all: SessionRecord[] = []
     for await (const record of store.read(name, 0)) all.push(record)
@@ -76,4 +77,14 @@ function createLocalWorld(place: Place, init: ContractWorldOptions): ContractWor
     return createLocalWorld(place, next)
   }
   return { ...assembleWorld(parts, { host, session, records }), restart }
+}
+
+/** A world's host leaves the sessions of other worlds alone. */
+async function listOwn(store: Store, session: string, after?: DueSession): Promise<readonly DueSession[]> {
+  if (after) return []
+  for (let page = await store.listDue(); page.length > 0; page = await store.listDue(page.at(-1))) {
+    const own = page.filter((due) => due.session === session)
+    if (own.length > 0) return own
+  }
+  return []
 }

@@ -1,6 +1,7 @@
 // Situations of the contract that a test cannot play over a real Temporal service, each with its reason; all others are
 // played. `BATON_CONTRACT=all` tries these too.
 import { PAIR_SITUATIONS } from './pair-situations.ts'
+import { REMINDER_SITUATIONS } from './reminders-situations.ts'
 
 const STEPS = [
   'set back by five seconds',
@@ -15,6 +16,7 @@ const STEPS = [
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'it names moments of the session’s time, which is the service’s and not the test’s': [
     'what waits is shown with its tool, input, title, places and expiry, and nothing else',
+    ...Object.keys(REMINDER_SITUATIONS),
     'a tool asks its user in mid-call, and its clock and the turn’s stand still meanwhile',
     'a tool that is tried again after its model was busy waits as long as that model asked for',
     ...STEPS.map(

@@ -161,14 +161,16 @@ export const TOOL_SITUATIONS: Situations = {
   },
   'a tool gets its context: who, where, which call, services, and a signal of its own': async ({ createWorld }) => {
     const contexts: unknown[] = []
-    const look = act((_, { signal, log, progress, plan, ask, messages, generate, openSession, ...plain }) => {
-      contexts.push({
-        ...plain,
-        aborted: signal.aborted,
-        log: typeof log.info,
-        acts: [progress, plan, ask, messages, generate, openSession].length,
-      })
-    })
+    const look = act(
+      (_, { signal, log, progress, plan, ask, messages, generate, openSession, reminders, ...plain }) => {
+        contexts.push({
+          ...plain,
+          aborted: signal.aborted,
+          log: typeof log.info,
+          acts: [progress, plan, ask, messages, generate, openSession, reminders].length,
+        })
+      },
+    )
     const services = { github: 'token of ann' }
     const world = await createWorld({
       tools: [look],
@@ -190,7 +192,7 @@ export const TOOL_SITUATIONS: Situations = {
         aborted: false,
         services,
         log: 'function',
-        acts: 6,
+        acts: 7,
       },
     ])
   },

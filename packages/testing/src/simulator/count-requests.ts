@@ -30,6 +30,7 @@ export function countRequests(store: Store, count: (change: number) => void): St
     append: counted(store.append),
     release: counted(store.release),
     renew: counted(store.renew),
+    listDue: counted(store.listDue),
     ...(rest && resume && { rest: counted(rest), resume: counted(resume) }),
     read: iterated(store.read),
     list: iterated(store.list),

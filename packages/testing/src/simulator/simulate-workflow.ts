@@ -83,7 +83,12 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
     process,
     crash: () => void (dies = 1 + random.below(4)),
     stops: false,
-    host: createHostOver({ engine, newId: environment.newId, catalog: { find: () => agent } }),
+    host: createHostOver({
+      engine,
+      newId: environment.newId,
+      wallMs: () => environment.clock.nowMs(),
+      catalog: { find: () => agent },
+    }),
   }
   tell(world, 'a workflow begins')
   world.session = await world.host?.session(SESSION, { principal: { id: 'ann' } })

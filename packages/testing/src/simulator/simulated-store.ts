@@ -40,6 +40,7 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
     init.onFault('store-failure')
     return new BatonError({ code: 'store_failed', message: 'the simulated disk failed' })
   }
+  const plain = { list: disk.list, children: disk.children, listDue: disk.listDue, restore: disk.restore }
   return {
     leaseMs: disk.leaseMs,
     acquire: (...given) => around(nameAct('store.acquire', given[0]), () => disk.acquire(...given)),
@@ -65,13 +66,11 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
     resume: (resting) => around('store.resume', async () => (await disk.resume?.(resting)) ?? false),
     requestHandover: (session, owner) => disk.requestHandover(session, owner),
     put: (...given) => disk.put(...given),
-    list: (options) => disk.list(options),
-    children: (...given) => disk.children(...given),
+    ...plain,
     listRecoverable: async function* () {
       await process.point('store.listRecoverable')
       yield* disk.listRecoverable()
     },
-    restore: (...given) => disk.restore(...given),
     remove: (session, owner) => disk.remove(session, owner),
     snapshots: {
       put: (session, snapshot) =>

@@ -67,6 +67,7 @@ export function createStoreLink(time: VirtualTime, random: Random): StoreLink {
       children: (...given) => overEach(() => store.children(...given)),
       list: (...given) => overEach(() => store.list(...given)),
       listRecoverable: () => overEach(() => store.listRecoverable()),
+      listDue: (...given) => over(() => store.listDue(...given)),
       snapshots: {
         put: (...given) => over(() => store.snapshots.put(...given)),
         latest: (...given) => over(() => store.snapshots.latest(...given)),

@@ -196,6 +196,10 @@ class WorkflowRun implements WorkflowService {
     return this.#clock.nowMs()
   }
 
+  wallMs(): number {
+    return this.#init.environment.clock.nowMs()
+  }
+
   /** A local activity, on any worker: plain data in, plain data out. */
   async decide(state: State, inputs: readonly Input[]): Promise<Decided> {
     await Promise.resolve()

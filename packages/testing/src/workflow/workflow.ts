@@ -3,12 +3,15 @@
 // system timers or host.
 import type { Accepted, Refused } from '@baton/core/internal'
 import type { AwaitedEffect, Input, SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, effectKey, followRecord, initialState, outstanding } from '@baton/core/machine'
+import { applyRecord, effectKey, findDue, followRecord, initialState, outstanding } from '@baton/core/machine'
+import { listDue } from '@baton/runtime'
 
 /** Requests of a workflow to the service that runs it. */
 export interface WorkflowService {
   /** The workflow's own time, which is the same when the history is replayed. */
   nowMs(): number
+  /** The wall clock, for reminders. */
+  wallMs(): number
   /** A local activity: policy runs outside, its facts are recorded. */
   decide(state: State, inputs: readonly Input[]): Promise<Decided>
   /** Starts work whose report arrives as a message. */
@@ -29,6 +32,9 @@ interface Update {
   readonly resolve: (answers: readonly (Accepted | Refused)[]) => void
   readonly reject: (cause: unknown) => void
 }
+
+/** Maximum milliseconds between two looks at the wall clock. */
+const LOOK_MS = 30_000
 
 export class SessionWorkflow {
   readonly #service: WorkflowService
@@ -77,9 +83,17 @@ export class SessionWorkflow {
   /** Fires every deadline that has passed. */
   wake(): void {
     const due = this.#deadlines().filter(({ atMs }) => atMs <= this.#service.nowMs())
-    const fired = due.map(({ timer, generation }) => ({ type: 'timer-fired', timer, generation }) as const)
-    if (fired.length > 0) this.update(fired).catch(() => {})
-    else this.#setTimer()
+    const timers = due.map(({ timer, generation }) => ({ type: 'timer-fired', timer, generation }) as const)
+    const dueMs = findDue(this.#state)
+    const isDue = dueMs !== null && dueMs <= this.#service.wallMs()
+    if (isDue) this.#remind().catch(() => {})
+    if (timers.length > 0) this.update(timers).catch(() => {})
+    else if (!isDue) this.#setTimer()
+  }
+
+  async #remind(): Promise<void> {
+    const due = await listDue(this.#state, this.#service.wallMs())
+    if (!this.#isDead) await this.update(due)
   }
 
   async #run(): Promise<void> {
@@ -125,6 +139,10 @@ export class SessionWorkflow {
 
   #setTimer(): void {
     const times = this.#deadlines().map(({ atMs }) => atMs)
+    const dueMs = findDue(this.#state)
+    const { nowMs, wallMs } = { nowMs: this.#service.nowMs(), wallMs: this.#service.wallMs() }
+    // The wall clock may be set meanwhile.
+    if (dueMs !== null) times.push(nowMs + Math.min(Math.max(0, dueMs - wallMs), LOOK_MS))
     this.#service.setTimer(times.length === 0 ? undefined : Math.min(...times))
   }
 

@@ -1,6 +1,6 @@
 // Group commit: appends that arrive while a statement is running wait, and share the next one. An append whose answer
 // was lost is looked up before it is sent again.
-import { BatonError } from '@baton/core'
+import { BatonError, findDueChange } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { encodeJson } from '../memory-store.ts'
 import type { PostgresConnections } from './connections.ts'
@@ -16,6 +16,7 @@ interface Append {
   readonly afterPos: number
   readonly rows: readonly RecordRow[]
   readonly chars: number
+  readonly dueMs: number | null | undefined
   readonly resolve: (pos: number) => void
   readonly reject: (cause: unknown) => void
 }
@@ -37,7 +38,7 @@ export class AppendQueue {
     const rows = buildRows(given.session, records)
     const chars = rows.reduce((sum, { body }) => sum + body.length, 0)
     const { promise, resolve, reject } = Promise.withResolvers<number>()
-    this.#waiting.push({ ...given, rows, chars, resolve, reject })
+    this.#waiting.push({ ...given, rows, chars, dueMs: findDueChange(records), resolve, reject })
     this.#flushing ??= this.#flush()
     return await promise
   }
@@ -82,7 +83,7 @@ export class AppendQueue {
       taken = await this.#connections.retry(async (query, attempt) => {
         mayBeStored ||= attempt > 0
         return new Set(
-          (await query<{ ord: string }>(writeStatement(schema), writeValues(batch))).map(({ ord }) => Number(ord)),
+          (await query<{ ord: string }>(writeStatement(schema, batch), writeValues(batch))).map(({ ord }) => Number(ord)),
         )
       })
     } catch (cause) {
@@ -138,7 +139,7 @@ function findEnd({ afterPos, rows }: Append): number {
 }
 
 /** All appends in one statement, which is one transaction; each is stored or skipped independently. */
-function writeStatement(schema: string): string {
+function writeStatement(schema: string, batch: readonly Append[]): string {
   return `WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY
       AS wanted(id, epoch, after_pos, count, last_ms, ord)
@@ -154,8 +155,23 @@ function writeStatement(schema: string): string {
     FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[])
       AS r(ord, pos, ms, input, facts, body)
     JOIN taken t ON t.ord = r.ord
-  )
+  )${changesDue(batch) ? dueStatements(schema) : ''}
   SELECT ord FROM taken`
+}
+
+function changesDue(batch: readonly Append[]): boolean {
+  return batch.some(({ dueMs }) => dueMs !== undefined)
+}
+
+function dueStatements(schema: string): string {
+  return `, changed AS (
+    SELECT t.key, d.at_ms FROM unnest($12::bigint[], $13::bigint[]) AS d(ord, at_ms) JOIN taken t ON t.ord = d.ord
+  ), due_set AS (
+    INSERT INTO ${schema}.due (session, at_ms) SELECT key, at_ms FROM changed WHERE at_ms IS NOT NULL
+    ON CONFLICT (session) DO UPDATE SET at_ms = excluded.at_ms
+  ), due_gone AS (
+    DELETE FROM ${schema}.due WHERE session IN (SELECT key FROM changed WHERE at_ms IS NULL)
+  )`
 }
 
 function writeValues(batch: readonly Append[]): readonly unknown[] {
@@ -174,7 +190,14 @@ function writeValues(batch: readonly Append[]): readonly unknown[] {
     rows.map(({ input }) => input),
     rows.map(({ facts }) => facts),
     rows.map(({ body }) => body),
+    ...(changesDue(batch) ? listChanges(batch) : []),
   ]
+}
+
+/** Numbers of the appends that change it, and the times. */
+function listChanges(batch: readonly Append[]): readonly [readonly number[], readonly (number | null)[]] {
+  const changed = batch.flatMap(({ dueMs }, index) => (dueMs === undefined ? [] : [{ ord: index + 1, dueMs }]))
+  return [changed.map(({ ord }) => ord), changed.map(({ dueMs }) => dueMs)]
 }
 
 /** A record as a table row. `input` and `facts` hold its types, for people who query the table. */

@@ -155,6 +155,14 @@ const MIGRATIONS: readonly string[] = [
     RETURN QUERY SELECT s.root, s.pos, s.epoch, (SELECT l.until_ms FROM %s.leases l WHERE l.session = r.key);
   END $$;
   `,
+  `
+  -- When a host has to look at a session by itself, by the wall clock.
+  CREATE TABLE %s.due (
+    session bigint PRIMARY KEY REFERENCES %s.sessions ON DELETE CASCADE,
+    at_ms bigint NOT NULL
+  );
+  CREATE INDEX due_at ON %s.due (at_ms);
+  `,
 ]
 
 export const STORE_VERSION = MIGRATIONS.length

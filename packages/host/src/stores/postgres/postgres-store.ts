@@ -1,6 +1,6 @@
 // A store in PostgreSQL: durable, and shared by several processes at once. Leases are measured by the database's clock.
 import type { ChildOf, OwnedLogStore, Store, StoredSession, StoreHealth } from '@baton/core/internal'
-import { BatonError, checkFields, checkKinds, importPeer } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, DUE_ROWS, findDueChange, importPeer } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import type { KnownRow } from '../child-checks.ts'
@@ -95,7 +95,7 @@ async function findHealth({ query, schema }: PostgresConnections, readOnly: bool
   }
 }
 
-type Logs = Pick<OwnedLogStore, 'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'restore' | 'remove'>
+type Logs = Pick<OwnedLogStore, 'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'listDue' | 'restore' | 'remove'>
 
 function openLogs(connections: PostgresConnections): Logs {
   const { schema } = connections
@@ -124,6 +124,14 @@ function openLogs(connections: PostgresConnections): Logs {
     },
     list: ({ after } = {}) => listSessions(connections, { where: 's.pos >= 0', after }),
     children: (root, { after } = {}) => listSessions(connections, { where: 'true', after, root }),
+    listDue: async (after) => {
+      const rows = await connections.query<{ id: string; at_ms: string }>(
+        `SELECT s.id, d.at_ms FROM ${schema}.due d JOIN ${schema}.sessions s ON s.key = d.session
+         WHERE s.root IS NULL AND (d.at_ms, s.id) > ($1, $2) ORDER BY d.at_ms, s.id LIMIT ${DUE_ROWS}`,
+        [after?.dueMs ?? Number.MIN_SAFE_INTEGER, after?.session ?? ''],
+      )
+      return rows.map((row) => ({ session: row.id, dueMs: Number(row.at_ms) }))
+    },
     listRecoverable: () =>
       listSessions(connections, {
         where: `s.pos >= 0 AND s.is_owned AND coalesce(l.until_ms <= ${schema}.now_ms(), true)`,
@@ -260,7 +268,7 @@ async function restoreRecords(query: Query, init: PutOptions): Promise<void> {
   if (existing !== undefined)
     throw new BatonError({ code: 'session_exists', message: `session ${existing} already exists in the store` })
   const epoch = records.at(-1)?.epoch ?? 0
-  await insertRecords(query, { schema, key: row.key, pos: -1, rows, epoch })
+  await insertRecords(query, { schema, key: row.key, pos: -1, rows, epoch, dueMs: findDueChange(records) })
   await query(`UPDATE ${schema}.sessions SET epoch = $2, is_owned = $3 WHERE key = $1`, [row.key, epoch, !under])
   await query(`DELETE FROM ${schema}.leases WHERE session = $1`, [row.key])
 }
@@ -288,7 +296,14 @@ async function putRecords(query: Query, init: PutOptions): Promise<void> {
   // New records follow the stored ones, in order. A record may be given twice.
   const byPos = new Map(positions.map((pos, index) => [pos, rows[index]]))
   const added = plan.bodies.flatMap((_, index) => byPos.get(row.pos + 1 + index) ?? [])
-  await insertRecords(query, { schema, key: row.key, pos: row.pos, rows: added, epoch: records.at(-1)?.epoch ?? 0 })
+  await insertRecords(query, {
+    schema,
+    key: row.key,
+    pos: row.pos,
+    rows: added,
+    epoch: records.at(-1)?.epoch ?? 0,
+    dueMs: findDueChange(records),
+  })
 }
 
 interface InsertOptions {
@@ -299,9 +314,10 @@ interface InsertOptions {
   readonly rows: readonly RecordRow[]
   /** Epoch of the last record. */
   readonly epoch: number
+  readonly dueMs: number | null | undefined
 }
 
-async function insertRecords(query: Query, { schema, key, pos, rows, epoch }: InsertOptions): Promise<void> {
+async function insertRecords(query: Query, { schema, key, pos, rows, epoch, dueMs }: InsertOptions): Promise<void> {
   await query(
     `INSERT INTO ${schema}.records (session, pos, ms, input, facts, body)
      SELECT $1, $2 + ord, ms, input, facts, body::json
@@ -321,6 +337,12 @@ async function insertRecords(query: Query, { schema, key, pos, rows, epoch }: In
     rows.at(-1)?.ms ?? 0,
   ])
   await query(`SELECT ${schema}.raise_epochs($1)`, [epoch])
+  if (dueMs === null) await query(`DELETE FROM ${schema}.due WHERE session = $1`, [key])
+  else if (dueMs !== undefined)
+    await query(
+      `INSERT INTO ${schema}.due (session, at_ms) VALUES ($1, $2) ON CONFLICT (session) DO UPDATE SET at_ms = excluded.at_ms`,
+      [key, dueMs],
+    )
 }
 
 /** @throws BatonError `invalid_option` */

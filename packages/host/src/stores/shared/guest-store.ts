@@ -42,7 +42,7 @@ export function createGuestStore(access: StoreAccess): SqliteStore {
   }
 }
 
-type Logs = Pick<SqliteStore, 'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'restore' | 'remove'>
+type Logs = Pick<SqliteStore, 'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'listDue' | 'restore' | 'remove'>
 
 function openLogs(access: StoreAccess, ask: Ask): Logs {
   const pace = new ReadPace()
@@ -52,6 +52,7 @@ function openLogs(access: StoreAccess, ask: Ask): Logs {
     list: ({ after }: ListOptions = {}) => listAll((from) => ask('list', from), after),
     children: (root, { after }: ListOptions = {}) => listAll((from) => ask('children', root, from), after),
     listRecoverable: () => listAll((from) => ask('listRecoverable', from), undefined),
+    listDue: (after) => ask('listDue', after),
     restore: async (session, records, under) => {
       const outcome = await access.ask('restore', session, records, under)
       if (isInDoubt(outcome, 'session_exists') && (await isStored(ask, { session, afterPos: -1, records }))) return

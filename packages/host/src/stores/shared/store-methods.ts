@@ -1,6 +1,6 @@
 // Store methods as plain data, for requests to a store that another process holds: one name per method, with lists and
 // logs in pages. The holder performs them on its store, also for itself.
-import type { ListOptions, OwnedLogStore, RestingSession, StoredSession } from '@baton/core/internal'
+import type { DueSession, ListOptions, OwnedLogStore, RestingSession, StoredSession } from '@baton/core/internal'
 import { BatonError, isBatonError, isErrorCode } from '@baton/core/internal'
 
 /** Records or sessions per page. */
@@ -57,6 +57,7 @@ export function createStoreMethods({ store, untilBack }: StoreMethodsOptions) {
     listRecoverable: settled((after: string | undefined) =>
       takePage(store.list(startAfter(after)), ({ isOwned, holder }) => isOwned && !holder),
     ),
+    listDue: (after: DueSession | undefined) => store.listDue(after),
     snapshotPut: snapshots.put,
     snapshotLatest: snapshots.latest,
     blobPut: blobs.put,

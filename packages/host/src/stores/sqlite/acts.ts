@@ -3,29 +3,32 @@ import type { ChildOf, LeftBehind, Under } from '@baton/core/internal'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
 
-export interface AppendRows {
+/** Records as they are added. */
+export interface AddedRows {
+  /** As JSON text. */
+  readonly bodies: readonly string[]
+  readonly lastMs: number
+  /** When a host has to look at the session; null: not by itself; undefined: as before. */
+  readonly dueMs?: number | null | undefined
+}
+
+export interface AppendRows extends AddedRows {
   readonly session: string
   readonly epoch: number
   readonly afterPos: number
-  readonly lastMs: number
-  /** Records as JSON text. */
-  readonly bodies: readonly string[]
 }
 
-export interface PutRequest extends PutRows {
+export interface PutRequest extends PutRows, AddedRows {
   /** Epoch of the last record. */
   readonly epoch: number
-  readonly lastMs: number
   /** The holder of the session, or of its root, which alone may add to it. */
   readonly heldBy: string | undefined
   readonly under: ChildOf | undefined
 }
 
-export interface RestoreRows {
+export interface RestoreRows extends AddedRows {
   readonly session: string
   readonly epoch: number
-  readonly lastMs: number
-  readonly bodies: readonly string[]
   readonly under?: ChildOf | undefined
 }
 

@@ -7,6 +7,7 @@ import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
+import { prepareDueRows } from './due-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, POSITIONS_MAX, readFormat } from './schema.ts'
 import { prepareSessionRows } from './session-rows.ts'
@@ -118,7 +119,7 @@ type Attempt = (act: () => void, session?: string) => void
 
 function prepareLook(db: DatabaseSync, report: Look): (row: SessionRow, attempt: Attempt) => void {
   const sessions = prepareSessionRows(db)
-  const records = prepareRecordRows(db, sessions)
+  const records = prepareRecordRows(db, sessions, prepareDueRows(db))
   const texts = prepareTextRows(db, sessions, records)
   const unchained = db.prepare('SELECT count(*) AS n FROM records WHERE id >= ? AND id < ? AND hash IS NULL')
   return (row, attempt) => {

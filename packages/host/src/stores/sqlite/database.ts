@@ -2,10 +2,12 @@
 // thread another for quick commits; only one of them writes at a time (see write-queue.ts).
 import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
+import type { DueSession } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Act, ActOutcome, ActValue } from './acts.ts'
 import type { StoreRequestBody, StoreValue } from './protocol.ts'
 import type { ReadRows } from './record-rows.ts'
+import { prepareDueRows } from './due-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, readFormat } from './schema.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -42,6 +44,7 @@ export interface Database {
   read(session: string, fromPos: number, rows: number): ReadRows
   list(after: string, rows: number): readonly ListedSession[]
   children(root: string, after: string, rows: number): readonly ListedSession[]
+  due(after: DueSession | undefined): readonly DueSession[]
   /** Epoch of the session's newest owner; `undefined` if there is no such session. */
   epoch(session: string): number | undefined
   snapshot(session: string): FoundSnapshot
@@ -59,7 +62,8 @@ export function openDatabase(init: DatabaseOptions): Database {
   if (init.owner) setUpWriting(db, init.maxBytes)
   if (readFormat(db, init.path) !== FILE_VERSION) throw createFormerError(init.path)
   const sessions = prepareSessionRows(db)
-  const records = prepareRecordRows(db, sessions)
+  const due = prepareDueRows(db)
+  const records = prepareRecordRows(db, sessions, due)
   const texts = prepareTextRows(db, sessions, records)
   const apply = (act: Act): ActValue => {
     switch (act.type) {
@@ -100,6 +104,7 @@ export function openDatabase(init: DatabaseOptions): Database {
     read: records.read,
     list: sessions.list,
     children: sessions.children,
+    due: due.list,
     epoch: (session) => sessions.find(session)?.epoch,
     snapshot: texts.snapshot,
     blob: texts.blob,
@@ -199,6 +204,8 @@ export function answerRead(database: Database, request: ReadRequest): StoreValue
       return database.list(request.after, request.rows)
     case 'children':
       return database.children(request.root, request.after, request.rows)
+    case 'due':
+      return database.due(request.after)
     case 'epoch':
       return database.epoch(request.session)
     case 'snapshot':

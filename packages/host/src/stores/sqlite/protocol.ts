@@ -1,4 +1,5 @@
 // Messages between the main thread and the threads of a SQLite store.
+import type { DueSession } from '@baton/core/internal'
 import type { Act, ActOutcome } from './acts.ts'
 import type { ReadRows } from './record-rows.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -10,6 +11,7 @@ export type StoreRequestBody =
   | { readonly type: 'read'; readonly session: string; readonly fromPos: number; readonly rows: number }
   | { readonly type: 'list'; readonly after: string; readonly rows: number }
   | { readonly type: 'children'; readonly root: string; readonly after: string; readonly rows: number }
+  | { readonly type: 'due'; readonly after: DueSession | undefined }
   | { readonly type: 'epoch'; readonly session: string }
   | { readonly type: 'snapshot'; readonly session: string }
   | { readonly type: 'blob'; readonly session: string; readonly name: string }
@@ -25,7 +27,7 @@ export interface Committed {
 }
 
 export type StoreValue =
-  Committed | ReadRows | FoundSnapshot | readonly string[] | readonly ListedSession[] | string | number | undefined
+  Committed | ReadRows | FoundSnapshot | readonly string[] | readonly ListedSession[] | readonly DueSession[] | string | number | undefined
 
 export type StoreReply =
   | { readonly id: number; readonly type: 'done'; readonly value: StoreValue }

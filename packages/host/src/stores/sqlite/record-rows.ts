@@ -3,7 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PutConflict } from '../put-by-position.ts'
 import { planPut } from '../put-by-position.ts'
-import type { AppendOutcome, AppendRows, PutRequest, RestoreOutcome, RestoreRows } from './acts.ts'
+import type { AddedRows, AppendOutcome, AppendRows, PutRequest, RestoreOutcome, RestoreRows } from './acts.ts'
+import type { DueRows } from './due-rows.ts'
 import type { SessionRow } from './hashes.ts'
 import { hashRecord } from './hashes.ts'
 import { POSITIONS_MAX } from './schema.ts'
@@ -29,7 +30,7 @@ interface RecordRow {
 
 export type RecordRows = ReturnType<typeof prepareRecordRows>
 
-export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
+export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, due: DueRows) {
   const rows = prepareStatements(db, {
     insert: 'INSERT INTO records (id, body, hash) VALUES (?, ?, ?)',
     read: 'SELECT id, body, hash FROM records WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
@@ -38,7 +39,7 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
   })
   const one = (row: SessionRow, pos: number): RecordRow | undefined =>
     rows.one.get(makeRowId(row.key, pos)) as RecordRow | undefined
-  const insert = (row: SessionRow, bodies: readonly string[], lastMs: number): number => {
+  const insert = (row: SessionRow, { bodies, lastMs, dueMs }: AddedRows): number => {
     let { pos, head } = row
     for (const body of bodies) {
       pos += 1
@@ -46,19 +47,20 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
       rows.insert.run(makeRowId(row.key, pos), body, head)
     }
     sessions.save({ ...row, pos, head, last_ms: Math.floor(lastMs) })
+    due.set(row.key, dueMs)
     return pos
   }
   return {
     insert,
     hashAt: (row: SessionRow | undefined, pos: number): string | null =>
       (row && pos >= 0 && pos < POSITIONS_MAX && one(row, pos)?.hash) || null,
-    append: ({ session, epoch, afterPos, bodies, lastMs }: AppendRows): AppendOutcome => {
+    append: ({ session, epoch, afterPos, ...added }: AppendRows): AppendOutcome => {
       const row = sessions.find(session)
-      if (row && row.epoch === epoch && row.pos === afterPos) return { pos: insert(row, bodies, lastMs) }
+      if (row && row.epoch === epoch && row.pos === afterPos) return { pos: insert(row, added) }
       const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
       return { conflict: `session ${session} is at ${is}, not at ${epoch}, ${afterPos}` }
     },
-    put: ({ session, epoch, lastMs, heldBy, under, positions, bodies }: PutRequest): PutConflict | undefined => {
+    put: ({ session, epoch, heldBy, under, positions, bodies, ...times }: PutRequest): PutConflict | undefined => {
       const known = sessions.findFor(session, under)
       const bodyAt = (pos: number): string | undefined => known && one(known, pos)?.body
       const missingRoot = under && !sessions.hasLog(under.root) ? under.root : undefined
@@ -67,15 +69,15 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
       if (plan.type === 'conflict') return plan
       if (plan.bodies.length === 0) return undefined
       const row = sessions.makeFor(session, under)
-      insert(known ? row : { ...row, epoch }, plan.bodies, lastMs)
+      insert(known ? row : { ...row, epoch }, { bodies: plan.bodies, ...times })
       sessions.raiseEpochs(epoch)
       return undefined
     },
-    restore: ({ session, epoch, bodies, lastMs, under }: RestoreRows): RestoreOutcome => {
+    restore: ({ session, epoch, under, ...added }: RestoreRows): RestoreOutcome => {
       const known = sessions.findFor(session, under)
       if (known && known.pos >= 0) return session
       if (under && sessions.hasLog(under.root)) return under.root
-      insert({ ...sessions.makeFor(session, under), epoch, owner: under ? '' : 'restored' }, bodies, lastMs)
+      insert({ ...sessions.makeFor(session, under), epoch, owner: under ? '' : 'restored' }, added)
       sessions.raiseEpochs(epoch)
       return undefined
     },
@@ -90,7 +92,10 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
         const found = rows.read.all(makeRowId(row.key, first), makeRowId(row.key + 1, 0), limit + from - first)
         return followChain(row, found as unknown as readonly RecordRow[], { from, first })
       }),
-    remove: (row: SessionRow): void => void rows.remove.run(makeRowId(row.key, 0), makeRowId(row.key + 1, 0)),
+    remove: (row: SessionRow): void => {
+      rows.remove.run(makeRowId(row.key, 0), makeRowId(row.key + 1, 0))
+      due.set(row.key, null)
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 // The tables of a SQLite store, and the migration of files in an older format. It does not know the content of records.
 import type { DatabaseSync } from 'node:sqlite'
 import { BatonError } from '@baton/core'
+import { DUE_TABLE } from './due-rows.ts'
 import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
 import { inTransaction } from './transaction.ts'
@@ -38,7 +39,7 @@ const OPENING =
 const TABLES = `
 CREATE TABLE format (version INTEGER NOT NULL); INSERT INTO format (version) VALUES (${FILE_VERSION});
 ${EPOCHS} INSERT INTO epochs (last) VALUES (0);
-${SESSIONS} ${SESSION_INDEXES}
+${SESSIONS} ${SESSION_INDEXES} ${DUE_TABLE}
 CREATE TABLE records (id INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT);
 CREATE TABLE snapshots (session INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT, pos INTEGER);
 CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, hash TEXT, UNIQUE (session, name));
@@ -84,6 +85,7 @@ export function prepareTables(db: DatabaseSync, path: string): void {
       else db.exec(`ALTER TABLE sessions ADD COLUMN root TEXT; UPDATE format SET version = ${FILE_VERSION};`)
       db.exec(SESSION_INDEXES)
     })
+  db.exec(DUE_TABLE)
 }
 
 /** Whether no program has stored anything in the file, or marked it as its own. */

@@ -1,7 +1,7 @@
 // A store in one SQLite file: durable, for one process. All writes go through one queue; a worker thread reads.
 import { resolve } from 'node:path'
-import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core/internal'
-import { BatonError, checkFields, checkKinds, checkName } from '@baton/core/internal'
+import type { DueSession, ListOptions, OwnedLogStore, StoredSession } from '@baton/core/internal'
+import { BatonError, checkFields, checkKinds, checkName, findDueChange } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkNames } from '../child-checks.ts'
@@ -10,7 +10,7 @@ import { checkLeft, LeaseBook } from '../lease-book.ts'
 import type { PutConflict } from '../put-by-position.ts'
 import { checkText } from '../legal-text.ts'
 import { ReadPace } from '../read-pace.ts'
-import type { AcquiredUnder, AppendOutcome, RestoreOutcome } from './acts.ts'
+import type { AcquiredUnder, AddedRows, AppendOutcome, RestoreOutcome } from './acts.ts'
 import type { ReadRows } from './record-rows.ts'
 import type { ListedSession } from './session-rows.ts'
 import { findHealth } from './store-health.ts'
@@ -236,6 +236,7 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
     listRecoverable: async function* () {
       for await (const one of listAll()) if (one.isOwned && !one.holder) yield one
     },
+    listDue: (after) => read<readonly DueSession[]>({ type: 'due', after }),
     restore: async (session, records, under) => {
       checkNames(session, under)
       checkRecords(records)
@@ -310,9 +311,10 @@ function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Owners
   }
 }
 
-function buildRows(records: readonly SessionRecord[]): { readonly bodies: readonly string[]; readonly lastMs: number } {
+function buildRows(records: readonly SessionRecord[]): AddedRows {
   const last = records.at(-1)
-  return { bodies: records.map((record) => JSON.stringify(record)), lastMs: last?.wallMs ?? last?.nowMs ?? 0 }
+  const bodies = records.map((record) => JSON.stringify(record))
+  return { bodies, lastMs: last?.wallMs ?? last?.nowMs ?? 0, dueMs: findDueChange(records) }
 }
 
 interface Place {

@@ -1,0 +1,182 @@
+// The alarm of a host: opens sessions whose reminders are due, by the wall clock, and tells them. It asks the store, which
+// knows every session's time from its records, so open and closed sessions, restarts and several hosts are one case.
+import type { Clock, DueSession, Logger, Timers } from '@baton/core/internal'
+import { isBatonError } from '@baton/core/internal'
+import type { State } from '@baton/core/machine'
+import { findDue } from '@baton/core/machine'
+import type { OpenedSession } from '@baton/runtime'
+import { describeThrown, listDue, readOpening } from '@baton/runtime'
+import type { LimitedStore } from './store-in-time.ts'
+
+export interface AlarmOptions {
+  readonly store: LimitedStore
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+  /** Whether a session of this agent can be opened here. */
+  readonly knows: (agent: string) => boolean
+  /** Whether it is open here, with whichever agent. */
+  readonly isOpen: (session: string) => boolean
+  /** Opens a session for its principal. @throws BatonError */
+  readonly open: (session: string, principal: string) => Promise<OpenedSession>
+}
+
+/** Maximum milliseconds between two looks: the wall clock may be set, and other hosts may leave sessions behind. */
+const LOOK_MS = 30_000
+/** Milliseconds until the next look if a due session could not be opened. */
+const AGAIN_MS = 5000
+/** Sessions opened in parallel. */
+const AT_ONCE = 8
+/** Maximum remembered sessions that could not be opened. */
+const LEFT_MAX = 10_000
+
+const OTHER_AGENT = 'another agent'
+/** Reasons that last until the session has another time. */
+const LASTING: ReadonlySet<string> = new Set([OTHER_AGENT, 'log_damaged', 'log_version_unknown', 'nothing due'])
+
+interface Left {
+  readonly dueMs: number
+  readonly reason: string
+}
+
+export class Alarm {
+  readonly #init: AlarmOptions
+  /** Sessions that were not told at the last look. */
+  #left: ReadonlyMap<string, Left> = new Map()
+  #hasStarted = false
+  #isShared = false
+  #isStopped = false
+  #looking: Promise<void> | undefined
+  /** Another look is wanted as soon as the running one ends. */
+  #isWanted = false
+  /** Time of the next look by the wall clock. */
+  #nextMs = Infinity
+  /** Earliest time noted while a look runs, which may have passed it. */
+  #notedMs = Infinity
+  #stopTimer = (): void => {}
+
+  constructor(init: AlarmOptions) {
+    this.#init = init
+  }
+
+  /**
+   * Looks now, and later whenever a session is due. `isShared`: also regularly, since other hosts may leave sessions behind.
+   */
+  start({ isShared = false }: { readonly isShared?: boolean } = {}): void {
+    if (this.#hasStarted && (this.#isShared || !isShared)) return
+    this.#hasStarted = true
+    this.#isShared ||= isShared
+    this.#wake()
+  }
+
+  /** Called when a session has been opened, and after each of its commits. */
+  note(state: State): void {
+    if (state.reminders.length === 0 || this.#isStopped) return
+    const dueMs = findDue(state)
+    if (dueMs === null) return
+    if (!this.#hasStarted) this.start()
+    else if (this.#looking) this.#notedMs = Math.min(this.#notedMs, dueMs)
+    else if (dueMs < this.#nextMs) this.#waitUntil(dueMs)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#stopTimer()
+  }
+
+  #waitUntil(dueMs: number, mostMs = LOOK_MS): void {
+    this.#stopTimer()
+    if (this.#isStopped) return
+    const nowMs = this.#init.clock.nowMs()
+    const delayMs = Math.min(Math.max(0, dueMs - nowMs), mostMs)
+    this.#nextMs = nowMs + delayMs
+    this.#stopTimer = this.#init.timers.start(Math.ceil(delayMs), () => this.#wake(), { isBackground: true })
+  }
+
+  #wake(): void {
+    this.#isWanted = true
+    this.#looking ??= this.#lookWhileWanted().finally(() => (this.#looking = undefined))
+  }
+
+  /** Never rejects. */
+  async #lookWhileWanted(): Promise<void> {
+    while (this.#isWanted && !this.#isStopped) {
+      this.#isWanted = false
+      this.#notedMs = Infinity
+      try {
+        const { nextMs, isDone } = await this.#look()
+        const untilMs = Math.min(nextMs, this.#notedMs)
+        if (!isDone) this.#waitUntil(untilMs, AGAIN_MS)
+        else if (untilMs < Infinity || this.#isShared) this.#waitUntil(untilMs)
+        else this.#nextMs = Infinity
+      } catch (cause) {
+        if (!this.#isStopped) this.#init.log.warn('due sessions could not be listed', { cause: describeThrown(cause) })
+        this.#waitUntil(Infinity)
+      }
+    }
+  }
+
+  /** Tells all that are due. `nextMs`: the earliest time that is not. @throws BatonError `store_failed` */
+  async #look(): Promise<{ readonly nextMs: number; readonly isDone: boolean }> {
+    const left = new Map<string, Left>()
+    let nextMs = Infinity
+    let page: readonly DueSession[] = await this.#init.store.listDue()
+    while (page.length > 0 && nextMs === Infinity) {
+      const nowMs = this.#init.clock.nowMs()
+      const due = page.filter(({ dueMs }) => dueMs <= nowMs)
+      nextMs = page[due.length]?.dueMs ?? Infinity
+      const rest = due[Symbol.iterator]()
+      // The workers share the iterator, so each session goes to one of them.
+      const work = async (): Promise<void> => {
+        for (const one of { [Symbol.iterator]: () => rest }) await this.#tell(one, left)
+      }
+      await Promise.all(Array.from({ length: AT_ONCE }, work))
+      if (this.#isStopped) break
+      if (nextMs === Infinity) page = await this.#init.store.listDue(page.at(-1))
+    }
+    this.#left = left
+    return { nextMs, isDone: [...left.values()].every(({ reason }) => LASTING.has(reason)) }
+  }
+
+  /** Never rejects. */
+  async #tell({ session, dueMs }: DueSession, left: Map<string, Left>): Promise<void> {
+    if (this.#isStopped) return
+    const known = this.#left.get(session)
+    const note = (reason: string): void => {
+      if (left.size < LEFT_MAX) left.set(session, { dueMs, reason })
+    }
+    const isLasting = known?.dueMs === dueMs && LASTING.has(known.reason) && !this.#init.isOpen(session)
+    if (isLasting) return note(known.reason)
+    try {
+      const failed = await this.#open(session)
+      if (failed !== undefined) note(failed)
+    } catch (cause) {
+      const reason = isBatonError(cause) ? cause.code : 'internal'
+      if (reason === 'unknown_session') return // it was removed
+      note(reason)
+      // Its holder also has an alarm.
+      if (reason === 'session_held' || this.#isStopped || known?.reason === reason) return
+      this.#init.log.warn('a session could not be told that a reminder is due', {
+        session,
+        cause: describeThrown(cause),
+      })
+    }
+  }
+
+  /** Returns why the session was not told; undefined if it was. @throws BatonError */
+  async #open(session: string): Promise<string | undefined> {
+    const { store, clock, knows, isOpen, open } = this.#init
+    const opening = await readOpening(store, session)
+    if (!opening) return undefined
+    if (!isOpen(session) && !knows(opening.agent)) return OTHER_AGENT
+    const { engine, leave } = await open(session, opening.principal)
+    try {
+      const due = await listDue(engine.state(), clock.nowMs())
+      if (due.length === 0) return findDue(engine.state()) === null ? 'nothing due' : undefined
+      const answers = await engine.submit(due)
+      return answers.flatMap((answer) => (answer.type === 'refused' ? [answer.code] : []))[0]
+    } finally {
+      leave()
+    }
+  }
+}

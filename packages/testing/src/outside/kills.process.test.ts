@@ -1,0 +1,153 @@
+// 1,000 signed webhooks and 500 reminders, while the server is killed and its clock is set forward and back: each is one input.
+import { createRandom } from '@baton/core/testing'
+import { openSqliteStore } from '@baton/host'
+import type { ChildProcessByStdio } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, expect, test } from 'vitest'
+import type { Command } from './killed-server.test-kit.ts'
+
+const SESSIONS = 20
+const WEBHOOKS = 1000
+const REMINDERS = 500
+/** Acknowledged requests between two kills, and between two steps of the clock. */
+const KILL_EVERY = 110
+const STEP_EVERY = 60
+const AT_ONCE = 12
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const MINUTE_MS = 60_000
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-outside-'))
+const path = join(folder, 'store.sqlite')
+let server: Awaited<ReturnType<typeof start>> | undefined
+afterEach(() => {
+  server?.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Starts the server, and resolves once it answers. */
+async function start(aheadMs: number) {
+  const program = join(import.meta.dirname, 'killed-server.test-kit.ts')
+  const words = ['--conditions=@baton/source', program, path, SECRET, String(aheadMs)]
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, words, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const waiting = new Map<number, (answer: unknown) => void>()
+  const begun = Promise.withResolvers<number>()
+  const ended = new Promise<void>((resolve) => void child.on('exit', () => resolve()))
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { port, n = -1, answer } = JSON.parse(line) as { port?: number; n?: number; answer?: unknown } // of the server
+    if (port !== undefined) begun.resolve(port)
+    waiting.get(n)?.(answer)
+  })
+  child.stdin.on('error', () => {}) // it was killed
+  let serial = 0
+  /** Resolves to undefined if the server refuses, or dies first. */
+  const ask = (command: Omit<Command, 'n'>): Promise<unknown> => {
+    const n = (serial += 1)
+    child.stdin.write(`${JSON.stringify({ ...command, n })}\n`)
+    return Promise.race([new Promise((resolve) => waiting.set(n, resolve)), ended])
+  }
+  return { port: await begun.promise, ask, ended, kill: () => child.kill('SIGKILL') }
+}
+
+/** Repeats the request until it is acknowledged, as a sender does. */
+async function insist(act: () => Promise<boolean>): Promise<void> {
+  while (!(await act().catch(() => false))) await new Promise((resolve) => void setTimeout(resolve, 20))
+}
+
+async function post(serial: number): Promise<boolean> {
+  const running = server
+  if (!running) return false
+  const body = JSON.stringify({ type: 'order.paid', data: { order: serial } })
+  const id = `msg_${serial}`
+  const at = new Date()
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(SECRET).sign(id, at, body),
+  }
+  const address = `http://127.0.0.1:${running.port}/api/sessions/s-${serial % SESSIONS}/events`
+  const { status } = await fetch(address, { method: 'POST', headers, body })
+  if (status !== 202 && status !== 503 && status !== 429 && status !== 409) throw new Error(`a webhook got ${status}`)
+  return status === 202
+}
+
+test('1,000 webhooks and 500 reminders through kills and clock steps are each one input', async () => {
+  const random = createRandom(7)
+  const beginMs = Date.now()
+  let aheadMs = 0
+  let acknowledged = 0
+  let kills = 0
+  let restarting: Promise<void> | undefined
+  const restart = async (): Promise<void> => {
+    const dying = server
+    server = undefined
+    dying?.kill()
+    await dying?.ended
+    server = await start(aheadMs)
+  }
+  server = await start(aheadMs)
+  for (let session = 0; session < SESSIONS; session++) await server.ask({ act: 'open', session: `s-${session}` })
+  const note = async (): Promise<void> => {
+    acknowledged += 1
+    const count = acknowledged
+    if (count > REMINDERS && count % STEP_EVERY === 0) {
+      // Forward more than back, so that all reminders pass, some of them several times.
+      aheadMs += random.pick([-2, -1, 1, 2, 4]) * MINUTE_MS
+      await server?.ask({ act: 'step', aheadMs })
+    }
+    if (count % KILL_EVERY !== 0) return
+    kills += 1
+    restarting ??= restart().finally(() => (restarting = undefined))
+    await restarting
+  }
+  const work = Array.from({ length: REMINDERS + WEBHOOKS }, (_, index) => index)[Symbol.iterator]()
+  const worker = async (): Promise<void> => {
+    for (const index of { [Symbol.iterator]: () => work }) {
+      await insist(async () => {
+        await restarting
+        if (index >= REMINDERS) return await post(index - REMINDERS)
+        const about = {
+          session: `s-${index % SESSIONS}`,
+          id: `r-${index}`,
+          dueMs: beginMs + 3 * MINUTE_MS + index * 1000,
+        }
+        return (await server?.ask({ act: 'remind', ...about })) === true
+      })
+      await note()
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await restarting
+  aheadMs += 120 * MINUTE_MS
+  await server?.ask({ act: 'step', aheadMs })
+  await restart()
+  await expect.poll(async () => await server?.ask({ act: 'left' }), { interval: 200 }).toBe(0)
+  await server?.ask({ act: 'stop' })
+  await server?.ended
+  const counts = await countInputs()
+  const webhooks = [...counts].filter(([id]) => id.startsWith('shop:'))
+  const reminders = [...counts].filter(([id]) => id.startsWith('baton.reminder.'))
+  console.log(`${webhooks.length} webhooks and ${reminders.length} reminders through ${kills} kills`)
+  expect([webhooks.length, reminders.length]).toEqual([WEBHOOKS, REMINDERS])
+  expect([...counts].filter(([, count]) => count !== 1)).toEqual([])
+  expect(kills).toBe(Math.floor((WEBHOOKS + REMINDERS) / KILL_EVERY))
+})
+
+/** Accepted inputs of all sessions, by their ids. */
+async function countInputs(): Promise<ReadonlyMap<string, number>> {
+  const store = await openSqliteStore(path, { readOnly: true })
+  const counts = new Map<string, number>()
+  for await (const { session } of store.list())
+    for await (const { facts } of store.read(session, 0))
+      for (const fact of facts)
+        if (fact.type === 'input-accepted') counts.set(fact.inputId, (counts.get(fact.inputId) ?? 0) + 1)
+  await store.close()
+  return counts
+}
