@@ -26,7 +26,7 @@ import type {
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
 import type { ChatMessage } from '../events/conversation.ts'
 import type { PathStep } from '../machine/tree-values.ts'
-import type { Delivery, PlanEntry } from '../machine/values.ts'
+import type { Deciders, Delivery, PlanEntry } from '../machine/values.ts'
 import type { CallDescription, ToolKind } from './tool-options.ts'
 import type { ContentPart, SourcePart, Usage } from '../messages.ts'
 import { BatonError } from '../errors.ts'
@@ -185,6 +185,8 @@ export type Decision = {
   readonly approvalId: string
   /** At most 4,096 characters; the model reads it. */
   readonly reason?: string
+  /** At most 4,096 characters, for people: events and the log have it, and no model reads it. */
+  readonly note?: string
   /** Also decides later calls of the session without asking: all of the tool, or those with the same arguments. */
   readonly remember?: 'tool' | 'arguments'
 } & (
@@ -245,8 +247,14 @@ export interface PendingApproval extends CallDescription {
   readonly input: JsonObject
   /** Why a policy asks; absent if the tool itself asks. */
   readonly asked?: AskedFor
+  /** Session time at which it was asked; absent where only its event is known. */
+  readonly askedMs?: number
   /** Session time at which the call is denied. */
   readonly expiresAtMs: number
+  /** People who decide; absent: the session's own principal. */
+  readonly deciders?: Deciders
+  /** Those of them who have approved it, if it needs several. */
+  readonly given?: readonly Principal[]
   /** For a call of an agent below: the delegated calls down to it, and the agents that they call. */
   readonly path?: readonly PathStep[]
 }

@@ -204,6 +204,8 @@ interface Change {
 
 function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
   switch (fact.type) {
+    case 'approval-given':
+      return call
     case 'approval-requested':
       return { ...call, status: 'awaiting-approval', deadlineMs: fact.expiresAtMs }
     case 'approval-decided': {

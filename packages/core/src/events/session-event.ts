@@ -330,6 +330,15 @@ export const EVENTS = {
     /** Session time at which the call is denied. */
     expiresAtMs: s.ms,
   },
+  /** One of several people whom the call needs has approved it. */
+  'approval-given': {
+    approvalId: s.text,
+    callId: s.text,
+    principal: Principal,
+    note: s.optional(s.text),
+    /** How many more have to approve it. */
+    left: s.count,
+  },
   /** A person has decided the call. */
   'approval-decided': {
     approvalId: s.text,
@@ -339,6 +348,8 @@ export const EVENTS = {
     /** Principal who decided. */
     principal: Principal,
     reason: s.optional(s.text),
+    /** For people: the model does not read it. */
+    note: s.optional(s.text),
     remember: s.optional(s.word('tool', 'arguments')),
   },
   /** A running tool asks its user. */
