@@ -1,6 +1,7 @@
 // Group commit: appends that arrive while a statement is running wait, and share the next one. An append whose answer
 // was lost is looked up before it is sent again.
 import { BatonError } from '@baton/core'
+import type { SessionEntry } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { encodeJson } from '../memory-store.ts'
 import type { PostgresConnections } from './connections.ts'
@@ -15,6 +16,7 @@ interface Append {
   readonly epoch: number
   readonly afterPos: number
   readonly rows: readonly RecordRow[]
+  readonly entry: SessionEntry | 'same' | undefined
   readonly chars: number
   readonly resolve: (pos: number) => void
   readonly reject: (cause: unknown) => void
@@ -31,7 +33,7 @@ export class AppendQueue {
 
   /** @throws BatonError `store_conflict`, `store_failed` */
   async append(
-    given: Pick<Append, 'session' | 'epoch' | 'afterPos'>,
+    given: Pick<Append, 'session' | 'epoch' | 'afterPos' | 'entry'>,
     records: readonly SessionRecord[],
   ): Promise<number> {
     const rows = buildRows(given.session, records)
@@ -140,14 +142,16 @@ function findEnd({ afterPos, rows }: Append): number {
 /** All appends in one statement, which is one transaction; each is stored or skipped independently. */
 function writeStatement(schema: string): string {
   return `WITH wanted AS (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY
-      AS wanted(id, epoch, after_pos, count, last_ms, ord)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $12::boolean[],
+      $13::text[], $14::text[]) WITH ORDINALITY
+      AS wanted(id, epoch, after_pos, count, last_ms, is_listed, entry, places, ord)
   ), locked AS (
     SELECT s.key FROM ${schema}.sessions s JOIN wanted w ON s.id = w.id ORDER BY s.id FOR UPDATE OF s
   ), taken AS (
-    UPDATE ${schema}.sessions s SET pos = w.after_pos + w.count, last_ms = w.last_ms
+    UPDATE ${schema}.sessions s SET pos = w.after_pos + w.count, last_ms = w.last_ms,
+      listed = CASE WHEN w.is_listed THEN w.after_pos + w.count ELSE s.listed END
     FROM wanted w WHERE s.id = w.id AND s.epoch = w.epoch AND s.pos = w.after_pos AND s.key IN (SELECT key FROM locked)
-    RETURNING s.key, w.ord
+    RETURNING s.key, w.ord, CASE WHEN s.root IS NULL THEN w.entry END AS entry, w.places
   ), added AS (
     INSERT INTO ${schema}.records (session, pos, ms, input, facts, body)
     SELECT t.key, r.pos, r.ms, r.input, r.facts, r.body::json
@@ -155,7 +159,7 @@ function writeStatement(schema: string): string {
       AS r(ord, pos, ms, input, facts, body)
     JOIN taken t ON t.ord = r.ord
   )
-  SELECT ord FROM taken`
+  SELECT ord, CASE WHEN entry IS NOT NULL THEN ${schema}.enter(key, entry, places) END FROM taken`
 }
 
 function writeValues(batch: readonly Append[]): readonly unknown[] {
@@ -174,7 +178,14 @@ function writeValues(batch: readonly Append[]): readonly unknown[] {
     rows.map(({ input }) => input),
     rows.map(({ facts }) => facts),
     rows.map(({ body }) => body),
+    batch.map(({ entry }) => entry !== undefined && entry !== null),
+    batch.map(({ entry }) => (typeof entry === 'object' ? (entry?.body ?? null) : null)),
+    batch.map(({ entry }) => (typeof entry === 'object' && entry ? writePlaces(entry) : null)),
   ]
+}
+
+export function writePlaces({ places }: SessionEntry): string {
+  return JSON.stringify(places.map(({ list, atMs, item }) => [list, atMs, item]))
 }
 
 /** A record as a table row. `input` and `facts` hold its types, for people who query the table. */

@@ -7,6 +7,7 @@ import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
+import { prepareEntryRows } from './entry-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, POSITIONS_MAX, readFormat } from './schema.ts'
 import { prepareSessionRows } from './session-rows.ts'
@@ -118,7 +119,8 @@ type Attempt = (act: () => void, session?: string) => void
 
 function prepareLook(db: DatabaseSync, report: Look): (row: SessionRow, attempt: Attempt) => void {
   const sessions = prepareSessionRows(db)
-  const records = prepareRecordRows(db, sessions)
+  const entries = prepareEntryRows(db, sessions)
+  const records = prepareRecordRows(db, sessions, entries)
   const texts = prepareTextRows(db, sessions, records)
   const unchained = db.prepare('SELECT count(*) AS n FROM records WHERE id >= ? AND id < ? AND hash IS NULL')
   return (row, attempt) => {
@@ -128,6 +130,10 @@ function prepareLook(db: DatabaseSync, report: Look): (row: SessionRow, attempt:
       if (row.sum !== hashRow(row)) throw damaged('its row in the store does not match its hash')
       foldAll(session, records.read, () => (report.records += 1))
       report.unchained += Number(unchained.get(row.key * POSITIONS_MAX, (row.key + 1) * POSITIONS_MAX)?.['n'])
+    }, session)
+    attempt(() => {
+      const issue = entries.findIssue(row)
+      if (issue !== undefined) throw damaged(issue)
     }, session)
     attempt(() => {
       const { damage } = texts.snapshot(session)

@@ -3,9 +3,11 @@
 import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { BatonError, isBatonError } from '@baton/core'
+import type { EntryQuery, FoundEntry, OutdatedEntry } from '@baton/core/internal'
 import type { Act, ActOutcome, ActValue } from './acts.ts'
 import type { StoreRequestBody, StoreValue } from './protocol.ts'
 import type { ReadRows } from './record-rows.ts'
+import { prepareEntryRows } from './entry-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, readFormat } from './schema.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -42,6 +44,9 @@ export interface Database {
   read(session: string, fromPos: number, rows: number): ReadRows
   list(after: string, rows: number): readonly ListedSession[]
   children(root: string, after: string, rows: number): readonly ListedSession[]
+  entries(query: EntryQuery): readonly FoundEntry[]
+  entry(session: string): string | undefined
+  outdated(after: string, rows: number): readonly OutdatedEntry[]
   /** Epoch of the session's newest owner; `undefined` if there is no such session. */
   epoch(session: string): number | undefined
   snapshot(session: string): FoundSnapshot
@@ -59,7 +64,8 @@ export function openDatabase(init: DatabaseOptions): Database {
   if (init.owner) setUpWriting(db, init.maxBytes)
   if (readFormat(db, init.path) !== FILE_VERSION) throw createFormerError(init.path)
   const sessions = prepareSessionRows(db)
-  const records = prepareRecordRows(db, sessions)
+  const entries = prepareEntryRows(db, sessions)
+  const records = prepareRecordRows(db, sessions, entries)
   const texts = prepareTextRows(db, sessions, records)
   const apply = (act: Act): ActValue => {
     switch (act.type) {
@@ -79,8 +85,12 @@ export function openDatabase(init: DatabaseOptions): Database {
         for (const row of sessions.tree(act.session)) {
           records.remove(row)
           texts.remove(row)
+          entries.remove(row)
           sessions.remove(row)
         }
+        return undefined
+      case 'put-entry':
+        entries.put(act.session, act.pos, act.entry)
         return undefined
       case 'put-snapshot':
         texts.putSnapshot(act.session, act.pos, act.body)
@@ -100,6 +110,9 @@ export function openDatabase(init: DatabaseOptions): Database {
     read: records.read,
     list: sessions.list,
     children: sessions.children,
+    entries: entries.find,
+    entry: entries.get,
+    outdated: entries.outdated,
     epoch: (session) => sessions.find(session)?.epoch,
     snapshot: texts.snapshot,
     blob: texts.blob,
@@ -199,6 +212,12 @@ export function answerRead(database: Database, request: ReadRequest): StoreValue
       return database.list(request.after, request.rows)
     case 'children':
       return database.children(request.root, request.after, request.rows)
+    case 'entries':
+      return database.entries(request.query)
+    case 'entry':
+      return database.entry(request.session)
+    case 'outdated':
+      return database.outdated(request.after, request.rows)
     case 'epoch':
       return database.epoch(request.session)
     case 'snapshot':

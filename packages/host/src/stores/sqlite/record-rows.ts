@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { PutConflict } from '../put-by-position.ts'
 import { planPut } from '../put-by-position.ts'
 import type { AppendOutcome, AppendRows, PutRequest, RestoreOutcome, RestoreRows } from './acts.ts'
+import type { EntryRows } from './entry-rows.ts'
 import type { SessionRow } from './hashes.ts'
 import { hashRecord } from './hashes.ts'
 import { POSITIONS_MAX } from './schema.ts'
@@ -29,7 +30,7 @@ interface RecordRow {
 
 export type RecordRows = ReturnType<typeof prepareRecordRows>
 
-export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
+export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, entries: Pick<EntryRows, 'note'>) {
   const rows = prepareStatements(db, {
     insert: 'INSERT INTO records (id, body, hash) VALUES (?, ?, ?)',
     read: 'SELECT id, body, hash FROM records WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
@@ -52,9 +53,12 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
     insert,
     hashAt: (row: SessionRow | undefined, pos: number): string | null =>
       (row && pos >= 0 && pos < POSITIONS_MAX && one(row, pos)?.hash) || null,
-    append: ({ session, epoch, afterPos, bodies, lastMs }: AppendRows): AppendOutcome => {
+    append: ({ session, epoch, afterPos, bodies, lastMs, entry }: AppendRows): AppendOutcome => {
       const row = sessions.find(session)
-      if (row && row.epoch === epoch && row.pos === afterPos) return { pos: insert(row, bodies, lastMs) }
+      if (row && row.epoch === epoch && row.pos === afterPos) {
+        entries.note(row, entry)
+        return { pos: insert(row, bodies, lastMs) }
+      }
       const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
       return { conflict: `session ${session} is at ${is}, not at ${epoch}, ${afterPos}` }
     },
@@ -67,6 +71,7 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
       if (plan.type === 'conflict') return plan
       if (plan.bodies.length === 0) return undefined
       const row = sessions.makeFor(session, under)
+      entries.note(row, undefined)
       insert(known ? row : { ...row, epoch }, plan.bodies, lastMs)
       sessions.raiseEpochs(epoch)
       return undefined
@@ -75,7 +80,9 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
       const known = sessions.findFor(session, under)
       if (known && known.pos >= 0) return session
       if (under && sessions.hasLog(under.root)) return under.root
-      insert({ ...sessions.makeFor(session, under), epoch, owner: under ? '' : 'restored' }, bodies, lastMs)
+      const row = sessions.makeFor(session, under)
+      entries.note(row, undefined)
+      insert({ ...row, epoch, owner: under ? '' : 'restored' }, bodies, lastMs)
       sessions.raiseEpochs(epoch)
       return undefined
     },
