@@ -17,6 +17,7 @@ import {
   createDefaultLog,
   createForeignError,
   createHostOver,
+  decideFor,
   Directory,
   readOpening,
   SharedTimers,
@@ -34,7 +35,7 @@ import type { Recovery, RecoverOptions } from './recover.ts'
 import { createRecovery } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { SessionLeases } from './session-leases.ts'
-import { foldState, SNAPSHOT_RECORDS } from './session-log.ts'
+import { foldSession, SNAPSHOT_RECORDS } from './session-log.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { limitStoreActs } from './store-in-time.ts'
 import type { LocalSession, LocalSessionOptions } from './local-session.ts'
@@ -94,7 +95,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     log,
     onHandover: (session) => openSessions.handOver(session),
   })
-  const directory = createDirectory({ store, log }, openSessions)
+  const directory = createDirectory({ store, environment, log }, openSessions)
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
   const shared = { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory, aborted }
@@ -133,18 +134,27 @@ export function createHost(options: HostOptions = {}): LocalHost {
       return job && { session: job.session, callId: job.callId, tool: job.name }
     },
     remove,
-    sessions: directory.sessions,
-    has: directory.has,
-    watch: directory.watch,
+    ...directory.methods,
+    decide: decideFor({ session }, directory),
     [Symbol.asyncDispose]: () => host.stop(),
   }
 }
 
-function createDirectory(init: { readonly store: LimitedStore; readonly log: Logger }, open: OpenSessions): Directory {
+interface DirectoryOptions {
+  readonly store: LimitedStore
+  readonly environment: Environment
+  readonly log: Logger
+}
+
+function createDirectory(init: DirectoryOptions, open: OpenSessions): Directory {
+  const { store, log, environment } = init
   return new Directory({
-    ...init,
+    store,
+    log,
+    clock: environment.clock,
+    timers: environment.timers,
     findOpen: (session) => open.find(session)?.state(),
-    fold: (session) => foldState(init.store, session),
+    fold: (session) => foldSession(init.store, session),
   })
 }
 
