@@ -8,7 +8,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { SupersedeReason } from '../machine/fact.ts'
 import { AnswerRefuser } from '../machine/fact.ts'
 import { PathStep, Spent } from '../machine/tree-values.ts'
-import { EffectClass, PlanEntry } from '../machine/values.ts'
+import { Deciders, EffectClass, PlanEntry } from '../machine/values.ts'
 import type { FinishReason } from '../messages.ts'
 import { Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import { ModelSettings } from '../model-settings.ts'
@@ -158,6 +158,8 @@ export const CallView = s.fields({
   ...CallDescription.fields,
   /** Why a policy asks for approval. */
   asked: s.optional(AskedFor),
+  /** If it must be approved: people who decide, instead of the session's own principal. */
+  deciders: s.optional(Deciders),
   /**
    * Words for a voice to say when the call runs longer than `afterMs` milliseconds. They are not part of the
    * conversation.
