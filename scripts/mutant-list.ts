@@ -165,9 +165,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a page of a list begins anew',
-    file: 'packages/runtime/src/session/session-directory.ts',
-    from: 'cursor === undefined ? {} : { after: cursor }',
-    to: 'cursor === undefined ? {} : {}',
+    file: 'packages/runtime/src/session/session-list.ts',
+    from: 'PLACE.test(after)) return { after }',
+    to: 'PLACE.test(after)) return {}',
     test: { file: `${LOCAL}/session-directory.test.ts` },
   },
   {

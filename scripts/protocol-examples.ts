@@ -135,6 +135,25 @@ export const REQUEST_EXAMPLES: RequestExamples = {
   },
   'call.cancel': { given: { callId }, answer: {} },
   'speech.played': { given: { message: 't1', chars: 35 }, answer: {} },
+  'approval.list': {
+    given: { tool: 'pay', limit: 20 },
+    answer: {
+      approvals: [
+        {
+          session: 'hall',
+          agent: 'home',
+          principal: { id: 'ann' },
+          approvalId,
+          callId: payment.callId,
+          name: 'pay',
+          input: { amount: 12 },
+          askedMs: atMs,
+          expiresAtMs: atMs + 600_000,
+          deciders: { roles: ['manager'], notAsker: true },
+        },
+      ],
+    },
+  },
   'approval.decide': { given: { approvalId, decision: 'edit', input: { amount: 10 } }, answer: {} },
   'question.answer': { given: { questionId, value: { card: 'the red one' } }, answer: {} },
   'device.attach': {
@@ -246,6 +265,14 @@ export const EVENT_EXAMPLES: EventExamples = {
   call: { type: 'call', call: waiting },
   'call-progress': { type: 'call-progress', callId: payment.callId, note: { done: 3, of: 10 } },
   'approval-requested': { type: 'approval-requested', approvalId, call: payment, expiresAtMs: atMs + 600_000 },
+  'approval-given': {
+    type: 'approval-given',
+    approvalId,
+    callId: payment.callId,
+    principal: { id: 'mia' },
+    note: 'checked the invoice',
+    left: 1,
+  },
   'approval-decided': {
     type: 'approval-decided',
     approvalId,

@@ -76,7 +76,7 @@ export const REFUSALS: Readonly<Record<RequestType, Refusals>> = {
     session_stopped: '`pause` or `stop` of a stopped session',
   },
   'session.fork': { illegal_input: `${NO_SESSION}; or the host cannot copy sessions`, unknown_input: NO_MESSAGE },
-  'session.list': { invalid_option: 'the host cannot list sessions' },
+  'session.list': { invalid_option: 'the host cannot list sessions, or the cursor is of another order' },
   'session.watch': { invalid_option: 'the host cannot list sessions' },
   'session.delete': {
     unauthorized: NOT_OWN,
@@ -113,7 +113,10 @@ export const REFUSALS: Readonly<Record<RequestType, Refusals>> = {
     call_over: 'the call has settled, or the session has no such call',
   },
   'speech.played': { illegal_input: NO_SESSION, invalid_event: '`message` is not an answer of this session' },
+  'approval.list': { invalid_option: 'the host cannot list sessions, or the cursor is of another order' },
   'approval.decide': {
+    session_held: ELSEWHERE,
+    invalid_option: 'with `session`: the host cannot list sessions',
     illegal_input: NO_SESSION,
     approval_refused:
       'no request with this id is open: it was decided or replaced, it expired, its call ended, or it never existed. Or this principal may not decide it',
@@ -169,6 +172,7 @@ export const EVENT_REPEATS: Readonly<Record<SessionEventType, Repeat>> = {
   call: 'again',
   'call-progress': 'never',
   'approval-requested': 'again',
+  'approval-given': 'again',
   'approval-decided': 'again',
   'question-asked': 'again',
   'question-answered': 'again',

@@ -336,6 +336,11 @@ export const NO_SECOND_TRIES: readonly NoSecondTry[] = [
   { file: 'packages/models/src/transport/http-errors.ts', within: 'readRetryAfterMs', why: 'reads a header' },
   { file: 'packages/models/src/transport/http-errors.ts', within: 'readRetryInfo', why: 'reads a refusal' },
   { file: 'packages/models/src/transport/http-errors.ts', within: 'readQuotedRetryInfo', why: 'reads a refusal' },
+  {
+    file: 'packages/runtime/src/session/page-watcher.ts',
+    within: 'next',
+    why: 'each look reads the page of its moment',
+  },
   { file: 'packages/runtime/src/work/tool-retry.ts', within: 'readRetryAfter', why: 'reads a failure' },
   { file: 'packages/server/src/acp/acp-session.ts', within: 'retry', why: 'an editor asks for another answer' },
   { file: 'packages/server/src/auth/verify-tokens.ts', within: 'verifyByKeys', why: 'each round tries another key' },

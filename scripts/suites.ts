@@ -47,6 +47,13 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
     needs: ['chromium'],
   },
   {
+    name: 'the inbox of two servers',
+    files: ['packages/testing/src/inbox/*'],
+    tier: 'landing',
+    seconds: 12,
+    needs: ['postgres'],
+  },
+  {
     name: 'client over two servers',
     files: ['packages/client/src/two-processes.*'],
     tier: 'landing',
@@ -155,6 +162,7 @@ export const DEEP_SUITES: readonly DeepSuite[] = [
       'packages/temporal/src/long-sessions.*',
       'packages/temporal/src/long-waits.*',
       'packages/temporal/src/host/session-directory.*',
+      'packages/temporal/src/host/inbox.*',
     ],
     tier: 'nightly',
     seconds: 175,

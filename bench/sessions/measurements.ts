@@ -1,5 +1,5 @@
 // Measurements other than turns: long histories, requests with many messages, idle connections, reopening a session,
-// messages of a chat over HTTP, agents that ask others, pages of messages, retained memory, reading calls in words.
+// messages of a chat over HTTP, agents that ask others, pages of messages, lists of sessions, retained memory, reading calls in words.
 import type { Measured } from '../measure.ts'
 import { measureAcquires } from './acquires.ts'
 import { measureChat, measureChatTime } from './chat.ts'
@@ -7,6 +7,7 @@ import { measureChildren } from './children.ts'
 import { measureEncode } from './encode.ts'
 import { measureHistory } from './history.ts'
 import { measureIdle } from './idle.ts'
+import { measureLists } from './lists.ts'
 import { measurePages } from './pages.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureResume } from './resume.ts'
@@ -31,6 +32,7 @@ export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
   { name: 'chat-time', label: 'ms a message', measure: measureChatTime },
   { name: 'children', label: 'ms of CPU for eight tasks', measure: measureChildren },
   { name: 'pages', label: 'ms a page', measure: measurePages },
+  { name: 'lists', label: 'ms of CPU a page', measure: measureLists },
   { name: 'retained', label: 'KiB', measure: measureRetained },
   { name: 'words', label: 'ms an answer', measure: measureWords },
 ]

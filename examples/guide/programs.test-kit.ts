@@ -37,6 +37,7 @@ export const SAID: Readonly<Record<string, readonly string[]>> = {
       'Confirm "valid" because its confidence is 0.4\nvalid\n',
   ],
   'chat.ts': ['"type":"text-delta"', 'At nine.', 'data: [DONE]'],
+  'deciders.ts': ['ann asks: 90 euros to Acme', 'mia decided: edit, a discount', "{ to: 'Acme', euros: 70 }"],
   'client-fallback.ts': ['no phone of ann is connected', 'It rains in Lisbon.'],
   'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
   'content.ts': [

@@ -11,6 +11,7 @@ import type {
   SessionInfo,
   SpeechPlace,
   UserInput,
+  WaitingApproval,
 } from '@baton/core/internal'
 import {
   ClientTool,
@@ -216,6 +217,14 @@ export const REQUESTS = {
       cursor: s.optional(s.text),
       /** 50 by default. */
       limit: s.optional(s.integer(1, 200)),
+      /** By last use; `newest` first by default. */
+      order: s.optional(s.word('newest', 'oldest')),
+      /** Only sessions in this state. */
+      activity: s.optional(s.word('idle', 'running', 'waiting', 'paused', 'stopped')),
+      /** Only sessions of the agent with this name. */
+      agent: s.optional(s.text),
+      /** Only sessions used at this time or later, in milliseconds since 1970. */
+      since: s.optional(s.ms),
       /** Only sessions whose `meta` has these fields with these values. */
       meta: s.optional(s.object),
     },
@@ -357,6 +366,29 @@ export const REQUESTS = {
     answer: {},
   },
   /**
+   * Lists the requests that this principal may decide, in all sessions of the server; with `asked`, those of the
+   * principal's own sessions, whoever decides them.
+   */
+  'approval.list': {
+    given: {
+      asked: s.optional(s.flag),
+      /** Name of the session's agent. */
+      agent: s.optional(s.text),
+      tool: s.optional(s.text),
+      /** `newest` by default. */
+      order: s.optional(s.word('newest', 'oldest')),
+      /** The cursor from the previous page. */
+      cursor: s.optional(s.text),
+      /** 50 by default. */
+      limit: s.optional(s.integer(1, 200)),
+    },
+    answer: {
+      approvals: s.list(s.typed<WaitingApproval>(s.object)),
+      /** Present if there are more. */
+      cursor: s.optional(s.text),
+    },
+  },
+  /**
    * Decides a call that waits for a person. Any connection of the session's principal may, with or without a device.
    */
   'approval.decide': {
@@ -368,6 +400,10 @@ export const REQUESTS = {
       input: s.optional(s.object),
       /** At most 4,096 characters; the model reads it. */
       reason: s.optional(s.text),
+      /** At most 4,096 characters, for people: events and the log have it, and no model reads it. */
+      note: s.optional(s.text),
+      /** The session of a request from `approval.list`; the open session by default. */
+      session: s.optional(s.name),
       /** Also decides later calls of the session without asking: all of the tool, or those with the same arguments. */
       remember: s.optional(s.word('tool', 'arguments')),
     },

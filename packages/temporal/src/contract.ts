@@ -385,23 +385,5 @@ export interface BatonActivities {
   'baton.report'(job: ReportJob): Promise<Reporting>
 }
 
-/** The result of the Query `baton.state`. */
-export interface SessionStateView {
-  readonly session: string
-  readonly agent: string
-  readonly principal: Principal
-  readonly title: string | null
-  readonly pos: number
-  readonly phase: State['phase']
-  readonly turn: number | null
-  readonly openCalls: readonly { readonly callId: string; readonly name: string; readonly state: string }[]
-  /** Activities in progress. */
-  readonly underWay: readonly string[]
-  /** Number of records on their way to the log. */
-  readonly unpublished: number
-  /** Number of inputs waiting to be decided. */
-  readonly waiting: number
-}
-
 /** Milliseconds between tries of an activity that could not begin, and after a first failed decision. */
 export const AGAIN_MS = 1000

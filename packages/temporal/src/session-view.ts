@@ -24,7 +24,10 @@ export interface SessionViewOptions {
 }
 
 /** The log where workers put the records of sessions, and which all processes read. */
-export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'children' | 'remove' | 'health'> & {
+export type SessionLog = Pick<
+  LogStore,
+  'put' | 'read' | 'restore' | 'list' | 'children' | 'remove' | 'health' | 'entries'
+> & {
   readonly blobs: BlobStore
 }
 

@@ -11,7 +11,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { SYSTEM_TIME } from '@baton/runtime'
-import type { SessionStateView } from './contract.ts'
+import type { SessionStateView } from './state-view.ts'
 import { STATE } from './contract.ts'
 import type { TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
 import {

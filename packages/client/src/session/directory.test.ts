@@ -1,5 +1,5 @@
 // A list of sessions against the real front, over a connection that breaks.
-import { defineAgent } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import type { Directory, DirectoryOptions } from '../index.ts'
@@ -53,6 +53,29 @@ test('sessions are made, listed, renamed and deleted', async () => {
   notes.close()
   await expect(notes.create({ title: 'Third' })).rejects.toMatchObject({ code: 'session_closed' })
   expect(directory.getSnapshot().sessions.map(({ title }) => title)).toEqual(['Second'])
+})
+
+test('a request of another session is found in the inbox and decided there, without that session', async () => {
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: { type: 'object' },
+    approval: true,
+    execute: () => 'paid',
+  })
+  const model = createScriptedModel({ steps: [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'It is paid.' }] })
+  const server = await serveAgent({ agent: defineAgent({ name: 'a', model, tools: [pay] }) })
+  closers.push(() => server.stop())
+  const client = openSession({ url: server.url, session: 'chat' })
+  closers.push(() => client.close())
+  const { answer } = client.send('Pay the invoice.')
+  const inbox = open({ url: server.url })
+  await expect.poll(async () => (await inbox.approvals({ tool: 'pay' })).approvals).toHaveLength(1)
+  const [asked] = (await inbox.approvals()).approvals
+  expect(asked).toMatchObject({ session: 'chat', name: 'pay' })
+  await inbox.decide('chat', { approvalId: asked?.approvalId ?? '', decision: 'approve' })
+  expect((await answer).text).toBe('It is paid.')
+  expect((await inbox.approvals({ asked: true })).approvals).toEqual([])
 })
 
 test('the list is right again after a connection that broke, also of what happened meanwhile', async () => {

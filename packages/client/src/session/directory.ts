@@ -1,6 +1,6 @@
 // A principal's sessions, for side bars: a list that is kept up to date over its own reconnecting connection.
-import type { JsonObject, SessionChange, SessionInfo } from '@baton/core/internal'
-import type { AnswerOf } from '@baton/protocol'
+import type { Decision, JsonObject, SessionChange, SessionInfo } from '@baton/core/internal'
+import type { AnswerOf, Requests } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import { createClosedError } from '../client-error.ts'
 import type { ConnectionState, ReconnectOptions } from '../connection.ts'
@@ -22,6 +22,9 @@ export interface DirectoryOptions {
   readonly reconnect?: ReconnectOptions
   readonly world?: World
 }
+
+/** A filter for `approvals`, and its page. */
+export type ApprovalsQuery = Requests['approval.list']['given']
 
 /** The state of the list; replaced when something changes. */
 export interface DirectorySnapshot {
@@ -48,6 +51,10 @@ export interface Directory {
   /** Null removes the title. */
   rename(session: string, title: string | null): Promise<void>
   delete(session: string): Promise<void>
+  /** Reads a page of the requests that this principal may decide; with `asked`, of those of the principal’s sessions. */
+  approvals(query?: ApprovalsQuery): Promise<AnswerOf<'approval.list'>>
+  /** Decides a request of `approvals`. If the connection breaks, it is not repeated: read the page again. */
+  decide(session: string, decision: Decision): Promise<void>
   close(): void
 }
 
@@ -82,6 +89,9 @@ export function openDirectory(options: DirectoryOptions): Directory {
       const isDone = (): boolean => list.snapshot.sessions.every(({ id }) => id !== session)
       await requests.ask('session.delete', { session }, { isDone })
     },
+    approvals: async (query = {}) => await requests.ask('approval.list', query),
+    decide: async (session, decision) =>
+      void (await requests.ask('approval.decide', { ...decision, session }, { once: true })),
     close: () => list.end(createClosedError()),
   }
 }

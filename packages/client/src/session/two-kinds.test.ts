@@ -77,6 +77,7 @@ const ELSEWHERE: readonly RequestType[] = [
   'session.open',
   'session.close',
   'session.list',
+  'approval.list',
   'session.watch',
   'session.delete',
   'device.attach',

@@ -161,8 +161,10 @@ const Command = inputs({
   approval: s.fields('an approval', {
     approvalId: s.name,
     principal: s.name,
+    roles: s.optional(s.list(s.name)),
     decision: PlainDecision,
     reason: s.optional(Reason),
+    note: s.optional(Reason),
     remember: s.optional(Remember),
   }),
   'question-answer': s.either(
@@ -258,7 +260,7 @@ export function decodeTurnOptions(value: unknown): Decoded<{ readonly output?: D
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, TurnOptions.read)
 }
 
-const DECISION = { approvalId: s.name, reason: s.optional(Reason) }
+const DECISION = { approvalId: s.name, reason: s.optional(Reason), note: s.optional(Reason) }
 
 const Decision = s.explain(
   s.variant('decision', {

@@ -1,13 +1,15 @@
 // An agent's approval policy, which sees a call before it runs: its input, its verdicts, and in whose name it decides.
 import * as s from '../shape/shape.ts'
 import type { ToolKind, Trust } from './tool-options.ts'
-import type { EffectClass } from '../machine/values.ts'
+import type { Deciders, EffectClass } from '../machine/values.ts'
 import type { PathStep } from '../machine/tree-values.ts'
 
 /** The person or service that a session belongs to. Fronts get it from `authenticate`. */
 export const Principal = s.fields({
   /** Id of the person behind a session; `anonymous` without a login. */
   id: s.text,
+  /** Roles that let the person decide for others (see `deciders`), from `authenticate`. No log keeps them. */
+  roles: s.optional(s.list(s.text)),
 })
 export interface Principal extends s.Infer<typeof Principal> {}
 
@@ -94,7 +96,13 @@ export type PolicyVerdict =
   | 'ask'
   | 'deny'
   | { readonly deny: string }
-  | { readonly ask: string; readonly destination?: string; readonly each?: boolean }
+  | {
+      readonly ask: string
+      readonly destination?: string
+      readonly each?: boolean
+      /** People who decide instead of the session's own principal; the tool's own `deciders` by default. */
+      readonly deciders?: Deciders
+    }
 /**
  * Returns undefined to let the tool's own `approval` decide. Shares a limit of 10 s with the schema; if it throws, the
  * call does not run.

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
 import type { Answer } from './session-api.ts'
-import { readOutput } from './session-api.ts'
+import { readOutput } from './read-output.ts'
 
 const ANSWER: Answer = {
   outcome: 'answered',

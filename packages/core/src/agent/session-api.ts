@@ -27,10 +27,9 @@ import type { Reminder, ReminderInput, ReminderOptions } from './decode-reminder
 import type { AgentCall, AgentOutput, KnownAgent } from './typed-calls.ts'
 import type { ChatMessage } from '../events/conversation.ts'
 import type { PathStep } from '../machine/tree-values.ts'
-import type { Delivery, PlanEntry } from '../machine/values.ts'
+import type { Deciders, Delivery, PlanEntry } from '../machine/values.ts'
 import type { CallDescription, ToolKind } from './tool-options.ts'
 import type { ContentPart, SourcePart, Usage } from '../messages.ts'
-import { BatonError } from '../errors.ts'
 import type { TurnOutcome } from '../machine/fact.ts'
 
 /** Options of `host.session`: `host.session(id, { agent: 'writer', principal: { id: 'ann' } })`. */
@@ -203,6 +202,8 @@ export type Decision = {
   readonly approvalId: string
   /** At most 4,096 characters; the model reads it. */
   readonly reason?: string
+  /** At most 4,096 characters, for people: events and the log have it, and no model reads it. */
+  readonly note?: string
   /** Also decides later calls of the session without asking: all of the tool, or those with the same arguments. */
   readonly remember?: 'tool' | 'arguments'
 } & (
@@ -263,8 +264,14 @@ export interface PendingApproval extends CallDescription {
   readonly input: JsonObject
   /** Why a policy asks; absent if the tool itself asks. */
   readonly asked?: AskedFor
+  /** Session time at which it was asked; absent where only its event is known. */
+  readonly askedMs?: number
   /** Session time at which the call is denied. */
   readonly expiresAtMs: number
+  /** People who decide; absent: the session's own principal. */
+  readonly deciders?: Deciders
+  /** Those of them who have approved it, if it needs several. */
+  readonly given?: readonly Principal[]
   /** For a call of an agent below: the delegated calls down to it, and the agents that they call. */
   readonly path?: readonly PathStep[]
 }
@@ -378,20 +385,3 @@ interface AnswerParts {
 
 /** Maximum sources of an `Answer`. */
 export const ANSWER_SOURCES_MAX = 200
-
-/**
- * The validated, typed answer of an agent with an output schema.
- * @throws BatonError `invalid_output` if there is none: the agent has no schema, or the turn was not answered
- */
-export function readOutput<Output>(agent: KnownAgent<Output>, answer: Answer): Output {
-  if (typeof (answer as Answer | null | undefined)?.outcome !== 'string')
-    throw new BatonError({
-      code: 'invalid_option',
-      message: 'readOutput needs an agent and an answer of it',
-      hint: 'Write readOutput(agent, answer). With send(text, { output: schema }), read answer.output.',
-    })
-  // It was validated by this agent's schema before the turn was answered.
-  if (answer.output !== undefined) return answer.output as Output
-  const why = agent.output ? `the turn was ${answer.outcome}` : `agent "${agent.name}" has no output schema`
-  throw new BatonError({ code: 'invalid_output', message: `there is no output: ${why}` })
-}

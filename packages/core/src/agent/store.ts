@@ -47,6 +47,7 @@ export interface LogStore {
   remove(session: string, owner?: string): Promise<void>
   readonly snapshots: SnapshotStore
   readonly blobs: BlobStore
+  readonly entries: EntryStore
   /** Whether it can store data, found out by writing where possible. Never rejects. */
   health(): Promise<StoreHealth>
   /** Absent if the store cannot tell a new host what former hosts knew of the clock. */
@@ -79,9 +80,12 @@ export interface OwnedLogStore extends LogStore {
   /**
    * Appends records after `afterPos`, all or none, durably, and returns the new last position. The epoch decides, not the
    * lease: an owner whose lease has ended may append until another acquires the session.
+   *
+   * Their `entry` is stored in the same transaction. Without one, the session's entry is outdated until a host puts it.
+   * A child has none.
    * @throws BatonError `store_conflict` (another epoch or position), `store_failed`
    */
-  append(session: string, epoch: number, afterPos: number, records: readonly SessionRecord[]): Promise<number>
+  append(session: string, epoch: number, afterPos: number, records: AppendedRecords): Promise<number>
   /**
    * Extends every lease of the owner, including expired leases if no other owner has acquired the session. Renewing a
    * root is enough for its children. @throws BatonError `store_failed`
@@ -232,6 +236,70 @@ export interface SnapshotStore {
 
 /** Names of texts that a host derives from a log begin like this: copies, exports and imports leave them out. */
 export const DERIVED_BLOBS = 'derived.'
+
+/** Records to append. A store that passes the list on to another store passes the entry on too. */
+export interface AppendedRecords extends ReadonlyArray<SessionRecord> {
+  /** The session's entry after them; `same`: lists show what they showed before. */
+  readonly entry?: SessionEntry | 'same'
+}
+
+/** The part of a session that lists show. Its host derives it from the state; the store does not know what it says. */
+export interface SessionEntry {
+  /** JSON text. */
+  readonly body: string
+  /** Lists that have it, and the time at which each has it. No two are equal. */
+  readonly places: readonly EntryPlace[]
+}
+
+export interface EntryPlace {
+  /** Name of the list. */
+  readonly list: string
+  /** Milliseconds, a whole number. */
+  readonly atMs: number
+  /** Number of the entry's part that this list shows, from 0 on. */
+  readonly item: number
+}
+
+/**
+ * Entries of sessions, without children, in lists by time. An entry that misses records of its log is outdated:
+ * after `put` and `restore`, after an append without one, and in a store from before entries.
+ */
+export interface EntryStore {
+  /** A page of a list. Reading it costs the page, however many entries there are. @throws BatonError `store_failed` */
+  find(query: EntryQuery): Promise<readonly FoundEntry[]>
+  /** The session's entry, which may be outdated; undefined if it has none. @throws BatonError `store_failed` */
+  get(session: string): Promise<string | undefined>
+  /** Sessions with records whose entries are outdated, in the order of `list`. @throws BatonError `store_failed` */
+  outdated(options?: ListOptions): AsyncIterable<OutdatedEntry>
+  /**
+   * Replaces an entry that is outdated or was altered by that of the log up to `pos`, and does nothing to another one.
+   * It stays outdated if the log continues. @throws BatonError `store_failed`
+   */
+  put(session: string, pos: number, entry: SessionEntry): Promise<void>
+}
+
+export interface EntryQuery {
+  readonly list: string
+  readonly order: 'newest' | 'oldest'
+  /** Only entries after this place in that order, which the store named; the entry itself may be gone. */
+  readonly after?: string
+  /** Only entries at this time or later. */
+  readonly sinceMs?: number
+  /** 1 to 1,000. */
+  readonly limit: number
+}
+
+export interface FoundEntry {
+  readonly session: string
+  /** Its place in the list, for `after`. */
+  readonly place: string
+  readonly atMs: number
+  readonly item: number
+  /** Absent if the store noticed that it was altered. */
+  readonly body?: string
+}
+
+export type OutdatedEntry = Pick<StoredSession, 'session' | 'records' | 'lastMs'>
 
 /** Large texts by session and name. */
 export interface BlobStore {

@@ -2,7 +2,8 @@
 import type { JsonObject } from '../json.ts'
 import type { ErrorCode } from '../error-codes.ts'
 import { BatonError } from '../errors.ts'
-import type { TaskOperation } from '../machine/values.ts'
+import { findDecidersIssue } from './check-deciders.ts'
+import type { Deciders, TaskOperation } from '../machine/values.ts'
 import { BACKGROUND_FLAG } from '../machine/task-bodies.ts'
 import { EffectClass, InterruptPolicy, WakePolicy } from '../machine/values.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
@@ -57,6 +58,11 @@ export interface ToolBase<Name extends string, Input extends Schema, Output exte
   readonly parallel?: boolean
   /** Whether a person must approve a call first: true, or a function of the validated arguments. */
   readonly approval?: boolean | ((input: OutputOf<Input>, call: AskedCall) => boolean | Promise<boolean>)
+  /**
+   * People who decide when a call has to be approved, instead of the session's own principal: `{ roles: ['manager'] }`,
+   * `{ people: ['mia', 'tom', 'eve'], needed: 2 }`, `{ notAsker: true }`.
+   */
+  readonly deciders?: Deciders
   /**
    * How to handle the running tool when the user interrupts. `cancel` stops it. `finish` lets it run until two seconds
    * after the next input. `background` answers the next input at once, and the tool continues as a task, as with
@@ -158,6 +164,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly awayMs?: number
   readonly parallel: boolean
   readonly approval: boolean | ((input: unknown, call: AskedCall) => boolean | Promise<boolean>)
+  readonly deciders?: Deciders
   readonly onInterrupt: InterruptPolicy
   readonly background?: boolean | 'model'
   readonly wake?: WakePolicy
@@ -241,6 +248,7 @@ const TOOL_FIELDS: Readonly<Record<Field, FieldKind | undefined>> = {
   awayMs: undefined,
   parallel: 'true or false',
   approval: 'true, false or a function',
+  deciders: undefined,
   onInterrupt: InterruptPolicy.words,
   background: undefined,
   wake: WakePolicy.words,
@@ -334,6 +342,8 @@ export function makeTool(init: AnyToolOptions): Tool {
   if (init.onInterrupt === 'detach' && !init.execute)
     throw wrong(init.name, 'onInterrupt: "detach" is for a tool with execute, but a client runs this one')
   checkBackground(init)
+  const issue = init.deciders && findDecidersIssue(init.deciders)
+  if (issue !== undefined) throw wrong(init.name, issue)
   if (init.waiting !== undefined) checkWaiting(init.name, init.waiting)
   const effect = init.effect ?? 'once'
   if (init.retry !== undefined) checkRetry(init.name, init.retry, { effect, runsHere: init.execute !== undefined })

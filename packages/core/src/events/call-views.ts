@@ -181,13 +181,14 @@ export function readAbout(about: JsonObject): CallAbout {
 }
 
 function createView(message: MessageId, step: number, proposal: CallProposal, text: string): CallView {
-  const { callId, name, runs, effect, provenance, about, chooses } = proposal
+  const { callId, name, runs, effect, provenance, about, chooses, deciders } = proposal
   return {
     callId,
     message,
     step,
     name,
     ...(about && readAbout(about)),
+    ...(deciders && { deciders }),
     input: readInput(readGiven(text, chooses)),
     runs: runs === 'client' ? runs : 'server',
     effect,
@@ -204,6 +205,8 @@ interface Change {
 
 function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
   switch (fact.type) {
+    case 'approval-given':
+      return call
     case 'approval-requested':
       return { ...call, status: 'awaiting-approval', deadlineMs: fact.expiresAtMs }
     case 'approval-decided': {
@@ -258,9 +261,10 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
   }
 }
 
-function showRequest({ asking }: RelayedRequest): Pick<CallView, 'input'> {
+function showRequest({ asking }: RelayedRequest): Pick<CallView, 'input' | 'deciders'> {
   if (asking.type === 'question') return { input: {} }
-  return { ...(asking.about && readAbout(asking.about)), input: readInput(asking.arguments) }
+  const deciders = asking.type === 'approval' && asking.deciders && { deciders: asking.deciders }
+  return { ...(asking.about && readAbout(asking.about)), ...deciders, input: readInput(asking.arguments) }
 }
 
 function withoutDeadline(call: CallView): CallView {
@@ -352,13 +356,14 @@ export function readKnownCall(state: State, task: Task, history: History): Known
 }
 
 function viewCall(call: Call, place: CallPlace, history: History): CallView {
-  const { callId, name, runs, effect, provenance, editedChars } = call
+  const { callId, name, runs, effect, provenance, editedChars, deciders } = call
   const known = history.openCall(callId)
   return {
     callId,
     ...place,
     name,
     ...(known?.about && readAbout(known.about)),
+    ...(deciders && { deciders }),
     input: readInput(known?.arguments ?? '{}'),
     ...(editedChars > 0 && { inputEdited: true }),
     runs: runs === 'client' ? runs : 'server',

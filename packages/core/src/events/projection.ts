@@ -347,10 +347,17 @@ export class SessionProjection {
     if (fact.type === 'call-settled' && fact.settlement.type === 'denied')
       this.#turn?.account.refuseCall(fact.settlement.code)
     if (fact.type === 'approval-decided') {
-      const { approvalId, callId, decision, principal, reason, remember } = fact
-      const how = { ...(reason !== undefined && { reason }), ...(remember && { remember }) }
+      const { approvalId, callId, decision, principal, reason, note, remember } = fact
+      const noted = { ...(reason !== undefined && { reason }), ...(note !== undefined && { note }) }
+      const how = { ...noted, ...(remember && { remember }) }
       const path = this.#pathOf(approvalId)
       this.#tell({ type: fact.type, approvalId, callId, decision, principal: { id: principal }, ...how, ...path })
+    }
+    if (fact.type === 'approval-given') {
+      const { approvalId, callId, principal, note, left } = fact
+      const noted = note !== undefined && { note }
+      const path = this.#pathOf(approvalId)
+      this.#tell({ type: fact.type, approvalId, callId, principal: { id: principal }, ...noted, left, ...path })
     }
     this.#calls.note(fact, nowMs)
     const call = this.#calls.find(fact.callId)

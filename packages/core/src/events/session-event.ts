@@ -8,7 +8,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { SupersedeReason } from '../machine/fact.ts'
 import { AnswerRefuser } from '../machine/fact.ts'
 import { PathStep, Spent } from '../machine/tree-values.ts'
-import { EffectClass, PlanEntry } from '../machine/values.ts'
+import { Deciders, EffectClass, PlanEntry } from '../machine/values.ts'
 import type { FinishReason } from '../messages.ts'
 import { Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import { ModelSettings } from '../model-settings.ts'
@@ -158,6 +158,8 @@ export const CallView = s.fields({
   ...CallDescription.fields,
   /** Why a policy asks for approval. */
   asked: s.optional(AskedFor),
+  /** If it must be approved: people who decide, instead of the session's own principal. */
+  deciders: s.optional(Deciders),
   /**
    * Words for a voice to say when the call runs longer than `afterMs` milliseconds. They are not part of the
    * conversation.
@@ -330,6 +332,15 @@ export const EVENTS = {
     /** Session time at which the call is denied. */
     expiresAtMs: s.ms,
   },
+  /** One of several people whom the call needs has approved it. */
+  'approval-given': {
+    approvalId: s.text,
+    callId: s.text,
+    principal: Principal,
+    note: s.optional(s.text),
+    /** How many more have to approve it. */
+    left: s.count,
+  },
   /** A person has decided the call. */
   'approval-decided': {
     approvalId: s.text,
@@ -339,6 +350,8 @@ export const EVENTS = {
     /** Principal who decided. */
     principal: Principal,
     reason: s.optional(s.text),
+    /** For people: the model does not read it. */
+    note: s.optional(s.text),
     remember: s.optional(s.word('tool', 'arguments')),
   },
   /** A running tool asks its user. */

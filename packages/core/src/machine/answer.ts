@@ -470,7 +470,8 @@ export function proposeCalls(
     const parsed = parseJson(part.arguments)
     const settlement = explainRefusal(draft, { part, parsed, index, tasks, check, attempt, finish: input.finish })
     if (!settlement && runsAside(findTool(draft, part.name)?.tool, check)) tasks += 1
-    const asks = check.asks === true && !settlement && recallDecision(draft.state, part.name, check) === undefined
+    const recalled = check.deciders ? undefined : recallDecision(draft.state, part.name, check)
+    const asks = check.asks === true && !settlement && recalled === undefined
     const callId = nameCall(draft.state.birth, attempt.step, index)
     return {
       proposal: makeProposal(draft, part.name, callId, { ...check, asks }),
@@ -517,6 +518,7 @@ function makeProposal(
     proposal.asks = check.asks
     if (check.asksFor !== undefined) proposal.asksFor = check.asksFor
     if (check.asksEach) proposal.asksEach = check.asksEach
+    if (check.deciders) proposal.deciders = check.deciders
   }
   if (check.delegate && tool?.runs === 'child') proposal.delegate = check.delegate
   if (runsAside(tool, check)) proposal.background = { wake: tool?.wake ?? 'turn' }

@@ -131,7 +131,7 @@ export function applyInChild(state: State, fact: Fact): State {
 
 function opened(state: State, fact: FactOf<'session-opened'>): State {
   const { session, birth, principal, agent, specHash } = fact
-  return { ...state, session, birth, principal, agent, specHash }
+  return { ...state, session, birth, principal, agent, specHash, createdMs: state.nowMs }
 }
 
 /** The running turn's next step uses the new model; the others stay as fallbacks. */

@@ -31,7 +31,7 @@ import type { InputOf, Outcome } from './input.ts'
 import { describeUnheard, endChild } from './child-end.ts'
 import { holdsClock, unawaited, waitsThrough } from './child-entries.ts'
 import { findHolder, findTool } from './clients.ts'
-import { applyDecision, applyRelayedEnd, changeRelayedCall } from './relayed-entries.ts'
+import { applyDecision, applyGiven, applyRelayedEnd, changeRelayedCall } from './relayed-entries.ts'
 
 export function callOutcome(call: Call, event: CallEvent): CallOutcome {
   // A user may let a tool finish silently; only the end of its grace stops it then.
@@ -482,6 +482,9 @@ export function applyCallFact(state: State, fact: LedgerFact): State {
       if (!state.step) return state
       return { ...state, step: { ...state.step, grace: { atMs: fact.untilMs, generation: state.pos } } }
     }
+    case 'approval-given':
+      if (fact.via !== undefined) return applyGiven(state, fact)
+      return updateCall(state, fact.callId, (call) => callAfter(state, call, fact))
     case 'approval-decided':
       if (fact.via !== undefined) return rememberRelayed(applyDecision(state, fact), fact)
       return rememberDecision(
@@ -533,9 +536,16 @@ function callAfter(
 ): Call {
   switch (fact.type) {
     case 'approval-requested': {
-      const approval = { id: fact.approvalId, deadline: { atMs: fact.expiresAtMs, generation: state.pos } }
-      return { ...call, state: 'awaiting-approval', approval, approvals: call.approvals + 1 }
+      const approval = {
+        id: fact.approvalId,
+        askedMs: state.nowMs,
+        deadline: { atMs: fact.expiresAtMs, generation: state.pos },
+      }
+      const { given: _, ...asked } = call
+      return { ...asked, state: 'awaiting-approval', approval, approvals: call.approvals + 1 }
     }
+    case 'approval-given':
+      return { ...call, given: [...(call.given ?? []), fact.principal] }
     case 'question-asked':
       return questionAsked(state, call, fact)
     case 'question-answered':

@@ -8,6 +8,7 @@ import { ModelSettings } from '../model-settings.ts'
 import * as s from '../shape/shape.ts'
 import { Asking, ChildStop, Deeds, Delegation, Grant, PathStep, Spent } from './tree-values.ts'
 import {
+  Deciders,
   CALL_TOOL,
   ClientToolSpec,
   Delivery,
@@ -100,6 +101,8 @@ export const CallProposal = s.fields({
   asksFor: s.optional(s.text),
   /** Only with `asksFor`: see `CallCheck.asksEach`. */
   asksEach: s.optional(s.word(true)),
+  /** Only with `asks`: who decides, instead of the session's own principal. */
+  deciders: s.optional(Deciders),
   /**
    * The approval is for the step's answer and not for a tool. `as`: whether the answer is just a value, or the text of
    * all steps. `by`: the principal that may decide; by default the session's own.
@@ -343,13 +346,25 @@ export const FACTS = {
 
   // Calls
   'approval-requested': { ...CALL, approvalId: s.text, argumentsHash: s.text, expiresAtMs: s.ms },
+  /** One of several people whom the call needs approved it; `left` more have to. */
+  'approval-given': {
+    ...CALL,
+    ...VIA,
+    approvalId: s.text,
+    principal: s.text,
+    note: s.optional(s.text),
+    left: s.count,
+  },
   'approval-decided': {
     ...CALL,
     ...VIA,
     approvalId: s.text,
     decision: s.word('approve', 'deny', 'edit'),
+    /** The person who decided; the last of several. */
     principal: s.text,
     reason: s.optional(s.text),
+    /** For people: no model reads it. */
+    note: s.optional(s.text),
     /** Also decides later calls of the tool, or those with these arguments. */
     remember: s.optional(s.word('tool', 'arguments')),
     /** The new arguments. In older records not yet approved; with a `tokenHash` they needed their own approval. */
@@ -576,6 +591,7 @@ export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
 
 const CALL_FACTS = [
   'approval-requested',
+  'approval-given',
   'approval-decided',
   'question-asked',
   'question-answered',

@@ -8,6 +8,7 @@ import type { ModelSettings } from '../model-settings.ts'
 import type { ChildReport, ParentItem } from './lane-values.ts'
 import type { Delegation } from './tree-values.ts'
 import type {
+  Deciders,
   ClientToolSpec,
   Delivery,
   Failure,
@@ -41,6 +42,8 @@ export interface CallCheck {
   readonly asksFor?: string
   /** Only with `asksFor`: the approval applies to later calls only if the person says so (`remember`). */
   readonly asksEach?: true
+  /** If a person must approve: who decides, instead of the session's own principal. */
+  readonly deciders?: Deciders
   /** If present, a policy denies the call, in words for the model. No person can approve it. */
   readonly denied?: string
   /** The call's description for people: a title, a kind, places, a diff. The machine only stores it. */
@@ -181,8 +184,12 @@ export type UserCommand =
       /** The request that was shown: it names its call. */
       readonly approvalId: string
       readonly principal: string
+      /** Roles of the principal, which deciders may name. */
+      readonly roles?: readonly string[]
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly reason?: string
+      /** For people: the model does not read it. */
+      readonly note?: string
       /** Also decides later calls of this tool, or those with the same arguments. */
       readonly remember?: 'tool' | 'arguments'
       /** Only for `edit`: the new arguments as JSON text, and the host's findings about them. They are approved. */

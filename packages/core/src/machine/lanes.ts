@@ -106,7 +106,7 @@ function readApproval(
   const call = findApproval(state, approvalId)
   const shown = history.openCall(callId)
   if (call?.state !== 'awaiting-approval' || !shown) return undefined
-  const { name, argumentsHash, effect, asksFor, asksEach, answer } = call
+  const { name, argumentsHash, effect, asksFor, asksEach, deciders, answer } = call
   return {
     id: approvalId,
     path: [],
@@ -120,6 +120,7 @@ function readApproval(
       effect,
       ...(asksFor !== undefined && { asksFor }),
       ...(asksEach && { asksEach }),
+      ...(deciders && { deciders }),
       ...(answer && { answer: answer.by ? { by: answer.by } : {} }),
       withinMs: expiresAtMs - nowMs,
     },

@@ -13,6 +13,8 @@ import {
   decideRelayed,
   expireRelayed,
 } from './relayed.ts'
+import type { DecidedRequest } from './deciders.ts'
+import { checkDecider, countLeft, foreign } from './deciders.ts'
 import type { FactOf } from './fact.ts'
 import type { InputOf } from './input.ts'
 import type { Refusal } from '../errors.ts'
@@ -30,7 +32,19 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
     decideAnswer(draft, call, input)
     return
   }
-  const { approvalId, decision, principal, reason, remember, edited } = input
+  const { approvalId, decision, principal, reason, note, remember, edited } = input
+  const left = countLeft(readDecided(draft.state, call), input)
+  if (left > 0) {
+    emit(draft, {
+      type: 'approval-given',
+      callId: call.callId,
+      approvalId,
+      principal,
+      ...(note !== undefined && { note }),
+      left,
+    })
+    return
+  }
   const denied = decision === 'edit' ? edited?.check.denied : undefined
   emit(draft, {
     type: 'approval-decided',
@@ -39,6 +53,7 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
     decision,
     principal,
     ...(reason !== undefined && { reason }),
+    ...(note !== undefined && { note }),
     // A policy's denial is not remembered.
     ...(remember && denied === undefined && { remember }),
     ...(decision === 'edit' && edited && { edited: recordEdit(edited, denied === undefined) }),
@@ -104,7 +119,8 @@ export function expireQuestion(draft: Draft, questionId: string, generation: num
 
 /** Asks a person if there is one; otherwise the model learns at once that there is none. */
 export function requestApproval(draft: Draft, call: Call): void {
-  if (!call.answer && !canAsk(draft.state, call)) {
+  // Deciders need no connected client: they find the request in their inbox.
+  if (!call.answer && !call.deciders && !canAsk(draft.state, call)) {
     const message = 'no connected client can approve the call'
     settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
     return
@@ -126,8 +142,9 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
   if (below) return checkRelayedApproval(state, below, input)
   const { by } = call?.answer ?? {}
   if (by && !by.includes(principal)) return refuse(`"${principal}" may not decide it; ${by.join(', ')} may`)
-  if (!by && isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
-  if (!call) return refuse(explainMissing(state, approvalId))
+  if (!call) return refuse(isStranger(state, principal) ? foreign(principal) : explainMissing(state, approvalId))
+  const undecided = by ? undefined : checkDecider(readDecided(state, call), input)
+  if (undecided) return undecided
   if (call.state !== 'awaiting-approval' || !call.approval) return refuse(`it was answered; the call is ${call.state}`)
   if (state.nowMs > call.approval.deadline.atMs) return refuse('the request has expired')
   if (!call.answer) return input.decision === 'edit' ? checkEdit(input) : undefined
@@ -135,6 +152,10 @@ export function checkApproval(state: State, input: InputOf<'approval'>): Refusal
   return input.decision === 'approve' && input.answer === undefined
     ? refuse('the text of the answer is missing')
     : undefined
+}
+
+function readDecided({ principal }: State, { deciders, given = [] }: Call): DecidedRequest {
+  return { owner: principal, deciders, given }
 }
 
 /** Request ids contain the call and a number, which distinguishes an old request from an invented one. */
@@ -157,7 +178,7 @@ function explainMissing(state: State, approvalId: string): string {
 export function checkAnswer(state: State, input: InputOf<'question-answer'>): Refusal | undefined {
   const { questionId, principal } = input
   const refuse = (why: string): Refusal => ({ code: 'question_refused', message: `${questionId}: ${why}` })
-  if (isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
+  if (isStranger(state, principal)) return refuse(foreign(principal))
   const found = findQuestion(state, questionId)
   const below = found ? undefined : findRelayed(state, questionId)
   if (below) return checkRelayedAnswer(below, input, state.nowMs)

@@ -37,11 +37,12 @@ function relayedFrom(state: State, fact: FactOf<'request-relayed'>): Relayed {
     callId: asking.callId,
     agents: path.map(({ agent }) => agent),
     deadline,
+    askedMs: state.nowMs,
     isDecided: false,
   }
   if (asking.type === 'question') return one
   if (asking.type === 'call') return { ...one, call: callFrom(asking, { via, isKnown: isKnown === true }) }
-  const { name, argumentsHash, asksFor, asksEach, answer } = asking
+  const { name, argumentsHash, asksFor, asksEach, deciders, answer } = asking
   return {
     ...one,
     asked: {
@@ -49,6 +50,7 @@ function relayedFrom(state: State, fact: FactOf<'request-relayed'>): Relayed {
       argumentsHash,
       ...(asksFor !== undefined && { asksFor }),
       ...(asksEach && { asksEach }),
+      ...(deciders && { deciders }),
       ...(answer && { answer }),
     },
   }
@@ -91,6 +93,16 @@ export function applyDecision(state: State, fact: FactOf<'approval-decided' | 'q
   const id = fact.type === 'approval-decided' ? fact.approvalId : fact.questionId
   const relayed = state.relayed.map((one) => (one.id === id ? { ...one, isDecided: true, deadline: null } : one))
   return noteTold({ ...state, relayed }, via)
+}
+
+/** One of several people approved a request of a session below. */
+export function applyGiven(state: State, { approvalId, principal }: FactOf<'approval-given'>): State {
+  const relayed = state.relayed.map((one) =>
+    one.id === approvalId && one.asked
+      ? { ...one, asked: { ...one.asked, given: [...(one.asked.given ?? []), principal] } }
+      : one,
+  )
+  return { ...state, relayed }
 }
 
 /** A fact about a relayed call; `change` is its effect on any call. */

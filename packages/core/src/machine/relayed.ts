@@ -4,6 +4,8 @@ import type { ErrorCode, Refusal } from '../errors.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import { withdraw } from './child-end.ts'
 import { canAskFor } from './child-entries.ts'
+import type { DecidedRequest } from './deciders.ts'
+import { checkDecider, countLeft } from './deciders.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { FactOf } from './fact.ts'
@@ -35,8 +37,10 @@ export function relay(draft: Draft, callId: string, { id, path, asking }: ChildR
     return
   }
   const agents = whole.map(({ agent }) => agent)
-  const remembered = asking.type === 'approval' ? recallDecision(state, asking.name, asking, agents) : undefined
-  const isNamed = asking.type === 'approval' && asking.answer?.by !== undefined
+  const deciders = asking.type === 'approval' ? asking.deciders : undefined
+  const recalls = asking.type === 'approval' && !deciders
+  const remembered = recalls ? recallDecision(state, asking.name, asking, agents) : undefined
+  const isNamed = asking.type === 'approval' && (asking.answer?.by !== undefined || deciders !== undefined)
   if (remembered && asking.type === 'approval' && !asking.answer) {
     const { principal } = state
     const call = { callId: asking.callId, via: callId }
@@ -72,15 +76,23 @@ export function findRelayedApproval({ relayed }: State, callId: string): Relayed
 
 /** `check` has verified that it is open. */
 export function decideRelayed(draft: Draft, one: Relayed, input: InputOf<'approval'>): void {
-  const { approvalId, decision, principal, reason, remember, edited } = input
+  const { approvalId, decision, principal, reason, note, remember, edited } = input
+  const { callId, via } = one
+  const noted = note !== undefined && { note }
+  const left = countLeft(readDecided(draft.state, one), input)
+  if (left > 0) {
+    emit(draft, { type: 'approval-given', callId, via, approvalId, principal, ...noted, left })
+    return
+  }
   emit(draft, {
     type: 'approval-decided',
-    callId: one.callId,
-    via: one.via,
+    callId,
+    via,
     approvalId,
     decision,
     principal,
     ...(reason !== undefined && { reason }),
+    ...noted,
     ...(remember && { remember }),
     ...(decision === 'edit' && edited && { edited: editOf(edited) }),
   })
@@ -101,13 +113,18 @@ export function checkRelayedApproval(state: State, one: Relayed, input: InputOf<
   })
   const { by } = one.asked?.answer ?? {}
   if (by && !by.includes(principal)) return refuse(`"${principal}" may not decide it; ${by.join(', ')} may`)
-  if (!by && isStranger(state, principal)) return refuse(`the session belongs to a principal other than "${principal}"`)
+  const undecided = by ? undefined : checkDecider(readDecided(state, one), input)
+  if (undecided) return undecided
   if (one.isDecided || !one.deadline) return refuse('it was answered')
   if (state.nowMs > one.deadline.atMs) return refuse('the request has expired')
   if (decision !== 'edit') return undefined
   if (one.asked?.answer) return refuse('an answer is approved or denied; deny it with the reason')
   // The person stays in charge: a refused edit leaves the request open.
   return checkEdit(input) ?? (edited?.check.denied === undefined ? undefined : refuse(edited.check.denied))
+}
+
+function readDecided({ principal }: State, { asked }: Relayed): DecidedRequest {
+  return { owner: principal, deciders: asked?.deciders, given: asked?.given ?? [] }
 }
 
 /** A refused edit leaves the request open: nothing is lost. */

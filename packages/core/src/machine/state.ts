@@ -5,7 +5,7 @@ import type { ModelSettings } from '../model-settings.ts'
 import type { CallProposal, ClockMode, FactOf, SettlementType, TurnOutcome } from './fact.ts'
 import type { StepPlace } from './step-place.ts'
 import type { Deeds, Grant, Spent } from './tree-values.ts'
-import type { IndexEntry, MediaSize, ClientToolSpec, Delivery, Played, WakePolicy } from './values.ts'
+import type { Deciders, IndexEntry, MediaSize, ClientToolSpec, Delivery, Played, WakePolicy } from './values.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
 export const PHASES: readonly Phase[] = [
@@ -195,6 +195,8 @@ export interface State {
   readonly meta: JsonObject
   readonly agent: string
   readonly specHash: string
+  /** Time of the first record; 0 for none. */
+  readonly createdMs: number
   /** Position of the last record. */
   readonly pos: number
   readonly nowMs: number
@@ -338,6 +340,8 @@ export interface Relayed {
   readonly agents: readonly string[]
   /** At the root, while an approval or a question waits. */
   readonly deadline: Deadline | null
+  /** When it came here. */
+  readonly askedMs: number
   /** Decided or answered; it stays until the child has closed it. */
   readonly isDecided: boolean
   /** A call that this level has ended; the root says whether a client had it. */
@@ -348,6 +352,9 @@ export interface Relayed {
     readonly argumentsHash: string
     readonly asksFor?: string
     readonly asksEach?: true
+    readonly deciders?: Deciders
+    /** As in `Call`. */
+    readonly given?: readonly string[]
     readonly answer?: { readonly by?: readonly string[] }
   }
   /** For a call: offered, claimed and settled at the root as the session's own. */
@@ -363,6 +370,7 @@ export function initialState(session: string): State {
     meta: {},
     agent: '',
     specHash: '',
+    createdMs: 0,
     pos: -1,
     nowMs: 0,
     epoch: 0,
@@ -558,7 +566,9 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly attempt: number
   readonly approvals: number
   /** The newest request, even after it was granted: a call may only begin before it expires. */
-  readonly approval: { readonly id: string; readonly deadline: Deadline } | null
+  readonly approval: { readonly id: string; readonly askedMs: number; readonly deadline: Deadline } | null
+  /** Principals who approved the newest request, of the several whom it needs. */
+  readonly given?: readonly string[]
   /** The last offer, even after it was withdrawn. */
   readonly offer: Offer | null
   /** A client that had claimed it left, and may have acted. */

@@ -1,7 +1,7 @@
 // Values of a tree of sessions: what a delegated call carries, what a child may spend, what it asks and what it did. A child
 // is the session of a delegated call; the root is the session without a parent.
 import { StoredPart } from '../messages.ts'
-import { CALL_TOOL, EffectClass } from './values.ts'
+import { Deciders, CALL_TOOL, EffectClass } from './values.ts'
 import * as s from '../shape/shape.ts'
 
 /** Usage of a session and everything below it: absolute totals, so that a repeated report adds nothing. */
@@ -80,6 +80,7 @@ export const Asking = s.variant('type', {
     effect: EffectClass,
     asksFor: s.optional(s.text),
     asksEach: s.optional(s.word(true)),
+    deciders: s.optional(Deciders),
     /** The child's answer is approved, and not a tool. `by`: the principals that may decide. */
     answer: s.optional(s.fields({ by: s.optional(s.list(s.text)) })),
     /** Milliseconds to decide it, from when the root shows it. */

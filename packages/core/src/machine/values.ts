@@ -170,3 +170,21 @@ export interface IndexEntry extends s.Infer<typeof IndexEntry> {}
 /** New size of a history entry in characters. */
 export const EntrySize = s.fields({ entry: s.count, chars: s.amount })
 export interface EntrySize extends s.Infer<typeof EntrySize> {}
+
+/** People and roles in one list of `Deciders`. */
+const DECIDERS_MAX = 32
+
+/** People who decide a call instead of the session's own principal, who may still deny it. */
+export const Deciders = s.fields('deciders', {
+  /** Ids of principals. With `roles`: either is enough. */
+  people: s.optional(s.list(s.name, DECIDERS_MAX)),
+  /** Roles of principals, as `authenticate` returns them. */
+  roles: s.optional(s.list(s.name, DECIDERS_MAX)),
+  /** The session's principal may not approve. Alone: every other person may. */
+  notAsker: s.optional(s.word(true)),
+  /** Approvals by different people; 1 by default, at most 10. A single denial denies the call. */
+  needed: s.optional(s.count),
+  /** They may read the conversation; otherwise they see the request alone. */
+  reads: s.optional(s.word(true)),
+})
+export interface Deciders extends s.Infer<typeof Deciders> {}

@@ -4,6 +4,7 @@ import type { Clock } from '../agent/environment.ts'
 import type { Store } from '../agent/store.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import { initialState } from '../machine/state.ts'
+import { ENTRY_CASES } from './entries-contract.ts'
 import { OWNERSHIP_CASES } from './ownership-contract.ts'
 import type { SteppedClock, StoreAct } from './store-claims.ts'
 import { reopenWithChild, TREE_CASES } from './tree-contract.ts'
@@ -41,7 +42,7 @@ export interface StoreCase {
 }
 
 export function storeContract(init: StoreContractOptions): readonly StoreCase[] {
-  const all = Object.entries({ ...CASES, ...OWNERSHIP_CASES, ...TREE_CASES })
+  const all = Object.entries({ ...CASES, ...OWNERSHIP_CASES, ...TREE_CASES, ...ENTRY_CASES })
   const cases = all.map(([name, act]): StoreCase => ({ name, run: () => withStore(init, act) }))
   const { reopen } = init
   const durable = Object.entries(DURABLE_CASES).map(([name, act]): StoreCase => ({

@@ -1,9 +1,10 @@
 // The actor of one session: processes inputs in order, commits what the machine decides, then performs the effects.
-import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core/internal'
+import type { Accepted, AppendedRecords, Clock, LeftBehind, Principal, Refused } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { DecidedBatch, Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
 import {
   applyRecord,
+  createHistory,
   decideBatch,
   findCall,
   findNewCall,
@@ -13,7 +14,7 @@ import {
   SeenInputs,
 } from '@baton/core/machine'
 import type { ChildPlace } from '@baton/runtime'
-import { describeThrown, startSessionClock } from '@baton/runtime'
+import { asksForApproval, createEntry, describeThrown, isListedOtherwise, startSessionClock } from '@baton/runtime'
 import type { EarlyStart, Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog, refillHistory, resumeLog } from './session-log.ts'
@@ -119,8 +120,11 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
       epoch,
       ...(init.child && { child: init.child }),
     })
-    await appendSurely(init, { session, owned, afterPos: state.pos, records: [opening] })
-    state = applyRecord(state, opening)
+    const opened = applyRecord(state, opening)
+    const entry = init.child ? undefined : createEntry(opened, log.history, opening.wallMs ?? opening.nowMs)
+    const records = entry ? Object.assign([opening], { entry }) : [opening]
+    await appendSurely(init, { session, owned, afterPos: state.pos, records })
+    state = opened
     log.history.fold(opening)
     init.listener.onRecord(opening, true)
   }
@@ -242,6 +246,19 @@ class SessionActor implements Actor {
     return promise
   }
 
+  /** The batch with the session's entry in lists. The history has its new calls only once it is stored. */
+  #withEntry({ records, state }: DecidedBatch): AppendedRecords {
+    const last = records.at(-1)
+    if (!last || this.#init.under) return records
+    if (!isListedOtherwise(this.state, state)) return Object.assign([...records], { entry: 'same' as const })
+    let { history } = this
+    if (asksForApproval(state)) {
+      history = createHistory({ snapshot: history.takeSnapshot() })
+      for (const record of records) history.fold(record)
+    }
+    return Object.assign([...records], { entry: createEntry(state, history, last.wallMs ?? last.nowMs) })
+  }
+
   /** Decides all waiting inputs in sequence and commits them in one append (group commit). Called only by `submit`. */
   async commit(): Promise<void> {
     await Promise.resolve() // inputs submitted in the same tick, such as results of parallel tools, share one commit
@@ -253,8 +270,9 @@ class SessionActor implements Actor {
       try {
         const batch = await this.#decideMail(mail, early)
         const { session } = this.#init
-        const append = { session, owned: this.#owned, afterPos: this.state.pos, records: batch.records }
-        if (batch.records.length > 0 && !this.#dead) await appendSurely(this.#init, append)
+        const { records } = batch
+        const append = { session, owned: this.#owned, afterPos: this.state.pos, records: this.#withEntry(batch) }
+        if (records.length > 0 && !this.#dead) await appendSurely(this.#init, append)
         // Killed meanwhile: the next owner reads from the log whether the records were stored.
         if (this.#dead) return this.#die(this.#dead, mail)
         if (this.#acknowledge(batch, mail)) await refillHistory(this.#init, this)

@@ -17,6 +17,7 @@ import {
   createDefaultLog,
   createForeignError,
   createHostOver,
+  decideFor,
   Directory,
   readOpening,
   SharedTimers,
@@ -35,7 +36,7 @@ import type { Recovery, RecoverOptions, RecoveryParts } from './recover.ts'
 import { createRecovery } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { SessionLeases } from './session-leases.ts'
-import { foldState, SNAPSHOT_RECORDS } from './session-log.ts'
+import { foldSession, SNAPSHOT_RECORDS } from './session-log.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { limitStoreActs } from './store-in-time.ts'
 import type { LocalSession, LocalSessionOptions } from './local-session.ts'
@@ -88,7 +89,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const world = { environment, blobs, log, digest, digestMedia, runTool, openSession }
   const catalog = createCatalog({ ...options, ...models, ...world, runsChildren: true })
   const leases = createLeases({ store, disk, environment, log, openSessions }, options.address)
-  const directory = createDirectory({ store, log }, openSessions)
+  const directory = createDirectory({ store, environment, log }, openSessions)
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const aborted = new AbortedCalls({ timers: environment.timers, log, abortMs: options.abortMs })
   const left: RecoveryParts = {
@@ -131,9 +132,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
       return job && { session: job.session, callId: job.callId, tool: job.name }
     },
     remove,
-    sessions: directory.sessions,
-    has: directory.has,
-    watch: directory.watch,
+    ...directory.methods,
+    decide: decideFor({ session }, directory),
     [Symbol.asyncDispose]: () => host.stop(),
   }
 }
@@ -165,11 +165,21 @@ async function recoverAll(
   return recovered
 }
 
-function createDirectory(init: { readonly store: LimitedStore; readonly log: Logger }, open: OpenSessions): Directory {
+interface DirectoryOptions {
+  readonly store: LimitedStore
+  readonly environment: Environment
+  readonly log: Logger
+}
+
+function createDirectory(init: DirectoryOptions, open: OpenSessions): Directory {
+  const { store, log, environment } = init
   return new Directory({
-    ...init,
+    store,
+    log,
+    clock: environment.clock,
+    timers: environment.timers,
     findOpen: (session) => open.find(session)?.state(),
-    fold: (session) => foldState(init.store, session),
+    fold: (session) => foldSession(init.store, session),
   })
 }
 

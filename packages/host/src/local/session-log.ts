@@ -1,5 +1,5 @@
 // One session's log in memory: the folded state, the history with its bodies and its snapshots, and how they are read.
-import type { Logger, Store, Timers, Under } from '@baton/core/internal'
+import type { AppendedRecords, Logger, Store, Timers, Under } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { History, SessionRecord, State, Snapshot } from '@baton/core/machine'
 import {
@@ -146,15 +146,24 @@ async function beginFold(
   return { state: initialState(session), history: createHistory(), records: store.read(session, 0) }
 }
 
-/** @throws BatonError `log_version_unknown`, `log_damaged`, `store_failed` */
-export async function foldState(store: Pick<LimitedStore, 'read' | 'snapshots'>, session: string): Promise<State> {
-  const begun = await beginFold(store, session)
-  let { state } = begun
-  for await (const record of begun.records) {
+/**
+ * Folds a session that is not open; undefined if it has no records.
+ * @throws BatonError `log_version_unknown`, `log_damaged`, `store_failed`
+ */
+export async function foldSession(
+  store: Pick<LimitedStore, 'read' | 'snapshots'>,
+  session: string,
+): Promise<SessionLog | undefined> {
+  const { history, records, state: begun } = await beginFold(store, session)
+  let state = begun
+  let lastMs = state.nowMs
+  for await (const record of records) {
     followRecord(state, record)
     state = applyRecord(state, record)
+    history.fold(record)
+    lastMs = record.wallMs ?? record.nowMs
   }
-  return state
+  return state.pos < 0 ? undefined : { state, history, lastMs }
 }
 
 function inTime<Value>({ timers }: LogAccess, timeoutMs: number, work: Promise<Value>): Promise<Value> {
@@ -166,7 +175,7 @@ export interface Append {
   readonly session: string
   readonly owned: OwnedLog
   readonly afterPos: number
-  readonly records: readonly SessionRecord[]
+  readonly records: AppendedRecords
 }
 
 /** Attempts at an append whose store failed without saying whether it stored the records. */

@@ -42,7 +42,7 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
     if (!writes.isEmpty()) for await (const child of children(session)) await ended(child.session)
     await within(timers, limit('remove'), store.remove(session, owner))
   }
-  const { blobs, heartbeat, rest, resume } = store
+  const { blobs, entries, heartbeat, rest, resume } = store
   return {
     put: limited('put', (...given) => store.put(...given)),
     read: (session, fromPos) => eachInTime(timers, limit('read'), store.read(session, fromPos)),
@@ -64,6 +64,12 @@ export function limitStoreActs(store: Store, timers: Timers): LimitedStore {
       put: writing('blobs.put', (...given) => blobs.put(...given)),
       get: limited('blobs.get', (...given) => blobs.get(...given)),
       names: limited('blobs.names', (...given) => blobs.names(...given)),
+    },
+    entries: {
+      find: limited('entries.find', (...given) => entries.find(...given)),
+      get: limited('entries.get', (...given) => entries.get(...given)),
+      outdated: (options) => eachInTime(timers, limit('entries.outdated'), entries.outdated(options)),
+      put: writing('entries.put', (...given) => entries.put(...given)),
     },
     health: limited('health', () => store.health()),
     ...(heartbeat && {

@@ -1,12 +1,21 @@
 // A store that lives as long as its process, for tests, scripts and `--store memory:`. It keeps JSON text like the
 // stores on disk, so returned values are never shared and values that JSON cannot hold are refused.
-import type { Acquired, DueSession, NotTheRoot, OwnedLogStore, StoredSession, Under } from '@baton/core/internal'
+import type {
+  Acquired,
+  DueSession,
+  NotTheRoot,
+  OwnedLogStore,
+  SessionEntry,
+  StoredSession,
+  Under,
+} from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, checkName, DUE_ROWS, findDueChange } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
 import { checkChild, checkNames, checkOwn } from './child-checks.ts'
 import type { LeaseOptions } from './lease-book.ts'
 import { checkLeft, LeaseBook } from './lease-book.ts'
+import { EntryIndex, writePlace } from './entry-index.ts'
 import { planPut } from './put-by-position.ts'
 import { MEMORY_RECORDS_A_TURN, ReadPace } from './read-pace.ts'
 
@@ -76,6 +85,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       leases.end(session, leases.leaseOf(session))
     },
     ...keepTexts(logs),
+    entries: keepEntries(logs),
     health: async () => ({ ok: true }),
     heartbeat: {
       read: async () => heartbeat,
@@ -127,6 +137,28 @@ function keepTexts(logs: Logs): Pick<OwnedLogStore, 'snapshots' | 'blobs'> {
   }
 }
 
+function keepEntries(logs: Logs): OwnedLogStore['entries'] {
+  return {
+    find: async (query) =>
+      logs.index.find(query).map(({ session, atMs, item }) => {
+        const body = logs.get(session)?.entry?.body
+        return { session, atMs, item, place: writePlace(atMs, item, session), ...(body !== undefined && { body }) }
+      }),
+    get: async (session) => logs.get(session)?.entry?.body,
+    outdated: async function* ({ after } = {}) {
+      for (const [session, log] of logs.sorted())
+        if (log.isOutdated && log.records.length > 0 && (after === undefined || byCodeUnit(session, after) > 0))
+          yield { session, records: log.records.length, lastMs: log.lastMs }
+    },
+    put: async (session, pos, entry) => {
+      const log = logs.get(session)
+      if (!log?.isOutdated) return
+      logs.enter(session, log, JSON.parse(encodeJson(session, entry)) as SessionEntry) // a copy of what was put in
+      log.isOutdated = pos < log.records.length - 1
+    },
+  }
+}
+
 type Ownership = Pick<OwnedLogStore, 'acquire' | 'append' | 'renew' | 'release' | 'rest' | 'resume' | 'requestHandover'>
 
 function ownership(logs: Logs, leases: LeaseBook): Ownership {
@@ -142,6 +174,7 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
       return { type: 'acquired', epoch: log.epoch, pos: log.records.length - 1, leaseUntilMs: lease.untilMs }
     },
     append: async (session, epoch, afterPos, records) => {
+      const { entry } = records
       const log = logs.get(session)
       const pos = (log?.records.length ?? 0) - 1
       if (!log || log.epoch !== epoch || pos !== afterPos)
@@ -150,7 +183,8 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
           message: `session ${session} is at epoch ${log?.epoch ?? 0}, position ${pos}, not at ${epoch}, ${afterPos}`,
         })
       const bodies = records.map((record) => encodeJson(session, record))
-      return logs.add(log, bodies, records).records.length - 1
+      if (entry !== 'same' || log.isOutdated) logs.enter(session, log, entry === 'same' ? undefined : entry)
+      return logs.add(log, bodies, records, 'entered').records.length - 1
     },
     renew: async (owner) => leases.renew(owner),
     release: async (session, epoch, left = 'nothing') => {
@@ -192,6 +226,9 @@ function acquireUnder(logs: Logs, leases: LeaseBook, { session, under }: Child):
 }
 
 interface Log {
+  entry?: SessionEntry
+  /** The entry misses records. */
+  isOutdated: boolean
   /** The root of a child. */
   root: string | undefined
   epoch: number
@@ -205,6 +242,7 @@ interface Log {
 
 class Logs {
   readonly #logs = new Map<string, Log>()
+  readonly index = new EntryIndex()
   /** One counter for all sessions: the owner of a removed session must not be mistaken for that of its successor. */
   #epochs = 0
 
@@ -224,7 +262,16 @@ class Logs {
   }
 
   make(session: string, root?: string): Log {
-    const log = this.#logs.get(session) ?? { root, epoch: 0, isOwned: false, lastMs: 0, dueMs: null, records: [], blobs: new Map() }
+    const log = this.#logs.get(session) ?? {
+      root,
+      epoch: 0,
+      isOwned: false,
+      isOutdated: false,
+      lastMs: 0,
+      dueMs: null,
+      records: [],
+      blobs: new Map(),
+    }
     if (root !== undefined) log.root = root
     this.#logs.set(session, log)
     return log
@@ -238,8 +285,18 @@ class Logs {
     return log
   }
 
-  /** Adds the last of these records, as texts. */
-  add(log: Log, bodies: readonly string[], records: readonly SessionRecord[]): Log {
+  /** Replaces the session's entry; without one, the old entry is outdated. */
+  enter(session: string, log: Log, entry: SessionEntry | undefined): void {
+    if (log.root !== undefined) return
+    log.isOutdated = !entry
+    if (!entry) return
+    this.index.move(session, log.entry?.places ?? [], entry.places)
+    log.entry = entry
+  }
+
+  /** Adds the last of these records, as texts. `entered`: the entry has been changed with them. */
+  add(log: Log, bodies: readonly string[], records: readonly SessionRecord[], entered?: 'entered'): Log {
+    if (!entered && log.root === undefined) log.isOutdated = true
     for (const body of bodies) log.records.push(body)
     const last = records.at(-1)
     const dueMs = findDueChange(records)
@@ -250,6 +307,7 @@ class Logs {
   }
 
   remove(root: string): void {
+    this.index.move(root, this.#logs.get(root)?.entry?.places ?? [], [])
     this.#logs.delete(root)
     for (const [session, log] of this.#logs) if (log.root === root) this.#logs.delete(session)
   }

@@ -3,36 +3,19 @@
 import type {
   DecodedDecision,
   DecodedQuestionAnswer,
-  JsonObject,
-  PendingApproval,
   PendingQuestion,
   Principal,
   SessionDetails,
 } from '@baton/core/internal'
-import {
-  BatonError,
-  checkName,
-  isJsonObject,
-  parseJson,
-  readAbout,
-  readStart,
-  SessionProjection,
-  viewTasks,
-} from '@baton/core/internal'
+import { BatonError, checkName, readStart, SessionProjection, viewTasks } from '@baton/core/internal'
 import type { Call, History, Input, Relayed } from '@baton/core/machine'
-import {
-  findApproval,
-  findRelayed,
-  listClientTools,
-  openTasks,
-  requestTokens,
-  TEXT_SEPARATOR,
-} from '@baton/core/machine'
+import { findApproval, findRelayed, listClientTools, requestTokens, TEXT_SEPARATOR } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { findBelow } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
-import { createPrincipalError } from './session-directory.ts'
+import { listApprovals, listOpen } from './approvals.ts'
+import { createPrincipalError } from './session-list.ts'
 import { inTime, nameMediaBlob } from '../work/media.ts'
 
 export type ReadEngine = Pick<SessionEngine, 'session' | 'stream' | 'state' | 'history' | 'world'>
@@ -67,7 +50,7 @@ export function readDetails(engine: ReadEngine): SessionDetails {
     model,
     models,
     queued: state.queue.map(({ inputId, delivery }) => ({ inputId, delivery })),
-    approvals: listApprovals(engine),
+    approvals: listApprovals(state, history),
     questions: listQuestions(engine),
     tasks: viewTasks(state, history).filter(({ task }) => task === 'running'),
     plan: history.plan(),
@@ -80,7 +63,7 @@ export function readDetails(engine: ReadEngine): SessionDetails {
 /** Open questions of tools, those of sessions below included. */
 export function listQuestions(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingQuestion[] {
   const own = engine.history().openQuestions()
-  const below = listOpen(engine).flatMap(
+  const below = listOpen(engine.state(), engine.history()).flatMap(
     ({ id: questionId, asking, path, expiresAtMs }): readonly PendingQuestion[] => {
       if (asking.type !== 'question') return []
       const { callId, message, schema } = asking
@@ -99,66 +82,30 @@ export function listQuestions(engine: Pick<SessionEngine, 'state' | 'history'>):
   ]
 }
 
-export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingApproval[] {
-  const history = engine.history()
-  const state = engine.state()
-  const calls = [...openTasks(state), ...(state.step?.calls ?? [])]
-  const own = calls.flatMap(({ callId, name, state, approval }) => {
-    if (state !== 'awaiting-approval' || !approval) return []
-    const { id: approvalId, deadline } = approval
-    const call = history.openCall(callId)
-    return [{ ...describeAsked(call), approvalId, callId, name, expiresAtMs: deadline.atMs }]
-  })
-  const below = listOpen(engine).flatMap(
-    ({ id: approvalId, asking, path, expiresAtMs }): readonly PendingApproval[] => {
-      if (asking.type !== 'approval') return []
-      const { callId, name } = asking
-      return [{ ...describeAsked(asking), approvalId, callId, name, expiresAtMs, path }]
-    },
-  )
-  return [...own, ...below]
-}
-
-/** Requests of sessions below that wait for a person here. */
-function listOpen(engine: Pick<SessionEngine, 'state' | 'history'>) {
-  const { relayed } = engine.state()
-  if (relayed.length === 0) return []
-  const waiting = new Set(relayed.flatMap(({ id, isDecided }) => (isDecided ? [] : id)))
-  return engine
-    .history()
-    .relayed()
-    .flatMap(({ expiresAtMs, ...one }) =>
-      expiresAtMs !== undefined && waiting.has(one.id) ? [{ ...one, expiresAtMs }] : [],
-    )
-}
-
-function describeAsked(call: { readonly arguments: string; readonly about?: JsonObject } | undefined) {
-  const parsed = parseJson(call?.arguments ?? '{}')
-  const input = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-  return { ...(call?.about && readAbout(call.about)), input }
-}
-
 /** The person on whose behalf a program decides. @throws BatonError `invalid_option` */
 export function readDecider(principal: Principal | undefined): Principal | undefined {
   if (principal === undefined) return undefined
   if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
   checkName('principal.id', principal.id)
+  for (const role of principal.roles ?? []) checkName('a role of principal.roles', role)
   return principal
 }
 
 /** Passes on a request that is not open: the machine knows what became of it. */
 export async function createApproval(
   engine: SessionEngine,
-  { id: principal }: Principal,
+  { id: principal, roles }: Principal,
   decided: DecodedDecision,
 ): Promise<Input> {
-  const { approvalId, decision, reason, remember } = decided
+  const { approvalId, decision, reason, note, remember } = decided
   const given = {
     type: 'approval',
     approvalId,
     principal,
+    ...(roles && { roles }),
     decision,
     ...(reason !== undefined && { reason }),
+    ...(note !== undefined && { note }),
     ...(remember && { remember }),
   } as const
   const state = engine.state()

@@ -13,7 +13,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { checkAgent } from '../catalog/catalog-options.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { findMessage, rewindSession } from './find-message.ts'
-import { createPrincipalError } from './session-directory.ts'
+import { createPrincipalError } from './session-list.ts'
 import { createSession } from './session.ts'
 import { insist } from './submit.ts'
 

@@ -1,6 +1,5 @@
 // Unread changes of sessions for a watcher: the newest of each session, up to a bound.
-import type { SessionRecord } from '@baton/core/machine'
-import { initialState } from '@baton/core/machine'
+import { createHistory, initialState } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { Directory } from './session-directory.ts'
 
@@ -19,21 +18,18 @@ test('a session that changes again takes no other one out of what waits; one mor
   await changes.return?.()
 })
 
-/** A directory of one open session, whose reads of the store are answered by the test. */
+/** A directory of one session that is not open here, whose log the test lets be read. */
 function createWorld() {
   const reads: PromiseWithResolvers<void>[] = []
-  const first = { nowMs: 1 } as SessionRecord // only its time is used
   let title = 'old'
   const directory = new Directory({
     log: { info: () => {}, warn: () => {} },
-    findOpen: () => ({ ...initialState('s'), principal: 'ann', title }),
-    store: {
-      read: async function* () {
-        const read = Promise.withResolvers<void>()
-        reads.push(read)
-        await read.promise
-        yield first
-      },
+    findOpen: () => undefined,
+    fold: async () => {
+      const read = Promise.withResolvers<void>()
+      reads.push(read)
+      await read.promise
+      return { state: { ...initialState('s'), principal: 'ann', title }, history: createHistory(), lastMs: 1 }
     },
   } as unknown as ConstructorParameters<typeof Directory>[0]) // the parts in use
   const rename = (to: string): void => void (title = to)

@@ -1,52 +1,57 @@
-// A host's sessions as lists show them: open ones are read from memory, others are folded from their logs. Watchers
-// receive the changes and removals that the host notes here.
+// A host's sessions as lists and the inbox show them: from the entries that a store keeps with each log. Watchers receive
+// the changes and removals that the host notes here.
 import type {
-  JsonValue,
-  Logger,
+  ApprovalPage,
+  ApprovalQuery,
+  Clock,
   LogStore,
+  Logger,
+  OutdatedEntry,
+  Principal,
   SessionChange,
   SessionDirectory,
   SessionInfo,
-  Principal,
-  SessionQuery,
-  StoredSession,
+  Timers,
 } from '@baton/core/internal'
-import { BatonError, checkFields, describeValue, isBatonError } from '@baton/core/internal'
-import type { FactOf, SessionRecord, State } from '@baton/core/machine'
+import { BatonError, isBatonError } from '@baton/core/internal'
+import type { FactOf, History, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
+import type { EntryBody } from './session-entry.ts'
+import { createEntry, describeSession, listWaiting, readEntry } from './session-entry.ts'
+import type { FindEntries } from './session-list.ts'
+import { checkQuery, isMeant, queryApprovals, querySessions } from './session-list.ts'
+import { PageWatcher } from './page-watcher.ts'
+
+export interface FoldedSession {
+  readonly state: State
+  readonly history: History
+  /** Wall-clock time of the newest record. */
+  readonly lastMs: number
+}
 
 export interface SessionDirectoryOptions {
-  readonly store: Pick<LogStore, 'list' | 'read'>
+  readonly store: Pick<LogStore, 'list' | 'read' | 'entries'>
   /** Returns the state of a session if it is open here. */
   readonly findOpen: (session: string) => State | undefined
-  /** Folds the log of a session that is not open; `first` is its first record. */
-  readonly fold: (session: string, first: SessionRecord) => Promise<State>
+  /** Folds the log of a session; undefined if it has no records. */
+  readonly fold: (session: string) => Promise<FoldedSession | undefined>
+  readonly clock: Clock
+  readonly timers: Timers
   readonly log: Logger
 }
 
-interface LeftOut {
-  /** As listed: records written since then may be readable. */
-  readonly records: number
-  readonly lastMs: number
+interface LeftOut extends OutdatedEntry {
   readonly reason: string
 }
 
 /** Errors that last until the log changes. */
 const LASTING: ReadonlySet<string> = new Set(['log_damaged', 'log_version_unknown'])
-
-interface ListedSession {
-  readonly records: number
-  /** Distinguishes the log from an earlier one with the same name. */
-  readonly birth: string
-  readonly info: SessionInfo
-}
-
-const PAGE = 50
-const PAGE_MAX = 200
-/** Listed sessions to remember, readable or not. */
-const KNOWN_MAX = 10_000
+/** Sessions omitted from lists to remember. */
+const LEFT_OUT_MAX = 10_000
 /** Sessions with unread changes per watcher; beyond that the oldest are dropped. */
 const UNREAD_MAX = 10_000
+/** Milliseconds between looks for changes of other processes, while an inbox is watched. */
+const LOOK_MS = 1000
 
 interface Look {
   /** The session has changed since this look began. */
@@ -59,10 +64,12 @@ export class Directory {
   isWatched = false
   readonly #init: SessionDirectoryOptions
   readonly #watchers = new Set<Watcher>()
-  /** Sessions as last listed. */
-  readonly #known = new Map<string, ListedSession>()
+  readonly #inboxes = new Set<PageWatcher<ApprovalPage>>()
   /** Sessions omitted from lists, and why. */
   readonly #leftOut = new Map<string, LeftOut>()
+  #refreshing: Promise<void> | undefined
+  /** The next one, which sees all changes up to its beginning. */
+  #refreshesAgain: Promise<void> | undefined
 
   /** Sessions whose change is being read. */
   readonly #looks = new Map<string, Look>()
@@ -73,17 +80,52 @@ export class Directory {
 
   sessions: SessionDirectory['sessions'] = async (query = {}) => {
     checkQuery(query, 'sessions')
-    const { cursor, limit = PAGE } = query
-    if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
-      throw new BatonError({ code: 'invalid_option', message: `limit must be 1 to ${PAGE_MAX}, not ${limit}` })
-    const sessions: SessionInfo[] = []
-    for await (const stored of this.#init.store.list(cursor === undefined ? {} : { after: cursor })) {
-      const info = await this.#describe(stored)
-      if (!info || !isWanted(info, query)) continue
-      if (sessions.length === limit) return { sessions, cursor: sessions.at(-1)?.id ?? '' }
-      sessions.push(info)
-    }
-    return { sessions }
+    await this.#refresh()
+    return await querySessions(this.#find, query)
+  }
+
+  approvals: SessionDirectory['approvals'] = async (query = {}) => {
+    checkQuery(query, 'approvals')
+    return await this.#readApprovals(query)
+  }
+
+  watchApprovals: SessionDirectory['watchApprovals'] = (query = {}) => {
+    checkQuery(query, 'watchApprovals')
+    const { timers, log } = this.#init
+    const watcher = new PageWatcher<ApprovalPage>({
+      timers,
+      everyMs: LOOK_MS,
+      read: () => this.#readApprovals(query),
+      onFailure: (cause) => log.warn('the inbox could not be read', { cause: describeThrown(cause) }),
+      onEnd: () => {
+        this.#inboxes.delete(watcher)
+        this.#noteWatchers()
+      },
+    })
+    this.#inboxes.add(watcher)
+    this.#noteWatchers()
+    return watcher
+  }
+
+  #noteWatchers(): void {
+    this.isWatched = this.#watchers.size + this.#inboxes.size > 0
+  }
+
+  /**
+   * Finds the open request that this person may decide, and its session's owner.
+   * @throws BatonError `approval_refused`, `store_failed`
+   */
+  async findRequest(session: string, approvalId: string, by: Principal): Promise<Principal> {
+    const { approvals } = await this.#readApprovals({ session })
+    const asked = approvals.find((one) => one.approvalId === approvalId)
+    // The owner may take it back, and a person who approved it may still deny it.
+    const isTheirs = asked && (asked.principal.id === by.id || isMeant({ ...asked, given: [] }, { decider: by }))
+    if (isTheirs) return asked.principal
+    throw new BatonError({
+      code: 'approval_refused',
+      message: `${approvalId}: session ${session} has no such request that "${by.id}" may decide`,
+      hint: 'It was decided, withdrawn or has expired, or others decide it. List the open ones again.',
+    })
   }
 
   has: SessionDirectory['has'] = async (session) => {
@@ -97,32 +139,84 @@ export class Directory {
     const { principal } = query
     const watcher = new Watcher(principal?.id, () => {
       this.#watchers.delete(watcher)
-      this.isWatched = this.#watchers.size > 0
+      this.#noteWatchers()
     })
     this.#watchers.add(watcher)
-    this.isWatched = true
+    this.#noteWatchers()
     return watcher
+  }
+
+  /** The methods of the host. */
+  readonly methods = {
+    sessions: this.sessions,
+    approvals: this.approvals,
+    watchApprovals: this.watchApprovals,
+    has: this.has,
+    watch: this.watch,
   }
 
   /** Returns undefined if there is no such session. */
   async find(session: string): Promise<SessionInfo | undefined> {
-    const folded = await this.#fold(session, this.#init.findOpen(session))
-    return folded && describeState(folded.state, folded.createdMs)
+    const open = this.#init.findOpen(session)
+    if (open) return describeSession(open, open.nowMs)
+    const folded = await this.#fold({ session, records: -1, lastMs: 0 })
+    return folded && describeSession(folded.state, folded.lastMs)
   }
 
-  /** Folds a session again only if it has new records since it was last listed. */
-  async #describe({ session, records, lastMs }: StoredSession): Promise<SessionInfo | undefined> {
-    const open = this.#init.findOpen(session)
-    const known = this.#known.get(session)
-    if (known && open?.birth === known.birth) return { ...describeState(open, known.info.createdMs), lastMs }
-    if (known && !open && known.records === records && known.info.lastMs === lastMs) return known.info
-    const left = this.#leftOut.get(session)
-    if (!open && left?.records === records && left.lastMs === lastMs && LASTING.has(left.reason)) return undefined
-    const folded = await this.#fold(session, open, { records, lastMs })
+  async #readApprovals(query: ApprovalQuery): Promise<ApprovalPage> {
+    await this.#refresh()
+    const nowMs = this.#init.clock.nowMs()
+    const { session } = query
+    if (session === undefined) return await queryApprovals(this.#find, query, nowMs)
+    const text = await this.#init.store.entries.get(session)
+    const { approvals = [] } = (text === undefined ? undefined : readEntry(text)) ?? {}
+    return { approvals: approvals.filter((one) => one.expiresAtMs > nowMs && isMeant(one, query)) }
+  }
+
+  readonly #find: FindEntries = async (query) => {
+    const found = await this.#init.store.entries.find(query)
+    return await Promise.all(found.map(async (one) => ({ ...one, body: await this.#readBody(one.session, one.body) })))
+  }
+
+  /** Derives an altered entry from its log again. */
+  async #readBody(session: string, text: string | undefined): Promise<EntryBody | undefined> {
+    const body = text === undefined ? undefined : readEntry(text)
+    if (body) return body
+    const folded = await this.#renew({ session, records: -1, lastMs: 0 })
     if (!folded) return undefined
-    const info = { ...describeState(folded.state, folded.createdMs), lastMs }
-    setBounded(this.#known, session, { records, birth: folded.state.birth, info })
-    return info
+    const { state, history, lastMs } = folded
+    return { info: describeSession(state, lastMs), approvals: listWaiting(state, history) }
+  }
+
+  /** Derives outdated entries from their logs. */
+  #refresh(): Promise<void> {
+    if (!this.#refreshing) {
+      this.#refreshing = this.#refreshAll().finally(() => (this.#refreshing = undefined))
+      return this.#refreshing
+    }
+    this.#refreshesAgain ??= this.#refreshing
+      .catch(() => {})
+      .then(() => {
+        this.#refreshesAgain = undefined
+        return this.#refresh()
+      })
+    return this.#refreshesAgain
+  }
+
+  async #refreshAll(): Promise<void> {
+    for await (const one of this.#init.store.entries.outdated()) {
+      const left = this.#leftOut.get(one.session)
+      const isSame = left?.records === one.records && left.lastMs === one.lastMs
+      if (!isSame || !LASTING.has(left.reason)) await this.#renew(one)
+    }
+  }
+
+  async #renew(one: OutdatedEntry): Promise<FoldedSession | undefined> {
+    const folded = await this.#fold(one)
+    if (!folded) return undefined
+    const { state, history, lastMs } = folded
+    await this.#init.store.entries.put(one.session, state.pos, createEntry(state, history, lastMs))
+    return folded
   }
 
   /**
@@ -130,6 +224,8 @@ export class Directory {
    * look, so that the newest is reported last. Never rejects.
    */
   async noteChange(session: string): Promise<void> {
+    for (const inbox of this.#inboxes) inbox.look()
+    if (this.#watchers.size === 0) return
     const running = this.#looks.get(session)
     if (running) {
       running.isChanged = true
@@ -157,13 +253,14 @@ export class Directory {
   noteRemoval(id: string, principalId: string): void {
     const look = this.#looks.get(id)
     if (look) look.isRemoved = true
-    this.#known.delete(id)
     this.#leftOut.delete(id)
+    for (const inbox of this.#inboxes) inbox.look()
     this.#tell(principalId, { type: 'removed', id, principal: { id: principalId } })
   }
 
   close(): void {
     for (const watcher of this.#watchers) watcher.end()
+    for (const inbox of this.#inboxes) inbox.end()
   }
 
   #tell(principalId: string, change: SessionChange): void {
@@ -171,20 +268,12 @@ export class Directory {
   }
 
   /** Folds from a snapshot if there is one. A log that cannot be folded is omitted from lists. */
-  async #fold(
-    session: string,
-    open: State | undefined,
-    listed: Pick<LeftOut, 'records' | 'lastMs'> = { records: -1, lastMs: 0 },
-  ): Promise<{ readonly state: State; readonly createdMs: number } | undefined> {
-    const { store } = this.#init
+  async #fold(listed: OutdatedEntry): Promise<FoldedSession | undefined> {
+    const { session } = listed
     try {
-      const first = await store.read(session, 0)[Symbol.asyncIterator]().next()
-      if (first.done === true) return undefined
-      const { nowMs: createdMs } = first.value
-      if (open) return { state: open, createdMs }
-      const state = await this.#init.fold(session, first.value)
+      const folded = await this.#init.fold(session)
       this.#leftOut.delete(session)
-      return { state, createdMs }
+      return folded
     } catch (cause) {
       const reason = isBatonError(cause) ? cause.code : 'internal'
       const isKnown = this.#leftOut.get(session)?.reason === reason
@@ -218,71 +307,8 @@ export async function readOpening(
 /** Sets an entry; a full map drops its oldest. */
 function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): void {
   const [oldest] = map.keys()
-  if (map.size >= KNOWN_MAX && oldest !== undefined && !map.has(key)) map.delete(oldest)
+  if (map.size >= LEFT_OUT_MAX && oldest !== undefined && !map.has(key)) map.delete(oldest)
   map.set(key, value)
-}
-
-function describeState(state: State, createdMs: number): SessionInfo {
-  const { session: id, agent, title, meta, nowMs } = state
-  const principal = { id: state.principal }
-  const activity = readActivity(state)
-  return { id, agent, principal, ...(title !== null && { title }), meta, activity, createdMs, lastMs: nowMs }
-}
-
-function readActivity({ phase, turn }: State): SessionInfo['activity'] {
-  if (phase === 'paused' || phase === 'stopped') return phase
-  return turn === null ? 'idle' : 'running'
-}
-
-/** Whether a list shows it differently; one more record makes no difference. */
-export function isListedOtherwise(before: State, after: State): boolean {
-  return (
-    before.title !== after.title ||
-    before.meta !== after.meta ||
-    before.turn?.turn !== after.turn?.turn ||
-    readActivity(before) !== readActivity(after)
-  )
-}
-
-/** The error for a principal that is not an object. */
-export function createPrincipalError(given: unknown): BatonError {
-  return new BatonError({
-    code: 'invalid_option',
-    message: `principal must be an object with an id, not ${describeValue(given)}`,
-    hint: 'Write principal: { id: userId }.',
-  })
-}
-
-/** @throws BatonError `invalid_option`: an unknown or malformed filter would show other people's sessions */
-function checkQuery(query: SessionQuery, method: 'sessions' | 'watch'): void {
-  checkFields(query, { what: `the query of ${method}`, code: 'invalid_option', ...QUERY_FIELDS[method] })
-  // A forgotten principal must not mean all principals.
-  if ('principal' in query && typeof (query.principal as Principal | null | undefined)?.id !== 'string')
-    throw createPrincipalError(query.principal)
-  for (const name of ['agent', 'cursor'] as const)
-    if (query[name] !== undefined && typeof query[name] !== 'string')
-      throw new BatonError({
-        code: 'invalid_option',
-        message: `${name} must be text, not ${describeValue(query[name])}`,
-        hint: `Pass the ${name} as text.`,
-      })
-}
-
-const OF_USER = 'write principal: { id: userId }'
-const QUERY_ELSEWHERE = { user: OF_USER, userId: OF_USER, resourceId: OF_USER, metadata: 'meta' } as const
-const QUERY_FIELDS = {
-  sessions: { fields: new Set(['principal', 'agent', 'meta', 'cursor', 'limit']), elsewhere: QUERY_ELSEWHERE },
-  watch: { fields: new Set(['principal']), elsewhere: QUERY_ELSEWHERE },
-} as const
-
-function isWanted(info: SessionInfo, { principal, agent, meta }: SessionQuery): boolean {
-  if (principal !== undefined && info.principal.id !== principal.id) return false
-  if (agent !== undefined && info.agent !== agent) return false
-  return Object.entries(meta ?? {}).every(([key, value]) => isSame(info.meta[key], value))
-}
-
-function isSame(one: JsonValue | undefined, other: JsonValue): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
 }
 
 class Watcher implements AsyncIterable<SessionChange>, AsyncIterator<SessionChange, undefined> {

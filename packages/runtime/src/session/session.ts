@@ -69,17 +69,10 @@ import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { createOutputReader, findSchemaRefusal } from '../work/output.ts'
 import { describeThrown } from '../describe-thrown.ts'
-import {
-  createApproval,
-  findAnswerIssues,
-  listApprovals,
-  readDecider,
-  listQuestions,
-  readDetails,
-  readMedia,
-} from './details.ts'
+import { createApproval, findAnswerIssues, readDecider, listQuestions, readDetails, readMedia } from './details.ts'
 import { checkEvent, findEvent } from './accepted-events.ts'
 import { createClosedError, refuseStranger, SessionClients } from './clients.ts'
+import { listApprovals } from './approvals.ts'
 import { openLeaseClient } from './session-client.ts'
 import { findTurn, rewindSession } from './find-message.ts'
 import { readChild } from './read-child.ts'
@@ -346,7 +339,8 @@ class SessionHandle implements FrontSession {
   }
 
   async approvals(): Promise<readonly PendingApproval[]> {
-    return listApprovals(this.#init.engine)
+    const { engine } = this.#init
+    return listApprovals(engine.state(), engine.history())
   }
 
   async decide(decision: Decision, options: { readonly principal?: Principal } = {}): Promise<Accepted> {

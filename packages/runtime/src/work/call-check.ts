@@ -16,7 +16,7 @@ import type {
   Logger,
   WaitingWords,
 } from '@baton/core/internal'
-import { BatonError, describeValue, runsWhere, WAITING_CHARS_MAX } from '@baton/core/internal'
+import { BatonError, describeValue, findDecidersIssue, runsWhere, WAITING_CHARS_MAX } from '@baton/core/internal'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { findClientToolRefusal } from './permitted.ts'
 import { within } from '../deadline.ts'
@@ -91,7 +91,7 @@ function checkArguments(context: WorkContext, call: CheckedCall, text: string): 
     }
     if (!checked.ok) return { argumentsHash, invalid: checked.issues }
     if (tool?.execute) context.validated.keep(call.name, call.arguments, checked.value)
-    return tool?.approval ? { argumentsHash, asks: true } : { argumentsHash }
+    return tool?.approval ? { argumentsHash, asks: true, ...decidedBy(tool.deciders) } : { argumentsHash }
   } catch (cause) {
     return failCheck(context, call, argumentsHash, cause)
   }
@@ -135,6 +135,7 @@ async function judge(
     argumentsHash,
     ...(about && { about: about as unknown as JsonObject }),
     ...(delegate && { delegate }),
+    ...decidedBy(tool?.deciders),
   }
   const policyCall = context.agent.approvalPolicy && describeForPolicy(context, { judged, about }, checked.value)
   const verdict = policyCall && readVerdict(await context.agent.approvalPolicy?.(policyCall))
@@ -151,13 +152,19 @@ async function judge(
   return asks ? { ...found, asks: true } : found
 }
 
+function decidedBy(deciders: CallCheck['deciders']): Pick<CallCheck, 'deciders'> {
+  return deciders ? { deciders } : {}
+}
+
 /**
  * Validates the verdict, since policies are foreign code and the verdict goes into a record. @throws BatonError
  * `invalid_agent`
  */
 function readVerdict(verdict: PolicyVerdict | undefined): PolicyVerdict | undefined {
   if (verdict === undefined || verdict === 'allow' || verdict === 'ask' || verdict === 'deny') return verdict
-  const { deny, ask, destination, each } = Object(verdict) as Readonly<Record<string, unknown>> // any value has fields
+  const { deny, ask, destination, each, deciders } = Object(verdict) as Readonly<Record<string, unknown>> // any value has fields
+  const issue = deciders === undefined ? undefined : findDecidersIssue(deciders)
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_agent', message: `the approval policy: ${issue}` })
   const isPlace = destination === undefined || (typeof destination === 'string' && destination.length <= PLACE_CHARS)
   const asks = typeof ask === 'string' && isPlace && (each === undefined || typeof each === 'boolean')
   if (typeof deny === 'string' || (deny === undefined && asks)) return verdict
@@ -186,7 +193,7 @@ const MESSAGE_CHARS = 500
 const TOOLS_MAX = 32
 
 function askFor(
-  { ask, destination }: { readonly ask: string; readonly destination?: string },
+  { ask, destination, deciders }: Extract<PolicyVerdict, { readonly ask: string }>,
   call: PolicyCall | undefined,
   {
     found,
@@ -204,7 +211,8 @@ function askFor(
     ...(copied.length > 0 && { copied }),
   }
   const shown = { ...about, asked } as unknown as JsonObject // bounded, so it is plain data
-  return { ...found, about: shown, asks: true, asksFor: destination ?? '', ...(isEach && { asksEach: true as const }) }
+  const each = isEach && { asksEach: true as const }
+  return { ...found, ...decidedBy(deciders), about: shown, asks: true, asksFor: destination ?? '', ...each }
 }
 
 type PolicyCall = Parameters<NonNullable<Agent['approvalPolicy']>>[0]

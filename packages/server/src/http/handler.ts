@@ -26,6 +26,7 @@ import { checkPage, createIncoming, decodePath, describeCors, readJsonBody, read
 import type { Asker } from './chat-quotas.ts'
 import type { PassedRequest } from './pass-on.ts'
 import { passOn } from './pass-on.ts'
+import { answerApprovals, listApprovalMethods } from './approval-routes.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
 import { admitSigned, findSignedSession } from './signed-events.ts'
 
@@ -39,7 +40,8 @@ const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
 
 /**
  * Creates the handler. `useChat` calls `POST {base}/chat` and `GET {base}/chat/:id/stream`. `/chat/:id/stop`,
- * `/answers` and `/approvals` add what it cannot express, and `{base}/sessions` has lists, messages and events.
+ * `/answers` and `/approvals` add what it cannot express, `{base}/sessions` has lists, messages and events, and
+ * `{base}/approvals` what waits for the caller's decision.
  * @throws BatonError `invalid_option` for a misspelt option, a base path that does not begin with a slash, a limit that
  * is not a whole number of at least 1, and peers with an invalid address or secret
  */
@@ -179,6 +181,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   const methods = listMethods(path)
   if (methods.length === 0) return answerNothing(parts)
   if (!methods.includes(method)) return answerMethod(method, methods)
+  if (area === 'approvals') return await answerApprovals(parts, call, path)
   // A request for a session must not create it; only the first message does.
   if (id !== undefined) {
     checkName('a session’s id', id)
@@ -196,6 +199,7 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
 
 /** Methods of an address; none if it does not exist. */
 function listMethods([area, id, part, name, ...rest]: readonly string[]): readonly string[] {
+  if (area === 'approvals') return rest.length > 0 ? [] : listApprovalMethods(id, part, name)
   if (rest.length > 0 || (name !== undefined) !== (area === 'sessions' && part === 'media')) return []
   if (area === 'sessions') return id === undefined ? ['GET'] : (SESSION_METHODS.get(part ?? '') ?? [])
   if (area !== 'chat') return []

@@ -78,7 +78,7 @@ export function decodePath(part: string): string {
 export function readNumber(url: URL, name: string): number | undefined {
   const text = url.searchParams.get(name)
   if (text === null) return undefined
-  if (!/^\d{1,9}$/.test(text))
+  if (!/^\d{1,15}$/.test(text))
     throw createInvalid(`${name} must be a whole number, not ${JSON.stringify(text.slice(0, 40))}`)
   return Number(text)
 }

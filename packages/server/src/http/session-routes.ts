@@ -1,5 +1,5 @@
 // Sessions over HTTP: lists, messages, events, titles, copies and removal. A principal only sees its own.
-import type { EventsOptions, EventStream, FrontSession, JsonObject, Session } from '@baton/core/internal'
+import type { EventsOptions, EventStream, FrontSession, JsonObject, Session, SessionEvent } from '@baton/core/internal'
 import { frontOf, isJsonObject, parseJson } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { CHOICE_HINT, findChoiceIssue } from '../shared/allowed-settings.ts'
@@ -67,13 +67,18 @@ export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map(
 
 async function listSessions({ host }: HandlerParts, { url, principal }: Call): Promise<Response> {
   if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host cannot list sessions')
-  const cursor = url.searchParams.get('cursor')
-  const limit = readNumber(url, 'limit')
-  const page = await host.sessions({
-    principal,
-    ...(cursor !== null && { cursor }),
+  const given = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
+  const [limit, since, meta] = [readNumber(url, 'limit'), readNumber(url, 'since'), given('meta')]
+  const parsed = meta === undefined ? undefined : parseJson(meta)
+  if (parsed && !(parsed.ok && isJsonObject(parsed.value))) throw createInvalid('meta must be a JSON object')
+  const words = ['cursor', 'order', 'activity', 'agent'].flatMap((name) => [[name, given(name)]])
+  const query: object = {
+    ...Object.fromEntries(words.filter(([, value]) => value !== undefined)),
     ...(limit !== undefined && { limit }),
-  })
+    ...(since !== undefined && { since }),
+    ...(parsed?.ok && { meta: parsed.value }),
+  }
+  const page = await host.sessions({ ...query, principal }) // it checks each field
   return answerJson(200, asJson(page))
 }
 
@@ -208,8 +213,24 @@ async function exportSession({ session, link }: Routing): Promise<Response> {
     if (isNewest) pages = []
     if (messages.length > 0) pages.push(messages.map((message) => JSON.stringify(writeUiMessage(message, link))).join())
   }
-  const text = `{"session":${JSON.stringify(await session.info())},"messages":[${pages.toReversed().join()}]}`
+  const [info, decisions] = [JSON.stringify(await session.info()), JSON.stringify(await readDecisions(session))]
+  const text = `{"session":${info},"decisions":${decisions},"messages":[${pages.toReversed().join()}]}`
   return answerJsonText(200, text)
+}
+
+/** Reads the events of decisions, oldest first. */
+async function readDecisions(session: Session): Promise<readonly SessionEvent[]> {
+  const reader = session.events({ from: 'start' })
+  const found: SessionEvent[] = []
+  try {
+    for await (const event of reader) {
+      if (event.type === 'live') break
+      if (event.type === 'approval-decided' || event.type === 'approval-given') found.push(event)
+    }
+    return found
+  } finally {
+    reader.leave()
+  }
 }
 
 async function forkSession({ call, session }: Routing): Promise<Response> {

@@ -95,7 +95,16 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
   'call.cancel': async (state, { callId }) => accept(await demandSession(state).session.cancel(callId)),
   'speech.played': notePlayed,
   // The session decodes both: which fields go together, and what they may hold.
-  'approval.decide': async (state, given) => accept(await demandSession(state).session.decide(given as Decision)),
+  'approval.list': async ({ init: { host, principal } }, { asked = false, ...query }) => {
+    if (!host.approvals) throw createNoListError()
+    return await host.approvals({ ...query, ...(asked ? { principal } : { decider: principal }) })
+  },
+  'approval.decide': async (state, { session, ...given }) => {
+    const { host, principal } = state.init
+    if (session === undefined) return accept(await demandSession(state).session.decide(given as Decision))
+    if (!host.decide) throw createNoListError()
+    return accept(await host.decide(session, given as Decision, { by: principal }))
+  },
   'question.answer': async (state, given) => accept(await demandSession(state).session.answer(given as QuestionAnswer)),
   'device.attach': async (state, device) => {
     const followed = demandSession(state)

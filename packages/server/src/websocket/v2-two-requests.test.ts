@@ -37,7 +37,14 @@ const OF_TURN: readonly RequestType[] = [
   'turn.interrupt',
 ]
 const ALL = Object.keys(REQUESTS) as readonly RequestType[] // its keys by type
-const ON_ANY: readonly RequestType[] = ['ping', 'session.list', 'session.watch', 'session.delete', 'session.open']
+const ON_ANY: readonly RequestType[] = [
+  'ping',
+  'approval.list',
+  'session.list',
+  'session.watch',
+  'session.delete',
+  'session.open',
+]
 const OF_SESSION = ALL.filter((type) => !ON_ANY.includes(type))
 
 const ROWS: { readonly [Type in RequestType]: Row } = {
@@ -94,6 +101,7 @@ const ROWS: { readonly [Type in RequestType]: Row } = {
     again: 'call_over',
     ends: ['call.cancel'],
   },
+  'approval.list': { given: () => ({}) },
   'approval.decide': {
     given: ({ ids }) => ({ approvalId: ids.approval, decision: 'approve' }),
     mark: (event) => event.type === 'approval-decided',

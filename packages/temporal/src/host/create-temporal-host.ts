@@ -94,6 +94,9 @@ export async function createTemporalHost<A extends Agent = Agent>(
   return {
     session: host.session as Host<A>['session'], // the same session, typed for its agent
     sessions: directory.sessions,
+    approvals: directory.approvals,
+    watchApprovals: directory.watchApprovals,
+    decide: directory.decideOver(host),
     has: directory.has,
     watch: directory.watch,
     remove: async (session, by) => {

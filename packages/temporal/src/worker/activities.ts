@@ -126,6 +126,11 @@ const LISTED: ReadonlySet<string> = new Set<Fact['type']>([
   'session-started',
   'turn-started',
   'turn-finished',
+  'approval-requested',
+  'approval-given',
+  'approval-decided',
+  'request-relayed',
+  'request-withdrawn',
 ])
 
 /** Returns `undefined` if there is nothing to report. @throws ApplicationFailure of type `baton.not_begun` */

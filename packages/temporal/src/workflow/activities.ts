@@ -8,11 +8,11 @@ import type {
   PublishJob,
   Reported,
   ResultJob,
-  SessionStateView,
   Submission,
   TaskTold,
   Told,
 } from '../contract.ts'
+import type { SessionStateView } from '../state-view.ts'
 import { REPORTED, STATE, SUBMIT, TOLD } from '../contract.ts'
 import { TASK_ASKED, TASK_TOLD } from '../task-workflow.ts'
 

@@ -40,6 +40,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'approval-denied': 'a call that a person denies does not run, and the model is told why',
   'approval-edited': 'an edit is validated, approves what was edited, and the tool gets that',
   'approval-expires': 'a call that nobody approves expires, and the turn ends',
+  'approval-of-two': 'a call that two of three people have to approve runs after the second, and each is named',
   'approval-remembered': 'a decision that is remembered for the tool, or for its arguments, asks no more',
   'approval-over-restart': 'a request waits over a restart, and its decision counts after it',
   'answer-approved': 'a person approves an answer as a call is approved, and the turn has it',

@@ -151,8 +151,36 @@ export const APPROVAL_SITUATIONS: Situations = {
         kind: 'execute',
         locations: [{ path: 'a.ts', line: 3 }],
         input: { euro: 5 },
+        askedMs: 10 ** 12,
         expiresAtMs: 10 ** 12 + 600_000,
       },
+    ])
+  },
+  'a call that two of three people have to approve runs after the second, and each is named': async (stage) => {
+    const runs: unknown[] = []
+    const deciders = { people: ['mia', 'tom'], roles: ['manager'], needed: 2 }
+    const tool = act(() => void runs.push('ran'), { effect: 'once', approval: true, deciders })
+    const { world, session, turn } = await ask(stage, true, { tools: [tool] })
+    const { approvalId, deciders: told } = await shown(session)
+    expect(told).toEqual(deciders)
+    const approve = { approvalId, decision: 'approve' } as const
+    await expect(session.decide(approve)).rejects.toMatchObject({ code: 'approval_refused' })
+    await session.decide({ ...approve, note: 'checked' }, { principal: { id: 'mia' } })
+    await world.time.settle()
+    expect([runs, (await shown(session)).given]).toEqual([[], [{ id: 'mia' }]])
+    const again = session.decide(approve, { principal: { id: 'mia' } })
+    await expect(again).rejects.toMatchObject({ code: 'approval_refused' })
+    await session.decide(approve, { principal: { id: 'eve', roles: ['manager'] } })
+    await world.time.until(turn.answer)
+    expect(runs).toEqual(['ran'])
+    const decided: object[] = []
+    for await (const event of session.events({ from: 'start' })) {
+      if (event.type === 'live') break
+      if (event.type === 'approval-given' || event.type === 'approval-decided') decided.push(event)
+    }
+    expect(decided).toMatchObject([
+      { type: 'approval-given', principal: { id: 'mia' }, note: 'checked', left: 1 },
+      { type: 'approval-decided', principal: { id: 'eve' }, decision: 'approve' },
     ])
   },
   'neither tokens nor hashes are told to a reader': async (stage) => {

@@ -151,7 +151,7 @@ test('every event is what its JSON Schema says, and every kind of event is told'
     SESSION_EVENT_SCHEMA['oneOf'] as readonly { readonly properties: { readonly type: { readonly const: string } } }[]
   ) // as written
     .map(({ properties }) => properties.type.const)
-  // Exploration has no live calls, no sources, no limits and no children.
+  // Exploration has no live calls, no sources, no limits, no children and no deciders.
   const others = [
     'call-writing',
     'server-tool',
@@ -162,6 +162,7 @@ test('every event is what its JSON Schema says, and every kind of event is told'
     'content-left-out',
     'behind',
     'request-withdrawn',
+    'approval-given',
   ]
   expect(named.filter((kind) => !kinds.has(kind) && !others.includes(kind))).toEqual([])
 })

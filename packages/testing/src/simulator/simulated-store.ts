@@ -57,16 +57,14 @@ export function createSimulatedStore(init: SimulatedStoreOptions): Store {
       yield* disk.read(session, fromPos)
     },
     renew: (owner) =>
-      around('store.renew', () => {
-        if (random.chance(faults.failing)) throw failed()
-        return disk.renew(owner)
-      }),
+      around('store.renew', () => (random.chance(faults.failing) ? Promise.reject(failed()) : disk.renew(owner))),
     release: (session, epoch, left) => around('store.release', () => disk.release(session, epoch, left)),
     rest: (session, epoch) => around('store.rest', async () => await disk.rest?.(session, epoch)),
     resume: (resting) => around('store.resume', async () => (await disk.resume?.(resting)) ?? false),
     requestHandover: (session, owner) => disk.requestHandover(session, owner),
     put: (...given) => disk.put(...given),
     ...plain,
+    entries: disk.entries,
     listRecoverable: async function* () {
       await process.point('store.listRecoverable')
       yield* disk.listRecoverable()

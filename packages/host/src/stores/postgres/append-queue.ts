@@ -1,5 +1,6 @@
 // Group commit: appends that arrive while a statement is running wait, and share the next one. An append whose answer
 // was lost is looked up before it is sent again.
+import type { SessionEntry } from '@baton/core/internal'
 import { BatonError, findDueChange } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { encodeJson } from '../memory-store.ts'
@@ -15,6 +16,7 @@ interface Append {
   readonly epoch: number
   readonly afterPos: number
   readonly rows: readonly RecordRow[]
+  readonly entry: SessionEntry | 'same' | undefined
   readonly chars: number
   readonly dueMs: number | null | undefined
   readonly resolve: (pos: number) => void
@@ -32,7 +34,7 @@ export class AppendQueue {
 
   /** @throws BatonError `store_conflict`, `store_failed` */
   async append(
-    given: Pick<Append, 'session' | 'epoch' | 'afterPos'>,
+    given: Pick<Append, 'session' | 'epoch' | 'afterPos' | 'entry'>,
     records: readonly SessionRecord[],
   ): Promise<number> {
     const rows = buildRows(given.session, records)
@@ -83,7 +85,9 @@ export class AppendQueue {
       taken = await this.#connections.retry(async (query, attempt) => {
         mayBeStored ||= attempt > 0
         return new Set(
-          (await query<{ ord: string }>(writeStatement(schema, batch), writeValues(batch))).map(({ ord }) => Number(ord)),
+          (await query<{ ord: string }>(writeStatement(schema, batch), writeValues(batch))).map(({ ord }) =>
+            Number(ord),
+          ),
         )
       })
     } catch (cause) {
@@ -141,14 +145,16 @@ function findEnd({ afterPos, rows }: Append): number {
 /** All appends in one statement, which is one transaction; each is stored or skipped independently. */
 function writeStatement(schema: string, batch: readonly Append[]): string {
   return `WITH wanted AS (
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY
-      AS wanted(id, epoch, after_pos, count, last_ms, ord)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $12::boolean[],
+      $13::text[], $14::text[]) WITH ORDINALITY
+      AS wanted(id, epoch, after_pos, count, last_ms, is_listed, entry, places, ord)
   ), locked AS (
     SELECT s.key FROM ${schema}.sessions s JOIN wanted w ON s.id = w.id ORDER BY s.id FOR UPDATE OF s
   ), taken AS (
-    UPDATE ${schema}.sessions s SET pos = w.after_pos + w.count, last_ms = w.last_ms
+    UPDATE ${schema}.sessions s SET pos = w.after_pos + w.count, last_ms = w.last_ms,
+      listed = CASE WHEN w.is_listed THEN w.after_pos + w.count ELSE s.listed END
     FROM wanted w WHERE s.id = w.id AND s.epoch = w.epoch AND s.pos = w.after_pos AND s.key IN (SELECT key FROM locked)
-    RETURNING s.key, w.ord
+    RETURNING s.key, w.ord, CASE WHEN s.root IS NULL THEN w.entry END AS entry, w.places
   ), added AS (
     INSERT INTO ${schema}.records (session, pos, ms, input, facts, body)
     SELECT t.key, r.pos, r.ms, r.input, r.facts, r.body::json
@@ -156,7 +162,7 @@ function writeStatement(schema: string, batch: readonly Append[]): string {
       AS r(ord, pos, ms, input, facts, body)
     JOIN taken t ON t.ord = r.ord
   )${changesDue(batch) ? dueStatements(schema) : ''}
-  SELECT ord FROM taken`
+  SELECT ord, CASE WHEN entry IS NOT NULL THEN ${schema}.enter(key, entry, places) END FROM taken`
 }
 
 function changesDue(batch: readonly Append[]): boolean {
@@ -165,7 +171,7 @@ function changesDue(batch: readonly Append[]): boolean {
 
 function dueStatements(schema: string): string {
   return `, changed AS (
-    SELECT t.key, d.at_ms FROM unnest($12::bigint[], $13::bigint[]) AS d(ord, at_ms) JOIN taken t ON t.ord = d.ord
+    SELECT t.key, d.at_ms FROM unnest($15::bigint[], $16::bigint[]) AS d(ord, at_ms) JOIN taken t ON t.ord = d.ord
   ), due_set AS (
     INSERT INTO ${schema}.due (session, at_ms) SELECT key, at_ms FROM changed WHERE at_ms IS NOT NULL
     ON CONFLICT (session) DO UPDATE SET at_ms = excluded.at_ms
@@ -190,6 +196,9 @@ function writeValues(batch: readonly Append[]): readonly unknown[] {
     rows.map(({ input }) => input),
     rows.map(({ facts }) => facts),
     rows.map(({ body }) => body),
+    batch.map(({ entry }) => entry !== undefined && entry !== null),
+    batch.map(({ entry }) => (typeof entry === 'object' ? (entry?.body ?? null) : null)),
+    batch.map(({ entry }) => (typeof entry === 'object' && entry ? writePlaces(entry) : null)),
     ...(changesDue(batch) ? listChanges(batch) : []),
   ]
 }
@@ -198,6 +207,10 @@ function writeValues(batch: readonly Append[]): readonly unknown[] {
 function listChanges(batch: readonly Append[]): readonly [readonly number[], readonly (number | null)[]] {
   const changed = batch.flatMap(({ dueMs }, index) => (dueMs === undefined ? [] : [{ ord: index + 1, dueMs }]))
   return [changed.map(({ ord }) => ord), changed.map(({ dueMs }) => dueMs)]
+}
+
+export function writePlaces({ places }: SessionEntry): string {
+  return JSON.stringify(places.map(({ list, atMs, item }) => [list, atMs, item]))
 }
 
 /** A record as a table row. `input` and `facts` hold its types, for people who query the table. */

@@ -163,6 +163,45 @@ const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX due_at ON %s.due (at_ms);
   `,
+  `
+  -- What lists show of each session, and its places in the lists. It is written with the records that change it.
+  CREATE TABLE %s.entries (
+    session bigint PRIMARY KEY REFERENCES %s.sessions ON DELETE CASCADE,
+    body text NOT NULL
+  );
+  CREATE TABLE %s.places (
+    list text COLLATE "C" NOT NULL,
+    at_ms bigint NOT NULL,
+    item integer NOT NULL,
+    session bigint NOT NULL REFERENCES %s.sessions ON DELETE CASCADE,
+    PRIMARY KEY (list, at_ms, item, session)
+  );
+  CREATE INDEX places_of ON %s.places (session);
+  -- Sessions whose entries miss records.
+  CREATE TABLE %s.outdated (session bigint PRIMARY KEY REFERENCES %s.sessions ON DELETE CASCADE);
+  -- The position up to which a writer has taken care of the entry. Processes of the version before do not.
+  ALTER TABLE %s.sessions ADD COLUMN listed bigint NOT NULL DEFAULT -1;
+
+  CREATE FUNCTION %s.note_outdated() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO %s.outdated VALUES (NEW.key) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER sessions_outdated AFTER UPDATE ON %s.sessions FOR EACH ROW
+    WHEN (NEW.pos <> OLD.pos AND NEW.pos <> NEW.listed AND NEW.root IS NULL) EXECUTE FUNCTION %s.note_outdated();
+  INSERT INTO %s.outdated SELECT key FROM %s.sessions WHERE root IS NULL AND pos >= 0;
+
+  -- Replaces an entry. places: [[list, at_ms, item], …].
+  CREATE FUNCTION %s.enter(p_key bigint, p_body text, p_places text) RETURNS bigint LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO %s.entries AS known VALUES (p_key, p_body) ON CONFLICT (session) DO UPDATE SET body = p_body;
+    DELETE FROM %s.places WHERE session = p_key;
+    INSERT INTO %s.places SELECT one->>0, (one->>1)::bigint, (one->>2)::integer, p_key
+      FROM json_array_elements(p_places::json) AS one;
+    DELETE FROM %s.outdated WHERE session = p_key;
+    RETURN p_key;
+  END $$;
+  `,
 ]
 
 export const STORE_VERSION = MIGRATIONS.length

@@ -46,7 +46,7 @@ export function openOwnership(connections: PostgresConnections, { appends, lease
     },
     append: async (session, epoch, afterPos, records) => {
       checkText('a session’s id', session)
-      return await appends.append({ session, epoch, afterPos }, records)
+      return await appends.append({ session, epoch, afterPos, entry: records.entry }, records)
     },
     renew: async (owner) => {
       const rows = await connections.query<{ id: string; until_ms: string; asked_by: string | null }>(

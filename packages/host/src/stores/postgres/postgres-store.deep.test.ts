@@ -225,6 +225,42 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     await Promise.all(stores.map((one) => one.close()))
   })
 
+  test('a process of the version before that goes on writing outdates entries, and changes none', async () => {
+    const schema = `test_${(schemas += 1)}`
+    const admin = new Client({ connectionString: database })
+    await admin.connect()
+    await migrate(admin, schema, 2)
+    await admin.query(`INSERT INTO ${schema}.sessions (id, epoch, pos, last_ms, is_owned) VALUES ('s', 3, 0, 7, true)`)
+    const write = async (pos: number): Promise<void> => {
+      // As that version appends.
+      await admin.query(`INSERT INTO ${schema}.records VALUES (1, $1, 1, 'pause', 'session-paused', $2)`, [
+        pos,
+        JSON.stringify(record(pos, 3)),
+      ])
+      await admin.query(`UPDATE ${schema}.sessions SET pos = $1, last_ms = $2 WHERE key = 1`, [pos, 7 + pos])
+    }
+    await write(0)
+    const store = await open(schema)
+    const outdated = async () => {
+      const found: unknown[] = []
+      for await (const one of store.entries.outdated()) found.push(one)
+      return found
+    }
+    const list = 'all'
+    const read = async () => (await store.entries.find({ list, order: 'newest', limit: 9 })).map(({ body }) => body)
+    const entry = (body: string) => ({ body, places: [{ list, atMs: 1, item: 0 }] })
+    expect([await outdated(), await read()]).toEqual([[{ session: 's', records: 1, lastMs: 7 }], []])
+    await store.entries.put('s', 0, entry('first'))
+    expect([await outdated(), await read()]).toEqual([[], ['first']])
+    await write(1)
+    expect([await outdated(), await read()]).toEqual([[{ session: 's', records: 2, lastMs: 8 }], ['first']])
+    const { epoch } = await acquired(store, 's', 'ann')
+    await store.append('s', epoch, 1, Object.assign([record(2, epoch)], { entry: entry('second') }))
+    expect([await outdated(), await read()]).toEqual([[], ['second']])
+    await admin.end()
+    await store.close()
+  })
+
   test('two processes that both believe to own a root never both write to its children, and nobody waits for ever', async () => {
     const schema = `test_${(schemas += 1)}`
     const [one, two] = [await open(schema), await open(schema)]

@@ -14,6 +14,7 @@ import { AppendQueue, buildRows } from './append-queue.ts'
 import type { Query } from './connections.ts'
 import type { ConnectionsOptions } from './connections.ts'
 import { PostgresConnections } from './connections.ts'
+import { openEntries } from './entries.ts'
 import { openOwnership, readHolder } from './ownership.ts'
 import { migrate, readVersion, STORE_VERSION } from './migrations.ts'
 import { toStoreError } from './postgres-errors.ts'
@@ -67,6 +68,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
     ...openOwnership(connections, { appends, leaseMs }),
     snapshots: openSnapshots(connections),
     blobs: openBlobs(connections),
+    entries: openEntries(connections),
     health: () => findHealth(connections, readOnly),
     heartbeat: {
       read: async () => {
@@ -95,7 +97,10 @@ async function findHealth({ query, schema }: PostgresConnections, readOnly: bool
   }
 }
 
-type Logs = Pick<OwnedLogStore, 'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'listDue' | 'restore' | 'remove'>
+type Logs = Pick<
+  OwnedLogStore,
+  'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'listDue' | 'restore' | 'remove'
+>
 
 function openLogs(connections: PostgresConnections): Logs {
   const { schema } = connections

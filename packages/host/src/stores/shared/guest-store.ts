@@ -1,11 +1,11 @@
 // A store held by another process: each method asks the current holder. Calls in progress when a holder ends are sent
 // to the next one, and are not performed twice.
-import type { BatonError, ListOptions, StoredSession, StoreHealth } from '@baton/core/internal'
+import type { BatonError, ListOptions, OutdatedEntry, StoreHealth } from '@baton/core/internal'
 import type { SessionRecord } from '@baton/core/machine'
 import { ReadPace } from '../read-pace.ts'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
 import type { Outcome, StoreAccess, Value } from './store-access.ts'
-import type { StoreMethods } from './store-methods.ts'
+import type { SessionPage, StoreMethods } from './store-methods.ts'
 import { decodeError } from './store-methods.ts'
 
 type Ask = <Name extends keyof StoreMethods>(
@@ -32,6 +32,12 @@ export function createGuestStore(access: StoreAccess): SqliteStore {
       get: (session, name) => ask('blobGet', session, name),
       names: (session) => ask('blobNames', session),
     },
+    entries: {
+      find: (query) => ask('entriesFind', query),
+      get: (session) => ask('entriesGet', session),
+      outdated: ({ after }: ListOptions = {}) => listAll((from) => ask('entriesOutdated', from), after),
+      put: (session, pos, entry) => ask('entriesPut', session, pos, entry),
+    },
     health: () => askHealth(access),
     heartbeat: {
       read: () => ask('heartbeatRead'),
@@ -42,7 +48,10 @@ export function createGuestStore(access: StoreAccess): SqliteStore {
   }
 }
 
-type Logs = Pick<SqliteStore, 'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'listDue' | 'restore' | 'remove'>
+type Logs = Pick<
+  SqliteStore,
+  'put' | 'read' | 'list' | 'children' | 'listRecoverable' | 'listDue' | 'restore' | 'remove'
+>
 
 function openLogs(access: StoreAccess, ask: Ask): Logs {
   const pace = new ReadPace()
@@ -76,7 +85,7 @@ function openOwnership(access: StoreAccess, ask: Ask): Ownership {
       return outcome
     },
     append: async (session, epoch, afterPos, records) => {
-      const outcome = await access.ask('append', session, epoch, afterPos, records)
+      const outcome = await access.ask('append', session, epoch, afterPos, records, records.entry)
       if (isInDoubt(outcome, 'store_conflict') && (await isStored(ask, { session, afterPos, records })))
         return afterPos + records.length
       return takeValue(outcome)
@@ -136,10 +145,10 @@ async function* readAll(ask: Ask, { session, fromPos, pace }: Reading): AsyncGen
   }
 }
 
-async function* listAll(
-  page: (after: string | undefined) => Promise<Value<'list'>>,
+async function* listAll<One extends OutdatedEntry>(
+  page: (after: string | undefined) => Promise<SessionPage<One>>,
   first: string | undefined,
-): AsyncGenerator<StoredSession> {
+): AsyncGenerator<One> {
   for (let after = first; ;) {
     const { sessions, isEnd } = await page(after)
     yield* sessions

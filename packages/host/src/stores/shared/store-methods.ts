@@ -1,7 +1,16 @@
 // Store methods as plain data, for requests to a store that another process holds: one name per method, with lists and
 // logs in pages. The holder performs them on its store, also for itself.
-import type { DueSession, ListOptions, OwnedLogStore, RestingSession, StoredSession } from '@baton/core/internal'
+import type {
+  AppendedRecords,
+  DueSession,
+  ListOptions,
+  OutdatedEntry,
+  OwnedLogStore,
+  RestingSession,
+  StoredSession,
+} from '@baton/core/internal'
 import { BatonError, isBatonError, isErrorCode } from '@baton/core/internal'
+import type { SessionRecord } from '@baton/core/machine'
 
 /** Records or sessions per page. */
 const PAGE_ROWS = 256
@@ -16,8 +25,8 @@ export interface RecordPage {
   readonly failure?: WireError
 }
 
-export interface SessionPage {
-  readonly sessions: readonly StoredSession[]
+export interface SessionPage<One = StoredSession> {
+  readonly sessions: readonly One[]
   readonly isEnd: boolean
 }
 
@@ -39,9 +48,11 @@ export function createStoreMethods({ store, untilBack }: StoreMethodsOptions) {
       if (waiting) await waiting
       return await act(...given)
     }
-  const { append, renew, release, snapshots, blobs, heartbeat } = store
+  const { renew, release, snapshots, blobs, entries, heartbeat } = store
   return {
-    append,
+    // An older process sends no entry.
+    append: (...[session, epoch, afterPos, records, entry]: AppendArguments) =>
+      store.append(session, epoch, afterPos, withEntry(records, entry)),
     renew,
     release,
     rest: async (session: string, epoch: number) => await store.rest?.(session, epoch),
@@ -63,10 +74,21 @@ export function createStoreMethods({ store, untilBack }: StoreMethodsOptions) {
     blobPut: blobs.put,
     blobGet: blobs.get,
     blobNames: blobs.names,
+    entriesFind: entries.find,
+    entriesGet: entries.get,
+    entriesPut: entries.put,
+    entriesOutdated: (after: string | undefined) => takePage(entries.outdated(startAfter(after))),
     health: store.health,
     heartbeatRead: async () => await heartbeat?.read(),
     heartbeatWrite: async (text: string) => await heartbeat?.write(text),
   }
+}
+
+type AppendArguments = [...Parameters<OwnedLogStore['append']>, entry?: AppendedRecords['entry']]
+
+/** A list loses its entry on the way between processes. */
+export function withEntry(records: readonly SessionRecord[], entry: AppendedRecords['entry']): AppendedRecords {
+  return entry ? Object.assign([...records], { entry }) : records
 }
 
 async function readPage(store: OwnedLogStore, session: string, fromPos: number): Promise<RecordPage> {
@@ -90,11 +112,11 @@ function startAfter(after: string | undefined): ListOptions {
   return after === undefined ? {} : { after }
 }
 
-async function takePage(
-  listed: AsyncIterable<StoredSession>,
-  isMeant: (session: StoredSession) => boolean = () => true,
-): Promise<SessionPage> {
-  const sessions: StoredSession[] = []
+async function takePage<One extends OutdatedEntry>(
+  listed: AsyncIterable<One>,
+  isMeant: (session: One) => boolean = () => true,
+): Promise<SessionPage<One>> {
+  const sessions: One[] = []
   for await (const one of listed) {
     if (isMeant(one)) sessions.push(one)
     if (sessions.length === PAGE_ROWS) return { sessions, isEnd: false }

@@ -1,5 +1,5 @@
 // Writes to a SQLite store as plain data, committed on the caller's thread or sent to the worker.
-import type { ChildOf, LeftBehind, Under } from '@baton/core/internal'
+import type { ChildOf, LeftBehind, SessionEntry, Under } from '@baton/core/internal'
 import type { PutConflict, PutRows } from '../put-by-position.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
 
@@ -16,6 +16,7 @@ export interface AppendRows extends AddedRows {
   readonly session: string
   readonly epoch: number
   readonly afterPos: number
+  readonly entry: SessionEntry | 'same' | undefined
 }
 
 export interface PutRequest extends PutRows, AddedRows {
@@ -41,6 +42,7 @@ export type Act =
   | { readonly type: 'acquire-under'; readonly session: string; readonly under: Under }
   | { readonly type: 'release'; readonly session: string; readonly epoch: number; readonly left: LeftBehind }
   | { readonly type: 'remove'; readonly session: string }
+  | { readonly type: 'put-entry'; readonly session: string; readonly pos: number; readonly entry: SessionEntry }
   | { readonly type: 'put-snapshot'; readonly session: string; readonly pos: number; readonly body: string }
   | { readonly type: 'put-blob'; readonly session: string; readonly name: string; readonly body: string }
   /** A write without data, which checks whether the file is writable. */
@@ -73,6 +75,8 @@ export function measureAct(act: Act): number {
     case 'put-snapshot':
     case 'put-blob':
       return act.body.length
+    case 'put-entry':
+      return act.entry.body.length
     case 'remove':
       return REMOVAL_CHARS
     default:

@@ -8,6 +8,7 @@ import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
 import { prepareDueRows } from './due-rows.ts'
+import { prepareEntryRows } from './entry-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, POSITIONS_MAX, readFormat } from './schema.ts'
 import { prepareSessionRows } from './session-rows.ts'
@@ -119,7 +120,8 @@ type Attempt = (act: () => void, session?: string) => void
 
 function prepareLook(db: DatabaseSync, report: Look): (row: SessionRow, attempt: Attempt) => void {
   const sessions = prepareSessionRows(db)
-  const records = prepareRecordRows(db, sessions, prepareDueRows(db))
+  const entries = prepareEntryRows(db, sessions)
+  const records = prepareRecordRows(db, sessions, { due: prepareDueRows(db), entries })
   const texts = prepareTextRows(db, sessions, records)
   const unchained = db.prepare('SELECT count(*) AS n FROM records WHERE id >= ? AND id < ? AND hash IS NULL')
   return (row, attempt) => {
@@ -129,6 +131,10 @@ function prepareLook(db: DatabaseSync, report: Look): (row: SessionRow, attempt:
       if (row.sum !== hashRow(row)) throw damaged('its row in the store does not match its hash')
       foldAll(session, records.read, () => (report.records += 1))
       report.unchained += Number(unchained.get(row.key * POSITIONS_MAX, (row.key + 1) * POSITIONS_MAX)?.['n'])
+    }, session)
+    attempt(() => {
+      const issue = entries.findIssue(row)
+      if (issue !== undefined) throw damaged(issue)
     }, session)
     attempt(() => {
       const { damage } = texts.snapshot(session)

@@ -4,10 +4,12 @@ import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import type { DueSession } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core'
+import type { EntryQuery, FoundEntry, OutdatedEntry } from '@baton/core/internal'
 import type { Act, ActOutcome, ActValue } from './acts.ts'
 import type { StoreRequestBody, StoreValue } from './protocol.ts'
 import type { ReadRows } from './record-rows.ts'
 import { prepareDueRows } from './due-rows.ts'
+import { prepareEntryRows } from './entry-rows.ts'
 import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, readFormat } from './schema.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -45,6 +47,9 @@ export interface Database {
   list(after: string, rows: number): readonly ListedSession[]
   children(root: string, after: string, rows: number): readonly ListedSession[]
   due(after: DueSession | undefined): readonly DueSession[]
+  entries(query: EntryQuery): readonly FoundEntry[]
+  entry(session: string): string | undefined
+  outdated(after: string, rows: number): readonly OutdatedEntry[]
   /** Epoch of the session's newest owner; `undefined` if there is no such session. */
   epoch(session: string): number | undefined
   snapshot(session: string): FoundSnapshot
@@ -63,7 +68,8 @@ export function openDatabase(init: DatabaseOptions): Database {
   if (readFormat(db, init.path) !== FILE_VERSION) throw createFormerError(init.path)
   const sessions = prepareSessionRows(db)
   const due = prepareDueRows(db)
-  const records = prepareRecordRows(db, sessions, due)
+  const entries = prepareEntryRows(db, sessions)
+  const records = prepareRecordRows(db, sessions, { due, entries })
   const texts = prepareTextRows(db, sessions, records)
   const apply = (act: Act): ActValue => {
     switch (act.type) {
@@ -83,8 +89,12 @@ export function openDatabase(init: DatabaseOptions): Database {
         for (const row of sessions.tree(act.session)) {
           records.remove(row)
           texts.remove(row)
+          entries.remove(row)
           sessions.remove(row)
         }
+        return undefined
+      case 'put-entry':
+        entries.put(act.session, act.pos, act.entry)
         return undefined
       case 'put-snapshot':
         texts.putSnapshot(act.session, act.pos, act.body)
@@ -105,6 +115,9 @@ export function openDatabase(init: DatabaseOptions): Database {
     list: sessions.list,
     children: sessions.children,
     due: due.list,
+    entries: entries.find,
+    entry: entries.get,
+    outdated: entries.outdated,
     epoch: (session) => sessions.find(session)?.epoch,
     snapshot: texts.snapshot,
     blob: texts.blob,
@@ -206,6 +219,12 @@ export function answerRead(database: Database, request: ReadRequest): StoreValue
       return database.children(request.root, request.after, request.rows)
     case 'due':
       return database.due(request.after)
+    case 'entries':
+      return database.entries(request.query)
+    case 'entry':
+      return database.entry(request.session)
+    case 'outdated':
+      return database.outdated(request.after, request.rows)
     case 'epoch':
       return database.epoch(request.session)
     case 'snapshot':

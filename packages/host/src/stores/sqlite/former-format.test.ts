@@ -90,11 +90,49 @@ test('a file of format 2 is upgraded as it is opened, keeps what it has, and tak
   expect(await store.acquire('child', 'bob', undefined, under)).toMatchObject({ type: 'acquired', epoch: 4, pos: -1 })
   await expect(store.acquire('ended', 'bob', undefined, under)).rejects.toMatchObject({ code: 'illegal_input' })
   await store.close()
-  expect(readVersion(path)).toBe(3)
+  expect(readVersion(path)).toBe(4)
   expect(checkStoreFile(path)).toMatchObject({ sessions: 3, records: 3, unchained: 0, blobs: 1, findings: [] })
   const again = await openSqliteStore(path)
   expect((await collect(again.children('at work'))).map(({ session }) => session)).toEqual(['child'])
   expect((await listAll(again)).map(({ session }) => session)).toEqual(['at work', 'ended'])
+  await again.close()
+})
+
+test('a file of format 3 is upgraded as it is opened, and its sessions are listed from their logs', async () => {
+  const db = new DatabaseSync(path)
+  db.exec('ALTER TABLE sessions ADD COLUMN root TEXT; UPDATE format SET version = 3')
+  db.exec('CREATE INDEX sessions_under ON sessions (root, id) WHERE root IS NOT NULL')
+  db.exec('CREATE INDEX sessions_alone ON sessions (id) WHERE root IS NULL')
+  db.close()
+  const store = await openSqliteStore(path)
+  await expectWhole(store)
+  expect(await collect(store.entries.outdated())).toEqual([
+    { session: 'at work', records: 1, lastMs: 7 },
+    { session: 'ended', records: 2, lastMs: 7 },
+  ])
+  await store.entries.put('ended', 1, { body: '{}', places: [{ list: 'all', atMs: 7, item: 0 }] })
+  await store.close()
+  expect(readVersion(path)).toBe(4)
+  const again = await openSqliteStore(path)
+  expect((await collect(again.entries.outdated())).map(({ session }) => session)).toEqual(['at work'])
+  expect(await again.entries.find({ list: 'all', order: 'newest', limit: 5 })).toMatchObject([{ session: 'ended' }])
+  await again.close()
+  expect(checkStoreFile(path).findings).toEqual([])
+})
+
+test('an altered entry is reported, so that it is derived from its log again', async () => {
+  const store = await openSqliteStore(path)
+  await store.entries.put('ended', 1, { body: '{"title":"ours"}', places: [{ list: 'all', atMs: 7, item: 0 }] })
+  await store.close()
+  const db = new DatabaseSync(path)
+  db.exec(`UPDATE entries SET body = '{"title":"else"}'`)
+  db.close()
+  expect(checkStoreFile(path).findings).toMatchObject([{ session: 'ended', message: expect.stringContaining('entry') }])
+  const again = await openSqliteStore(path)
+  const [found] = await again.entries.find({ list: 'all', order: 'newest', limit: 5 })
+  expect([found?.session, found?.body, await again.entries.get('ended')]).toEqual(['ended', undefined, undefined])
+  await again.entries.put('ended', 1, { body: '{}', places: [{ list: 'all', atMs: 8, item: 0 }] })
+  expect(await again.entries.find({ list: 'all', order: 'newest', limit: 5 })).toMatchObject([{ atMs: 8, body: '{}' }])
   await again.close()
 })
 
@@ -110,7 +148,7 @@ test('a file of format 2 that may only be read is left as it is, and refused wit
 test('a backup of a file of format 2 is made before it is upgraded, and one of that version is restored', async () => {
   const target = `${path}.backup`
   expect(backUpStoreFile(path, target)).toMatchObject({ sessions: 2, records: 3, findings: [] })
-  expect([readVersion(path), readVersion(target)]).toEqual([2, 3])
+  expect([readVersion(path), readVersion(target)]).toEqual([2, 4])
   const fresh = `${path}.new`
   restoreStoreFile(path, fresh)
   expect(readVersion(path)).toBe(2)

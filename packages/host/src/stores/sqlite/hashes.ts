@@ -22,6 +22,11 @@ export function hashBlob(session: string, name: string, body: string): string {
   return digest(`blob ${JSON.stringify([session, name])} ${body}`)
 }
 
+/** `places`: its places in lists, as JSON text. */
+export function hashEntry(session: string, places: string, body: string): string {
+  return digest(`entry ${JSON.stringify([session, places])} ${body}`)
+}
+
 export interface SessionRow {
   readonly key: number
   readonly id: string

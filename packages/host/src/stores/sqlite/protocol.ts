@@ -1,5 +1,5 @@
 // Messages between the main thread and the threads of a SQLite store.
-import type { DueSession } from '@baton/core/internal'
+import type { DueSession, EntryQuery, FoundEntry, OutdatedEntry } from '@baton/core/internal'
 import type { Act, ActOutcome } from './acts.ts'
 import type { ReadRows } from './record-rows.ts'
 import type { ListedSession } from './session-rows.ts'
@@ -12,6 +12,9 @@ export type StoreRequestBody =
   | { readonly type: 'list'; readonly after: string; readonly rows: number }
   | { readonly type: 'children'; readonly root: string; readonly after: string; readonly rows: number }
   | { readonly type: 'due'; readonly after: DueSession | undefined }
+  | { readonly type: 'entries'; readonly query: EntryQuery }
+  | { readonly type: 'entry'; readonly session: string }
+  | { readonly type: 'outdated'; readonly after: string; readonly rows: number }
   | { readonly type: 'epoch'; readonly session: string }
   | { readonly type: 'snapshot'; readonly session: string }
   | { readonly type: 'blob'; readonly session: string; readonly name: string }
@@ -27,7 +30,17 @@ export interface Committed {
 }
 
 export type StoreValue =
-  Committed | ReadRows | FoundSnapshot | readonly string[] | readonly ListedSession[] | readonly DueSession[] | string | number | undefined
+  | Committed
+  | ReadRows
+  | FoundSnapshot
+  | readonly string[]
+  | readonly ListedSession[]
+  | readonly FoundEntry[]
+  | readonly OutdatedEntry[]
+  | readonly DueSession[]
+  | string
+  | number
+  | undefined
 
 export type StoreReply =
   | { readonly id: number; readonly type: 'done'; readonly value: StoreValue }

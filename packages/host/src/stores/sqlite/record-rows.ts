@@ -5,6 +5,7 @@ import type { PutConflict } from '../put-by-position.ts'
 import { planPut } from '../put-by-position.ts'
 import type { AddedRows, AppendOutcome, AppendRows, PutRequest, RestoreOutcome, RestoreRows } from './acts.ts'
 import type { DueRows } from './due-rows.ts'
+import type { EntryRows } from './entry-rows.ts'
 import type { SessionRow } from './hashes.ts'
 import { hashRecord } from './hashes.ts'
 import { POSITIONS_MAX } from './schema.ts'
@@ -30,7 +31,13 @@ interface RecordRow {
 
 export type RecordRows = ReturnType<typeof prepareRecordRows>
 
-export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, due: DueRows) {
+/** Rows that change with the records of a session. */
+interface RowsBeside {
+  readonly due: DueRows
+  readonly entries: Pick<EntryRows, 'note'>
+}
+
+export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, { due, entries }: RowsBeside) {
   const rows = prepareStatements(db, {
     insert: 'INSERT INTO records (id, body, hash) VALUES (?, ?, ?)',
     read: 'SELECT id, body, hash FROM records WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
@@ -54,21 +61,22 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, due: 
     insert,
     hashAt: (row: SessionRow | undefined, pos: number): string | null =>
       (row && pos >= 0 && pos < POSITIONS_MAX && one(row, pos)?.hash) || null,
-    append: ({ session, epoch, afterPos, ...added }: AppendRows): AppendOutcome => {
+    append: ({ session, epoch, afterPos, entry, ...added }: AppendRows): AppendOutcome => {
       const row = sessions.find(session)
-      if (row && row.epoch === epoch && row.pos === afterPos) return { pos: insert(row, added) }
+      if (row && row.epoch === epoch && row.pos === afterPos) {
+        entries.note(row, entry)
+        return { pos: insert(row, added) }
+      }
       const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
       return { conflict: `session ${session} is at ${is}, not at ${epoch}, ${afterPos}` }
     },
     put: ({ session, epoch, heldBy, under, positions, bodies, ...times }: PutRequest): PutConflict | undefined => {
       const known = sessions.findFor(session, under)
-      const bodyAt = (pos: number): string | undefined => known && one(known, pos)?.body
-      const missingRoot = under && !sessions.hasLog(under.root) ? under.root : undefined
-      const log = { lastPos: known?.pos ?? -1, heldBy, missingRoot, bodyAt }
-      const plan = planPut({ session, positions, bodies }, log)
+      const plan = planPut({ session, positions, bodies }, describeLog(sessions, known, { heldBy, under, one }))
       if (plan.type === 'conflict') return plan
       if (plan.bodies.length === 0) return undefined
       const row = sessions.makeFor(session, under)
+      entries.note(row, undefined)
       insert(known ? row : { ...row, epoch }, { bodies: plan.bodies, ...times })
       sessions.raiseEpochs(epoch)
       return undefined
@@ -77,16 +85,17 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, due: 
       const known = sessions.findFor(session, under)
       if (known && known.pos >= 0) return session
       if (under && sessions.hasLog(under.root)) return under.root
-      insert({ ...sessions.makeFor(session, under), epoch, owner: under ? '' : 'restored' }, added)
+      const row = sessions.makeFor(session, under)
+      entries.note(row, undefined)
+      insert({ ...row, epoch, owner: under ? '' : 'restored' }, added)
       sessions.raiseEpochs(epoch)
       return undefined
     },
     read: (session: string, fromPos: number, limit: number): ReadRows =>
       inOneMoment(db, () => {
         const row = sessions.findSound(session)
-        if (!row) return { bodies: [], isEnd: true }
         const from = Math.max(0, fromPos)
-        if (from > row.pos) return { bodies: [], isEnd: true }
+        if (!row || from > row.pos) return { bodies: [], isEnd: true }
         // The record before is read too, because the chain starts from its hash.
         const first = Math.max(0, from - 1)
         const found = rows.read.all(makeRowId(row.key, first), makeRowId(row.key + 1, 0), limit + from - first)
@@ -97,6 +106,17 @@ export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows, due: 
       due.set(row.key, null)
     },
   }
+}
+
+interface KnownLog extends Pick<PutRequest, 'heldBy' | 'under'> {
+  readonly one: (row: SessionRow, pos: number) => RecordRow | undefined
+}
+
+/** The log that records are put into, as the file has it. */
+function describeLog(sessions: SessionRows, known: SessionRow | undefined, { heldBy, under, one }: KnownLog) {
+  const bodyAt = (pos: number): string | undefined => known && one(known, pos)?.body
+  const missingRoot = under && !sessions.hasLog(under.root) ? under.root : undefined
+  return { lastPos: known?.pos ?? -1, heldBy, missingRoot, bodyAt }
 }
 
 interface ChainPlace {

@@ -15,9 +15,10 @@ const KEYS_MAX = 2 ** 27 - 1
 const DATE_MS_MAX = 8_640_000_000_000_000
 
 /**
- * Version of the tables. Records carry their own version. Format 1 has no hashes and no constraints, format 2 no roots.
+ * Version of the tables. Records carry their own version. Format 1 has no hashes and no constraints, format 2 no roots,
+ * format 3 no entries.
  */
-export const FILE_VERSION = 3
+export const FILE_VERSION = 4
 
 const whole = (column: string, least: number, most: number): string =>
   `${column} INTEGER NOT NULL CHECK (typeof(${column}) = 'integer' AND ${column} BETWEEN ${least} AND ${most})`
@@ -32,6 +33,12 @@ const SESSIONS = `CREATE TABLE sessions (
 /** Children are listed by their root, and are passed over where other sessions are listed. */
 const SESSION_INDEXES = `CREATE INDEX sessions_under ON sessions (root, id) WHERE root IS NOT NULL;
 CREATE INDEX sessions_alone ON sessions (id) WHERE root IS NULL;`
+/** Entries of sessions in lists, their places there, and the sessions whose entries miss records. */
+const ENTRIES = `
+CREATE TABLE entries (session INTEGER PRIMARY KEY, body TEXT NOT NULL, places TEXT NOT NULL, hash TEXT NOT NULL);
+CREATE TABLE places (list TEXT NOT NULL, at_ms INTEGER NOT NULL, item INTEGER NOT NULL, session INTEGER NOT NULL,
+  PRIMARY KEY (list, at_ms, item, session)) WITHOUT ROWID;
+CREATE TABLE outdated (session INTEGER PRIMARY KEY);`
 /** A single row: the token of the current opening. */
 const OPENING =
   "CREATE TABLE opening (token TEXT NOT NULL, probes INTEGER NOT NULL); INSERT INTO opening VALUES ('', 0);"
@@ -43,12 +50,14 @@ ${SESSIONS} ${SESSION_INDEXES} ${DUE_TABLE}
 CREATE TABLE records (id INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT);
 CREATE TABLE snapshots (session INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT, pos INTEGER);
 CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, hash TEXT, UNIQUE (session, name));
+${ENTRIES}
 ${OPENING}
 `
 
-type Format = 1 | 2 | 3
+type Format = 1 | 2 | 3 | 4
 
 const FORMER_SESSIONS = ['key', 'id', 'epoch', 'owner', 'pos', 'last_ms']
+const SESSION_COLUMNS = [...FORMER_SESSIONS, 'blobs', 'head', 'sum', 'root']
 /** Tables since format 2, without that of the sessions. */
 const LATER = {
   epochs: ['last'],
@@ -68,7 +77,14 @@ const COLUMNS: Readonly<Record<Format, Readonly<Record<string, readonly string[]
     blobs: ['session', 'name', 'body'],
   },
   2: { ...LATER, sessions: [...FORMER_SESSIONS, 'blobs', 'head', 'sum'] },
-  3: { ...LATER, sessions: [...FORMER_SESSIONS, 'blobs', 'head', 'sum', 'root'] },
+  3: { ...LATER, sessions: SESSION_COLUMNS },
+  4: {
+    ...LATER,
+    sessions: SESSION_COLUMNS,
+    entries: ['session', 'body', 'places', 'hash'],
+    places: ['list', 'at_ms', 'item', 'session'],
+    outdated: ['session'],
+  },
 }
 
 /**
@@ -81,9 +97,13 @@ export function prepareTables(db: DatabaseSync, path: string): void {
   if (isEmpty(db)) inTransaction(db, () => db.exec(TABLES))
   else if (readFormat(db, path) !== FILE_VERSION)
     inTransaction(db, () => {
-      if (readFormat(db, path) === 1) migrate(db)
-      else db.exec(`ALTER TABLE sessions ADD COLUMN root TEXT; UPDATE format SET version = ${FILE_VERSION};`)
-      db.exec(SESSION_INDEXES)
+      const former = readFormat(db, path)
+      if (former === 1) migrate(db)
+      if (former === 2) db.exec('ALTER TABLE sessions ADD COLUMN root TEXT')
+      if (former < 3) db.exec(SESSION_INDEXES)
+      // A list derives them from the logs.
+      db.exec(`${ENTRIES} INSERT INTO outdated SELECT key FROM sessions WHERE root IS NULL AND pos >= 0;
+        UPDATE format SET version = ${FILE_VERSION};`)
     })
   db.exec(DUE_TABLE)
 }
@@ -111,7 +131,7 @@ export function readFormat(db: DatabaseSync, path: string): Format {
       message: `the store ${path} is not a Baton database; choose another file`,
       hint: 'Nothing in it was changed. Choose another file with --store sqlite:FILE.',
     })
-  if (version !== FILE_VERSION && version !== 2 && version !== 1)
+  if (version !== FILE_VERSION && version !== 3 && version !== 2 && version !== 1)
     throw new BatonError({
       code: 'store_failed',
       message: `the store ${path} has format ${version}; this Baton reads format ${FILE_VERSION}`,
@@ -144,7 +164,6 @@ function migrate(db: DatabaseSync): void {
     DELETE FROM snapshots; ALTER TABLE snapshots ADD COLUMN hash TEXT; ALTER TABLE snapshots ADD COLUMN pos INTEGER;
     ALTER TABLE sessions RENAME TO former_sessions; ALTER TABLE epochs RENAME TO former_epochs;
     ${SESSIONS} ${EPOCHS} ${OPENING}
-    UPDATE format SET version = ${FILE_VERSION};
   `)
   const epoch = bounded('epoch', Number.MAX_SAFE_INTEGER - 1)
   const former =

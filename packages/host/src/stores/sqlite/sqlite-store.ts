@@ -1,6 +1,13 @@
 // A store in one SQLite file: durable, for one process. All writes go through one queue; a worker thread reads.
 import { resolve } from 'node:path'
-import type { DueSession, ListOptions, OwnedLogStore, StoredSession } from '@baton/core/internal'
+import type {
+  DueSession,
+  FoundEntry,
+  ListOptions,
+  OutdatedEntry,
+  OwnedLogStore,
+  StoredSession,
+} from '@baton/core/internal'
 import { BatonError, checkFields, checkKinds, checkName, findDueChange } from '@baton/core/internal'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
@@ -149,6 +156,7 @@ export function createSqliteFile(thread: StoreThread, { path, readOnly, warn, le
         return await read<readonly string[]>({ type: 'blob-names', session })
       },
     },
+    entries: openEntries(thread),
     health: () => findHealth(thread, readOnly),
     heartbeat: {
       read: () => read<string | undefined>({ type: 'blob', session: HEARTBEAT, name: HEARTBEAT }),
@@ -185,7 +193,7 @@ async function resume({ read }: StoreThread, leases: LeaseBook, former: FormerLe
 /** Not a session's name: it has no records and is in no list. */
 const HEARTBEAT = '\0heartbeat'
 
-type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'health' | 'heartbeat' | 'close'>
+type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'entries' | 'health' | 'heartbeat' | 'close'>
 
 function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook): Logs {
   const pace = new ReadPace()
@@ -257,6 +265,24 @@ function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook)
   }
 }
 
+function openEntries({ read, write }: StoreThread): OwnedLogStore['entries'] {
+  return {
+    find: (query) => read<readonly FoundEntry[]>({ type: 'entries', query }),
+    get: (session) => read<string | undefined>({ type: 'entry', session }),
+    outdated: async function* ({ after: first = '' } = {}) {
+      for (let after = first; ;) {
+        const found = await read<readonly OutdatedEntry[]>({ type: 'outdated', after, rows: ROWS })
+        yield* found
+        if (found.length < ROWS) return
+        after = found.at(-1)?.session ?? ''
+      }
+    },
+    put: async (session, pos, entry) => {
+      await write({ type: 'put-entry', session, pos, entry })
+    },
+  }
+}
+
 type Ownership = Pick<
   OwnedLogStore,
   'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'rest' | 'resume' | 'requestHandover'
@@ -288,7 +314,8 @@ function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Owners
     },
     append: async (session, epoch, afterPos, records) => {
       checkText('a session’s id', session)
-      const outcome = await write<AppendOutcome>({ type: 'append', session, epoch, afterPos, ...buildRows(records) })
+      const rows = { session, epoch, afterPos, entry: records.entry, ...buildRows(records) }
+      const outcome = await write<AppendOutcome>({ type: 'append', ...rows })
       if ('conflict' in outcome) throw new BatonError({ code: 'store_conflict', message: outcome.conflict })
       return outcome.pos
     },

@@ -49,6 +49,7 @@ const act = (session: string, body = 'x'): Act => ({
   epoch: 1,
   afterPos: 0,
   lastMs: 0,
+  entry: undefined,
   bodies: [body],
 })
 

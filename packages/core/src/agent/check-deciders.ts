@@ -1,0 +1,17 @@
+// Checks the deciders of a tool or a policy, before a call waits for a decision that no person could make.
+import { Deciders } from '../machine/values.ts'
+import { decodeWith } from '../shape/value-reader.ts'
+
+/** Approvals that one call may need. */
+const NEEDED_MAX = 10
+
+/** Returns what is wrong with deciders; undefined if they can decide. */
+export function findDecidersIssue(value: unknown): string | undefined {
+  const read = decodeWith('deciders', value, Deciders.read)
+  if (!read.ok) return read.refusal.message
+  const { people, roles, notAsker, needed = 1 } = read.value
+  if (!people?.length && !roles?.length && !notAsker) return 'they need people, roles or notAsker: true'
+  if (needed < 1 || needed > NEEDED_MAX) return `needed must be 1 to ${NEEDED_MAX}, not ${needed}`
+  const enough = roles?.length || !people ? NEEDED_MAX : new Set(people).size
+  return needed > enough ? `needed is ${needed}, but only ${enough} people may decide` : undefined
+}

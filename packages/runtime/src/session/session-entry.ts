@@ -1,0 +1,163 @@
+// The entry of a session in lists and the inbox, as a pure function of its state and history. A host stores it with the
+// records that change it. A list has a name, and has its entries by time.
+import type {
+  EntryPlace,
+  JsonObject,
+  SessionEntry,
+  SessionInfo,
+  WaitingApproval,
+  WaitReason,
+} from '@baton/core/internal'
+import { isJsonObject, parseJson } from '@baton/core/internal'
+import type { Call, Decider, History, State } from '@baton/core/machine'
+import { openCalls, openTasks, waitsForAnswer } from '@baton/core/machine'
+import { listApprovals } from './approvals.ts'
+
+/** Characters of all approvals in an entry as JSON; the arguments of further ones are left out. */
+const APPROVALS_CHARS = 262_144
+/** Approvals in an entry; further ones are listed once these are decided. */
+const APPROVALS_MAX = 64
+
+export interface EntryBody {
+  readonly info: SessionInfo
+  readonly approvals: readonly WaitingApproval[]
+}
+
+/** Lists of sessions and of approvals, by what they have in common. */
+export const LISTS = {
+  sessions: (principal?: string, field?: 'agent' | 'activity', value?: string): string =>
+    JSON.stringify(['sessions', principal ?? null, field ?? null, value ?? null]),
+  approvals: (field?: 'principal' | 'agent' | 'tool' | 'person' | 'role' | 'others', value?: string): string =>
+    JSON.stringify(['approvals', field ?? null, value ?? null]),
+  /** The lists that together have every approval that this person may decide. */
+  decidedBy: ({ principal, roles = [] }: Decider): readonly string[] => [
+    LISTS.approvals('person', principal),
+    ...roles.map((role) => LISTS.approvals('role', role)),
+    LISTS.approvals('others'),
+  ],
+}
+
+/** `lastMs`: the wall-clock time of the newest record. */
+export function createEntry(state: State, history: History, lastMs: number): SessionEntry {
+  const info = describeSession(state, lastMs)
+  const approvals = bound(listWaiting(state, history))
+  return {
+    body: JSON.stringify({ info, approvals } satisfies EntryBody),
+    places: [...placeSession(info), ...placeApprovals(approvals)],
+  }
+}
+
+/** Reads an entry; undefined if Baton did not write it. */
+export function readEntry(body: string): EntryBody | undefined {
+  const parsed = parseJson(body)
+  // Written by `createEntry`.
+  return parsed.ok && isJsonObject(parsed.value) ? (parsed.value as unknown as EntryBody) : undefined
+}
+
+export function describeSession(state: State, lastMs: number): SessionInfo {
+  const { session: id, agent, title, meta, createdMs } = state
+  const principal = { id: state.principal }
+  return { id, agent, principal, ...(title !== null && { title }), meta, ...readActivity(state), createdMs, lastMs }
+}
+
+/** Whether it has approvals, whose arguments are in the history. */
+export function asksForApproval(state: State): boolean {
+  const calls = [...openTasks(state), ...openCalls(state)]
+  return state.relayed.length > 0 || calls.some((call) => call.state === 'awaiting-approval')
+}
+
+/** The open approvals of a session and of those below it, with all that their deciders see. */
+export function listWaiting(state: State, history: History): readonly WaitingApproval[] {
+  const { session, agent } = state
+  const asker = { session, agent, principal: { id: state.principal } }
+  return listApprovals(state, history).map((one) => ({ ...one, ...asker }))
+}
+
+/** Whether lists show it differently; one more record makes no difference. */
+export function isListedOtherwise(before: State, after: State): boolean {
+  const { title, meta, agent, counters, turn, phase, step, tasks, relayed, attempt, retry } = before
+  if (title !== after.title || meta !== after.meta || agent !== after.agent || before.pos < 0) return true
+  if (counters.turn !== after.counters.turn || (turn === null) !== (after.turn === null)) return true
+  const isQuiet = phase === after.phase && step === after.step && tasks === after.tasks && relayed === after.relayed
+  if (isQuiet && attempt === after.attempt && retry === after.retry) return false
+  return summarise(before) !== summarise(after)
+}
+
+function summarise(state: State): string {
+  const { activity, waitsFor = [] } = readActivity(state)
+  const asked = [...openTasks(state), ...openCalls(state)].flatMap(({ state: is, approval, given = [] }) =>
+    is === 'awaiting-approval' && approval ? [approval.id, given.length] : [],
+  )
+  const below = state.relayed.flatMap(({ id, isDecided, asked: one }) => [id, isDecided, one?.given?.length ?? 0])
+  return JSON.stringify([activity, waitsFor, asked, below])
+}
+
+const REASONS: readonly WaitReason[] = ['person', 'client', 'time', 'child']
+
+function readActivity(state: State): Pick<SessionInfo, 'activity' | 'waitsFor'> {
+  const { phase, turn, attempt, retry, relayed } = state
+  if (phase === 'paused' || phase === 'stopped') return { activity: phase }
+  const calls = [...openTasks(state), ...openCalls(state)].filter((call) => call.state !== 'settled')
+  const reasons = new Set(calls.flatMap((call) => findReason(call) ?? []))
+  for (const { type, isDecided } of relayed) if (!isDecided) reasons.add(type === 'call' ? 'client' : 'person')
+  if (turn !== null && retry !== null) reasons.add('time')
+  const isThinking = attempt !== null || phase === 'summarising' || phase === 'interrupting'
+  const works = turn !== null && (isThinking || openCalls(state).some(isWorking))
+  if (!works && reasons.size > 0)
+    return { activity: 'waiting', waitsFor: REASONS.filter((reason) => reasons.has(reason)) }
+  return { activity: turn === null ? 'idle' : 'running' }
+}
+
+/** Finds what an open call waits for; undefined if it works. */
+function findReason(call: Call): WaitReason | undefined {
+  if (call.state === 'awaiting-approval' || waitsForAnswer(call)) return 'person'
+  if (call.runs === 'child') return call.state === 'started' ? 'child' : undefined
+  const isOffered = call.state === 'ready' || call.state === 'offered' || call.state === 'claimed'
+  return call.runs === 'client' && isOffered ? 'client' : undefined
+}
+
+/** A call that waits for tasks waits for what they wait for. */
+function isWorking(call: Call): boolean {
+  return call.state !== 'settled' && call.operation?.type !== 'wait' && findReason(call) === undefined
+}
+
+/** Leaves out the arguments and differences that have no room. */
+function bound(approvals: readonly WaitingApproval[]): readonly WaitingApproval[] {
+  let left = APPROVALS_CHARS
+  return approvals.slice(0, APPROVALS_MAX).map((one) => {
+    const chars = JSON.stringify(one).length
+    if (chars <= left) {
+      left -= chars
+      return one
+    }
+    const { diff: _, ...rest } = one
+    return { ...rest, input: {} satisfies JsonObject, cut: true as const }
+  })
+}
+
+function placeSession({ principal: { id }, agent, activity, lastMs }: SessionInfo): readonly EntryPlace[] {
+  return [undefined, id].flatMap((whose) =>
+    [LISTS.sessions(whose), LISTS.sessions(whose, 'agent', agent), LISTS.sessions(whose, 'activity', activity)].map(
+      (list) => ({ list, atMs: Math.floor(lastMs), item: 0 }),
+    ),
+  )
+}
+
+function placeApprovals(approvals: readonly WaitingApproval[]): readonly EntryPlace[] {
+  return approvals.flatMap((one, item) =>
+    [...new Set(listsOf(one))].map((list) => ({ list, atMs: Math.floor(one.askedMs), item })),
+  )
+}
+
+function listsOf({ principal, agent, name, deciders }: WaitingApproval): readonly string[] {
+  const { people = deciders ? [] : [principal.id], roles = [] } = deciders ?? {}
+  return [
+    LISTS.approvals(),
+    LISTS.approvals('principal', principal.id),
+    LISTS.approvals('agent', agent),
+    LISTS.approvals('tool', name),
+    ...people.map((id) => LISTS.approvals('person', id)),
+    ...roles.map((role) => LISTS.approvals('role', role)),
+    ...(people.length + roles.length === 0 ? [LISTS.approvals('others')] : []),
+  ]
+}

@@ -1,0 +1,149 @@
+// The inbox over HTTP: requests that the caller may decide in sessions of all owners, and the decisions. The caller reads a
+// conversation only if the deciders of its request may.
+import type { ApprovalPage, ApprovalQuery, Decision, JsonObject, WaitingApproval } from '@baton/core/internal'
+import { BatonError } from '@baton/core/internal'
+import { describeThrown } from '@baton/runtime'
+import { encodeAppView } from '../shared/app-errors.ts'
+import { startExpiry } from '../shared/server-world.ts'
+import { answerEvents, encodeEvent } from './event-response.ts'
+import type { Call, HandlerParts } from './handler-parts.ts'
+import { answerJson, answerRefusal } from './http-errors.ts'
+import { readNumber, readObjectBody } from './requests.ts'
+import { createInvalid } from './ui-messages.ts'
+
+/** Methods of an address below `/approvals`; none if it does not exist. */
+export function listApprovalMethods(session?: string, approval?: string, part?: string): readonly string[] {
+  if (session === undefined) return ['GET']
+  if (approval === undefined) return []
+  return part === undefined ? ['GET', 'POST'] : part === 'messages' ? ['GET'] : []
+}
+
+export async function answerApprovals(
+  parts: HandlerParts,
+  call: Call,
+  [, session, approval = '', part]: readonly string[],
+): Promise<Response> {
+  if (!parts.host.approvals) return answerRefusal(501, 'invalid_option', 'this host has no inbox')
+  if (session === undefined) {
+    const wantsEvents = call.request.headers.get('accept')?.includes('text/event-stream') === true
+    return wantsEvents ? watchInbox(parts, call) : answerJson(200, asJson(await parts.host.approvals(readQuery(call))))
+  }
+  if (call.request.method === 'POST') return await decide(parts, call, { session, approval })
+  const found = await findRequest(parts, call, { session, approval })
+  return part === 'messages' ? await showMessages(parts, call, found) : answerJson(200, asJson(found))
+}
+
+interface Place {
+  readonly session: string
+  readonly approval: string
+}
+
+async function decide({ host }: HandlerParts, call: Call, { session, approval }: Place): Promise<Response> {
+  const { decide: decideIn } = host
+  if (!decideIn) return answerRefusal(501, 'invalid_option', 'this host has no inbox')
+  const body = await readObjectBody(call)
+  if ('approvalId' in body) throw createInvalid('the address names the request; leave approvalId out')
+  // The host decodes it.
+  await decideIn(session, { ...body, approvalId: approval } as unknown as Decision, { by: call.principal })
+  return answerJson(200, { ok: true })
+}
+
+/** @throws BatonError `approval_refused` */
+async function findRequest({ host }: HandlerParts, { principal }: Call, place: Place): Promise<WaitingApproval> {
+  const query = { session: place.session, limit: 200 }
+  const isIt = ({ approvalId }: WaitingApproval): boolean => approvalId === place.approval
+  for (const whose of [{ decider: principal }, { principal }]) {
+    const found = (await host.approvals?.({ ...query, ...whose }))?.approvals.find(isIt)
+    if (found) return found
+  }
+  throw new BatonError({
+    code: 'approval_refused',
+    message: `${place.approval}: there is no such request that this principal may decide`,
+    hint: 'It was decided, withdrawn or has expired, or others decide it. List the open ones again.',
+  })
+}
+
+async function showMessages(
+  { host }: HandlerParts,
+  { url, principal }: Call,
+  found: WaitingApproval,
+): Promise<Response> {
+  if (!found.deciders?.reads && found.principal.id !== principal.id)
+    return answerRefusal(403, 'unauthorized', 'the deciders of this request may not read its conversation')
+  const before = url.searchParams.get('before')
+  const limit = readNumber(url, 'limit')
+  const session = await host.session(found.session, { principal: found.principal, existing: true })
+  try {
+    const page = await session.messages({ ...(before !== null && { before }), ...(limit !== undefined && { limit }) })
+    return answerJson(200, asJson({ messages: page.messages.map(encodeAppView), more: page.more }))
+  } finally {
+    await session.close()
+  }
+}
+
+/** Streams the first page, now and whenever it changes. */
+function watchInbox(parts: HandlerParts, call: Call): Response {
+  const { host, world, limits } = parts
+  if (!host.watchApprovals) return answerRefusal(501, 'invalid_option', 'this host has no inbox')
+  const { cursor, ...query } = readQuery(call)
+  if (cursor !== undefined) throw createInvalid('an event stream has the first page; leave cursor out')
+  const pages = host.watchApprovals(query)[Symbol.asyncIterator]()
+  let release: () => void
+  try {
+    release = parts.quotas.holdStream(call.reader)
+  } catch (cause) {
+    void pages.return?.()
+    throw cause
+  }
+  const leave = (): void => void pages.return?.()
+  return answerEvents({
+    ...limits,
+    timers: world.timers,
+    headers: {},
+    run: async (writer) => {
+      writer.left.then(leave).catch(() => {})
+      // The client authenticates again when it reconnects.
+      const stopExpiry = startExpiry(world, call.expiresAtMs, leave)
+      try {
+        for (let next = await pages.next(); next.done !== true; next = await pages.next()) {
+          const page: ApprovalPage = next.value
+          writer.write(encodeEvent(JSON.stringify(page)))
+          const room = writer.waitForRoom()
+          if (room) await room
+        }
+      } catch (cause) {
+        world.log.warn('an inbox was interrupted', { cause: describeThrown(cause) })
+      } finally {
+        stopExpiry()
+        release()
+      }
+    },
+  })
+}
+
+/** The caller's requests to decide; with `asked=true` those of the caller's own sessions, whoever decides them. */
+function readQuery({ url, principal }: Call): ApprovalQuery {
+  const read = (name: string): string | undefined => url.searchParams.get(name) ?? undefined
+  const [agent, tool, order, cursor, limit] = [
+    read('agent'),
+    read('tool'),
+    read('order'),
+    read('cursor'),
+    readNumber(url, 'limit'),
+  ]
+  const asked = read('asked') ?? 'false'
+  if (asked !== 'true' && asked !== 'false') throw createInvalid('asked must be true or false')
+  return {
+    ...(asked === 'true' ? { principal } : { decider: principal }),
+    ...(agent !== undefined && { agent }),
+    ...(tool !== undefined && { tool }),
+    ...(order !== undefined && { order: order as NonNullable<ApprovalQuery['order']> }), // the host checks it
+    ...(cursor !== undefined && { cursor }),
+    ...(limit !== undefined && { limit }),
+  }
+}
+
+/** Views are plain data. */
+function asJson(view: object): JsonObject {
+  return view as JsonObject
+}

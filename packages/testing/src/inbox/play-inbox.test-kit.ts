@@ -1,0 +1,120 @@
+// The same story over every store: a payment waits, its server is killed, a manager finds it in the inbox of another
+// process, edits the sum and approves. The owner's page hears it, and it is paid once.
+import type { SessionEvent } from '@baton/core'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { findFreePort } from '../components/free-port.ts'
+import { startCommand } from '../components/start-command.ts'
+import type { StartedCommand } from '../components/start-command.ts'
+import type { InboxServerWords } from './server.ts'
+
+const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
+const LEASE_MS = 2000
+
+export interface InboxWorld {
+  readonly store: string
+  readonly paidFile: string
+}
+
+/** Waits while the dead server's lease lasts. */
+const PATIENCE = { timeout: 30_000, interval: 100 }
+
+export async function playInbox({ store, paidFile }: InboxWorld): Promise<void> {
+  const started: StartedCommand[] = []
+  const start = async (): Promise<ReturnType<typeof createApp>> => {
+    const port = await findFreePort()
+    const words: InboxServerWords = { store, port, paidFile, leaseMs: LEASE_MS }
+    const server = startCommand(process.execPath, {
+      words: ['--conditions=@baton/source', '--no-warnings', SERVER, JSON.stringify(words)],
+    })
+    started.push(server)
+    await server.untilLine((line) => line.includes('listening'))
+    return createApp(`http://127.0.0.1:${port}`)
+  }
+  try {
+    const first = await start()
+    const messages = [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Pay the invoice.' }] }]
+    const page = first('ann', '/chat', { id: 'trip', messages }).catch(() => undefined)
+    await expect.poll(async () => (await readInbox(first)).length, PATIENCE).toBe(1)
+    started[0]?.kill('SIGKILL')
+    await started[0]?.ended
+    await page
+
+    const second = await start()
+    const [asked] = await readInbox(second)
+    expect(asked).toMatchObject({ session: 'trip', name: 'pay', input: { amount: 90 }, principal: { id: 'ann' } })
+    expect(await (await second('ann', '/approvals')).json()).toEqual({ approvals: [] })
+    const heard: SessionEvent[] = []
+    const hearing = await hear(second, heard)
+    const edit = { decision: 'edit', input: { amount: 70 }, note: 'the discount' }
+    const decide = async (): Promise<number> =>
+      (await second('mia manager', `/approvals/trip/${asked?.approvalId}`, edit)).status
+    await expect.poll(decide, PATIENCE).toBe(200)
+    await expect.poll(() => readPaid(paidFile), PATIENCE).toEqual(['{"amount":70}'])
+    const decision = { type: 'approval-decided', decision: 'edit', principal: { id: 'mia' }, note: 'the discount' }
+    await expect.poll(() => heard.find(({ type }) => type === 'approval-decided'), PATIENCE).toMatchObject(decision)
+    expect(await readInbox(second)).toEqual([])
+    expect(await decide()).toBe(409)
+    const exported = (await (await second('ann', '/sessions/trip/export')).json()) as { readonly decisions: object[] } // as the test expects
+    expect(exported.decisions).toMatchObject([decision])
+    await hearing.cancel()
+    expect(readPaid(paidFile)).toEqual(['{"amount":70}'])
+  } finally {
+    for (const server of started) server.kill('SIGKILL')
+    await Promise.all(started.map(({ ended }) => ended))
+  }
+}
+
+type App = (as: string, path: string, body?: object) => Promise<Response>
+
+function createApp(origin: string): App {
+  return async (as, path, body) =>
+    await fetch(`${origin}/api${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${as}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+}
+
+interface Asked {
+  readonly session: string
+  readonly approvalId: string
+}
+
+async function readInbox(app: App): Promise<readonly Asked[]> {
+  const page = (await (await app('mia manager', '/approvals')).json()) as { readonly approvals: readonly Asked[] } // as the test expects
+  return page.approvals
+}
+
+/** Follows the owner's session as a page does. */
+async function hear(app: App, heard: SessionEvent[]): Promise<{ cancel(): Promise<void> }> {
+  let response = await app('ann', '/sessions/trip/events?from=now')
+  for (; response.status === 503; response = await app('ann', '/sessions/trip/events?from=now'))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(response.status).toBe(200)
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const reading = (async () => {
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+      text += next.value
+      const lines = text.split('\n')
+      text = lines.pop() ?? ''
+      for (const line of lines) if (line.startsWith('data: ')) heard.push(JSON.parse(line.slice(6)) as SessionEvent)
+    }
+  })()
+  return {
+    cancel: async () => {
+      await reader?.cancel()
+      await reading
+    },
+  }
+}
+
+function readPaid(file: string): readonly string[] {
+  return existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+    : []
+}

@@ -1,0 +1,13 @@
+// A payment that waits in a SQLite file: its server is killed, and a manager decides over HTTP at the next one.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, test } from 'vitest'
+import { playInbox } from './play-inbox.test-kit.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-inbox-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('a manager finds the payment of a killed server, edits the sum and approves; it is paid once', async () => {
+  await playInbox({ store: join(folder, 'shop.db'), paidFile: join(folder, 'paid') })
+})
