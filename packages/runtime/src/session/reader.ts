@@ -304,13 +304,23 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       const { since, read = 0 } = from
       // Such a cursor belongs to a reading that began with this turn. A device gets all of the record.
       const beginsTurn = since === pos && !this.#init.delivery
-      const begun = facts.findLast((fact) => fact.type === 'turn-started')?.turn ?? 0
-      const kept = beginsTurn ? dropFormerTurn(told, begun) : told
+      const kept = beginsTurn ? this.#dropFormerTurn(told, record) : told
       this.#pushAll(kept.filter(({ cursor }) => cursor.read === undefined || cursor.read > read))
     }
     if (this.#own !== own) return
     this.#tellLive()
     if (own.isResumed && facts.some(({ type }) => type === 'model-started')) this.#tellReasoning(own)
+  }
+
+  /** A queued message begins its turn in the record that ends the previous one; that end belongs to the older turn. */
+  #dropFormerTurn(told: readonly SessionEvent[], { pos, facts }: SessionRecord): readonly SessionEvent[] {
+    const begun = facts.findLast((fact) => fact.type === 'turn-started')?.turn ?? 0
+    const former = told.findLastIndex((event) => event.type === 'turn-finished' && event.turn < begun)
+    const isQuestion = (event: SessionEvent): boolean => event.type === 'message-added' && event.message.role === 'user'
+    const isOwn = (one: SessionEvent): boolean => ('step' in one ? one.message === `t${begun}` : true)
+    const kept = told.filter((event, index) => isOwn(event) && (index > former || isQuestion(event)))
+    // A reading that continues behind one of them began with the turn too.
+    return kept.map((event) => (event.cursor.pos > pos ? event : { ...event, cursor: { ...event.cursor, since: pos } }))
   }
 
   /**
@@ -397,14 +407,6 @@ function resume(own: OwnReading): void {
   if (own.isResumed) return
   own.isResumed = true
   own.projection.resume(own.from)
-}
-
-/** A queued message begins its turn in the record that ends the previous one; that end belongs to the older turn. */
-function dropFormerTurn(told: readonly SessionEvent[], begun: number): readonly SessionEvent[] {
-  const former = told.findLastIndex((event) => event.type === 'turn-finished' && event.turn < begun)
-  const isQuestion = (event: SessionEvent): boolean => event.type === 'message-added' && event.message.role === 'user'
-  const isOwn = (one: SessionEvent): boolean => ('step' in one ? one.message === `t${begun}` : true)
-  return told.filter((event, index) => isOwn(event) && (index > former || isQuestion(event)))
 }
 
 const END = { done: true, value: undefined } as const
