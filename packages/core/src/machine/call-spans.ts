@@ -15,11 +15,10 @@ export interface CallSpan {
 /** Ended calls to remember. */
 const ENDED_MAX = 256
 
-/** `turnPos`: position of the record that began the newest turn. */
+/** Folds a receipt, or a fact of a task or a child. `turnPos`: position of the record that began the newest turn. */
 export function foldSpans(spans: readonly CallSpan[], fact: Fact, pos: number, turnPos: number): readonly CallSpan[] {
   switch (fact.type) {
     case 'call-settled':
-      return fact.task ? open(spans, fact.callId, turnPos) : spans
     case 'child-begun':
       return open(spans, fact.callId, turnPos)
     case 'task-settled':

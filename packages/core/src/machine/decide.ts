@@ -200,9 +200,12 @@ export function decideBatch(
     if (decision.facts.length > 0) {
       const record = makeRecord(input, decision)
       const isApart = Math.abs(wallMs - record.nowMs) >= APART_MS
-      const dueMs = reminders.findDue(decision.state)
-      const isOtherDue = dueMs !== reminders.findDue(state)
-      records.push(isApart || isOtherDue ? { ...record, ...(isApart && { wallMs }), ...(isOtherDue && { dueMs }) } : record)
+      const isReminded = state.reminders.length + decision.state.reminders.length > 0
+      const dueMs = isReminded ? reminders.findDue(decision.state) : null
+      const isOtherDue = isReminded && dueMs !== reminders.findDue(state)
+      records.push(
+        isApart || isOtherDue ? { ...record, ...(isApart && { wallMs }), ...(isOtherDue && { dueMs }) } : record,
+      )
       effects = effects.length === 0 ? decision.effects : effects.concat(decision.effects)
       state = decision.state
     }

@@ -127,8 +127,8 @@ class FoldedHistory implements History {
     for (const fact of record.facts) {
       if (fact.type === 'turn-started') this.#content.lastTurn = { turn: fact.turn, pos: record.pos }
       foldFact(this.#content, fact)
-      const turnPos = this.#content.lastTurn?.pos ?? 0
-      this.#content.spans = foldSpans(this.#content.spans, fact, record.pos, turnPos)
+      if (SPANNING.has(fact.type) || (fact.type === 'call-settled' && fact.task))
+        this.#content.spans = foldSpans(this.#content.spans, fact, record.pos, this.#content.lastTurn?.pos ?? 0)
     }
   }
 
@@ -230,6 +230,9 @@ class FoldedHistory implements History {
     return copyContent(this.#content)
   }
 }
+
+/** Facts that begin and end calls that may outlive their turns, beside receipts. */
+const SPANNING: ReadonlySet<Fact['type']> = new Set(['child-begun', 'task-settled', 'child-closed', 'child-lost'])
 
 function emptyContent(keepAll: boolean): HistoryContent {
   return {

@@ -350,7 +350,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     if (directory.isWatched && (!this.#listed || isListedOtherwise(this.#listed, state)))
       void directory.noteChange(this.session)
     this.#listed = state
-    this.#init.alarm.note(state)
+    if (state.reminders.length > 0) this.#init.alarm.note(state)
     if (this.#performer?.questions?.isWaiting) this.#performer.questions.notice()
   }
 
