@@ -128,11 +128,13 @@ function listTasks(records: readonly SessionRecord[]) {
   const receipts = facts.flatMap((fact) => (fact.type === 'call-settled' && fact.task ? [fact.callId] : []))
   const ends = facts.flatMap((fact) => (fact.type === 'task-settled' ? [fact.callId] : []))
   const accepted = facts.flatMap((fact) => (fact.type === 'input-accepted' ? [fact.inputId] : []))
-  // A rewind that asks again repeats its inputs.
-  const forward = records.filter(({ input }) => input.type !== 'rewind').flatMap((record) => record.facts)
-  const entered = forward.flatMap((fact) =>
-    fact.type === 'inputs-entered' ? fact.entries.flatMap(({ inputs }) => inputs) : [],
-  )
+  const entered: string[] = []
+  for (const { input, facts: made } of records)
+    for (const fact of made)
+      if (fact.type === 'inputs-entered')
+        for (const id of fact.entries.flatMap(({ inputs }) => inputs))
+          // A rewind that asks again repeats its inputs, and takes those that wait too.
+          if (input.type !== 'rewind' || !entered.includes(id)) entered.push(id)
   const withdrawn = facts.flatMap((fact) => (fact.type === 'input-withdrawn' ? [fact.inputId] : []))
   return { receipts, ends, wakes: accepted.filter((id) => id.startsWith(TASK_INPUT)), entered, withdrawn }
 }
