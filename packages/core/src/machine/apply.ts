@@ -91,12 +91,7 @@ export function apply(state: State, fact: Fact): State {
   }
 }
 
-type TreeFact =
-  | ChildFact
-  | RelayedFact
-  | ParentFact
-  | TurnFact
-  | FactOf<'task-cancelled' | 'wakes-held' | 'plan-set'>
+type TreeFact = ChildFact | RelayedFact | ParentFact | TurnFact | FactOf<'task-cancelled' | 'wakes-held' | 'plan-set'>
 
 function applyTreeFact(state: State, fact: TreeFact): State {
   switch (fact.type) {

@@ -26,7 +26,13 @@ const due = (reminder: string, dueMs: number, nextMs?: number): InputOf<'reminde
 
 test('a reminder that is due begins a turn in the record that ends it, and a repeat of its time does nothing', () => {
   const session = new TestSession().send(set('tea', 5000)).send(due('tea', 5000))
-  expect(session.factTypes()).toEqual(['reminder-passed', 'input-accepted', 'turn-started', 'inputs-entered', 'model-started'])
+  expect(session.factTypes()).toEqual([
+    'reminder-passed',
+    'input-accepted',
+    'turn-started',
+    'inputs-entered',
+    'model-started',
+  ])
   expect(session.facts[1]).toMatchObject({
     inputId: 'baton.reminder.tea.5000',
     body: {
@@ -64,7 +70,12 @@ test('one that is set again as it is keeps its next time; another one of its nam
   expect(session.facts).toEqual([])
   session.send(set('tea', 9000, { rule: { everyMs: 120_000 } }))
   expect(session.state.reminders).toMatchObject([{ dueMs: 9000, rule: { everyMs: 120_000 } }])
-  expect(session.send(set('once', 1)).send(set('once', 2)).state.reminders.map(({ dueMs }) => dueMs)).toEqual([9000, 2])
+  expect(
+    session
+      .send(set('once', 1))
+      .send(set('once', 2))
+      .state.reminders.map(({ dueMs }) => dueMs),
+  ).toEqual([9000, 2])
 })
 
 test.each<[string, SetReminder, string]>([

@@ -38,7 +38,12 @@ export function createWorkflowKind(name: string, deaths: WorkflowKindOptions = {
       const world = { environment, blobs, log, digest, digestMedia, openSession }
       const catalog = createCatalog({ agent, ...world, ...init.catalog, runsChildren: true })
       const engine = createWorkflowEngine({ environment, catalog, ...deaths })
-      const host = createHostOver({ engine, newId: environment.newId, wallMs: () => environment.clock.nowMs(), catalog })
+      const host = createHostOver({
+        engine,
+        newId: environment.newId,
+        wallMs: () => environment.clock.nowMs(),
+        catalog,
+      })
       const session = 'tested'
       return assembleWorld(parts, { host, session, records: async (of = session) => engine.records(of) })
     },
