@@ -160,8 +160,8 @@ export const ERROR_CODES = {
     'Use an exchange of the session’s history.',
   ),
   unknown_input: caller(
-    'The session has no input with this id.',
-    'Use the id of an input that was accepted, or send the input again.',
+    'The session has no waiting input or reminder with this id.',
+    'Use the id of an input or a reminder that still waits, or send or set it again.',
   ),
   unknown_model: caller(
     'No model has this name, or it cannot be used here.',
@@ -175,7 +175,10 @@ export const ERROR_CODES = {
     'The model’s key, address, file or package is missing, or its price, which limits.turnCostMicros needs.',
     'Provide what the message names.',
   ),
-  rate_limited: peer.passing('More frames than the limit allows arrived.', 'Send fewer frames per minute.'),
+  rate_limited: peer.passing(
+    'A limit is reached: frames per minute, clients, tasks, or reminders.',
+    'Send fewer frames per minute, or end or remove one of what the message names.',
+  ),
   quota_exceeded: peer.passing(
     'An address or a principal exceeds a quota: connections, sessions, bytes or turns.',
     'Close unused ones, or wait; the message names the quota.',

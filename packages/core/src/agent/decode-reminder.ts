@@ -1,4 +1,4 @@
-// Decodes what a program says about a reminder, except for its time, which needs a calendar.
+// Decodes a program's reminder, except for its time, which needs a calendar.
 import * as s from '../shape/shape.ts'
 import { decoder, decodeWith } from '../shape/value-reader.ts'
 import type { Decoded } from '../shape/value-reader.ts'

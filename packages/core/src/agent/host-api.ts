@@ -33,8 +33,8 @@ export interface SessionDirectory {
    */
   sessions(query?: SessionQuery): Promise<SessionPage>
   /**
-   * Calls and answers that wait for a person's decision, over all sessions of the store, whichever process runs them;
-   * those of agents below a session too. @throws BatonError `invalid_option`, `store_failed`
+   * Calls and answers that wait for a person's decision in all sessions of the store, whichever process runs them,
+   * including those of agents below a session. @throws BatonError `invalid_option`, `store_failed`
    */
   approvals(query?: ApprovalQuery): Promise<ApprovalPage>
   /**
@@ -44,7 +44,8 @@ export interface SessionDirectory {
    */
   watchApprovals(query?: Omit<ApprovalQuery, 'cursor'>): AsyncIterable<ApprovalPage>
   /**
-   * Decides a request in the name of `by`, whom the program has authenticated. The session may have another owner. Opens the session where it is needed, also that of a process that has died.
+   * Decides a request in the name of `by`, whom the program has authenticated. The session may have another owner. Opens
+   * the session if needed, even after the death of the process that had it.
    * @throws BatonError `approval_refused` if there is no such request, or none that `by` may decide; `session_held` if
    * another host has the session; as `Session.decide`
    */
@@ -98,7 +99,7 @@ export interface WaitingApproval extends PendingApproval {
   readonly agent: string
   /** The asker: the session's principal. */
   readonly principal: Principal
-  /** Its arguments and differences are longer than a list shows; `session.approvals()` has them. */
+  /** The list has no room for its arguments and differences; `session.approvals()` of its owner has them. */
   readonly cut?: true
 }
 

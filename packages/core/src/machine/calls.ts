@@ -179,7 +179,7 @@ export function dropClient(draft: Draft, connection: string): void {
 /** @param tellLate whether the model learns about a late result, because it was told that there is none */
 export function settle(draft: Draft, call: Call, settlement: Settlement, tellLate: boolean): void {
   const { callId, relayed } = call
-  // The model of a session below learns what its own session tells it.
+  // The model of a child learns it from its own session.
   if (isTask(call)) settleTask(draft, call, { settlement, tellLate })
   else if (relayed) emit(draft, { type: 'call-settled', callId, via: relayed.via, settlement, tellLate: false })
   else emit(draft, { type: 'call-settled', callId, settlement, tellLate })

@@ -401,6 +401,6 @@ test('what a log says up to a place, and from there on, is what it says as a who
     expect([...itemsFor(parent.records.slice(0, cut), CALL), ...itemsFor(parent.records.slice(cut), CALL)]).toEqual(
       whole,
     )
-  // A root says nothing upwards.
+  // A root has no parent to report to.
   expect(report(parent.records, { state: parent.state, history: parent.history, spec: parent.spec })).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-// Rules of who may decide an approval: the session's own principal, or the people and roles that a tool or a policy names.
+// Rules about who may decide an approval: the session's principal, or the people and roles that a tool or a policy names.
 // The machine checks them for every front and host.
 import type { Refusal } from '../errors.ts'
 import type { InputOf } from './input.ts'

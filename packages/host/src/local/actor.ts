@@ -129,7 +129,7 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
     init.listener.onRecord(opening, true)
   }
   const actor = new SessionActor(init, { owned, spec, state, history: log.history, clock })
-  // A child ends with its root's lease: the session above closes it.
+  // A child ends with its root's lease: its parent closes it.
   if (!init.under) init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
   const downMs = Math.max(0, clock.nowMs() - log.lastMs)
   // A session that was only at rest has lost nothing. If its actor died, this record proves that the store accepts

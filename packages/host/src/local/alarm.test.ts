@@ -46,6 +46,16 @@ test('what became due while no host ran comes once at the next start, told as la
   expect(told(next)).not.toMatch(/late/)
 })
 
+test('a refused reminder says what to do about reminders', async () => {
+  const time = createManualTime()
+  const session = await createTestWorld({ time, steps }).open()
+  for (let serial = 0; serial < 32; serial++) await time.until(session.at(time.nowMs() + DAY_MS, `Look ${serial}.`))
+  const hintOf = async (asked: Promise<unknown>): Promise<unknown> =>
+    await time.until(asked.then(() => undefined).catch((error: unknown) => (error as { hint?: unknown }).hint))
+  expect(await hintOf(session.at(time.nowMs() + DAY_MS, 'One more.'))).toMatch(/end or remove one/)
+  expect(await hintOf(session.cancelReminder('unknown'))).toMatch(/reminder that still waits/)
+})
+
 test('a host that is not told to recover keeps the reminders of sessions that it opens', async () => {
   const time = createManualTime()
   const store = ownStore()

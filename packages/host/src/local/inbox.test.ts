@@ -5,7 +5,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createHost } from './create-host.ts'
-import { createManualTime, noUnhandledRejections } from './test-world.test-kit.ts'
+import { createManualTime, createSharedStore, noUnhandledRejections } from './test-world.test-kit.ts'
 
 noUnhandledRejections()
 
@@ -14,8 +14,7 @@ const MIA = { id: 'mia', roles: ['manager'] }
 const TOM = { id: 'tom', roles: ['manager'] }
 const EVE = { id: 'eve' }
 
-function createShop(deciders?: Deciders, store = createMemoryStore({ leaseMs: Infinity })) {
-  const time = createManualTime()
+function createShop(deciders?: Deciders, store = createMemoryStore({ leaseMs: Infinity }), time = createManualTime()) {
   const paid: number[] = []
   const pay = tool({
     name: 'pay',
@@ -292,6 +291,25 @@ test('a request whose server died waits in the inbox of the next one, and is dec
   await next.time.settle()
   expect([first.paid, next.paid, await next.decidable(MIA)]).toEqual([[], [70], []])
   await next.time.until(next.host.stop())
+})
+
+test('a host that shares the store lists a request, and decides it once the holder has let go of the session', async () => {
+  const { store, time } = createSharedStore()
+  const holder = createShop({ roles: ['manager'] }, store, time)
+  await holder.ask('trip')
+  const other = createShop({ roles: ['manager'] }, store, time)
+  expect(await other.decidable(MIA)).toEqual(['trip'])
+  const [asked] = (await other.host.approvals({ decider: MIA })).approvals
+  const decide = async (): Promise<unknown> =>
+    await other.time.until(
+      other.host.decide('trip', { approvalId: asked?.approvalId ?? '', decision: 'approve' }, { by: MIA }),
+    )
+  await expect(decide()).rejects.toMatchObject({ code: 'session_held' })
+  await holder.time.until(holder.host.stop())
+  await decide()
+  await other.time.settle()
+  expect([holder.paid, other.paid]).toEqual([[], [90]])
+  await other.time.until(other.host.stop())
 })
 
 test('an inbox that is watched hears at once what this host asks, and after a moment what another one does', async () => {

@@ -29,7 +29,7 @@ export async function* exportSession(
   if (!told) throw new BatonError({ code: 'unknown_session', message: `the store has no session ${session}` })
   if (alone) return
   for await (const child of store.children(session)) {
-    // Acquired, and perhaps about to begin: an import opens it anew.
+    // Acquired, and perhaps about to begin: an import opens it again.
     if (child.records === 0) continue
     yield encodeLine({ type: 'baton-child', session: child.session })
     yield* exportLog(store, child.session)

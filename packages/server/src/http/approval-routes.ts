@@ -30,7 +30,9 @@ export async function answerApprovals(
   }
   if (call.request.method === 'POST') return await decide(parts, call, { session, approval })
   const found = await findRequest(parts, call, { session, approval })
-  return part === 'messages' ? await showMessages(parts, call, found) : answerJson(200, asJson(found))
+  return part === 'messages'
+    ? await showMessages(parts, call, found)
+    : answerJson(200, asJson(await readWhole(parts, found)))
 }
 
 interface Place {
@@ -61,6 +63,23 @@ async function findRequest({ host }: HandlerParts, { principal }: Call, place: P
     message: `${place.approval}: there is no such request that this principal may decide`,
     hint: 'It was decided, withdrawn or has expired, or others decide it. List the open ones again.',
   })
+}
+
+/**
+ * Adds the arguments and differences that lists leave out. Opens the session as its owner, for a caller who may see the
+ * request.
+ */
+async function readWhole({ host }: HandlerParts, found: WaitingApproval): Promise<WaitingApproval> {
+  if (!found.cut) return found
+  const session = await host.session(found.session, { principal: found.principal, existing: true })
+  try {
+    const open = (await session.approvals()).find(({ approvalId }) => approvalId === found.approvalId)
+    if (!open) return found
+    const { cut: _, ...rest } = found
+    return { ...rest, ...open }
+  } finally {
+    await session.close()
+  }
 }
 
 async function showMessages(

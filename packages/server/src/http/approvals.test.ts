@@ -17,7 +17,10 @@ const authenticate = ({ headers }: Request): Principal | undefined => {
   return id === undefined ? undefined : { id, roles }
 }
 
-function start(deciders: Deciders = { roles: ['manager'], notAsker: true }) {
+function start(
+  deciders: Deciders = { roles: ['manager'], notAsker: true },
+  invoices: readonly { readonly amount: number; readonly text?: string }[] = [{ amount: 90 }],
+) {
   const paid: unknown[] = []
   const pay = tool({
     name: 'pay',
@@ -33,7 +36,9 @@ function start(deciders: Deciders = { roles: ['manager'], notAsker: true }) {
   })
   const model = createScriptedModel({
     steps: ({ messages }) =>
-      messages.at(-1)?.role === 'tool' ? { text: 'Done.' } : { calls: [{ name: 'pay', arguments: { amount: 90 } }] },
+      messages.at(-1)?.role === 'tool'
+        ? { text: 'Done.' }
+        : { calls: invoices.map((invoice) => ({ name: 'pay', arguments: { ...invoice } })) },
   })
   const chats = startChats({ agent: defineAgent({ name: 'shop', model, tools: [pay] }), handler: { authenticate } })
   running.push(chats)
@@ -53,7 +58,8 @@ function start(deciders: Deciders = { roles: ['manager'], notAsker: true }) {
 }
 
 interface Told {
-  readonly approvals: readonly { readonly session: string; readonly approvalId: string }[]
+  readonly approvals: readonly { readonly session: string; readonly approvalId: string; readonly cut?: true }[]
+  readonly input?: { readonly text: string }
   readonly sessions: readonly { readonly id: string }[]
   readonly messages: readonly object[]
   readonly decisions: readonly object[]
@@ -94,6 +100,18 @@ test('whoever may not decide sees no request, no conversation, and is refused; t
   expect((await ask(`${address}/messages`, 'mia manager')).status).toBe(403)
   expect((await ask('/api/approvals/other/approval_x', 'mia manager', { decision: 'approve' })).status).toBe(409)
   expect(paid).toEqual([])
+})
+
+test('a request with arguments too long for the list is whole at its own address', async () => {
+  const invoices = Array.from({ length: 6 }, (_, amount) => ({ amount, text: 'x'.repeat(60_000) }))
+  const { read, say } = start(undefined, invoices)
+  await say('trip')
+  await expect.poll(async () => (await read('/api/approvals', 'mia manager')).approvals.length).toBe(6)
+  const { approvals } = await read('/api/approvals', 'mia manager')
+  const cut = approvals.filter((one) => one.cut)
+  expect(cut).toHaveLength(2)
+  for (const { approvalId } of cut)
+    expect((await read(`/api/approvals/trip/${approvalId}`, 'mia manager')).input?.text).toHaveLength(60_000)
 })
 
 test('deciders that may read the conversation read it, and only while they may decide', async () => {

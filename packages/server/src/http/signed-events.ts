@@ -1,5 +1,5 @@
 // Events with a signature of Standard Webhooks. A genuine one becomes the same request as that of an authenticated client,
-// with its id as the key: who sends it, and for whose sessions, says the server's configuration.
+// with its id as the key: the server's configuration says who sends it, and to which sessions.
 import type { Logger, Principal } from '@baton/core/internal'
 import { BatonError, checkFields, checkName, describeValue, isJsonObject, parseJson } from '@baton/core/internal'
 import { checkWebhook, decodeWebhookSecret, describeThrown, importWebhookKey } from '@baton/runtime'
