@@ -228,7 +228,8 @@ async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
     endWork = quotas.holdTurn(call.asker, request.chat, request.wish.type === 'continue')
     const session = await call.open(request.chat, { existing: request.wish.type !== 'send' })
     try {
-      const opened = await openChat(session, request, createChatWorld(parts, request.chat, begun.isCancelled))
+      const chat = createChatWorld(parts, { ...call, id: request.chat }, begun.isCancelled)
+      const opened = await openChat(session, request, chat)
       return answerStream(parts, session, { ...opened, release, endWork })
     } catch (cause) {
       await session.close()
@@ -249,7 +250,7 @@ async function answerResume(parts: HandlerParts, call: Call, id: string): Promis
   try {
     const session = await call.open(id, { existing: true })
     try {
-      const opened = await resumeChat(session, createChatWorld(parts, id))
+      const opened = await resumeChat(session, createChatWorld(parts, { ...call, id }))
       if (!opened) return new Response(null, { status: 204 })
       isTold = true
       return answerStream(parts, session, { ...opened, release })
