@@ -118,9 +118,9 @@ async function answer(parts: HandlerParts, request: Request, found: Found, path:
   const names = path.split('/').map(decodePath)
   const run = (): Promise<Response> =>
     route(parts, call, names).catch((cause: unknown) => answerElsewhere(parts, call, cause))
-  // A chat message is answered only once because of its id, and its answer streams.
-  const isChat = names.length === 1 && names[0] === 'chat'
-  return isChat ? await run() : await parts.repeated.answer(call, call.principal.id, run)
+  // A chat message is answered only once because of its id, and its answer streams. A session takes an event once.
+  const hasId = (names.length === 1 && names[0] === 'chat') || (names[0] === 'sessions' && names[2] === 'events')
+  return hasId ? await run() : await parts.repeated.answer(call, call.principal.id, run)
 }
 
 /** A peer has counted the bytes and the stream of a request it passes on; a turn counts where it runs. */
