@@ -50,11 +50,11 @@ export function checkDecider(request: DecidedRequest, input: InputOf<'approval'>
   const isTakenBack = decision === 'deny' && principal === owner
   const issue = isTakenBack ? undefined : findDeciderIssue(owner, deciders, input)
   if (issue !== undefined) return refuse(issue)
-  if (!deciders) return undefined
-  if (remember) return refuse('a call with deciders is decided by itself; leave `remember` out')
-  if (decision === 'approve' && given.includes(principal)) return refuse(`"${principal}" has approved it already`)
+  if (deciders && remember) return refuse('a call with deciders is decided by itself; leave `remember` out')
+  if (deciders && decision === 'approve' && given.includes(principal))
+    return refuse(`"${principal}" has approved it already`)
   if (decision !== 'edit') return undefined
-  const { needed = 1 } = deciders
+  const { needed = 1 } = deciders ?? {}
   const after = edited?.check.deciders
   if (needed > 1 || (after?.needed ?? 1) > 1)
     return refuse('several people have to approve the same arguments; deny it with what to change')

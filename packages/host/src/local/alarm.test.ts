@@ -111,6 +111,18 @@ test('a clock that is set forward brings what it passed within 30 seconds, and o
   expect(world.model.requests).toHaveLength(2)
 })
 
+test.each([
+  ['an interval that no date can have', 9_007_199_254_740_991, 'has no time to come'],
+  ['a moment', '2030-12-24T09:00', 'is a moment'],
+])('a rule that is %s is refused before anything is stored', async (_, rule, message) => {
+  const world = createTestWorld({ steps })
+  const session = await world.open()
+  const refusal = { code: 'invalid_event', message: expect.stringContaining(message) as string }
+  await expect(world.time.until(session.every(rule, 'Look.'))).rejects.toMatchObject(refusal)
+  expect(await session.reminders()).toEqual([])
+  await world.time.until(world.host.stop())
+})
+
 test('a host leaves the sessions of agents that it does not know', async () => {
   const { time, store } = createSharedStore()
   const writer = createProcess(time, store, { steps })

@@ -195,6 +195,65 @@ test('a call with deciders is asked about whatever was remembered, and its decis
   await time.until(host.stop())
 })
 
+test('the owner cannot edit a small sum that the owner may approve into a large one that a manager decides', async () => {
+  const time = createManualTime()
+  const paid: unknown[] = []
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: { type: 'object' },
+    approval: true,
+    execute: (input) => {
+      paid.push(input)
+      return 'paid'
+    },
+  })
+  const agent = defineAgent({
+    name: 'shop',
+    model: createScriptedModel({ steps: [{ calls: [{ name: 'pay', arguments: { euros: 1 } }] }, { text: 'Done.' }] }),
+    tools: [pay],
+    approvalPolicy: ({ input }) =>
+      (input as { euros: number }).euros > 5 ? { ask: 'a large sum', deciders: { roles: ['manager'] } } : undefined,
+  })
+  const host = createHost({ environment: time.environment, agent })
+  const session = await time.until(host.session('trip', { principal: ANN }))
+  const turn = session.send('Pay the invoice.')
+  await time.settle()
+  const [asked] = await session.approvals()
+  const edit = { approvalId: asked?.approvalId ?? '', decision: 'edit' } as const
+  const enlarging = time.until(session.decide({ ...edit, input: { euros: 900 } }))
+  await expect(enlarging).rejects.toMatchObject({ code: 'approval_refused' })
+  await time.until(session.decide({ ...edit, input: { euros: 2 } }))
+  await time.until(turn.answer)
+  expect(paid).toEqual([{ euros: 2 }])
+  await time.until(host.stop())
+})
+
+test('a policy judges what a decider edits as a call of the session’s owner', async () => {
+  const time = createManualTime()
+  const judged: string[] = []
+  const pay = tool({ name: 'pay', description: 'Pays', input: { type: 'object' }, execute: () => 'paid' })
+  const agent = defineAgent({
+    name: 'shop',
+    model: createScriptedModel({ steps: [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'Done.' }] }),
+    tools: [pay],
+    approvalPolicy: ({ principal }) => {
+      judged.push(principal.id)
+      return { ask: 'a payment', deciders: { roles: ['manager'] } }
+    },
+  })
+  const host = createHost({ environment: time.environment, agent })
+  const session = await time.until(host.session('trip', { principal: ANN }))
+  const turn = session.send('Pay the invoice.')
+  await time.settle()
+  const [asked] = (await host.approvals({ decider: MIA })).approvals
+  const edit = { approvalId: asked?.approvalId ?? '', decision: 'edit', input: { euros: 2 } } as const
+  await time.until(host.decide('trip', edit, { by: MIA }))
+  await time.until(turn.answer)
+  expect(judged).toEqual(['ann', 'ann'])
+  await time.until(host.stop())
+})
+
 test('one of the deciders denies, or the asker takes it back: it is not paid', async () => {
   const { time, host, ask, paid } = createShop({ people: ['mia', 'tom', 'eve'], needed: 2, notAsker: true })
   for (const [session, by] of [

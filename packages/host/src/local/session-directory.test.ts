@@ -1,5 +1,5 @@
 // Lists of sessions: filtered, paged, by principal; and the events for their watchers.
-import type { Logger, SessionChange } from '@baton/core/internal'
+import type { JsonObject, Logger, SessionChange } from '@baton/core/internal'
 import { defineAgent } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -64,6 +64,7 @@ test.each([
   [{ meta: { place: 'Oslo' } }, ['c']],
   [{ meta: { place: 'Oslo', tags: ['x'] } }, ['c']],
   [{ meta: { place: 'Rome' } }, []],
+  [{ meta: JSON.parse('{"__proto__":{}}') as JsonObject }, []],
   [{ principal: { id: 'ann' }, agent: 'desk' }, []],
 ])('sessions that match %o are %o', async (query, ids) => {
   const { host, open, time } = createDirectory()

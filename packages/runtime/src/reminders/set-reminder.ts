@@ -42,7 +42,7 @@ export async function readEvery(
   const read = await readRule(rule, command.zone)
   const dueMs = await findNext(read, parts.nowMs, parts.nowMs)
   if (dueMs !== undefined) return { ...command, rule: read, dueMs }
-  throw new BatonError({ code: 'invalid_event', message: `the cron expression "${String(rule)}" has no time to come` })
+  throw new BatonError({ code: 'invalid_event', message: `the rule "${String(rule)}" has no time to come` })
 }
 
 function readSaid({ input, options = {} }: Said, { newId }: ReminderParts): Omit<SetReminder, 'dueMs'> {

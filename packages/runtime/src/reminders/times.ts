@@ -63,6 +63,7 @@ export async function readRule(rule: unknown, zone: string): Promise<ReminderRul
   }
   if (typeof rule !== 'string' || rule.length > TEXT_CHARS_MAX)
     throw refuse(`a reminder comes again by a cron expression or after milliseconds, not by ${describeValue(rule)}`)
+  if (/^\d{4}-\d/.test(rule)) throw refuse(`"${rule}" is a moment, and no cron expression`, 'Set it with at.')
   const croner = await loadCroner()
   try {
     createCron(croner, rule, zone)
@@ -86,7 +87,10 @@ function createCron({ Cron }: typeof Croner, pattern: string, zone: string): Cro
  * late one moves no later one.
  */
 export async function findNext(rule: ReminderRule, sinceMs: number, afterMs: number): Promise<number | undefined> {
-  if ('everyMs' in rule) return sinceMs + Math.floor(Math.max(0, afterMs - sinceMs) / rule.everyMs + 1) * rule.everyMs
+  if ('everyMs' in rule) {
+    const nextMs = sinceMs + Math.floor(Math.max(0, afterMs - sinceMs) / rule.everyMs + 1) * rule.everyMs
+    return nextMs <= LATEST_MS ? nextMs : undefined
+  }
   const croner = await loadCroner()
   try {
     return createCron(croner, rule.cron, rule.zone).nextRun(new Date(afterMs))?.getTime()

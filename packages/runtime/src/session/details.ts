@@ -116,7 +116,7 @@ export async function createApproval(
   if (decided.decision !== 'edit') return given
   const below = findRelayed(state, approvalId)
   const place = below ? await findAsking(engine, below) : { engine, callId: call?.callId ?? '', name: call?.name ?? '' }
-  return { ...given, edited: await checkEdited(place, principal, JSON.stringify(decided.input)) }
+  return { ...given, edited: await checkEdited(place, state.principal, JSON.stringify(decided.input)) }
 }
 
 interface EditedCall {
@@ -137,6 +137,7 @@ async function findAsking(root: SessionEngine, { id, callId, asked, agents }: Re
   })
 }
 
+/** `principal`: the owner, as at the first check, whoever decides. */
 async function checkEdited({ engine, callId, name }: EditedCall, principal: string, text: string) {
   const state = engine.state()
   const history = engine.history()

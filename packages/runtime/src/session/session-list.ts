@@ -127,7 +127,9 @@ function isWanted(info: SessionInfo, { principal, agent, activity, meta }: Sessi
   if (principal !== undefined && info.principal.id !== principal.id) return false
   if (agent !== undefined && info.agent !== agent) return false
   if (activity !== undefined && info.activity !== activity) return false
-  return Object.entries(meta ?? {}).every(([key, value]) => isSame(info.meta[key], value))
+  return Object.entries(meta ?? {}).every(
+    ([key, value]) => Object.hasOwn(info.meta, key) && isSame(info.meta[key], value),
+  )
 }
 
 function isSame(one: JsonValue | undefined, other: JsonValue): boolean {

@@ -52,7 +52,8 @@ export class AcpSession {
     this.#init = init
     const { session, place, parts, wire, mode, terminals } = init
     this.#thinking = init.thinking
-    this.#people = new AskedPeople({ session, wire, log: parts.log, allows: () => mode.current === 'allow' })
+    const { principal, log } = parts
+    this.#people = new AskedPeople({ principal, session, wire, log, allows: () => mode.current === 'allow' })
     this.#callPlace = {
       cwd: place.cwd,
       resultChars: parts.limits.resultChars,
@@ -252,7 +253,8 @@ export class AcpSession {
 
   #createProjection(known: ConstructorParameters<typeof Projection>[1] = {}): Projection {
     const isOwn = (message: string): boolean => this.#own.has(message)
-    return new Projection({ ...this.#callPlace, isOwn, nowMs: () => this.#init.parts.clock.nowMs() }, known)
+    const { clock, principal } = this.#init.parts
+    return new Projection({ ...this.#callPlace, isOwn, principal, nowMs: () => clock.nowMs() }, known)
   }
 
   async #say(session: FrontSession, { inputId, content, isCancelled }: Prompt): Promise<void> {

@@ -1,16 +1,19 @@
 // Shows a session's approvals and questions to the client, and applies its answers. A request that was answered
 // elsewhere, or whose call has ended, is withdrawn.
-import type { Logger, PendingQuestion, Session, SessionEvent } from '@baton/core'
+import type { Logger, PendingQuestion, Principal, Session, SessionEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { readRequest } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import { nameAgents } from '../shared/calls-below.ts'
+import { ownerDecides } from '../shared/owner-decides.ts'
 import type { AskedCall, PermissionAsked } from './permissions.ts'
 import { listChoices, readDecision } from './permissions.ts'
 import { readAnswer } from './question-form.ts'
 import type { Wire, WireQuestion } from './wire.ts'
 
 export interface AskedPeopleOptions {
+  /** The session's owner, whose editor it is. */
+  readonly principal: Principal
   readonly session: Session
   readonly wire: Wire
   readonly log: Logger
@@ -38,8 +41,7 @@ export class AskedPeople {
   async askAgain(): Promise<void> {
     const { session, log } = this.#init
     try {
-      for (const call of await session.approvals())
-        this.#ask(call.approvalId, call.callId, (signal) => this.#askApproval(call.approvalId, call, signal))
+      for (const call of await session.approvals()) this.#askApprovalOnce(call.approvalId, call)
       for (const question of await session.questions()) this.#askQuestionOnce(question.questionId, question)
     } catch (cause) {
       log.warn('open approvals and questions could not be shown', { cause: describeThrown(cause) })
@@ -48,8 +50,7 @@ export class AskedPeople {
 
   take(event: SessionEvent): void {
     const change = readRequest(event)
-    if (change?.type === 'approval')
-      this.#ask(change.id, change.callId, (signal) => this.#askApproval(change.id, change.asked.call, signal))
+    if (change?.type === 'approval') this.#askApprovalOnce(change.id, change.asked.call)
     else if (change?.type === 'question') this.#askQuestionOnce(change.id, change.asked)
     else if (change) this.#forget(change.id)
     else if (event.type === 'call' && event.call.status === 'settled') {
@@ -67,6 +68,12 @@ export class AskedPeople {
     const callId = path?.[0]?.callId ?? own
     const message = path ? nameAgents(path, said) : said
     this.#ask(questionId, callId, (signal) => this.#askQuestion(questionId, { callId, message, schema }, signal))
+  }
+
+  /** A call that others decide is only shown. */
+  #askApprovalOnce(approvalId: string, call: AskedCall): void {
+    if (!ownerDecides(this.#init.principal, call)) return
+    this.#ask(approvalId, call.callId, (signal) => this.#askApproval(approvalId, call, signal))
   }
 
   #forget(id: string): void {

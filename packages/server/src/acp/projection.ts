@@ -3,6 +3,7 @@
 import type {
   CallView,
   EventBody,
+  Principal,
   SessionEvent,
   SessionEventOf,
   StoredPart,
@@ -15,11 +16,14 @@ import type { CallPlace } from './shown-call.ts'
 import { cutText, showCall, textBlock, toBlock } from './shown-call.ts'
 import type { Block, Update } from './updates.ts'
 import { readPages } from '../shared/message-pages.ts'
+import { ownerDecides } from '../shared/owner-decides.ts'
 
 export interface ProjectionOptions extends CallPlace {
   /** Whether this connection sent the message, and so shows it already. */
   readonly isOwn: (message: string) => boolean
   readonly nowMs: () => number
+  /** The session's owner, whose editor it is. */
+  readonly principal: Principal
 }
 
 /** The id of a step's text or thoughts, the same each time the session is sent. */
@@ -101,6 +105,7 @@ export class Projection {
       }
       default: {
         const change = readRequest(event)
+        if (change?.type === 'approval' && !ownerDecides(this.#init.principal, change.asked.call)) return NOTHING
         return change ? (change.type === 'over' ? RUNNING : WAITING) : NOTHING
       }
     }

@@ -5,6 +5,7 @@ import { wholeEnd } from '@baton/core/internal'
 import type { AskedCall } from './permissions.ts'
 import { isAbsolute, resolve } from 'node:path'
 import { showEndBelow, showTitle } from '../shared/calls-below.ts'
+import { nameDeciders } from '../shared/owner-decides.ts'
 import type { Block, CallStage, ShownCall, ShownContent } from './updates.ts'
 
 export interface CallPlace {
@@ -87,9 +88,11 @@ function showTerminal(callId: string, { terminalOf }: CallPlace): readonly Shown
 }
 
 async function showResult(call: CallView, place: CallPlace): Promise<readonly ShownContent[]> {
-  const { result, waitsForClient, child } = call
+  const { result, waitsForClient, child, status, deciders } = call
   const end = showEndBelow(call)
   if (end !== undefined) return [{ type: 'content', content: textBlock(end) }]
+  if (status === 'awaiting-approval' && deciders)
+    return [{ type: 'content', content: textBlock(`Waiting for a decision of ${nameDeciders(deciders)}.`) }]
   if (!result && child)
     return [{ type: 'content', content: textBlock(`The agent "${child.agent}" is ${CHILD_WORDS[child.status]}.`) }]
   if (!result && waitsForClient) return [{ type: 'content', content: textBlock('Waiting for an app that can run it.') }]

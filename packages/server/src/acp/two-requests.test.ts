@@ -165,6 +165,7 @@ test('all requests of a call to a person are withdrawn when it has ended, and no
     questions: async () => [{ questionId: 'q1', callId: 'c1', message: '', schema: {} }],
   }
   const people = new AskedPeople({
+    principal: { id: 'local' },
     session: session as unknown as FrontSession, // the parts in use
     wire: { ...WIRE, askPermission: ask, askForm: ask },
     log: { info: () => {}, warn: () => {} },
@@ -181,6 +182,7 @@ test('all requests of a call to a person are withdrawn when it has ended, and no
 test('two questions of one call are both shown, and one that is answered elsewhere is withdrawn alone', async () => {
   const shown: { readonly message: string; readonly signal: AbortSignal }[] = []
   const people = new AskedPeople({
+    principal: { id: 'local' },
     session: {} as FrontSession, // nothing is answered here
     wire: {
       ...WIRE,

@@ -62,6 +62,7 @@ function createWorld() {
     },
   } as unknown as FrontSession
   const answer = new ChatAnswer({
+    principal: { id: 'ann' },
     session,
     linkMedia: () => '',
     timers: {

@@ -1,6 +1,6 @@
 // One chat response: streams the events of a turn as chunks. The page reading it acts as the client of the calls it is
 // asked to run. A call is claimed before the page sees it, so that two pages never both run it.
-import type { CallView, LeaseClient, FrontSession, Logger, SessionEvent, Timers } from '@baton/core/internal'
+import type { CallView, LeaseClient, FrontSession, Logger, Principal, SessionEvent, Timers } from '@baton/core/internal'
 import { isBatonError } from '@baton/core/internal'
 import { describeThrown } from '@baton/runtime'
 import type { UiChunk } from './ui-chunks.ts'
@@ -12,6 +12,7 @@ import { tryAgain } from '../shared/try-again.ts'
 
 export interface ChatAnswerOptions {
   readonly session: FrontSession
+  readonly principal: Principal
   readonly linkMedia: LinkMedia
   readonly known?: KnownAnswer
   readonly timers: Timers
@@ -43,6 +44,7 @@ export class ChatAnswer {
   constructor(init: ChatAnswerOptions) {
     this.#init = init
     this.#answer = new UiAnswer({
+      principal: init.principal,
       linkMedia: init.linkMedia,
       ...(init.known && { known: init.known }),
       mayRun: (call) =>

@@ -148,7 +148,7 @@ class Connection implements ChatConnection {
       }
       if (request) endWork = quotas.holdTurn(asker, id, request.wish.type === 'continue')
       session = frontOf(await host.session(id, { principal, existing: request?.wish.type !== 'send' }))
-      const world = createChatWorld(this.#parts, id, begun.isCancelled)
+      const world = createChatWorld(this.#parts, { id, principal }, begun.isCancelled)
       const opened = request ? await openChat(session, request, world) : await resumeChat(session, world)
       begun.end()
       if (!opened) this.#tell({ type: 'no-active', requestId })

@@ -5,6 +5,7 @@ import type {
   EventCursor,
   JsonObject,
   JsonValue,
+  PendingApproval,
   PlanEntry,
   SessionEventOf,
   TurnStop,
@@ -49,6 +50,21 @@ export type ChatData = {
       }
     | { readonly value: JsonValue }
     | { readonly declined: 'person' | 'expired' | 'nobody' }
+  )
+  /**
+   * A call that others than the page's user decide. The part is sent again once they have; `decision` is `approve`,
+   * `edit` or `deny`.
+   */
+  readonly approval: { readonly approvalId: string; readonly callId: string } & (
+    | {
+        readonly name: string
+        readonly title?: string
+        readonly deciders: NonNullable<PendingApproval['deciders']>
+        readonly expiresAtMs: number
+        /** For a call of an agent below: the delegated calls down to it. */
+        readonly path?: readonly { readonly callId: string; readonly agent: string }[]
+      }
+    | Pick<SessionEventOf<'approval-decided'>, 'decision' | 'principal' | 'reason' | 'note'>
   )
   readonly plan: readonly PlanEntry[]
   readonly limit: Pick<SessionEventOf<'limit'>, 'limit' | 'used' | 'max' | 'reached'>

@@ -1,5 +1,5 @@
 // Performs a chat page's requests on its session: messages, edits, further answers, results, decisions and resuming.
-import type { EventStream, FrontSession, SessionEvent } from '@baton/core/internal'
+import type { EventStream, FrontSession, Principal, SessionEvent } from '@baton/core/internal'
 import { AT_REST, BatonError, Cutoff, isBatonError, readRequest } from '@baton/core/internal'
 import type { ChatAnswerOptions } from './chat-answer.ts'
 import type { ChatData } from './chat-types.ts'
@@ -18,6 +18,8 @@ import { readPages } from '../shared/message-pages.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 
 export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId' | 'log'> {
+  /** The session's owner. */
+  readonly principal: Principal
   readonly linkMedia: LinkMedia
   /** Milliseconds after its end during which an answer is sent again to a page that resumes. */
   readonly replayMs: number
@@ -49,10 +51,11 @@ export async function checkThere({ host }: HandlerParts, { chat, wish }: ChatReq
 
 export function createChatWorld(
   { world, limits, basePath, cancelWaiting }: HandlerParts,
-  id: string,
+  { id, principal }: { readonly id: string; readonly principal: Principal },
   isStopped = (): boolean => false,
 ): ChatWorld {
-  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs, cancelWaiting, isStopped }
+  const linkMedia = createMediaLinks(basePath, id)
+  return { ...world, principal, linkMedia, replayMs: limits.replayMs, cancelWaiting, isStopped }
 }
 
 /** Resolves when no turn of the session is running: it is at rest, or waits for a person or client. */
@@ -348,10 +351,10 @@ export async function resumeChat(session: FrontSession, world: ChatWorld): Promi
 
 function createAnswer(
   session: FrontSession,
-  { clock, timers, newId, log, linkMedia }: ChatWorld,
+  { clock, timers, newId, log, linkMedia, principal }: ChatWorld,
   more: Pick<ChatAnswerOptions, 'livePos' | 'calls' | 'known'>,
 ): ChatAnswer {
-  return new ChatAnswer({ session, timers, newId, log, linkMedia, nowMs: () => clock.nowMs(), ...more })
+  return new ChatAnswer({ session, principal, timers, newId, log, linkMedia, nowMs: () => clock.nowMs(), ...more })
 }
 
 /** Skips events up to the first match. */

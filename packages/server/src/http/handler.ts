@@ -118,9 +118,9 @@ async function answer(parts: HandlerParts, request: Request, found: Found, path:
   const names = path.split('/').map(decodePath)
   const run = (): Promise<Response> =>
     route(parts, call, names).catch((cause: unknown) => answerElsewhere(parts, call, cause))
-  // A chat message is answered only once because of its id, and its answer streams.
-  const isChat = names.length === 1 && names[0] === 'chat'
-  return isChat ? await run() : await parts.repeated.answer(call, call.principal.id, run)
+  // A chat message is answered only once because of its id, and its answer streams. A session takes an event once.
+  const hasId = (names.length === 1 && names[0] === 'chat') || (names[0] === 'sessions' && names[2] === 'events')
+  return hasId ? await run() : await parts.repeated.answer(call, call.principal.id, run)
 }
 
 /** A peer has counted the bytes and the stream of a request it passes on; a turn counts where it runs. */
@@ -228,7 +228,8 @@ async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
     endWork = quotas.holdTurn(call.asker, request.chat, request.wish.type === 'continue')
     const session = await call.open(request.chat, { existing: request.wish.type !== 'send' })
     try {
-      const opened = await openChat(session, request, createChatWorld(parts, request.chat, begun.isCancelled))
+      const chat = createChatWorld(parts, { ...call, id: request.chat }, begun.isCancelled)
+      const opened = await openChat(session, request, chat)
       return answerStream(parts, session, { ...opened, release, endWork })
     } catch (cause) {
       await session.close()
@@ -249,7 +250,7 @@ async function answerResume(parts: HandlerParts, call: Call, id: string): Promis
   try {
     const session = await call.open(id, { existing: true })
     try {
-      const opened = await resumeChat(session, createChatWorld(parts, id))
+      const opened = await resumeChat(session, createChatWorld(parts, { ...call, id }))
       if (!opened) return new Response(null, { status: 204 })
       isTold = true
       return answerStream(parts, session, { ...opened, release })

@@ -117,7 +117,7 @@ async function showMessages({ call, session, root, link }: Routing): Promise<Res
   const approvals = isPlain || session !== root ? [] : await session.approvals()
   const messages = isPlain
     ? page.messages.map(encodeAppView)
-    : page.messages.map((message) => writeUiMessage(message, link, approvals))
+    : page.messages.map((message) => writeUiMessage(message, link, { approvals, principal: call.principal }))
   return answerJson(200, asJson({ messages, more: page.more, next: page.next }))
 }
 

@@ -269,3 +269,30 @@ test.each<[string, object]>([
     expect.objectContaining({ code: 'invalid_option' }),
   )
 })
+
+test('an event that came before its session is taken once the session is there', async () => {
+  const { signed, keyed, open, listEvents } = start()
+  expect((await signed(PAID, { id: 'early' })).status).toBe(404)
+  expect((await keyed(PAID, { 'idempotency-key': 'early' })).status).toBe(404)
+  const session = await open()
+  expect(await signed(PAID, { id: 'early' })).toMatchObject({ status: 202, id: 'shop:early' })
+  expect(await keyed(PAID, { 'idempotency-key': 'early' })).toMatchObject({ status: 202, id: 'early' })
+  await session.close()
+  expect(await listEvents()).toHaveLength(2)
+})
+
+test('an event for two sessions of one owner reaches both, and one that is sent again otherwise is the first one', async () => {
+  const { signed, host, open, listEvents } = start()
+  const session = await open()
+  const other = await host.session('other', { principal: { id: 'ann' } })
+  const first = await signed(PAID, { id: 'both' })
+  expect(await signed(PAID, { id: 'both' }, 'other')).toMatchObject({ status: 202, id: 'shop:both' })
+  expect(await signed({ ...PAID, data: { order: 'A-2' } }, { id: 'both' })).toEqual(first)
+  for (const one of [session, other]) await one.close()
+  expect(await listEvents()).toHaveLength(1)
+})
+
+test('an address that cannot be decoded is refused, also where the owner is found by a function', async () => {
+  const { signed } = start({ webhooks: { shop: { secret: SECRET, principal: () => ({ id: 'ann' }) } } })
+  expect((await signed(PAID, {}, '%zz')).status).toBe(400)
+})

@@ -7,7 +7,7 @@ import type { ServerWorld } from '../shared/server-world.ts'
 import { waitForIdentity } from '../shared/peer-identity.ts'
 import { answerRefusal } from './http-errors.ts'
 import type { BodyLimits } from './requests.ts'
-import { createIncoming } from './requests.ts'
+import { createIncoming, decodePath } from './requests.ts'
 
 type Known = Principal | undefined
 
@@ -69,7 +69,7 @@ export interface AdmittedEvent {
 
 /**
  * Returns the event as a request of its sender's principal, or the refusal.
- * @throws BatonError as `readBody`; `keys_unavailable` if the owner of the session cannot be found now
+ * @throws BatonError as `readBody` and `decodePath`; `keys_unavailable` if the owner of the session cannot be found now
  */
 export async function admitSigned(
   parts: SignedParts,
@@ -120,8 +120,9 @@ async function findPrincipal(
   session: string,
 ): Promise<Known> {
   if (typeof principal !== 'function') return principal
+  const id = decodePath(session)
   try {
-    return await waitForIdentity(timers, (async () => await principal(decodeURIComponent(session)))())
+    return await waitForIdentity(timers, (async () => await principal(id))())
   } catch (cause) {
     log.warn('the owner of a session could not be found for a webhook', {
       sender: name,

@@ -1,14 +1,17 @@
 // Turns the session events of one answer into a UI message stream. Pure. It may start where a page already has part of
 // the answer, because a page that submits a result or a decision continues the message it has.
-import type { CallView, JsonObject, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
+import type { CallView, JsonObject, Principal, SessionEvent, SessionEventOf, TurnStop } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
 import { showEndBelow, showTitle } from '../shared/calls-below.ts'
+import { ownerDecides } from '../shared/owner-decides.ts'
 import type { UiChunk, UiFinish } from './ui-chunks.ts'
 import { UI_FINAL_STATES } from './ui-chunks.ts'
 import type { LinkMedia } from './ui-messages.ts'
-import { showContent, writeUserParts } from './ui-messages.ts'
+import { AWAITING_OTHERS, showContent, writeOthersRequest, writeUserParts } from './ui-messages.ts'
 
 export interface UiAnswerOptions {
+  /** The session's owner, whose page it is. */
+  readonly principal: Principal
   /** The part that the page has, if any. */
   readonly known?: KnownAnswer
   /**
@@ -56,6 +59,8 @@ export class UiAnswer {
   readonly #told = new Map<string, boolean>()
   /** Newest request for approval by call. The denial of such a call is shown as one. */
   readonly #asked = new Map<string, string>()
+  /** Requests for approval that wait for others than the page's user, by call. */
+  readonly #others = new Map<string, string>()
   /** Questions of agents below that the page was shown. */
   readonly #questions = new Set<string>()
   /** User messages that wait until the model reads them. */
@@ -82,7 +87,9 @@ export class UiAnswer {
     // A page submits its results after the response has ended, so they must not wait for a call held by another page.
     const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
     const ofPage = open.filter((call) => this.#isOfPage(call))
-    const waits = (call: CallView): boolean => isElsewhere(call) || waitsBelow(call, ofPage)
+    const ofOthers = this.#ofOthers
+    const asking = [...ofPage, ...ofOthers]
+    const waits = (call: CallView): boolean => isElsewhere(call) || ofOthers.includes(call) || waitsBelow(call, asking)
     return ofPage.length > 0 && open.every((call) => ofPage.includes(call) || waits(call))
   }
 
@@ -102,9 +109,17 @@ export class UiAnswer {
     this.#chunks = []
     // A page sends its decisions when all calls of its last step have an output: a delegated one gets its result later.
     for (const call of this.#delegated) this.#tellChild(call, 'final')
+    for (const call of this.#ofOthers) this.#tellOthers(call, 'final')
     this.#closeStep()
     this.#tell({ type: 'finish', finishReason: 'tool-calls' })
     return this.#chunks
+  }
+
+  /** Calls that wait for the decision of others. */
+  get #ofOthers(): readonly CallView[] {
+    return [...this.#calls.values()].filter(
+      ({ callId, status }) => status === 'awaiting-approval' && this.#others.has(callId),
+    )
   }
 
   /** Open calls that other agents do. */
@@ -115,6 +130,7 @@ export class UiAnswer {
   #isOfPage({ callId, status }: CallView): boolean {
     // The page's own decision is on its way.
     const decided = this.#init.known?.approvals.get(callId)
+    if (this.#others.has(callId)) return false
     const isDecided = decided?.isApproved !== undefined && decided.id === this.#asked.get(callId)
     return (status === 'awaiting-approval' && !isDecided) || this.#told.get(callId) === true
   }
@@ -176,40 +192,15 @@ export class UiAnswer {
       case 'call-progress':
         this.#tell({ type: 'data-progress', data: { callId: event.callId, note: event.note }, transient: true })
         break
-      case 'approval-requested': {
-        const { approvalId, call, expiresAtMs } = event
-        this.#takeCall(call)
-        this.#asked.set(call.callId, approvalId)
-        const known = this.#init.known
-        const state = known?.calls.get(call.callId)
-        const isKnown = state?.startsWith('approval-') === true && known?.approvals.get(call.callId)?.id === approvalId
-        // A page that has all its results would submit them repeatedly: the approval does not count as open there while
-        // another client is said to run the call.
-        if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
-        else if (isKnown || UI_FINAL_STATES.has(state ?? '')) break
-        const { asked, path } = call
-        const title = showTitle(call)
-        const reason = asked && { asked: asked as unknown as JsonObject } // plain data
-        const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason, ...showPath(path) }
-        this.#tell({
-          type: 'tool-approval-request',
-          approvalId,
-          toolCallId: call.callId,
-          approvalDescriptor: descriptor,
-        })
+      case 'approval-requested':
+        this.#showRequest(event)
         break
-      }
-      case 'approval-decided': {
-        const { approvalId, callId, decision, reason } = event
-        const known = this.#init.known
-        const approved = decision !== 'deny'
-        const own = known?.approvals.get(callId)
-        const isSaid = own?.id === approvalId && own.isApproved === approved
-        const isKnown = isSaid || UI_FINAL_STATES.has(known?.calls.get(callId) ?? '')
-        const why = reason !== undefined && { reason }
-        if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved, ...why })
+      case 'approval-given':
+        if (event.principal.id === this.#init.principal.id) this.#others.set(event.callId, event.approvalId)
         break
-      }
+      case 'approval-decided':
+        this.#showDecision(event)
+        break
       case 'question-asked': {
         const { questionId, callId, message, schema, expiresAtMs, path } = event
         const data = { questionId, callId, message, schema, expiresAtMs, ...showPath(path) }
@@ -234,6 +225,53 @@ export class UiAnswer {
       default:
         this.#takeSessionEvent(event)
     }
+  }
+
+  #showRequest(event: SessionEventOf<'approval-requested'>): void {
+    const { approvalId, call, expiresAtMs } = event
+    this.#takeCall(call)
+    if (!ownerDecides(this.#init.principal, call)) {
+      this.#others.set(call.callId, approvalId)
+      this.#tell(writeOthersRequest({ ...call, approvalId, expiresAtMs }))
+      this.#tellOthers(call)
+      return
+    }
+    this.#others.delete(call.callId)
+    this.#asked.set(call.callId, approvalId)
+    const known = this.#init.known
+    const state = known?.calls.get(call.callId)
+    const isKnown = state?.startsWith('approval-') === true && known?.approvals.get(call.callId)?.id === approvalId
+    // A page that has all its results would submit them repeatedly: the approval does not count as open there while
+    // another client is said to run the call.
+    if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
+    else if (isKnown || UI_FINAL_STATES.has(state ?? '')) return
+    const { asked, path } = call
+    const title = showTitle(call)
+    const reason = asked && { asked: asked as unknown as JsonObject } // plain data
+    const descriptor = { expiresAtMs, ...(title !== undefined && { title }), ...reason, ...showPath(path) }
+    this.#tell({
+      type: 'tool-approval-request',
+      approvalId,
+      toolCallId: call.callId,
+      approvalDescriptor: descriptor,
+    })
+  }
+
+  #showDecision(event: SessionEventOf<'approval-decided'>): void {
+    const { approvalId, callId, decision, reason, note, principal } = event
+    if (this.#others.get(callId) === approvalId && !this.#asked.has(callId)) {
+      const said = { ...(reason !== undefined && { reason }), ...(note !== undefined && { note }) }
+      const data = { approvalId, callId, decision, principal: { id: principal.id }, ...said }
+      this.#tell({ type: 'data-approval', id: approvalId, data })
+      return
+    }
+    const known = this.#init.known
+    const approved = decision !== 'deny'
+    const own = known?.approvals.get(callId)
+    const isSaid = own?.id === approvalId && own.isApproved === approved
+    const isKnown = isSaid || UI_FINAL_STATES.has(known?.calls.get(callId) ?? '')
+    const why = reason !== undefined && { reason }
+    if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved, ...why })
   }
 
   #takeSessionEvent(event: SessionEvent): void {
@@ -330,7 +368,7 @@ export class UiAnswer {
     this.#calls.set(call.callId, call)
     const known = this.#init.known?.calls.get(call.callId)
     // The output of a delegated call in the page may be that of a pause.
-    const isFinal = UI_FINAL_STATES.has(known ?? '') && !call.child && !call.task
+    const isFinal = UI_FINAL_STATES.has(known ?? '') && !call.child && !call.task && !this.#others.has(call.callId)
     // Unanswered calls that the page has are its own, and are not sent again.
     if (!this.#told.has(call.callId) && known !== undefined)
       this.#told.set(
@@ -352,6 +390,12 @@ export class UiAnswer {
     if (!child || !this.#told.has(toolCallId)) return
     const { agent, status } = child
     const output = { agent, status }
+    this.#tell({ type: 'tool-output-available', toolCallId, output, ...(how !== 'final' && { preliminary: true }) })
+  }
+
+  #tellOthers({ callId: toolCallId, task }: CallView, how?: 'final'): void {
+    if (task || !this.#told.has(toolCallId)) return
+    const output = { ...AWAITING_OTHERS }
     this.#tell({ type: 'tool-output-available', toolCallId, output, ...(how !== 'final' && { preliminary: true }) })
   }
 

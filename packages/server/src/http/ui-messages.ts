@@ -6,12 +6,14 @@ import type {
   JsonObject,
   JsonValue,
   PendingApproval,
+  Principal,
   StepView,
   StoredPart,
 } from '@baton/core/internal'
 import { BatonError, isJsonObject, readDataAddress } from '@baton/core/internal'
 import { encodeAppError } from '../shared/app-errors.ts'
 import { showEndBelow, showTitle } from '../shared/calls-below.ts'
+import { ownerDecides } from '../shared/owner-decides.ts'
 import type { ChatMetadata } from './chat-types.ts'
 import type { UiInputPart } from './ui-chunks.ts'
 
@@ -47,11 +49,11 @@ export function nameEdit(id: string, nonce: string): string {
   return `${showMessageId(id)}~${nonce.replace(/[^0-9a-z]/g, '').slice(0, 64)}`
 }
 
-/** Writes a message for `useChat`. `approvals`: the open ones of the session, which a page can decide. */
+/** Writes a message for `useChat`. `approvals`: the open ones of the session; a page can decide those of its `principal`. */
 export function writeUiMessage(
   message: ChatMessage,
   linkMedia: LinkMedia,
-  approvals: readonly PendingApproval[] = [],
+  waiting: Omit<Showing, 'linkMedia'> = { approvals: [] },
 ): UiMessage {
   if (message.role === 'user') {
     const { from, atMs, waits, exchange } = message
@@ -63,7 +65,7 @@ export function writeUiMessage(
   return {
     id,
     role: 'assistant',
-    parts: steps.flatMap((step) => writeStep(step, { linkMedia, approvals })),
+    parts: steps.flatMap((step) => writeStep(step, { linkMedia, ...waiting })),
     metadata: {
       turn,
       exchange,
@@ -103,6 +105,7 @@ function linkSource({ mediaType, source }: Exclude<StoredPart, { readonly type: 
 interface Showing {
   readonly linkMedia: LinkMedia
   readonly approvals: readonly PendingApproval[]
+  readonly principal?: Principal
 }
 
 function writeStep({ text, reasoning, calls, sources }: StepView, showing: Showing): readonly JsonObject[] {
@@ -115,7 +118,13 @@ function writeStep({ text, reasoning, calls, sources }: StepView, showing: Showi
         ? { type: 'source-document', sourceId, mediaType: mediaType ?? 'text/plain', title: title ?? 'a document' }
         : { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) },
     ),
-    ...calls.flatMap((call) => [writeCall(call, showing), ...writeApprovalsBelow(call, showing)]),
+    ...calls.flatMap((call) => [
+      writeCall(call, showing),
+      ...writeApprovalsBelow(call, showing),
+      ...showing.approvals
+        .filter(({ callId, path }) => (path?.[0]?.callId ?? callId) === call.callId)
+        .flatMap((asked) => writeRequestsOfOthers(asked, showing.principal)),
+    ]),
   ]
 }
 
@@ -123,7 +132,7 @@ function writeStep({ text, reasoning, calls, sources }: StepView, showing: Showi
  * Shows a call without asking the page to run it; to get calls to run, it resumes the stream. An unsettled `once` call
  * already has its page.
  */
-function writeCall(call: CallView, { linkMedia, approvals }: Showing): JsonObject {
+function writeCall(call: CallView, { linkMedia, approvals, principal }: Showing): JsonObject {
   const { callId, name, input, result, runs, effect } = call
   const title = showTitle(call)
   const part = {
@@ -134,7 +143,7 @@ function writeCall(call: CallView, { linkMedia, approvals }: Showing): JsonObjec
     providerExecuted: runs === 'server' || (!result && effect === 'once'),
   }
   const asked = approvals.find((approval) => approval.callId === callId)
-  if (asked) return { ...part, ...writeRequest(asked) }
+  if (asked) return { ...part, ...writeRequest(asked, principal) }
   if (!result && call.task)
     return { ...part, state: 'output-available', output: { task: callId, status: call.status }, preliminary: true }
   if (!result) return { ...part, state: 'input-available' }
@@ -145,18 +154,47 @@ function writeCall(call: CallView, { linkMedia, approvals }: Showing): JsonObjec
 }
 
 /** Open approvals of the agents below a call, as the answer's stream shows them. */
-function writeApprovalsBelow({ callId }: CallView, { approvals }: Showing): readonly JsonObject[] {
+function writeApprovalsBelow({ callId }: CallView, { approvals, principal }: Showing): readonly JsonObject[] {
   return approvals.flatMap((asked) => {
     if (asked.path?.[0]?.callId !== callId || asked.callId === callId) return []
     const { name, callId: toolCallId, input } = asked
     const title = showTitle(asked) ?? name
     const part = { type: 'dynamic-tool', toolName: name, toolCallId, input, title, providerExecuted: true }
-    return [{ ...part, ...writeRequest(asked) }]
+    return [{ ...part, ...writeRequest(asked, principal) }]
   })
 }
 
-function writeRequest({ approvalId }: PendingApproval): JsonObject {
-  return { state: 'approval-requested', approval: { id: approvalId } }
+/** Output of a call until others have decided it: a page sends its user's decisions when all other calls have an output. */
+export const AWAITING_OTHERS = { status: 'awaiting-approval' } as const
+
+/** A page offers the decisions of its user; those of others it only shows. */
+function writeRequest(asked: PendingApproval, principal: Principal | undefined): JsonObject {
+  return principal && !ownerDecides(principal, asked)
+    ? { state: 'output-available', output: { ...AWAITING_OTHERS }, preliminary: true }
+    : { state: 'approval-requested', approval: { id: asked.approvalId } }
+}
+
+function writeRequestsOfOthers(asked: PendingApproval, principal: Principal | undefined): readonly JsonObject[] {
+  return principal && !ownerDecides(principal, asked) ? [writeOthersRequest(asked)] : []
+}
+
+type Asked = Pick<PendingApproval, 'approvalId' | 'callId' | 'name' | 'title' | 'deciders' | 'expiresAtMs' | 'path'>
+
+/** A request that waits for others than the session's owner. */
+export function writeOthersRequest(asked: Asked) {
+  const { approvalId, callId, name, expiresAtMs, path } = asked
+  const title = showTitle(asked)
+  const deciders = { ...asked.deciders } as unknown as JsonObject // plain data
+  const data = {
+    approvalId,
+    callId,
+    name,
+    deciders,
+    expiresAtMs,
+    ...(title !== undefined && { title }),
+    ...(path && { path: path.map((step) => ({ callId: step.callId, agent: step.agent })) }),
+  }
+  return { type: 'data-approval', id: approvalId, data } as const
 }
 
 /**

@@ -1,6 +1,7 @@
 // Entries of sessions in PostgreSQL, and their places in lists. Appends write them; this reads them, and replaces outdated
 // ones.
 import type { EntryStore } from '@baton/core/internal'
+import { BatonError, describeValue } from '@baton/core/internal'
 import { readPlace, writePlace } from '../entry-index.ts'
 import { checkText } from '../legal-text.ts'
 import { writePlaces } from './append-queue.ts'
@@ -11,12 +12,22 @@ const ROWS = 256
 /** Digits of a session's key in the name of a place, so that names sort as the keys do. */
 const KEY_DIGITS = 19
 
+/** A place that the server can read. @throws BatonError `invalid_option`: a client may have forged its cursor */
+function readKnownPlace(after: string): ReturnType<typeof readPlace> {
+  if (/^-?\d{1,16}\.\d{1,9}\.0?\d{1,18}$/.test(after)) return readPlace(after)
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `no list of this store has the place ${describeValue(after)}`,
+    hint: 'Pass the cursor of the page before, or none for the first page.',
+  })
+}
+
 export function openEntries(connections: PostgresConnections): EntryStore {
   const { schema } = connections
   return {
     find: async ({ list, order, after, sinceMs, limit }) => {
       const [beyond, sort] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
-      const place = after === undefined ? undefined : readPlace(after)
+      const place = after === undefined ? undefined : readKnownPlace(after)
       const rows = await connections.query<PlacedRow>(
         `SELECT p.at_ms, p.item, p.session, s.id, e.body
          FROM ${schema}.places p JOIN ${schema}.sessions s ON s.key = p.session

@@ -261,6 +261,16 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     await store.close()
   })
 
+  test.each(['5.0.abc', '5.0.1\0', '5.999999999999.1', `5.0.${'9'.repeat(19)}`])(
+    'the forged place %j is refused by its field, and not by the server',
+    async (after) => {
+      const store = await open(`test_${(schemas += 1)}`)
+      const finding = store.entries.find({ list: 'all', order: 'newest', limit: 9, after })
+      await expect(finding).rejects.toMatchObject({ code: 'invalid_option' })
+      await store.close()
+    },
+  )
+
   test('two processes that both believe to own a root never both write to its children, and nobody waits for ever', async () => {
     const schema = `test_${(schemas += 1)}`
     const [one, two] = [await open(schema), await open(schema)]
