@@ -192,8 +192,10 @@ const DONE_BELOW = [
   ['place', 'Helped.'],
 ]
 
-/** The task of each agent below, and the calls and the text of its answers. */
-function readChildren(client: SessionClient): readonly unknown[] {
+/** The task of each agent below, and the calls and the text of its answers, once the helper has answered. */
+async function readChildren(client: SessionClient): Promise<readonly unknown[]> {
+  // Their code is loaded with the first use.
+  await until(client, ({ children }) => JSON.stringify(children).includes('Helped.'))
   return client
     .getSnapshot()
     .children.map(({ path, messages }) => [
@@ -216,7 +218,7 @@ test('with children, an app shows what the agents below say and call, and runs t
   expect((await client.send('Where?').answer).text).toBe('Done.')
   expect(ran).toHaveLength(1)
   expect(read()).toContain('Rome 1')
-  expect(readChildren(client)).toEqual([['helper', DONE_BELOW]])
+  expect(await readChildren(client)).toEqual([['helper', DONE_BELOW]])
   expect(client.getSnapshot().messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
 })
 
@@ -231,7 +233,7 @@ test('with children, an app that joins while an agent below waits has what was s
   await second.decide({ approvalId, decision: 'approve' })
   await answer
   await until(second, ({ messages }) => messages.some((message) => 'stop' in message && message.stop === 'end'))
-  expect(readChildren(second)).toEqual([
+  expect(await readChildren(second)).toEqual([
     [
       'helper',
       [
@@ -254,7 +256,7 @@ test('with children, a connection that breaks at any frame shows the same', asyn
     cutAfter(frames)
     await client.send('Where?').answer
     expect(ran).toHaveLength(1)
-    expect(readChildren(client)).toEqual([['helper', DONE_BELOW]])
+    expect(await readChildren(client)).toEqual([['helper', DONE_BELOW]])
     if (connections() > 1) cuts += 1
     client.close()
   }
@@ -265,7 +267,7 @@ test('with children, removing the question removes them', async () => {
   const { url } = await serveTeam('place', [place])
   const client = open({ url, session: 's', children: true, tools: { place: () => 'Rome' } })
   await client.send('Where?', { id: 'm1' }).answer
-  expect(client.getSnapshot().children).toHaveLength(1)
+  expect(await readChildren(client)).toHaveLength(1)
   await client.rewind({ message: 'm1' }).accepted
   await until(client, ({ messages }) => messages.length === 0)
   expect(client.getSnapshot().children).toEqual([])
@@ -278,5 +280,5 @@ test('a voice says nothing of what the agents below say', async () => {
   client.on('sentence', ({ text }) => said.push(text))
   await client.send('Where?').answer
   expect(said).toEqual(['Done.'])
-  expect(readChildren(client)).toEqual([['helper', DONE_BELOW]])
+  expect(await readChildren(client)).toEqual([['helper', DONE_BELOW]])
 })
