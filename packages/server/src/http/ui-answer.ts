@@ -87,7 +87,7 @@ export class UiAnswer {
     // A page submits its results after the response has ended, so they must not wait for a call held by another page.
     const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
     const ofPage = open.filter((call) => this.#isOfPage(call))
-    const ofOthers = this.#ofOthers
+    const ofOthers = this.#others.size > 0 ? this.#ofOthers : []
     const asking = [...ofPage, ...ofOthers]
     const waits = (call: CallView): boolean => isElsewhere(call) || ofOthers.includes(call) || waitsBelow(call, asking)
     return ofPage.length > 0 && open.every((call) => ofPage.includes(call) || waits(call))
