@@ -48,7 +48,8 @@ function isShown(event: EventBody): boolean {
     case 'question-asked':
       return true
     case 'call':
-      return event.call.result !== undefined
+      // Others have ended with their turns, as far as a person is concerned.
+      return event.call.task === 'settled'
     default:
       return false
   }

@@ -217,6 +217,8 @@ async function showAsides(state: TalkState): Promise<void> {
 
 async function showAside(state: TalkState, event: EventBody): Promise<void> {
   if (event.type === 'message-entered') state.turn = 'running'
+  // A late result of a turn that has ended.
+  if (event.type === 'call' && state.turn === 'none' && !event.call.task) return
   if (event.type === 'message-added' && event.message.role === 'user') {
     const { from, id, name, parts } = event.message
     // The line of its call says that a task has ended.
