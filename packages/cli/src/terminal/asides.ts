@@ -4,9 +4,14 @@ import type { EventBody } from '@baton/core/internal'
 export class Asides {
   readonly #waiting: (EventBody | undefined)[] = []
   #onNext: (() => void) | undefined
+  #passOn: ((event: EventBody) => void) | undefined
 
   /** Called without an event when a running turn will have no further events. */
   readonly add = (event?: EventBody): void => {
+    if (this.#passOn) {
+      if (event) this.#passOn(event)
+      return
+    }
     const last = this.#waiting.at(-1)
     // A waiting text grows with its answer, and no other event is as frequent.
     if (event?.type === 'text' && last?.type === 'text' && last.step === event.step)
@@ -18,6 +23,15 @@ export class Asides {
   /** Removes the oldest event. */
   take(): { readonly event: EventBody | undefined } | undefined {
     return this.#waiting.length > 0 ? { event: this.#waiting.shift() } : undefined
+  }
+
+  /** Passes waiting and later events on at once, until the returned function is called. */
+  passTo(listener: (event: EventBody) => void): () => void {
+    for (const event of this.#waiting.splice(0)) if (event) listener(event)
+    this.#passOn = listener
+    return () => {
+      this.#passOn = undefined
+    }
   }
 
   /** Returns a controller that aborts when a waiting event should interrupt a person who is typing. */

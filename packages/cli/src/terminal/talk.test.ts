@@ -2,7 +2,7 @@
 import type { EventBody } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import { describe, expect, test } from 'vitest'
-import type { ChatPartner, Conversation, Person, SessionControls } from './conversation.ts'
+import type { ChatPartner, Conversation, OnAside, Person, SessionControls } from './conversation.ts'
 import { createEventQueue } from '../places/remote-turns.ts'
 import { createQuestions } from './questions.ts'
 import { createScreen } from './screen.ts'
@@ -43,6 +43,8 @@ interface Place {
   readonly failsAtOnce?: boolean
   /** Answers for a typing person. */
   readonly ask?: NonNullable<Person['ask']>
+  /** Happens outside of the turn when a message is sent. */
+  readonly aside?: EventBody
   /** Why the session refuses every decision and every answer. */
   readonly refusal?: BatonError
 }
@@ -51,7 +53,7 @@ async function talk(
   lines: readonly string[],
   answering: Answering = echo,
   isTyped = false,
-  { hasControls = false, failsAtOnce = false, ask = () => Promise.resolve('n'), refusal }: Place = {},
+  { hasControls = false, failsAtOnce = false, ask = () => Promise.resolve('n'), aside, refusal }: Place = {},
 ) {
   const said: string[] = []
   const done: string[] = []
@@ -67,6 +69,7 @@ async function talk(
     writeNote: (text) => void said.push(text),
     color: false,
   })
+  let tellAside: OnAside = () => {}
   const conversation = (session: string): Conversation => ({
     session,
     about: [],
@@ -74,6 +77,7 @@ async function talk(
     send: (text) => {
       running = createOpenTurn()
       answering(text, running)
+      if (aside) queueMicrotask(() => tellAside(aside))
       return running
     },
     interrupt: () => {
@@ -126,7 +130,10 @@ async function talk(
   const partner: ChatPartner = {
     about: [],
     may: [],
-    open: (name) => Promise.resolve(conversation(name ?? `new-${++sessions}`)),
+    open: (name, onAside) => {
+      tellAside = onAside
+      return Promise.resolve(conversation(name ?? `new-${++sessions}`))
+    },
     close: () => Promise.resolve(),
   }
   const started = await startTalk({
@@ -318,6 +325,14 @@ test('an approval is decided by the person, or unasked where they have said so',
   const unasked = await talk(['/approve always', 'one'], asking, true)
   await unasked.started.ended
   expect([unasked.done, unasked.text().includes('asks for')]).toEqual([['approval_c_1 approve', 'close s'], false])
+})
+
+test('a message that waits for a turn which a task woke: the person is asked what that turn asks', async () => {
+  const aside: EventBody = { type: 'approval-requested', approvalId: 'approval_c_1', call: CALL, expiresAtMs: 0 }
+  const { started, done, text } = await talk(['one'], () => {}, true, { ask: () => Promise.resolve('y'), aside })
+  await started.ended
+  expect(done).toEqual(['approval_c_1 approve', 'close s'])
+  expect(text()).toContain('pay asks for your approval:')
 })
 
 test('an approval of an agent below says whose it is', async () => {

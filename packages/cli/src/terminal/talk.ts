@@ -46,6 +46,8 @@ const LEFT_IN_A_TURN = 130
 interface TalkState extends TalkOptions, ChatRoom {
   turn: 'none' | 'running' | 'interrupted'
   asides: Asides
+  /** Whether a turn that the chat does not follow is running. */
+  hasAsideTurn: boolean
   /** Open background calls, which outlive their turns. */
   readonly tasks: Set<string>
   /** Ids of open requests that the person has seen. */
@@ -63,6 +65,7 @@ export async function startTalk(init: TalkOptions): Promise<Talk> {
     ...init,
     ...opened,
     turn: 'none',
+    hasAsideTurn: false,
     tasks: new Set(),
     asked: new Set(),
     hasFailed: false,
@@ -167,6 +170,8 @@ async function say(state: TalkState, text: string): Promise<void> {
 async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
   state.turn = 'running'
   let usage: Usage | undefined
+  // A message may wait for a turn that a task woke, and that turn for the person.
+  const stopPassing = state.asides.passTo((event) => tellAside(state, event))
   try {
     for await (const event of turn) {
       show(state, event)
@@ -179,6 +184,7 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
     await state.questions.settleAll(state.tasks)
     tellFailure(state, cause)
   } finally {
+    stopPassing()
     await endTurn(state, usage)
   }
 }
@@ -217,8 +223,14 @@ async function showAsides(state: TalkState): Promise<void> {
 
 async function showAside(state: TalkState, event: EventBody): Promise<void> {
   if (event.type === 'message-entered') state.turn = 'running'
+  tellAside(state, event)
+  if (event.type === 'turn-finished') await endTurn(state, event.usage)
+}
+
+function tellAside(state: TalkState, event: EventBody): void {
+  if (event.type === 'message-entered') state.hasAsideTurn = true
   // A late result of a turn that has ended.
-  if (event.type === 'call' && state.turn === 'none' && !event.call.task) return
+  if (event.type === 'call' && !state.hasAsideTurn && !event.call.task) return
   if (event.type === 'message-added' && event.message.role === 'user') {
     const { from, id, name, parts } = event.message
     // The line of its call says that a task has ended.
@@ -226,7 +238,9 @@ async function showAside(state: TalkState, event: EventBody): Promise<void> {
     state.screen.brief('›', [name, readText(parts)].filter(Boolean).join(': ') || from, 'dim')
   }
   show(state, event)
-  if (event.type === 'turn-finished') await endTurn(state, event.usage)
+  if (event.type !== 'turn-finished') return
+  state.hasAsideTurn = false
+  state.screen.endText()
 }
 
 /** Beginning of the id of a message that reports the end of a task. */

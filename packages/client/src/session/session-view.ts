@@ -120,7 +120,10 @@ export class SessionView {
   async followChildren(): Promise<void> {
     const early: SessionEvent[] = []
     this.below = (event) => void early.push(event)
-    const { followChildren } = await import('./child-views.ts')
+    const { followChildren } = await import('./child-views.ts').catch((cause: unknown) => {
+      this.below = undefined
+      throw cause
+    })
     this.below = followChildren(this, () => new Conversation())
     early.forEach(this.below)
   }

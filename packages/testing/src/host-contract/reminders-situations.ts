@@ -63,7 +63,7 @@ export const REMINDER_SITUATIONS: Situations = {
     await world.time.pass(1.5 * HOUR_MS)
     expect(world.model.requests).toHaveLength(0)
   },
-  'what is no reminder is refused, and nothing is stored': async ({ createWorld }) => {
+  'a value that is not a reminder is refused, and nothing is stored': async ({ createWorld }) => {
     const world = await createWorld({ steps: () => ({ text: 'noted' }) })
     const session = await world.open()
     const wrong: readonly (() => Promise<unknown>)[] = [
