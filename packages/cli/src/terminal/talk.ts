@@ -2,6 +2,7 @@
 // terminals nor hosts.
 import type { CallView, EventBody, PendingQuestion, TurnStop, Usage } from '@baton/core/internal'
 import { isBatonError, readRequest, readText } from '@baton/core/internal'
+import { TASK_INPUT } from '@baton/core/machine'
 import { Asides } from './asides.ts'
 import type { AskingCall, ChatPartner, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from '../words/error-line.ts'
@@ -242,9 +243,6 @@ function tellAside(state: TalkState, event: EventBody): void {
   state.hasAsideTurn = false
   state.screen.endText()
 }
-
-/** Beginning of the id of a message that reports the end of a task. */
-const TASK_INPUT = 'baton.task.'
 
 /** Shows an event, and asks what it requests. */
 function show(state: TalkState, event: EventBody): void {
