@@ -1,10 +1,9 @@
 // The actor of one session: processes inputs in order, commits what the machine decides, then performs the effects.
-import type { Accepted, AppendedRecords, Clock, LeftBehind, Principal, Refused } from '@baton/core/internal'
+import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core/internal'
 import { BatonError, isBatonError } from '@baton/core/internal'
 import type { DecidedBatch, Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
 import {
   applyRecord,
-  createHistory,
   decideBatch,
   findCall,
   findNewCall,
@@ -14,7 +13,7 @@ import {
   SeenInputs,
 } from '@baton/core/machine'
 import type { ChildPlace } from '@baton/runtime'
-import { asksForApproval, createEntry, describeThrown, isListedOtherwise, startSessionClock } from '@baton/runtime'
+import { describeThrown, EntryWriter, startSessionClock } from '@baton/runtime'
 import type { EarlyStart, Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog, refillHistory, resumeLog } from './session-log.ts'
@@ -121,8 +120,9 @@ async function recoverActor(init: ActorOptions, owned: OwnedLog): Promise<Actor>
       ...(init.child && { child: init.child }),
     })
     const opened = applyRecord(state, opening)
-    const entry = init.child ? undefined : createEntry(opened, log.history, opening.wallMs ?? opening.nowMs)
-    const records = entry ? Object.assign([opening], { entry }) : [opening]
+    const records = init.child
+      ? [opening]
+      : new EntryWriter().addTo({ records: [opening], state: opened }, state, log.history)
     await appendSurely(init, { session, owned, afterPos: state.pos, records })
     state = opened
     log.history.fold(opening)
@@ -178,6 +178,7 @@ class SessionActor implements Actor {
   #performer: Pick<Performer, 'perform'> | undefined
   /** The turn that ran when the session was opened, or 0. */
   readonly #interruptedTurn: number
+  readonly #entries = new EntryWriter()
 
   constructor(init: ActorOptions, { owned, spec, state, history, clock }: Opened) {
     this.#init = init
@@ -246,19 +247,6 @@ class SessionActor implements Actor {
     return promise
   }
 
-  /** The batch with the session's entry in lists. The history has its new calls only once it is stored. */
-  #withEntry({ records, state }: DecidedBatch): AppendedRecords {
-    const last = records.at(-1)
-    if (!last || this.#init.under) return records
-    if (!isListedOtherwise(this.state, state)) return Object.assign([...records], { entry: 'same' as const })
-    let { history } = this
-    if (asksForApproval(state)) {
-      history = createHistory({ snapshot: history.takeSnapshot() })
-      for (const record of records) history.fold(record)
-    }
-    return Object.assign([...records], { entry: createEntry(state, history, last.wallMs ?? last.nowMs) })
-  }
-
   /** Decides all waiting inputs in sequence and commits them in one append (group commit). Called only by `submit`. */
   async commit(): Promise<void> {
     await Promise.resolve() // inputs submitted in the same tick, such as results of parallel tools, share one commit
@@ -269,9 +257,10 @@ class SessionActor implements Actor {
       const early: EarlyStart = { records: [], stored: promise, isUrgent: false }
       try {
         const batch = await this.#decideMail(mail, early)
-        const { session } = this.#init
+        const { session, under } = this.#init
         const { records } = batch
-        const append = { session, owned: this.#owned, afterPos: this.state.pos, records: this.#withEntry(batch) }
+        const listed = under ? records : this.#entries.addTo(batch, this.state, this.history)
+        const append = { session, owned: this.#owned, afterPos: this.state.pos, records: listed }
         if (records.length > 0 && !this.#dead) await appendSurely(this.#init, append)
         // Killed meanwhile: the next owner reads from the log whether the records were stored.
         if (this.#dead) return this.#die(this.#dead, mail)

@@ -1,6 +1,6 @@
 // Lists of sessions: filtered, paged, by principal; and the events for their watchers.
-import type { JsonObject, Logger, SessionChange } from '@baton/core/internal'
-import { defineAgent } from '@baton/core/internal'
+import type { JsonObject, Logger, ModelRequest, SessionChange, SessionQuery } from '@baton/core/internal'
+import { defineAgent, tool } from '@baton/core/internal'
 import { createScriptedModel } from '@baton/core/testing'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -121,6 +121,56 @@ test('a list reads no log: the store has what it shows', async () => {
     sessions: [{ title: 'new' }, { id: 'd' }, { id: 'b' }, { id: 'a' }],
   })
   expect(read).toEqual([])
+})
+
+test('a turn that ends within a minute leaves its session where it was in the list, and since looks at its end', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const waits = [promise]
+  const ends = [resolve]
+  const wait = tool({
+    name: 'wait',
+    description: 'waits',
+    input: { type: 'object' },
+    timeoutMs: 600_000,
+    execute: async () => {
+      const next = Promise.withResolvers<void>()
+      waits.push(next.promise)
+      ends.push(next.resolve)
+      await waits.shift()
+      return 'done'
+    },
+  })
+  const time = createManualTime()
+  const store = createMemoryStore()
+  const steps = ({ messages }: ModelRequest) =>
+    messages.at(-1)?.role === 'tool' ? { text: 'done' } : { calls: [{ name: 'wait', arguments: {} }] }
+  const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [wait] })
+  const host = createHost({ environment: time.environment, store, agent })
+  const list = async (query: SessionQuery): Promise<readonly string[]> =>
+    (await host.sessions(query)).sessions.map(({ id }) => id)
+  const readPlace = async (): Promise<number | undefined> =>
+    (await store.entries.find({ list: '["sessions",null,null,null]', order: 'newest', limit: 9 }))[0]?.atMs
+
+  const session = await time.until(host.session('s', { principal: { id: 'ann' } }))
+  const beganMs = time.nowMs()
+  const short = session.send('hi').answer
+  await time.pass(59_000)
+  ends.shift()?.()
+  await time.until(short)
+  expect((await host.sessions()).sessions).toMatchObject([{ activity: 'idle', lastMs: beganMs + 59_000 }])
+  expect(await readPlace()).toBe(beganMs)
+  expect(await list({ since: beganMs + 59_000 })).toEqual(['s'])
+  expect(await list({ since: beganMs + 59_001 })).toEqual([])
+
+  const long = session.send('again').answer
+  await time.pass(61_000)
+  expect(await list({ activity: 'running', principal: { id: 'ann' } })).toEqual(['s'])
+  expect(await list({ activity: 'running', principal: { id: 'bob' } })).toEqual([])
+  expect(await list({ activity: 'idle' })).toEqual([])
+  ends.shift()?.()
+  await time.until(long)
+  expect(await list({ activity: 'running' })).toEqual([])
+  expect(await readPlace()).toBe(beganMs + 59_000 + 61_000)
 })
 
 test('a session that is used while a list is read comes once more at its new place, and none is missed', async () => {

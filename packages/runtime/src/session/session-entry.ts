@@ -1,16 +1,18 @@
 // The entry of a session in lists and the inbox, as a pure function of its state and history. A host stores it with the
 // records that change it. A list has a name, and has its entries by time.
 import type {
+  AppendedRecords,
   EntryPlace,
   JsonObject,
   SessionEntry,
   SessionInfo,
+  SessionQuery,
   WaitingApproval,
   WaitReason,
 } from '@baton/core/internal'
 import { isJsonObject, parseJson } from '@baton/core/internal'
-import type { Call, Decider, History, State } from '@baton/core/machine'
-import { openCalls, openTasks, waitsForAnswer } from '@baton/core/machine'
+import type { Call, DecidedBatch, Decider, History, State } from '@baton/core/machine'
+import { createHistory, openCalls, openTasks, waitsForAnswer } from '@baton/core/machine'
 import { listApprovals } from './approvals.ts'
 
 /** Characters of all approvals in an entry as JSON; the arguments of further ones are left out. */
@@ -37,13 +39,41 @@ export const LISTS = {
   ],
 }
 
-/** `lastMs`: the wall-clock time of the newest record. */
-export function createEntry(state: State, history: History, lastMs: number): SessionEntry {
+/**
+ * `lastMs`: the wall-clock time of the newest record. `placedMs`: the session's time in its lists, at most `PLACE_MS`
+ * earlier.
+ */
+export function createEntry(state: State, history: History, lastMs: number, placedMs = lastMs): SessionEntry {
   const info = describeSession(state, lastMs)
   const approvals = bound(listWaiting(state, history))
   return {
     body: JSON.stringify({ info, approvals } satisfies EntryBody),
-    places: [...placeSession(info), ...placeApprovals(approvals)],
+    places: [...placeSession(info, placedMs), ...placeApprovals(approvals)],
+  }
+}
+
+/** Milliseconds by which a place may be behind: a turn that ends sooner does not move its session again. */
+export const PLACE_MS = 60_000
+
+/** Adds the entry of one session to its batches, as its only writer. */
+export class EntryWriter {
+  /** The session's time in its lists, once this writer has changed it. */
+  #placedMs: number | undefined
+
+  /** `history`: up to `before`; it has the calls of the batch only once they are stored. */
+  addTo({ records, state }: Pick<DecidedBatch, 'records' | 'state'>, before: State, history: History): AppendedRecords {
+    const last = records.at(-1)
+    if (!last) return records
+    if (!isListedOtherwise(before, state)) return Object.assign([...records], { entry: 'same' as const })
+    let calls = history
+    if (asksForApproval(state)) {
+      calls = createHistory({ snapshot: history.takeSnapshot() })
+      for (const record of records) calls.fold(record)
+    }
+    const lastMs = last.wallMs ?? last.nowMs
+    const hasEnded = before.turn !== null && state.turn === null
+    if (!hasEnded || Math.abs(lastMs - (this.#placedMs ?? -Infinity)) >= PLACE_MS) this.#placedMs = lastMs
+    return Object.assign([...records], { entry: createEntry(state, calls, lastMs, this.#placedMs) })
   }
 }
 
@@ -61,7 +91,7 @@ export function describeSession(state: State, lastMs: number): SessionInfo {
 }
 
 /** Whether it has approvals, whose arguments are in the history. */
-export function asksForApproval(state: State): boolean {
+function asksForApproval(state: State): boolean {
   const calls = [...openTasks(state), ...openCalls(state)]
   return state.relayed.length > 0 || calls.some((call) => call.state === 'awaiting-approval')
 }
@@ -135,12 +165,26 @@ function bound(approvals: readonly WaitingApproval[]): readonly WaitingApproval[
   })
 }
 
-function placeSession({ principal: { id }, agent, activity, lastMs }: SessionInfo): readonly EntryPlace[] {
-  return [undefined, id].flatMap((whose) =>
-    [LISTS.sessions(whose), LISTS.sessions(whose, 'agent', agent), LISTS.sessions(whose, 'activity', activity)].map(
-      (list) => ({ list, atMs: Math.floor(lastMs), item: 0 }),
-    ),
-  )
+/** Most sessions are idle, so the list of all serves for those; few run, so one list serves for all principals. */
+function placeSession({ principal: { id }, agent, activity }: SessionInfo, placedMs: number): readonly EntryPlace[] {
+  const lists = [undefined, id].flatMap((whose) => [
+    LISTS.sessions(whose),
+    LISTS.sessions(whose, 'agent', agent),
+    ...(isPlaced(activity, whose) ? [LISTS.sessions(whose, 'activity', activity)] : []),
+  ])
+  return lists.map((list) => ({ list, atMs: Math.floor(placedMs), item: 0 }))
+}
+
+function isPlaced(activity: SessionInfo['activity'], whose: string | undefined): boolean {
+  return activity === 'running' ? whose === undefined : activity !== 'idle'
+}
+
+/** The shortest list that has all sessions of the query. */
+export function findList({ principal, agent, activity }: SessionQuery): string {
+  const whose = principal?.id
+  if (activity === 'running') return LISTS.sessions(undefined, 'activity', activity)
+  if (activity !== undefined && activity !== 'idle') return LISTS.sessions(whose, 'activity', activity)
+  return agent === undefined ? LISTS.sessions(whose) : LISTS.sessions(whose, 'agent', agent)
 }
 
 function placeApprovals(approvals: readonly WaitingApproval[]): readonly EntryPlace[] {

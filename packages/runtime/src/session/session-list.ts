@@ -13,7 +13,7 @@ import type {
 } from '@baton/core/internal'
 import { BatonError, checkFields, describeValue, findDeciderIssue } from '@baton/core/internal'
 import type { EntryBody } from './session-entry.ts'
-import { LISTS } from './session-entry.ts'
+import { findList, LISTS, PLACE_MS } from './session-entry.ts'
 
 const PAGE = 50
 const PAGE_MAX = 200
@@ -28,17 +28,12 @@ export type FindEntries = (query: EntryQuery) => Promise<readonly ListedEntry[]>
 
 /** @throws BatonError `invalid_option`, `store_failed` */
 export async function querySessions(find: FindEntries, query: SessionQuery): Promise<SessionPage> {
-  const { principal, agent, activity, since, order = 'newest', limit = PAGE } = query
-  const list =
-    activity !== undefined
-      ? LISTS.sessions(principal?.id, 'activity', activity)
-      : agent !== undefined
-        ? LISTS.sessions(principal?.id, 'agent', agent)
-        : LISTS.sessions(principal?.id)
-  const reading = { order, limit: limit + 1, ...(since !== undefined && { sinceMs: since }), ...startAfter(query) }
+  const { since, order = 'newest', limit = PAGE } = query
+  const sinceMs = since === undefined ? {} : { sinceMs: since - PLACE_MS }
+  const reading = { list: findList(query), order, limit: limit + 1, ...sinceMs, ...startAfter(query) }
   const sessions: SessionInfo[] = []
   let last = ''
-  for await (const { body, place } of eachEntry(find, { list, ...reading })) {
+  for await (const { body, place } of eachEntry(find, reading)) {
     if (!body || !isWanted(body.info, query)) continue
     if (sessions.length === limit) return { sessions, cursor: `${order} ${last}` }
     sessions.push(body.info)
@@ -123,10 +118,11 @@ export function isMeant(one: WaitingApproval, { principal, decider, agent, tool 
   return findDeciderIssue(one.principal.id, one.deciders, { principal: decider.id, roles: decider.roles }) === undefined
 }
 
-function isWanted(info: SessionInfo, { principal, agent, activity, meta }: SessionQuery): boolean {
+function isWanted(info: SessionInfo, { principal, agent, activity, since, meta }: SessionQuery): boolean {
   if (principal !== undefined && info.principal.id !== principal.id) return false
   if (agent !== undefined && info.agent !== agent) return false
   if (activity !== undefined && info.activity !== activity) return false
+  if (since !== undefined && info.lastMs < since) return false
   return Object.entries(meta ?? {}).every(
     ([key, value]) => Object.hasOwn(info.meta, key) && isSame(info.meta[key], value),
   )
