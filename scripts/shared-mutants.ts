@@ -166,9 +166,9 @@ const ROWS: readonly Row[] = [
   ],
   [
     'an approval is missing in the entry that is stored with its request',
-    `${LOCAL}/actor.ts`,
+    `${SESSION}/session-entry.ts`,
     'if (asksForApproval(state)) {',
-    'if (asksForApproval(this.state)) {',
+    'if (asksForApproval(before)) {',
     `${LOCAL}/inbox.test.ts`,
   ],
   [
