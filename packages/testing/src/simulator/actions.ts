@@ -11,6 +11,7 @@ import type { AgentParts } from './simulated-agent.ts'
 import { createSimulatedAgent, listSimulatedAgents, SIMULATED_PICTURE } from './simulated-agent.ts'
 import { createSimulatedStore } from './simulated-store.ts'
 import { observeAll, observeSnapshot } from './check-world.ts'
+import { actInOffice, cancelRules } from './office-actions.ts'
 import type { QuestionAnswer } from '@baton/core'
 import type { SimulatedWorld } from './simulated-world.ts'
 import { connect, FORGED, holdSession, send, SESSION, tell } from './simulated-world.ts'
@@ -83,6 +84,10 @@ export async function act(world: SimulatedWorld): Promise<void> {
   if (world.observed.state.relayed.some(({ isDecided }) => !isDecided) && world.random.chance(0.5)) {
     approve(world)
     answer(world)
+    return
+  }
+  if (world.office && world.random.chance(0.25)) {
+    actInOffice(world, world.office)
     return
   }
   let left = world.random.below(TOTAL)
@@ -164,6 +169,7 @@ function setClock(world: SimulatedWorld): void {
   tell(world, `the wall clock is set by ${ms} ms`)
   noteFault(world.coverage, ms > 0 ? 'clock-forward' : 'clock-back', world.observed.state)
   time.setWall(ms)
+  world.office?.noteClockSet(time.nowMs())
 }
 
 function interrupt(world: SimulatedWorld): void {
@@ -309,6 +315,7 @@ export async function settleDown(world: SimulatedWorld): Promise<void> {
   if (phase === 'paused') send(world, { type: 'continue' })
   if (phase === 'stopped') send(world, { type: 'start' })
   if (phase === 'paused' || phase === 'stopped') await world.time.runUntil(world.time.nowMs() + 10)
+  if (world.office) cancelRules(world, world.office)
   // The end of a task waits for an input.
   const { queue, phase: now } = world.observed.state
   if (
@@ -366,7 +373,8 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
   const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
   const { effects, watch, delegates, tasks } = world
   const faulty = (): boolean => world.faults.on
-  const parts: AgentParts = { process, random, effects, onFault, watch, delegates, tasks, faulty }
+  const office = world.office !== undefined
+  const parts: AgentParts = { process, random, effects, onFault, watch, delegates, tasks, office, faulty }
   const agent = createSimulatedAgent(parts)
   const specs = new Map(listSimulatedAgents(agent).map((one) => [one.name, createSpec(one, [])]))
   const store = createSimulatedStore({

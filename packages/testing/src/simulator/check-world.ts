@@ -69,6 +69,7 @@ function observe(world: SimulatedWorld, observed: ObservedSession, { record, spe
     observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
     observed.timeChecker.observe({ before, after, record, nowMs: world.time.nowMs() })
     world.tree.noteStored(session, before, record)
+    if (session === SESSION) world.office?.noteStored(record, world.time.nowMs())
   } catch (failure) {
     fail(world, failure)
   }
@@ -107,7 +108,16 @@ function checkSaid({ app, observed }: SimulatedWorld): void {
 
 /** Compares the events of the world with the log: `once` means at most once, and ok means that it happened. */
 function checkEffects(world: SimulatedWorld): void {
-  const once = new Set(['pay', 'pay.asked', 'ask.pay', 'phone.spawn', 'phone.pay', 'phone.own', 'phone.below'])
+  const once = new Set([
+    'pay',
+    'pay.asked',
+    'pay.signed',
+    'ask.pay',
+    'phone.spawn',
+    'phone.pay',
+    'phone.own',
+    'phone.below',
+  ])
   for (const [callId, effect] of world.effects)
     if (once.has(effect.tool) && effect.starts > 1)
       throw new Error(`${callId} (${effect.tool}) took effect ${effect.starts} times`)
@@ -159,6 +169,7 @@ export function checkEnd(world: SimulatedWorld): void {
   world.tree.finish([...world.below.keys()])
   for (const { records } of [world.observed, ...world.below.values()]) checkTasks(records)
   checkEffects(world)
+  world.office?.finish(world.observed)
   checkSaid(world)
   checkReaders([world.observed, ...world.below.values()])
   if (world.app.screen === 'thinking') throw new Error('the app is left thinking')

@@ -1,5 +1,6 @@
-// `npm run simulate -- --seeds N [--from S] [--processes 2] [--trees]`: runs seeds and prints what they met; a failing
-// seed prints its story. With `--trees`, every seed's agent calls other agents, else every second one's.
+// `npm run simulate -- --seeds N [--from S] [--processes 2] [--trees] [--office]`: runs seeds and prints what they met; a failing
+// seed prints its story. `--trees`: every agent calls other agents, not every second one. `--office`: every session has
+// reminders and calls that others decide, not every fourth.
 import { parseArgs } from 'node:util'
 import { createSimulationCoverage, reportCoverage, reportOwnership } from './coverage.ts'
 import { simulate } from './simulate.ts'
@@ -15,6 +16,7 @@ async function main(): Promise<number> {
       from: { type: 'string', default: '1' },
       processes: { type: 'string', default: '1' },
       trees: { type: 'boolean', default: false },
+      office: { type: 'boolean', default: false },
     },
   })
   const coverage = createSimulationCoverage()
@@ -24,7 +26,12 @@ async function main(): Promise<number> {
   let failed = 0
   for (let seed = from; seed < from + seeds && failed < FAILURES_MAX; seed++) {
     try {
-      await run({ seed, coverage, ...(values.trees && { delegates: true }) })
+      await run({
+        seed,
+        coverage,
+        ...(values.trees && { delegates: true }),
+        ...(values.office && { office: true }),
+      })
     } catch (error) {
       failed += 1
       console.error(error instanceof Error ? error.message : error, '\n')

@@ -8,6 +8,7 @@ import { isBatonError } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
 import { OwnershipWatch } from './check-ownership.ts'
 import { checkEnd } from './check-world.ts'
+import { checkInbox } from './office-actions.ts'
 import { noteFault } from './coverage.ts'
 import type { SimulatedWorld, SimulateOptions } from './simulated-world.ts'
 import {
@@ -65,14 +66,16 @@ export async function simulateTwoProcesses(options: SimulateOptions): Promise<Si
       await time.runUntil(time.nowMs() + random.below(random.chance(0.5) ? 300 : 2500))
       for (const peer of peers.all) if (!peer.world.process.isAlive() && random.chance(0.4)) await bootPeer(peers, peer)
       if (observed.failure) throw observed.failure
+      await checkInbox(base)
     }
     await healPeers(peers)
+    await checkInbox(base)
     const owner = peers.all.find(({ world }) => world.session)
     await checkPages(owner?.world ?? base)
     checkEnd(base)
     await peers.watch.checkLogs(base.disk, new Map([[SESSION, observed], ...base.below]))
   } catch (cause) {
-    throw new SimulationError(options.seed, story, cause, ` --processes 2${options.delegates ? ' --trees' : ''}`)
+    throw new SimulationError(options, story, cause, ' --processes 2')
   }
   return base
 }
@@ -207,9 +210,17 @@ async function healPeers(peers: Peers): Promise<void> {
   await rest(base, tend)
   base.voice.speaker?.drop() // after a reported failure, it retries when it reconnects
   // The app processes what it received: every answer is played to the end.
-  for (const untilMs = time.nowMs() + (base.pages.length > 0 ? 3 : 10) * MINUTE_MS; time.nowMs() < untilMs;) {
-    await tend()
-    if (!(await time.runNext(untilMs))) break
+  const play = async (): Promise<void> => {
+    for (const untilMs = time.nowMs() + (base.pages.length > 0 ? 3 : 10) * MINUTE_MS; time.nowMs() < untilMs;) {
+      await tend()
+      if (!(await time.runNext(untilMs))) break
+    }
+  }
+  await play()
+  if (base.office) {
+    base.office.isClosed = true
+    await rest(base, tend)
+    await play()
   }
   await rest(base, tend)
 }

@@ -27,7 +27,7 @@ export async function simulateWorkflow(options: SimulateOptions): Promise<Simula
     await time.runUntil(time.nowMs() + 10 * 60_000)
     checkEnd(world)
   } catch (cause) {
-    throw new SimulationError(options.seed, story, cause)
+    throw new SimulationError(options, story, cause)
   }
   return world
 }

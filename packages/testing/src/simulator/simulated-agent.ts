@@ -45,6 +45,8 @@ export interface AgentParts {
   readonly delegates?: boolean
   /** Whether its model may run calls in the background. */
   readonly tasks?: boolean
+  /** Whether it has a tool that two other people decide. */
+  readonly office?: boolean
 }
 
 export const SIMULATED_PICTURE: ImagePart = {
@@ -54,6 +56,10 @@ export const SIMULATED_PICTURE: ImagePart = {
 }
 
 const INPUT = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
+
+/** A tool that two of three people approve, and not the session's owner. */
+export const SIGNED_TOOL = 'pay.signed'
+export const SIGNERS = ['mia', 'bob', 'cara'] as const
 
 /** Client tools of every simulated agent. */
 export const CLIENT_TOOLS = ['phone.look', 'phone.spawn', 'phone.pay', 'phone.cancel'] as const
@@ -66,7 +72,11 @@ export function createSimulatedAgent(parts: AgentParts): Agent {
   return defineAgent({
     ...shareParts(parts),
     name: 'simulated',
-    tools: [...simulatedTools(parts), ...(parts.delegates ? [callAgent(createHelper(parts), parts)] : [])],
+    tools: [
+      ...simulatedTools(parts),
+      ...signedTools(parts),
+      ...(parts.delegates ? [callAgent(createHelper(parts), parts)] : []),
+    ],
   })
 }
 
@@ -181,6 +191,14 @@ function simulatedTools(parts: AgentParts): readonly Tool[] {
     }),
     client('phone.cancel', 'idempotent'),
   ]
+}
+
+function signedTools(parts: AgentParts): readonly Tool[] {
+  if (!parts.office) return []
+  const name = SIGNED_TOOL
+  const execute: Tool['execute'] = (_, context) => act(parts, name, context)
+  const deciders = { people: [...SIGNERS, 'ann'], needed: 2, notAsker: true } as const
+  return [tool({ name, description: name, input: INPUT, timeoutMs: 4000, approval: true, deciders, execute })]
 }
 
 /** A tool's execution: its effect happens immediately, then it returns, throws, is late, or never returns. */
@@ -315,6 +333,8 @@ function findCall(random: Random, { tools, handle, task }: Said): ModelPart {
   const ofTasks = tools.filter((name) => name.startsWith('tasks.'))
   if (ofTasks.length > 0 && random.chance(0.2)) return askOfTasks(random, random.pick(ofTasks), task)
   const helpers = tools.filter((name) => HELPERS.has(name))
+  if (tools.includes(SIGNED_TOOL) && random.chance(0.2))
+    return { type: 'call', name: SIGNED_TOOL, arguments: '{"n":1}' }
   if (helpers.length > 0 && random.chance(0.25))
     return { type: 'call', name: random.pick(helpers), arguments: random.pick(['{"n":1}', '{"n":1}', '{"n":4}']) }
   if (handle !== undefined && random.chance(0.6))

@@ -1,6 +1,15 @@
 // The simulated world: disk, time, devices and pages around the real local host, all from one seed, and the checkers that
 // each record passes. It does not know what happens in it.
-import type { Accepted, Host, Refused, Session, Store, Message, ModelRequest } from '@baton/core/internal'
+import type {
+  Accepted,
+  Host,
+  Refused,
+  Session,
+  SessionDirectory,
+  Store,
+  Message,
+  ModelRequest,
+} from '@baton/core/internal'
 import { frontOf } from '@baton/core/internal'
 import type { ClientReport, SessionRecord, UserCommand } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
@@ -15,12 +24,13 @@ import { observeSession } from './observed-session.ts'
 import type { SimulatedProcess } from './process.ts'
 import { CRASH_POINTS, createProcess } from './process.ts'
 import type { Effects } from './simulated-agent.ts'
-import { BELOW_TOOL, CLIENT_TOOLS, createEffects } from './simulated-agent.ts'
+import { BELOW_TOOL, CLIENT_TOOLS, createEffects, SIGNED_TOOL } from './simulated-agent.ts'
 import type { DeviceMemory, SimulatedDevice } from './simulated-device.ts'
 import { openDevice } from './simulated-device.ts'
 import type { AppMemory, SimulatedApp } from './simulated-app.ts'
 import { createAppMemory, openApp } from './simulated-app.ts'
 import { observeDisk } from './simulated-store.ts'
+import { OfficeWatch } from './check-office.ts'
 import { TreeWatch } from './check-tree.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { createVirtualTime } from './virtual-time.ts'
@@ -52,6 +62,8 @@ export interface SimulateOptions {
   readonly delegates?: boolean
   /** Whether calls run in the background; by default in two thirds of the seeds. */
   readonly tasks?: boolean
+  /** Whether the session has reminders, and a call that two other people decide; by default in a quarter of the seeds. */
+  readonly office?: boolean
 }
 
 /** Everything that belongs to one run. */
@@ -79,6 +91,8 @@ export interface SimulatedWorld {
   readonly delegates: boolean
   /** Its model may run calls in the background. */
   readonly tasks: boolean
+  /** The session has reminders, and a call that two other people decide. */
+  readonly office: OfficeWatch | undefined
   /** Sent inputs, until they are known to be accepted or refused. */
   readonly unanswered: Map<string, UserCommand | ClientReport>
   process: SimulatedProcess
@@ -87,7 +101,7 @@ export interface SimulatedWorld {
   /** Whether its host lives in a process that can be stopped in an orderly way. */
   readonly stops: boolean
   session: Session | undefined
-  host: Host | undefined
+  host: (Host & Partial<SessionDirectory>) | undefined
   readonly app: AppMemory
   devices: SimulatedDevice[]
   /** Version 2 pages, across all processes. */
@@ -127,7 +141,11 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
   // Behaves like a store file that is opened only after its former owner died, so nothing is held.
   const clock = { nowMs: () => time.nowMs() }
   const disk = createMemoryStore({ clock, leaseMs: random.pick([10_000, 60_000]) })
-  const effects = createEffects((callId, tool) => world.tree.noteEffect(callId, tool))
+  const effects = createEffects((callId, tool) => {
+    world.tree.noteEffect(callId, tool)
+    const failure = tool === SIGNED_TOOL && world.office?.findUnsigned(callId, world.observed.records)
+    if (failure) fail(world, new Error(failure))
+  })
   let last = 0
   const world: SimulatedWorld = {
     time,
@@ -147,6 +165,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
     ),
     delegates: options.delegates ?? options.seed % 2 === 0,
     tasks: options.tasks ?? options.seed % 3 !== 0,
+    office: (options.office ?? options.seed % 4 === 1) ? new OfficeWatch() : undefined,
     below: new Map(),
     storingMs: options.storingMs,
     tree: new TreeWatch({
