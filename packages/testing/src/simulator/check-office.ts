@@ -1,5 +1,5 @@
-// Checks of what comes from outside a conversation: reminders by the wall clock, and calls that several people decide. It
-// knows what the world asked for, and reads the log.
+// Checks of reminders, by the wall clock, and of calls that several people decide: the log against the requests of the
+// simulated world.
 import type { Fact, FactOf, SessionRecord } from '@baton/core/machine'
 import { REMINDER_INPUT } from '@baton/core/machine'
 import type { ObservedSession } from './observed-session.ts'
@@ -31,8 +31,8 @@ export class OfficeWatch {
   }
 
   /**
-   * A reminder never comes before the clock of its host shows its time, except that the clock may be set back while it is
-   * being stored. `trueMs`: the true time. @throws Error
+   * No reminder is early by the clock of its host, unless that clock is set back while the record is being stored. `trueMs`:
+   * the true time. @throws Error
    */
   noteStored({ pos, facts, nowMs, wallMs = nowMs }: SessionRecord, trueMs: number): void {
     const isSetMeanwhile = trueMs - this.#clockSetMs < STORING_MS

@@ -9,7 +9,7 @@ import { createSimulatedWorld, openPage } from './simulated-world.ts'
 /** A failing run: its seed, the failure, and the story that led to it. */
 export class SimulationError extends Error {
   readonly seed: number
-  /** `words`: arguments of the command in addition to those that follow from the options. */
+  /** `words`: further arguments of the command. */
   constructor({ seed, delegates, office }: SimulateOptions, story: readonly string[], cause: unknown, words = '') {
     const all = `${words}${delegates ? ' --trees' : ''}${office ? ' --office' : ''}`
     const why = cause instanceof Error ? cause.message : String(cause)
