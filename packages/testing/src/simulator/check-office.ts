@@ -31,14 +31,17 @@ export class OfficeWatch {
   }
 
   /**
-   * No reminder is early by the clock of its host, unless that clock is set back while the record is being stored. `trueMs`:
-   * the true time. @throws Error
+   * No reminder is early by the clock of its host, unless that clock is set back while the record is being stored.
+   * `clockMs`: that clock, when the record was stored. `nowMs`: the true time. @throws Error
    */
-  noteStored({ pos, facts, nowMs, wallMs = nowMs }: SessionRecord, trueMs: number): void {
-    const isSetMeanwhile = trueMs - this.#clockSetMs < STORING_MS
+  noteStored(
+    { pos, facts }: SessionRecord,
+    { clockMs, nowMs }: { readonly clockMs: number; readonly nowMs: number },
+  ): void {
+    const isSetMeanwhile = nowMs - this.#clockSetMs < STORING_MS
     for (const fact of facts)
-      if (fact.type === 'reminder-passed' && wallMs < fact.dueMs && !isSetMeanwhile)
-        throw new Error(`record ${pos}: a reminder came ${fact.dueMs - wallMs} ms before its time`)
+      if (fact.type === 'reminder-passed' && clockMs < fact.dueMs && !isSetMeanwhile)
+        throw new Error(`record ${pos}: a reminder came ${fact.dueMs - clockMs} ms before its time`)
   }
 
   /** Finds why a signed call may not run now: its log names two people who may sign, and both really did. */

@@ -69,7 +69,8 @@ function observe(world: SimulatedWorld, observed: ObservedSession, { record, spe
     observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
     observed.timeChecker.observe({ before, after, record, nowMs: world.time.nowMs() })
     world.tree.noteStored(session, before, record)
-    if (session === SESSION) world.office?.noteStored(record, world.time.nowMs())
+    const { time, office } = world
+    if (session === SESSION) office?.noteStored(record, { clockMs: time.clock.nowMs(), nowMs: time.nowMs() })
   } catch (failure) {
     fail(world, failure)
   }
