@@ -45,7 +45,7 @@ export const LISTS = {
  */
 export function createEntry(state: State, history: History, lastMs: number, placedMs = lastMs): SessionEntry {
   const info = describeSession(state, lastMs)
-  const approvals = bound(listWaiting(state, history))
+  const approvals = asksForApproval(state) ? bound(listWaiting(state, history)) : []
   return {
     body: JSON.stringify({ info, approvals } satisfies EntryBody),
     places: [...placeSession(info, placedMs), ...placeApprovals(approvals)],

@@ -26,7 +26,7 @@ const EMPTY = { type: 'object', properties: {} } as const
 const TOOL_MS = 30_000
 
 /** Begins three tasks: a `once` tool, an idempotent tool, and another agent, whose payment needs an approval. */
-function createAgent(work: (ms: number) => Promise<void>) {
+function createAgent(work: (ms: number) => Promise<void>, toolMs: number) {
   const acted = { order: 0, export: 0, pay: 0 }
   const acting = (name: 'order' | 'export' | 'pay', ms: number, more: object) =>
     tool({
@@ -63,16 +63,16 @@ function createAgent(work: (ms: number) => Promise<void>) {
     name: 'clerk',
     model: createScriptedModel({ steps: begins }),
     tools: [
-      acting('order', TOOL_MS, { background: true }),
-      acting('export', TOOL_MS, { background: true, effect: 'idempotent' }),
+      acting('order', toolMs, { background: true }),
+      acting('export', toolMs, { background: true, effect: 'idempotent' }),
       delegate({ agent: payer, description: 'Pays', background: true }),
     ],
   }) as Agent
   return { agent, acted }
 }
 
-function createWorld(tuning: Tuning = {}) {
-  const { agent, acted } = createAgent((ms) => world.service.work(ms))
+function createWorld(tuning: Tuning = {}, toolMs = TOOL_MS) {
+  const { agent, acted } = createAgent((ms) => world.service.work(ms), toolMs)
   const world = createPlayedWorld(agent, tuning)
   return { ...world, acted }
 }
@@ -86,8 +86,8 @@ const say = (inputId: string): Input => {
   return { type: 'user-input', inputId, parts, asks: true, delivery: 'queue' }
 }
 
-/** Sends messages and approves requests until nothing is left to do. */
-async function converse({ service, start, update, facts, read }: World): Promise<void> {
+/** Sends messages and approves requests until nothing is left to do. `isAway`: whether nobody starts the session. */
+async function converse({ service, start, update, facts, read }: World, isAway = (): boolean => false): Promise<void> {
   let isBusy = false
   const submit = (input: Input): void => {
     if (isBusy) return
@@ -99,6 +99,7 @@ async function converse({ service, start, update, facts, read }: World): Promise
     )
   }
   const isOver = async (): Promise<boolean> => {
+    if (isAway()) return false
     start()
     const said = await facts('s')
     let state = initialState('s')
@@ -165,11 +166,34 @@ test('the session continues as new again and again while its tools run, and star
   expect(tasks.map(([, starts]) => starts)).toEqual([1, 1])
 })
 
-const WHICH = ['the session', 'the workflows of tasks', 'all'] as const
+test('a session that was terminated cancels the workflows of the tasks that it has lost', async () => {
+  const world = createWorld({}, 5 * 3_600_000)
+  const { service, start, update, acted } = world
+  const listTasks = (): readonly string[] => service.ids().filter((id) => id.startsWith(TASK_PREFIX))
+  start()
+  update('s', [say('one')]).catch(() => {})
+  await service.until(() => acted.order + acted.export === 2)
+  const lost = listTasks()
+  const cancel = vi.spyOn(service, 'cancel')
+  service.terminate('s')
+  start()
+  // The idempotent tool runs again, in a workflow of its own.
+  await service.until(() => acted.export === 2)
+  expect(lost).toHaveLength(2)
+  expect(cancel.mock.calls.flat().toSorted()).toEqual(lost.toSorted())
+  expect(listTasks().filter((id) => !lost.includes(id))).toHaveLength(1)
+})
+
+const WHICH = [
+  'the session',
+  'the session, which returns once its tools have ended',
+  'the workflows of tasks',
+  'all',
+] as const
 
 function findVictims({ service }: World, which: (typeof WHICH)[number]): readonly string[] {
   const isTask = (id: string): boolean => id.startsWith(TASK_PREFIX)
-  return service.ids().filter((id) => which === 'all' || (which === 'the session' ? id === 's' : isTask(id)))
+  return service.ids().filter((id) => which === 'all' || (which === 'the workflows of tasks' ? isTask(id) : id === 's'))
 }
 
 test.each(WHICH)('%s: terminated at any moment', async (which) => {
@@ -179,14 +203,19 @@ test.each(WHICH)('%s: terminated at any moment', async (which) => {
     const world = createWorld(at % 2 === 0 ? { updatesMax: 3 } : {})
     const { service } = world
     let isDone = false
+    let isAway = false
     service.onEvent = (event) => {
       if (event < at || isDone) return
       isDone = true
       kills += 1
       for (const id of findVictims(world, which)) service.terminate(id)
+      if (which === WHICH[1]) {
+        isAway = true
+        void service.wait(2 * TOOL_MS).then(() => (isAway = false))
+      }
     }
     try {
-      await converse(world)
+      await converse(world, () => isAway)
       faults.push(...(await findFaults(world)).map((fault) => `terminated at event ${at}: ${fault}`))
     } catch (cause) {
       faults.push(`terminated at event ${at}: ${String(cause)}`)
