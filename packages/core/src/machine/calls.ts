@@ -503,7 +503,8 @@ export function applyCallFact(state: State, fact: LedgerFact): State {
       const goesOn = fact.task || (settlement.type === 'cancelled' && settlement.detached)
       const call = goesOn ? findCall(state, callId) : undefined
       const done = updateCall(noteDone(state, fact), callId, (open) => withTold(state, settled(open, fact), fact))
-      const next = state.children.length === 0 ? done : unawaited(done, callId)
+      // A task still waits for its child, which may have to end.
+      const next = call || state.children.length === 0 ? done : unawaited(done, callId)
       const told = fact.told ? noteNews(next, new Set(fact.told), 'told') : next
       return call ? taskBegun(told, call, fact) : told
     }

@@ -186,6 +186,14 @@ describe('an end', () => {
     expect(session.fact('call-settled').settlement).toEqual({ type: 'timed-out', reason: 'deadline' })
   })
 
+  test('by its time, and kept by an interrupt as a task, still has an end that nothing holds up', () => {
+    const tools = [childTool('help', { onInterrupt: 'background' })]
+    const session = begun({ tools }).fire(`call:${CALL}`).user('wait', { delivery: 'interrupt' })
+    expect(session.state.tasks).toMatchObject([{ callId: CALL, state: 'started' }])
+    session.fire(`child:${CALL}`)
+    expect(session.fact('task-settled').settlement).toEqual({ type: 'unknown', reason: 'deadline' })
+  })
+
   test('says what the child did, and is known if all of that is', () => {
     const did = { calls: [{ callId: 'call_c_1_0', name: 'mail.send', settlement: 'ok' }] }
     const session = begun().interrupt()
