@@ -6,7 +6,6 @@ import { createConsole } from '@baton/console'
 import { createStoreReader } from '@baton/host'
 import { secretsIn } from '@baton/models/internal'
 import { createNodeListener } from '@baton/server/http'
-import { isSameSecret, readBearerToken } from '@baton/server/internal'
 import { randomBytes } from 'node:crypto'
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
@@ -19,6 +18,7 @@ import { MODEL_HELP } from '../words/model-options.ts'
 import { readWords } from '../words/words.ts'
 import { UsageError } from '../words/usage-error.ts'
 import { namePortOption } from './port-in-use.ts'
+import { describeOperators } from './serve-console.ts'
 import { createServerLog } from './server-log.ts'
 import { readPort } from './serve-options.ts'
 import { readLogOptions } from './server-options.ts'
@@ -90,11 +90,7 @@ async function serveConsole(words: readonly string[], terminal: Console): Promis
   const opened = act ? await openToAct(options, terminal, log) : await openToRead(options, terminal, log)
   const powers = act ? ALL : (['see'] as const)
   const page = createConsole(opened.host, {
-    authenticate: ({ headers }) => {
-      const given = readBearerToken(headers.get('authorization') ?? undefined, new URLSearchParams())
-      return given !== undefined && isSameSecret(given, token) ? OPERATOR : undefined
-    },
-    roles: { [ROLE]: powers },
+    ...describeOperators([{ name: OPERATOR, token, powers }]),
     hosts: ['localhost', LOOPBACK],
     log,
   })
@@ -112,9 +108,8 @@ async function serveConsole(words: readonly string[], terminal: Console): Promis
   return 0
 }
 
-const ROLE = 'operator'
 /** The name of this machine's user in the log. */
-const OPERATOR = { id: 'console', roles: [ROLE] }
+const OPERATOR = 'console'
 
 async function openToRead(
   { location, agent, model, baseUrl }: ConsoleWords,
