@@ -1,0 +1,44 @@
+// Requests of the inbox, and those that have just left it: a person who looked at one is told who decided it.
+import type { Api, InboxRequest } from './api.ts'
+import { describeDecision } from './call-rows.ts'
+
+export interface KeptRequest {
+  /** Session and request. */
+  readonly id: string
+  readonly request: InboxRequest
+  readonly isGone: boolean
+  /** How it was decided. */
+  readonly outcome?: string
+}
+
+/** Requests that left stay below the others, at most so many. */
+const GONE_MAX = 20
+/** Records at the end of a log in which a decision is looked for. */
+const RECORDS_READ = 200
+
+export function keepRequests(inbox: readonly InboxRequest[], before: readonly KeptRequest[]): readonly KeptRequest[] {
+  const idOf = ({ session, approvalId }: InboxRequest): string => `${session} ${approvalId}`
+  const open = new Set(inbox.map(idOf))
+  const gone = before.filter(({ id }) => !open.has(id)).map((one) => ({ ...one, isGone: true }))
+  const decided = new Map(before.flatMap(({ id, outcome }) => (outcome === undefined ? [] : [[id, outcome] as const])))
+  return [
+    ...inbox.map((request): KeptRequest => {
+      const outcome = decided.get(idOf(request))
+      return { id: idOf(request), request, isGone: false, ...(outcome !== undefined && { outcome }) }
+    }),
+    ...gone.slice(0, GONE_MAX),
+  ]
+}
+
+/** Who decided a request that is open no more. */
+export async function findOutcome(api: Pick<Api, 'log'>, { session, approvalId }: InboxRequest): Promise<string> {
+  try {
+    const { newest } = await api.log(session, 0)
+    const { records } = await api.log(session, Math.max(0, newest - RECORDS_READ))
+    for (const fact of records.flatMap(({ facts }) => facts).toReversed())
+      if (fact.type === 'approval-decided' && fact.approvalId === approvalId) return describeDecision(fact)
+  } catch {
+    // Who may decide a request need not see its session.
+  }
+  return 'no longer waits'
+}
