@@ -15,7 +15,7 @@ export interface GatewayHost extends Omit<PreparedAgent, 'close' | 'modelOf'> {
 
 /** @throws BatonError as prepareAgent does, `store_failed`; Error when the service cannot be reached */
 export async function openGatewayHost(
-  init: AgentWords & { readonly log: Logger },
+  init: AgentWords & { readonly log: Logger; readonly secrets?: readonly string[] },
   { address, namespace, taskQueue, redis, postgres }: TemporalPlace,
 ): Promise<GatewayHost> {
   const { createTemporalHost } = await importTemporal()
@@ -31,6 +31,7 @@ export async function openGatewayHost(
     modelOf,
     defaultModel: prepared.choice.id,
     log: init.log,
+    ...(init.secrets && { secrets: init.secrets }),
   })
   const stop = async (drainMs: number): Promise<void> => {
     await host.stop({ drainMs })

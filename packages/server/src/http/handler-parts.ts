@@ -1,5 +1,5 @@
 // The options of chat fronts, and the state shared by all requests to one front.
-import type { FrontSession, Principal, SessionOptions } from '@baton/core/internal'
+import type { FrontSession, JsonValue, Principal, SessionOptions } from '@baton/core/internal'
 import { BatonError } from '@baton/core/internal'
 import type { AllowedOrigins, Incoming } from './requests.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
@@ -15,6 +15,7 @@ import { sampleLog } from '../shared/rate-limit.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { BegunRequests } from '../shared/begun-requests.ts'
+import type { FindPowers, OperatorPower } from './operators.ts'
 
 export interface HttpLimits extends QuotaLimits {
   /** Bytes of a request's body, which may include pictures. Default: 32 MiB. */
@@ -71,6 +72,11 @@ export interface HandlerOptions extends Partial<ServerWorld> {
    */
   readonly webhooks?: Readonly<Record<string, WebhookSender>>
   /**
+   * Returns the powers that a principal has over sessions of all owners, such as `['see', 'decide']`: for consoles. Default:
+   * nobody has any. See docs/console.md.
+   */
+  readonly operators?: FindPowers
+  /**
    * How servers over the same store reach each other; all need the same `basePath`. A request is passed on to the
    * server that holds its session. Without it, such a request gets 503.
    */
@@ -90,6 +96,7 @@ export interface HandlerParts {
   readonly quotas: ChatQuotas
   /** Requests of chats whose inputs are not accepted yet. */
   readonly begun: BegunRequests
+  readonly operators: FindPowers | undefined
   readonly peers: Peers | undefined
   readonly senders: readonly KnownSender[]
 }
@@ -113,6 +120,7 @@ export const HANDLER_OPTIONS = {
     'limits',
     'cancelWaiting',
     'webhooks',
+    'operators',
     'peers',
   ],
   limits: DEFAULT_HTTP_LIMITS,
@@ -127,6 +135,7 @@ export function createParts(host: HostWithSessions, options: HandlerOptions): Ha
     isDraining,
     cancelWaiting = false,
     webhooks = {},
+    operators,
     peers,
   } = options
   for (const [name, value] of Object.entries(limits))
@@ -141,7 +150,14 @@ export function createParts(host: HostWithSessions, options: HandlerOptions): Ha
   const all = { ...DEFAULT_HTTP_LIMITS, ...limits }
   const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
   const senders = readSenders(webhooks)
-  const more = { repeated, quotas, senders, begun: new BegunRequests(), peers: peers && createPeers(peers, world) }
+  const more = {
+    repeated,
+    quotas,
+    senders,
+    operators,
+    begun: new BegunRequests(),
+    peers: peers && createPeers(peers, world),
+  }
   return { host, world, basePath, allow, cancelWaiting, isDraining, limits: all, ...more }
 }
 
@@ -172,6 +188,12 @@ export interface Call extends Incoming {
   readonly reader: Asker
   readonly isFromPeer: boolean
   readonly principal: Principal
+  /** Over sessions of all owners; empty for an ordinary client. */
+  readonly powers: ReadonlySet<OperatorPower>
+  /** Encodes a view as JSON. */
+  readonly write: (value: JsonValue) => string
+  /** Returns an event or a message as the caller may see it. */
+  readonly show: <View extends object>(view: View) => View
   /** When the client's identity expires; see `Identity`. */
   readonly expiresAtMs: number | undefined
   readonly open: (id: string, how: Required<Pick<SessionOptions, 'existing'>>) => Promise<FrontSession>

@@ -27,6 +27,8 @@ import type { Asker } from './chat-quotas.ts'
 import type { PassedRequest } from './pass-on.ts'
 import { passOn } from './pass-on.ts'
 import { answerApprovals, listApprovalMethods } from './approval-routes.ts'
+import { answerOperator, listOperatorMethods } from './operator-routes.ts'
+import { createWriter, readPowers } from './operators.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
 import { admitSigned, findSignedSession } from './signed-events.ts'
 
@@ -124,8 +126,9 @@ async function answer(parts: HandlerParts, request: Request, found: Found, path:
 }
 
 /** A peer has counted the bytes and the stream of a request it passes on; a turn counts where it runs. */
-function createCall({ host, quotas, limits }: HandlerParts, request: Request, found: Found): Call {
+function createCall({ host, quotas, limits, operators }: HandlerParts, request: Request, found: Found): Call {
   const { principal, expiresAtMs, address, isFromPeer } = found
+  const powers = readPowers(operators, principal)
   const asker: Asker = { principal: principal.id, address }
   const takeBytes = (bytes: number): void => (isFromPeer ? undefined : quotas.takeBytes(asker, bytes))
   return {
@@ -135,6 +138,8 @@ function createCall({ host, quotas, limits }: HandlerParts, request: Request, fo
     reader: isFromPeer ? { principal: undefined, address: undefined } : asker,
     isFromPeer,
     principal,
+    powers,
+    ...createWriter({ host }, powers),
     expiresAtMs,
     open: async (id, how) => frontOf(await host.session(id, { principal, ...how })),
   }
@@ -178,9 +183,11 @@ function answerNothing({ basePath }: HandlerParts): Response {
 async function route(parts: HandlerParts, call: Call, path: readonly string[]): Promise<Response> {
   const [area, id, act] = path
   const { method } = call.request
-  const methods = listMethods(path)
+  const forOperators = call.powers.size > 0 ? listOperatorMethods(path) : []
+  const methods = forOperators.length > 0 ? forOperators : listMethods(path)
   if (methods.length === 0) return answerNothing(parts)
   if (!methods.includes(method)) return answerMethod(method, methods)
+  if (forOperators.length > 0) return await answerOperator(parts, call, path)
   if (area === 'approvals') return await answerApprovals(parts, call, path)
   // A request for a session must not create it; only the first message does.
   if (id !== undefined) {
