@@ -38,10 +38,7 @@ async function bundleScripts(): Promise<readonly (readonly [path: string, code: 
     input: { page: join(SOURCE, 'main.tsx') },
     platform: 'browser',
     resolve: { conditionNames: ['@baton/source', 'import', 'default'] },
-    transform: {
-      jsx: { runtime: 'automatic', importSource: 'preact' },
-      define: { 'process.env.NODE_ENV': '"production"' },
-    },
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
     onwarn: (warning) => {
       throw new Error(warning.message)
     },

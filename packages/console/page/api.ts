@@ -11,7 +11,6 @@ export interface Me {
   readonly principal: { readonly id: string; readonly roles?: readonly string[] }
   readonly powers: readonly Power[]
   readonly readOnly: boolean
-  readonly version: string
 }
 
 /** A request as the inbox shows it. `schema`: JSON Schema of the tool's input, if the server knows it. */
@@ -24,12 +23,24 @@ export interface LogPage {
   readonly newest: number
 }
 
+/** A request to a model, built again from the log. `notes` say how it may differ from what was sent. */
+export interface RebuiltRequest {
+  readonly attempt: number
+  readonly request: ModelRequest
+  readonly notes: readonly string[]
+}
+
 export interface Costs {
   readonly rows: readonly CostRow[]
   readonly tools: readonly ToolCost[]
   readonly failures: readonly FailureCount[]
   readonly sessionsRead: number
+  /** Sessions of the period that were not read. */
   readonly sessionsLeft: number
+  /** There are more of them than were counted. */
+  readonly more: boolean
+  /** A table had no room for another row. */
+  readonly cut: boolean
 }
 export interface CostRow {
   readonly day: string
@@ -39,15 +50,16 @@ export interface CostRow {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedTokens: number
-  /** US dollars. */
-  readonly cost?: number
+  /** Millionths of a US dollar. */
+  readonly costMicros?: number
 }
 export interface ToolCost {
   readonly name: string
   readonly agent: string
   readonly calls: number
   readonly failed: number
-  readonly ms: { readonly median: number; readonly p95: number; readonly max: number }
+  /** Absent if none has ended. */
+  readonly ms?: { readonly median: number; readonly p95: number; readonly max: number }
 }
 export interface FailureCount {
   readonly code: string
@@ -151,7 +163,7 @@ export function createApi({ base, token, fetch }: ApiOptions) {
       const below = path.map((callId) => `&child=${encodeURIComponent(callId)}`).join('')
       return get<LogPage>(`${session(id, 'log')}?from=${from}&limit=1000${below}`)
     },
-    request: (id: string, pos: number) => get<{ readonly request: ModelRequest }>(session(id, `requests/${pos}`)),
+    request: (id: string, attempt: number) => get<RebuiltRequest>(session(id, `requests/${attempt}`)),
     approvals: () =>
       get<{ readonly approvals: readonly InboxRequest[]; readonly cursor?: string }>('approvals', {
         all: true,

@@ -7,8 +7,8 @@ export interface CostSum {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedTokens: number
-  /** US dollars of the rows whose cost is known; absent if none is. */
-  readonly cost?: number
+  /** Of the rows whose cost is known, in millionths of a US dollar; absent if none is. */
+  readonly costMicros?: number
   /** Some rows have no cost. */
   readonly isPartial: boolean
 }
@@ -19,7 +19,8 @@ const DAY_MS = 86_400_000
 export function sumCosts(rows: readonly CostRow[], keyOf: (row: CostRow) => string): readonly CostSum[] {
   const sums = [...Map.groupBy(rows, keyOf)].map(([key, group]) => sumUp(key, group))
   return sums.toSorted(
-    (a, b) => (b.cost ?? 0) - (a.cost ?? 0) || b.inputTokens + b.outputTokens - a.inputTokens - a.outputTokens,
+    (a, b) =>
+      (b.costMicros ?? 0) - (a.costMicros ?? 0) || b.inputTokens + b.outputTokens - a.inputTokens - a.outputTokens,
   )
 }
 
@@ -38,14 +39,14 @@ export function listDays(rows: readonly CostRow[], count?: number): readonly Cos
 
 function sumUp(key: string, rows: readonly CostRow[]): CostSum {
   const add = (of: (row: CostRow) => number): number => rows.reduce((sum, row) => sum + of(row), 0)
-  const known = rows.filter(({ cost }) => cost !== undefined)
+  const known = rows.filter(({ costMicros }) => costMicros !== undefined)
   return {
     key,
     steps: add(({ steps }) => steps),
     inputTokens: add(({ inputTokens }) => inputTokens),
     outputTokens: add(({ outputTokens }) => outputTokens),
     cachedTokens: add(({ cachedTokens }) => cachedTokens),
-    ...(known.length > 0 && { cost: known.reduce((sum, { cost = 0 }) => sum + cost, 0) }),
+    ...(known.length > 0 && { costMicros: known.reduce((sum, { costMicros = 0 }) => sum + costMicros, 0) }),
     isPartial: known.length < rows.length,
   }
 }

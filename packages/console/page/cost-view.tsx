@@ -27,7 +27,7 @@ export function CostView({ route }: { readonly route: CostRoute }) {
   const days = route.days ?? '7'
   const [costs, setCosts] = useState<Costs | undefined>(undefined)
   const [failure, setFailure] = useState<ApiError | undefined>(undefined)
-  const fromMs = days === 'all' ? undefined : startOfDay(Date.now() - (Number(days) - 1) * DAY_MS)
+  const fromMs = days === 'all' ? 0 : startOfDay(Date.now() - (Number(days) - 1) * DAY_MS)
   const query = { from: fromMs, agent: route.agent }
   useEffect(() => {
     let isOver = false
@@ -104,7 +104,7 @@ function startOfDay(ms: number): number {
 }
 
 function Report({ costs, days }: { readonly costs: Costs; readonly days: string }) {
-  const { rows, sessionsRead, sessionsLeft } = costs
+  const { rows, sessionsRead, sessionsLeft, more, cut } = costs
   if (rows.length === 0 && costs.tools.length === 0) return <Empty title="No model was asked in this time." />
   const [all] = sumCosts(rows, () => '')
   return (
@@ -118,8 +118,12 @@ function Report({ costs, days }: { readonly costs: Costs; readonly days: string 
         <Card name="Sessions read" value={formatCount(sessionsRead)} />
       </dl>
       {sessionsLeft > 0 && (
-        <p class="warning part">{formatCount(sessionsLeft)} more sessions of this time are not in these numbers.</p>
+        <p class="warning part">
+          {more ? 'More than ' : ''}
+          {formatCount(sessionsLeft)} other sessions of this time are not in these numbers.
+        </p>
       )}
+      {cut && <p class="warning part">There were too many different rows: some are left out.</p>}
       <Days rows={rows} days={days} />
       <div class="tables">
         <Sums title="By agent" of={sumCosts(rows, ({ agent }) => agent)} />
@@ -132,8 +136,8 @@ function Report({ costs, days }: { readonly costs: Costs; readonly days: string 
 }
 
 function formatSum(sum: CostSum | undefined): string {
-  if (sum?.cost === undefined) return 'unknown'
-  return `${sum.isPartial ? 'at least ' : ''}${formatCost(sum.cost * 1_000_000)}`
+  if (sum?.costMicros === undefined) return 'unknown'
+  return `${sum.isPartial ? 'at least ' : ''}${formatCost(sum.costMicros)}`
 }
 
 function Card({ name, value }: { readonly name: string; readonly value: string }) {
@@ -153,10 +157,9 @@ const HEIGHT = 120
 function Days({ rows, days }: { readonly rows: readonly CostRow[]; readonly days: string }) {
   const list = listDays(rows, days === 'all' ? undefined : Number(days)).slice(-DAYS_MAX)
   if (list.length < 2) return null
-  const hasCost = list.every(({ isPartial }) => !isPartial) && list.some(({ cost = 0 }) => cost > 0)
-  const valueOf = (day: CostSum): number => (hasCost ? (day.cost ?? 0) : day.inputTokens + day.outputTokens)
-  const say = (day: CostSum): string =>
-    hasCost ? formatCost((day.cost ?? 0) * 1_000_000) : `${formatCount(valueOf(day))} tokens`
+  const hasCost = list.every(({ isPartial }) => !isPartial) && list.some(({ costMicros = 0 }) => costMicros > 0)
+  const valueOf = (day: CostSum): number => (hasCost ? (day.costMicros ?? 0) : day.inputTokens + day.outputTokens)
+  const say = (day: CostSum): string => (hasCost ? formatCost(day.costMicros) : `${formatCount(valueOf(day))} tokens`)
   const most = Math.max(...list.map(valueOf), Number.MIN_VALUE)
   return (
     <figure class="chart">
@@ -186,14 +189,14 @@ function Days({ rows, days }: { readonly rows: readonly CostRow[]; readonly days
 }
 
 function Sums({ title, of }: { readonly title: string; readonly of: readonly CostSum[] }) {
-  const most = Math.max(...of.map(({ cost = 0 }) => cost), Number.MIN_VALUE)
+  const most = Math.max(...of.map(({ costMicros = 0 }) => costMicros), Number.MIN_VALUE)
   return (
     <Table title={title} names={['', 'Steps', 'In', 'Out', 'Cost']}>
       {of.map((sum) => (
         <tr key={sum.key}>
           <th scope="row">
             {showLine(sum.key, 60)}
-            <i class="share" aria-hidden="true" style={{ width: `${((sum.cost ?? 0) / most) * 100}%` }} />
+            <i class="share" aria-hidden="true" style={{ width: `${((sum.costMicros ?? 0) / most) * 100}%` }} />
           </th>
           <td>{formatCount(sum.steps)}</td>
           <td>{formatCount(sum.inputTokens)}</td>
@@ -206,7 +209,7 @@ function Sums({ title, of }: { readonly title: string; readonly of: readonly Cos
 }
 
 function Tools({ tools }: Pick<Costs, 'tools'>) {
-  const slowest = tools.toSorted((a, b) => b.ms.p95 - a.ms.p95)
+  const slowest = tools.toSorted((a, b) => (b.ms?.p95 ?? -1) - (a.ms?.p95 ?? -1))
   return (
     <Table title="Tools, the slowest first" names={['', 'Calls', 'Failed', 'Median', '95 %', 'Slowest']}>
       {slowest.map(({ name, agent, calls, failed, ms }) => (
@@ -216,9 +219,9 @@ function Tools({ tools }: Pick<Costs, 'tools'>) {
           </th>
           <td>{formatCount(calls)}</td>
           <td class={failed > 0 ? 'error-text' : ''}>{formatCount(failed)}</td>
-          <td>{formatDuration(ms.median)}</td>
-          <td>{formatDuration(ms.p95)}</td>
-          <td>{formatDuration(ms.max)}</td>
+          <td>{ms ? formatDuration(ms.median) : '–'}</td>
+          <td>{ms ? formatDuration(ms.p95) : '–'}</td>
+          <td>{ms ? formatDuration(ms.max) : '–'}</td>
         </tr>
       ))}
     </Table>

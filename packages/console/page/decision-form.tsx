@@ -163,9 +163,9 @@ function useSchema(request: InboxRequest): unknown {
 async function findSchema(api: ReturnType<typeof useStore>['api'], { session, name }: InboxRequest): Promise<unknown> {
   const { newest } = await api.log(session, 0)
   const { records } = await api.log(session, Math.max(0, newest - RECORDS_READ))
-  const began = records.findLast(({ facts }) => facts.some(({ type }) => type === 'model-started'))
+  const began = records.flatMap(({ facts }) => facts).findLast((fact) => fact.type === 'model-started')
   if (!began) return undefined
-  const { request } = await api.request(session, began.pos)
+  const { request } = await api.request(session, began.attempt)
   return request.tools.find((tool) => tool.name === name)?.inputSchema
 }
 const RECORDS_READ = 200

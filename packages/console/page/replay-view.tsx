@@ -1,10 +1,9 @@
 // The replay: one record after another, the request of each step as the provider got it, and what changed between two.
 // It reads; it runs no model and no tool.
 import { useEffect, useState } from 'preact/hooks'
-import type { ModelRequest } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { formatTime } from './amounts.ts'
-import type { ApiError } from './api.ts'
+import type { ApiError, RebuiltRequest } from './api.ts'
 import { Copy, Difference, Empty, Failure, Json, StateMark, Text } from './parts.tsx'
 import { describeRecord, writeRequest } from './record-lines.ts'
 import type { Route } from './route.ts'
@@ -168,57 +167,72 @@ interface RequestProps {
 }
 
 function Request({ session, records, pos, isChange }: RequestProps) {
-  const asked = records.filter((record) => record.pos <= pos && asksModel(record))
-  const [now, before] = [asked.at(-1)?.pos, asked.at(-2)?.pos]
+  const asked = records
+    .filter((record) => record.pos <= pos)
+    .flatMap(({ facts }) => facts.flatMap((fact) => (fact.type === 'model-started' ? fact.attempt : [])))
+  const [now, before] = [asked.at(-1), asked.at(-2)]
   const newer = useRequest(session, now)
   const older = useRequest(session, isChange ? before : undefined)
   if (now === undefined) return <p class="muted">The model has not been asked yet.</p>
   const failed = newer.failure ?? older.failure
   if (failed) return <Failure error={failed} />
-  if (!newer.request) return <p class="muted">Building the request again…</p>
+  if (!newer.found) return <p class="muted">Building the request again…</p>
   if (!isChange)
     return (
       <>
-        <p class="muted">The request of record {now}, built again from the log.</p>
-        <Text text={writeRequest(newer.request)} />
+        <p class="muted">The request of attempt {now}, built again from the log.</p>
+        <Notes notes={newer.found.notes} />
+        <Text text={writeRequest(newer.found.request)} />
       </>
     )
   if (before === undefined) return <p class="muted">This is the first request: there is none before it.</p>
-  if (!older.request) return <p class="muted">Building the request before it…</p>
+  if (!older.found) return <p class="muted">Building the request before it…</p>
   return (
     <>
       <p class="muted">
-        From the request of record {before} to that of record {now}.
+        From the request of attempt {before} to that of attempt {now}.
       </p>
+      <Notes notes={[...new Set([...older.found.notes, ...newer.found.notes])]} />
       <Difference
         label="Difference of the requests"
-        before={writeRequest(older.request)}
-        after={writeRequest(newer.request)}
+        before={writeRequest(older.found.request)}
+        after={writeRequest(newer.found.request)}
       />
     </>
   )
 }
 
-function useRequest(
-  session: string,
-  pos: number | undefined,
-): { readonly request?: ModelRequest; readonly failure?: ApiError } {
+/** How the request may differ from the one that was sent. */
+function Notes({ notes }: { readonly notes: readonly string[] }) {
+  if (notes.length === 0) return null
+  return (
+    <ul class="warning">
+      {notes.map((note) => (
+        <li key={note}>{showLine(note, 400)}</li>
+      ))}
+    </ul>
+  )
+}
+
+interface Built {
+  readonly attempt?: number
+  readonly found?: RebuiltRequest
+  readonly failure?: ApiError
+}
+
+function useRequest(session: string, attempt: number | undefined): Built {
   const { api } = useStore()
-  const [found, setFound] = useState<{
-    readonly pos?: number
-    readonly request?: ModelRequest
-    readonly failure?: ApiError
-  }>({})
+  const [built, setBuilt] = useState<Built>({})
   useEffect(() => {
-    if (pos === undefined) return
+    if (attempt === undefined) return
     let isOver = false
-    api.request(session, pos).then(
-      ({ request }) => void (isOver || setFound({ pos, request })),
-      (cause: unknown) => void (isOver || setFound({ pos, failure: asApiError(cause) })),
+    api.request(session, attempt).then(
+      (found) => void (isOver || setBuilt({ attempt, found })),
+      (cause: unknown) => void (isOver || setBuilt({ attempt, failure: asApiError(cause) })),
     )
     return () => void (isOver = true)
-  }, [session, pos])
-  return found.pos === pos ? found : {}
+  }, [session, attempt])
+  return built.attempt === attempt ? built : {}
 }
 
 /** What was open at a record, in the words of "where is my call". */

@@ -21,9 +21,10 @@ export function isShown({ id, agent, principal, title = '', activity }: SessionI
 /** The list after a change: newest first, each session once. */
 export function applyChange(
   sessions: readonly SessionInfo[],
-  change: SessionChange,
+  change: SessionChange | { readonly type: 'live' } | { readonly type: 'live' },
   filter: SessionFilter,
 ): readonly SessionInfo[] {
+  if (change.type !== 'removed' && change.type !== 'changed') return sessions
   const id = change.type === 'removed' ? change.id : change.session.id
   const others = sessions.filter((session) => session.id !== id)
   if (change.type === 'removed' || !isShown(change.session, filter)) return others
