@@ -43,6 +43,11 @@ export function formatAgo(ms: number, nowMs: number): string {
   return `${formatDuration(gone).split(' ').slice(0, 2).join(' ')} ago`
 }
 
+/** A generated name without its middle. */
+export function shortName(name: string): string {
+  return name.length <= 24 ? name : `${name.slice(0, 13)}…${name.slice(-4)}`
+}
+
 /** `1,240` or `3.4 M`. */
 export function formatCount(count: number): string {
   if (count >= 10_000_000) return `${Math.round(count / 1_000_000)} M`

@@ -1,5 +1,6 @@
 // How facts about calls change their rows: approvals, offers, leases, attempts, questions, children, results.
 import type { FactOf, FactType, Settlement } from '@baton/core/machine'
+import { shortName } from './amounts.ts'
 import type { Place, TimelineDraft } from './timeline-draft.ts'
 import type { CallDetails, RowState } from './timeline-row.ts'
 
@@ -65,7 +66,7 @@ const WORK: Fold = {
     const call = callOf(draft, fact.callId)
     if (!call) return
     draft.changeCall(fact.callId, place, { offeredTo: [...call.offeredTo, fact.connection] })
-    const note = `offered to ${fact.connection}`
+    const note = `offered to ${shortName(fact.connection)}`
     draft.change(fact.callId, place, { outcome: note })
     draft.go(fact.callId, place, { state: 'client', note })
   },
@@ -73,7 +74,7 @@ const WORK: Fold = {
     const call = callOf(draft, fact.callId)
     if (!call || call.claimedBy === fact.connection) return
     draft.changeCall(fact.callId, place, { claimedBy: fact.connection })
-    const note = `${fact.connection} works on it`
+    const note = `${shortName(fact.connection)} works on it`
     draft.change(fact.callId, place, { outcome: note })
     draft.go(fact.callId, place, { state: 'running', note })
   },
@@ -83,7 +84,7 @@ const WORK: Fold = {
     const { claimedBy, ...rest } = call
     draft.change(fact.callId, place, { call: rest, outcome: 'waits for a client' })
     const who = claimedBy ?? call.offeredTo.at(-1)
-    const why = fact.reason === 'detach' ? `${who ?? 'its client'} is gone` : fact.reason
+    const why = fact.reason === 'detach' ? `${who === undefined ? 'its client' : shortName(who)} is gone` : fact.reason
     draft.mark(fact.callId, place, { kind: 'retry', text: `came back: ${why}` })
     draft.go(fact.callId, place, { state: 'client', note: `waits for a client: ${why}` })
   },

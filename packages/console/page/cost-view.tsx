@@ -173,7 +173,7 @@ function Days({ rows, days }: { readonly rows: readonly CostRow[]; readonly days
         {list.map((day, index) => {
           const height = Math.max(valueOf(day) > 0 ? 2 : 0, (valueOf(day) / most) * (HEIGHT - 4))
           return (
-            <rect key={day.key} x={index * 20 + 3} y={HEIGHT - height} width={14} height={height}>
+            <rect key={day.key} x={index * 20 + 6} y={HEIGHT - height} width={8} height={height}>
               <title>{`${day.key}: ${say(day)}`}</title>
             </rect>
           )

@@ -87,7 +87,7 @@ export function DecisionForm({ request, decided }: DecisionFormProps) {
             </button>
             {isEdit && (
               <button type="button" disabled={isSent} onClick={() => setText(undefined)}>
-                Keep the model’s
+                Undo the edit
               </button>
             )}
             <button

@@ -1,6 +1,9 @@
 // Requests of the inbox, and those that have just left it: a person who looked at one is told who decided it.
 import type { Api, InboxRequest } from './api.ts'
 import { describeDecision } from './call-rows.ts'
+import { readRest } from './session-log.ts'
+import type { TaintSource } from './timeline-row.ts'
+import { readTimeline } from './timeline.ts'
 
 export interface KeptRequest {
   /** Session and request. */
@@ -28,6 +31,17 @@ export function keepRequests(inbox: readonly InboxRequest[], before: readonly Ke
     }),
     ...gone.slice(0, GONE_MAX),
   ]
+}
+
+/** Results of strangers that the model had read when it asked, by the session's log. */
+export async function findTaint(
+  api: Pick<Api, 'log'>,
+  { session, callId, path = [] }: InboxRequest,
+): Promise<readonly TaintSource[]> {
+  const below = path.map((step) => step.callId)
+  const timeline = readTimeline(await readRest(api, session, below, []))
+  const place = (row: string): string => [...below, row].join('/')
+  return (timeline.byId.get(callId)?.taint ?? []).map(({ name, row }) => ({ name, row: place(row) }))
 }
 
 /** Who decided a request that is open no more. */

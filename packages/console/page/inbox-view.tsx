@@ -5,12 +5,13 @@ import type { InboxRequest } from './api.ts'
 import { ViewHead } from './app.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { Difference, Empty, Field, Json, StateMark } from './parts.tsx'
-import { findOutcome, keepRequests } from './inbox-requests.ts'
+import { findOutcome, findTaint, keepRequests } from './inbox-requests.ts'
 import type { KeptRequest } from './inbox-requests.ts'
 import type { Route } from './route.ts'
 import { formatRoute } from './route.ts'
 import { showHidden, showLine } from './shown-text.ts'
 import { useShortcuts, useStore } from './store.ts'
+import type { TaintSource } from './timeline-row.ts'
 import { stepBy, VirtualList } from './virtual-list.tsx'
 
 type InboxRoute = Extract<Route, { readonly view: 'inbox' }>
@@ -220,16 +221,31 @@ function Facts({ request }: { readonly request: InboxRequest }) {
   )
 }
 
-/** What strangers may have put into it. */
-function Taint({ request: { asked } }: { readonly request: InboxRequest }) {
+/** What strangers may have put into it: by the policy that asks, and by the log. */
+function Taint({ request }: { readonly request: InboxRequest }) {
+  const store = useStore()
+  const { session, asked } = request
+  const [sources, setSources] = useState<readonly TaintSource[]>([])
+  useEffect(() => {
+    if (store.may('see')) findTaint(store.api, request).then(setSources, () => {})
+  }, [])
   const { untrusted = [], copied = [] } = asked ?? {}
-  if (untrusted.length === 0 && copied.length === 0) return null
+  const named = untrusted.filter((name) => !sources.some((source) => source.name === name))
+  if (sources.length === 0 && untrusted.length === 0 && copied.length === 0) return null
   return (
     <section class="part warning">
       <h3>Strangers may have a hand in it</h3>
-      {untrusted.length > 0 && (
-        <p>The model had read results of {untrusted.map((name) => showLine(name, 60)).join(', ')}.</p>
-      )}
+      <p>The model had read results that strangers may have written:</p>
+      <ul>
+        {sources.map(({ name, row }) => (
+          <li key={row}>
+            <a href={formatRoute({ view: 'session', session, tab: 'timeline', row })}>{showLine(name, 60)}</a>
+          </li>
+        ))}
+        {named.map((name) => (
+          <li key={name}>{showLine(name, 60)}</li>
+        ))}
+      </ul>
       {copied.length > 0 && <p>Parts of the arguments come from there:</p>}
       {copied.map((piece, index) => (
         <Json key={index} value={piece} />

@@ -92,7 +92,9 @@ function Details({ row, rows, log, nowMs, session }: InspectorProps) {
       <dl class="fields">
         <Field name="State">
           {STATE_WORDS[row.state]}
-          {row.outcome !== '' && !call?.settlement && row.kind !== 'step' ? `: ${showLine(row.outcome, 300)}` : ''}
+          {row.outcome !== '' && row.outcome !== STATE_WORDS[row.state] && !call?.settlement && row.kind !== 'step'
+            ? `: ${showLine(row.outcome, 300)}`
+            : ''}
         </Field>
         <Times row={row} wallOffsetMs={log.timeline.wallOffsetMs} nowMs={nowMs} />
         {usage && <Used usage={row.kind === 'turn' ? sumUsage([usage]) : usage} />}

@@ -118,7 +118,8 @@ export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly r
   }
 }
 
-async function readRest(
+/** What is known of a log, and what it has beyond that. */
+export async function readRest(
   api: Pick<Api, 'log'>,
   id: string,
   path: readonly string[],

@@ -87,14 +87,16 @@ function Head({ route, log, rows }: HeadProps) {
         {title !== undefined && <Fact name="session" value={route.session} />}
         <Fact name="agent" value={timeline.agent} />
         <Fact name="principal" value={timeline.principal} />
-        {openedMs !== undefined && <Fact name="began" value={`${formatDay(openedMs)} ${formatTime(openedMs)}`} />}
+        {openedMs !== undefined && (
+          <Fact isMinor name="began" value={`${formatDay(openedMs)} ${formatTime(openedMs)}`} />
+        )}
         <Fact name="turns" value={formatCount(turns.length)} />
         <Fact
           name="tokens"
           value={`${formatCount(usage.inputTokens ?? 0)} in, ${formatCount(usage.outputTokens ?? 0)} out`}
         />
         <Fact name="cost" value={formatCost(usage.costMicros)} />
-        <Fact name="records" value={formatCount(records.length)} />
+        <Fact isMinor name="records" value={formatCount(records.length)} />
       </dl>
       <nav class="tabs" aria-label="Parts of the session">
         {TABS.map(([tab, words]) => (
@@ -111,10 +113,18 @@ function Head({ route, log, rows }: HeadProps) {
   )
 }
 
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+function Fact({
+  name,
+  value,
+  isMinor = false,
+}: {
+  readonly name: string
+  readonly value: string
+  readonly isMinor?: boolean
+}) {
   if (value === '') return null
   return (
-    <div>
+    <div class={isMinor ? 'is-minor' : ''}>
       <dt>{name}</dt>
       <dd>{showLine(value, 80)}</dd>
     </div>

@@ -99,7 +99,7 @@ function Row({ row, scale, nowMs, wallOffsetMs }: RowProps) {
   const isMoment = row.segments.length === 0
   const took = isMoment ? '' : formatDuration((toMs ?? nowMs) - fromMs)
   return (
-    <div class={`row is-${kind}-row ${path ? 'is-below' : ''}`}>
+    <div class={`row is-${kind}-row ${path ? 'is-below' : ''} ${isMoment ? 'is-moment' : ''}`}>
       <div class="row-name" style={{ paddingLeft: `${Math.min(depth, 8) * 14}px` }}>
         <StateMark state={kind === 'input' ? 'info' : state} isNamed={false} />
         <span class="row-title">{showLine(kind === 'input' ? `“${title}”` : title, 120)}</span>
@@ -114,7 +114,7 @@ function Row({ row, scale, nowMs, wallOffsetMs }: RowProps) {
       <div class="row-bar" aria-hidden="true">
         {scale &&
           row.segments.map((segment, index) => (
-            <Bar key={index} segment={segment} scale={scale} nowMs={nowMs} kind={kind} />
+            <Bar key={index} segment={segment} scale={scale} nowMs={nowMs} row={row} />
           ))}
         {scale &&
           row.marks.map(({ atMs, kind: what, text }, index) => (
@@ -147,16 +147,17 @@ interface BarProps {
   readonly segment: Segment
   readonly scale: TimeScale
   readonly nowMs: number
-  readonly kind: TimelineRow['kind']
+  readonly row: TimelineRow
 }
 
-function Bar({ segment: { state, fromMs, toMs, note }, scale, nowMs, kind }: BarProps) {
+function Bar({ segment: { state, fromMs, toMs, note }, scale, nowMs, row }: BarProps) {
+  const isFailed = row.attempt?.error !== undefined
   const from = scale.place(fromMs)
   const to = scale.place(toMs ?? nowMs)
   const words = `${note} · ${formatDuration((toMs ?? nowMs) - fromMs)}`
   return (
     <i
-      class={`bar is-${state} is-of-${kind} ${toMs === undefined ? 'is-open' : ''}`}
+      class={`bar is-${state} is-of-${row.kind} ${toMs === undefined ? 'is-open' : ''} ${isFailed ? 'is-failed' : ''}`}
       title={showLine(words)}
       style={{ left: `${from * 100}%`, width: `max(3px, ${(to - from) * 100}%)` }}
     />

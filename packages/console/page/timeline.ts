@@ -6,7 +6,7 @@ import { CALL_FOLD } from './call-rows.ts'
 import type { RowState, TaintSource, Timeline, TimelineRow } from './timeline-row.ts'
 import type { Place } from './timeline-draft.ts'
 import { TimelineDraft } from './timeline-draft.ts'
-import { formatDuration } from './amounts.ts'
+import { formatDuration, shortName } from './amounts.ts'
 
 export function readTimeline(records: readonly SessionRecord[]): Timeline {
   const draft = new TimelineDraft()
@@ -340,8 +340,10 @@ const NOTE_FOLD: Fold = {
     draft.note(place, `a stale answer was ignored (attempt ${fact.attempt})`, fact),
   'client-attached': (draft, fact, place) => {
     draft.setClient({ ...fact, isAttached: true })
+    // The calling session, which stands above.
+    if (fact.connection === PARENT) return
     const lease = fact.untilMs === undefined ? '' : `, with a lease of ${formatDuration(fact.untilMs - place.nowMs)}`
-    draft.note(place, `client ${fact.connection} of ${fact.principal} attached${lease}`, fact)
+    draft.note(place, `client ${shortName(fact.connection)} of ${fact.principal} attached${lease}`, fact)
   },
   'client-renewed': (draft, fact) => {
     const client = draft.clients.get(fact.connection)
@@ -350,10 +352,14 @@ const NOTE_FOLD: Fold = {
   'client-detached': (draft, fact, place) => {
     const client = draft.clients.get(fact.connection)
     if (client) draft.setClient({ ...client, isAttached: false })
+    if (fact.connection === PARENT) return
     const ended = client?.untilMs !== undefined && client.untilMs <= place.nowMs
-    draft.note(place, `client ${fact.connection} ${ended ? 'is gone: its lease ended' : 'left'}`, fact)
+    draft.note(place, `client ${shortName(fact.connection)} ${ended ? 'is gone: its lease ended' : 'left'}`, fact)
   },
 }
+
+/** Connection by which the session of a call hears from its caller. */
+const PARENT = 'parent'
 
 const FOLD: Fold = { ...TURN_FOLD, ...STEP_FOLD, ...NOTE_FOLD, ...CALL_FOLD }
 

@@ -1,7 +1,7 @@
 // Where each open call is, in one line for a person: what it waits for, since when, until when, and what happens then.
 import type { CallDetails, ClientView, RowState, Timeline, TimelineRow } from './timeline-row.ts'
 import { OPEN_STATES } from './timeline-row.ts'
-import { formatDuration } from './amounts.ts'
+import { formatDuration, shortName } from './amounts.ts'
 
 export interface OpenLine {
   /** Id of its row. */
@@ -21,7 +21,7 @@ export function findOpenCalls(
     if (row.toMs !== undefined || !OPEN_STATES.has(row.state)) return []
     if (row.kind === 'call' && row.call) {
       const words = describeCall(row, row.call, { clients, nowMs })
-      return [{ row: row.id, name: row.title, words, state: row.state }]
+      return [{ row: row.id, name: nameCall(row.call), words, state: row.state }]
     }
     const isPaused = row.kind === 'step' && row.state === 'time'
     if (isPaused) return [{ row: row.id, name: 'the model', words: describePause(row, rows, nowMs), state: row.state }]
@@ -31,6 +31,12 @@ export function findOpenCalls(
       ]
     return []
   })
+}
+
+/** What it would do, as its tool describes it to people; else its tool. */
+function nameCall({ name, proposal }: CallDetails): string {
+  const title = proposal.about?.['title']
+  return typeof title === 'string' ? title : name
 }
 
 interface Seen {
@@ -105,7 +111,7 @@ function findClient(connection: string | undefined, clients: Timeline['clients']
 }
 
 function nameClient({ connection, principal }: ClientView): string {
-  return `the client ${connection} of ${principal}`
+  return `the client ${shortName(connection)} of ${principal}`
 }
 
 /** When its time is over, and what becomes of it then. */
