@@ -16,24 +16,19 @@ export type OperatorPower = (typeof POWERS)[number]
 /** Returns the powers of an authenticated principal; none for an ordinary client. */
 export type FindPowers = (principal: Principal) => readonly OperatorPower[] | undefined
 
-const NO_POWERS: ReadonlySet<OperatorPower> = new Set()
-
-/** @throws BatonError `invalid_option` for a power that does not exist */
+/** @throws BatonError `internal` for a power that does not exist, and what `find` throws */
 export function readPowers(find: FindPowers | undefined, principal: Principal): ReadonlySet<OperatorPower> {
-  const found: unknown = find?.(principal)
-  if (found === undefined) return NO_POWERS
-  checkPowers('operators', found)
-  return new Set(found)
+  const found: unknown = find?.(principal) ?? []
+  const issue = findPowersIssue(found)
+  if (issue === undefined) return new Set(found as readonly OperatorPower[]) // checked
+  throw new BatonError({ code: 'internal', message: `operators must return ${issue}` })
 }
 
-/** @throws BatonError `invalid_option` */
-export function checkPowers(what: string, given: unknown): asserts given is readonly OperatorPower[] {
+/** What is expected instead of a value that is no array of powers; undefined if it is one. */
+export function findPowersIssue(given: unknown): string | undefined {
   const isPower = (one: unknown): boolean => POWERS.some((power) => power === one)
-  if (Array.isArray(given) && given.every(isPower)) return
-  throw new BatonError({
-    code: 'invalid_option',
-    message: `${what} must be an array of the powers ${POWERS.join(', ')}, not ${describeValue(given)}`,
-  })
+  if (Array.isArray(given) && given.every(isPower)) return undefined
+  return `an array of the powers ${POWERS.join(', ')}, not ${describeValue(given)}`
 }
 
 /** @throws BatonError `unauthorized` */
