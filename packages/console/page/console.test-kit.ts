@@ -1,23 +1,25 @@
 // A real host with agents that wait, fail, delegate and pay, and the console's page over it.
 import type { Client } from '@baton/core'
-import { defineAgent, delegate, tool } from '@baton/core'
+import { BatonError, defineAgent, delegate, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost } from '@baton/host'
-import { createHandler, createNodeListener } from '@baton/server/http'
-import { BatonError } from '@baton/core'
+import { createNodeListener } from '@baton/server/http'
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { buildPage } from '../build-page.ts'
+import { fileURLToPath } from 'node:url'
+import { writePage } from '../build-page.ts'
+import { createConsole } from '../src/index.ts'
 
 type Steps = Parameters<typeof createScriptedModel>[0]['steps']
 type ScriptedStep = Exclude<Steps, (...args: never) => unknown>[number]
 
-export const POWERS = {
-  'manager-token': { id: 'maria', roles: ['manager'], powers: ['see', 'decide', 'act', 'export', 'remove'] },
-  'support-token': { id: 'sam', roles: ['support'], powers: ['see'] },
+/** People by their tokens. */
+const PEOPLE = {
+  'manager-token': { id: 'maria', roles: ['manager'] },
+  'support-token': { id: 'sam', roles: ['support'] },
 } as const
-export type Token = keyof typeof POWERS
+export type Token = keyof typeof PEOPLE
 
 export interface Payment {
   readonly euro: number
@@ -178,32 +180,22 @@ export async function ask(host: StartedConsole['host'], id: string, agent: strin
   return { session, turn }
 }
 
-/** A phone that claims the call of the camera and keeps it. */
-export async function claimCamera(host: StartedConsole['host'], id: string): Promise<Client> {
+/** A client that is offered the call of the camera, and leaves it. */
+export async function attachPhone(host: StartedConsole['host'], id: string): Promise<Client> {
   const session = await host.session(id, { principal: { id: 'ann' } })
   return await session.attach()
 }
 
+const ROLES = { manager: ['see', 'decide', 'act', 'export', 'remove'], support: ['see'] } as const
+
 async function servePage(host: StartedConsole['host']): Promise<Pick<StartedConsole, 'url' | 'stop'>> {
+  await writePage(fileURLToPath(new URL('../dist/page', import.meta.url)))
   const authenticate = (request: Request) => {
     const token = request.headers.get('authorization')?.replace('Bearer ', '') as Token // or anything else
-    return POWERS[token] ?? null
+    return PEOPLE[token] ?? null
   }
-  const operators = ({ id }: { readonly id: string }) => Object.values(POWERS).find((one) => one.id === id)?.powers
-  const handle = createNodeListener(
-    createHandler(host, { basePath: '/console/api', authenticate, operators, hosts: ['127.0.0.1'] }),
-  )
-  const files = await buildPage()
-  const server: Server = createServer((request, response) => {
-    const path = (request.url ?? '').split('?')[0]?.replace('/console/', '') ?? ''
-    if (path.startsWith('api/')) {
-      handle(request, response)
-      return
-    }
-    const file = files.get(path === '' ? 'index.html' : path)
-    response.writeHead(file ? 200 : 404, { 'content-type': file?.type ?? 'text/plain', 'content-security-policy': CSP })
-    response.end(file?.text ?? '')
-  })
+  const handle = createNodeListener(createConsole(host, { authenticate, roles: ROLES, hosts: ['127.0.0.1'] }))
+  const server: Server = createServer(handle)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // it listens on a port
   return {
@@ -214,6 +206,3 @@ async function servePage(host: StartedConsole['host']): Promise<Pick<StartedCons
     },
   }
 }
-
-const CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -67,11 +67,9 @@ export function DecisionForm({ request, decided }: DecisionFormProps) {
       )}
       {may ? (
         <>
-          {!isEdit && (
-            <button type="button" class="quiet" onClick={() => setText(original)}>
-              Edit the arguments <kbd>e</kbd>
-            </button>
-          )}
+          <button type="button" class="quiet" onClick={() => setText(isEdit ? undefined : original)}>
+            {isEdit ? 'Undo the edit' : 'Edit the arguments'} {!isEdit && <kbd>e</kbd>}
+          </button>
           <label>
             Note for people
             <input value={note} maxLength={4096} onInput={({ currentTarget }) => setNote(currentTarget.value)} />
@@ -85,11 +83,6 @@ export function DecisionForm({ request, decided }: DecisionFormProps) {
             <button ref={deny} type="button" class="danger" disabled={isSent} onClick={() => void decide('deny')}>
               Deny
             </button>
-            {isEdit && (
-              <button type="button" disabled={isSent} onClick={() => setText(undefined)}>
-                Undo the edit
-              </button>
-            )}
             <button
               ref={approve}
               type="button"

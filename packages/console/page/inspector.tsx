@@ -89,6 +89,7 @@ function Details({ row, rows, log, nowMs, session }: InspectorProps) {
   return (
     <>
       {where && <p class="where-one">{showLine(where.words, 400)}</p>}
+      <ToInbox call={call} session={session} isOpen={row.toMs === undefined} />
       <dl class="fields">
         <Field name="State">
           {STATE_WORDS[row.state]}
@@ -141,6 +142,23 @@ function Details({ row, rows, log, nowMs, session }: InspectorProps) {
       )}
     </>
   )
+}
+
+/** A call that waits for a person is decided in the inbox. */
+function ToInbox({ call, session, isOpen }: ToInboxProps) {
+  const approval = call?.approvals.at(-1)
+  if (!isOpen || !approval || approval.decided) return null
+  return (
+    <p>
+      <a href={formatRoute({ view: 'inbox', session, approval: approval.id })}>Decide it in the inbox</a>
+    </p>
+  )
+}
+
+interface ToInboxProps {
+  readonly call: CallDetails | undefined
+  readonly session: string
+  readonly isOpen: boolean
 }
 
 function Times({
