@@ -3,7 +3,7 @@
 /** `340 ms`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   const most = Math.max(0, ms)
-  if (most < 1000) return `${Math.round(most)} ms`
+  if (most < 1000) return `${Math.floor(most)} ms`
   if (most < 10_000) return `${(Math.floor(most / 100) / 10).toString()} s`
   const seconds = Math.floor(most / 1000)
   if (seconds < 60) return `${seconds} s`

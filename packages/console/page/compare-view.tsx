@@ -59,15 +59,18 @@ export function CompareView({ session, other }: { readonly session: string; read
           className="compare"
           items={pairs}
           rowPx={ROW_PX}
-          idOf={({ id }) => id}
+          idOf={idOf}
           selected={selected}
           onSelect={({ id }) => select(id)}
-          draw={(pair) => <Line pair={pair} />}
+          draw={drawPair}
         />
       )}
     </section>
   )
 }
+
+const idOf = ({ id }: Pair): string => id
+const drawPair = (pair: Pair) => <Line pair={pair} />
 
 function Line({ pair: { left, right } }: { readonly pair: Pair }) {
   return (

@@ -158,7 +158,17 @@ export async function startConsole(): Promise<StartedConsole> {
     ]),
     tools: [shop.write],
   })
-  const host = createHost({ agents: [refunds, research, photos, broken, notes] })
+  const long = defineAgent({
+    name: 'long',
+    model: createScriptedModel({
+      steps: ({ messages }) =>
+        messages.at(-1)?.role === 'tool'
+          ? { text: 'Found.', usage: usage(500, 20) }
+          : { calls: ['A-1', 'A-2'].map((order) => ({ name: 'orders.find', arguments: { order } })) },
+    }),
+    tools: [shop.find],
+  })
+  const host = createHost({ agents: [refunds, research, photos, broken, notes, long] })
   const served = await servePage(host)
   return {
     ...served,

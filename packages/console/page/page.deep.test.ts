@@ -2,7 +2,7 @@
 // and acts, in light and dark, on a desktop and on a phone.
 import axe from 'axe-core'
 import { CHROMIUM_ARGUMENTS, findChromium } from '@baton/testing/chromium'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { StartedConsole, Token } from './console.test-kit.ts'
@@ -289,6 +289,65 @@ inBrowser('what a tool returns stays text: no element, no turned line, no escape
     .toMatch(/<img src=x onerror="globalThis\.hacked = true"> ⟨U\+202E⟩gnp\.exe ⟨U\+001B⟩\[31mred/)
   expect(await page.evaluate('globalThis.hacked')).toBeUndefined()
 })
+
+/** Turns whose records are 10,000 together: five each. */
+const LONG_TURNS = 2000
+const FRAMES = 300
+
+inBrowser('a session of 10,000 records: a link leads to any row, and a scroll draws only what is seen', async () => {
+  const started = await start()
+  const session = await started.host.session('long', { agent: 'long', principal: { id: 'ann' } })
+  for (let turn = 0; turn < LONG_TURNS; turn += 1) await session.send(`question ${turn}`).answer
+  const page = await open(started)
+  await show(page, '#/sessions/long/timeline/turn-1500')
+  const list = page.getByRole('listbox', { name: 'Timeline' })
+  await list.getByRole('option', { name: /^turn 1500 answered/, selected: true }).waitFor()
+  await page.keyboard.press(']')
+  await list.getByRole('option', { name: /^turn 1501 answered/, selected: true }).waitFor()
+  expect(await list.getByRole('option').count()).toBeLessThan(100)
+  await page.keyboard.press('Escape')
+  for (const name of ['Timeline', 'Records']) {
+    await show(page, `#/sessions/long/${name === 'Timeline' ? 'timeline' : 'replay'}`)
+    const one = page.getByRole('listbox', { name })
+    await one.getByRole('option').first().waitFor()
+    const { frames, workMs } = await scroll(page, one)
+    const { p50 = 0, p95 = 0 } = frames
+    console.info(
+      `${name} of 10,000 records: a frame takes ${workMs.toFixed(1)} ms of scripts, styles and layout; between frames ${p50.toFixed(1)} ms (median), ${p95.toFixed(1)} ms (95 %)`,
+    )
+    expect(await one.getByRole('option').count()).toBeLessThan(100)
+  }
+})
+
+/** Scrolls 50 pixels a frame. `workMs`: what one frame costs the main thread: scripts, styles and layout. */
+async function scroll(page: Page, list: Locator) {
+  const metrics = await page.context().newCDPSession(page)
+  await metrics.send('Performance.enable')
+  const readWork = async (): Promise<number> => {
+    const { metrics: all } = await metrics.send('Performance.getMetrics')
+    const work = all.filter(({ name }) => /^(?:Script|Layout|RecalcStyle)Duration$/.test(name))
+    return 1000 * work.reduce((sum, { value }) => sum + value, 0)
+  }
+  await list.evaluate((element) => void (element.scrollTop = 0))
+  const beforeMs = await readWork()
+  const times = await list.evaluate(async (element, count) => {
+    const between: number[] = []
+    let last = performance.now()
+    await new Promise<void>((resolve) => {
+      const step = (): void => {
+        between.push(performance.now() - last)
+        last = performance.now()
+        element.scrollTop += 50
+        if (between.length < count) requestAnimationFrame(step)
+        else resolve()
+      }
+      requestAnimationFrame(step)
+    })
+    return between.toSorted((a, b) => a - b)
+  }, FRAMES)
+  const workMs = ((await readWork()) - beforeMs) / FRAMES
+  return { frames: { p50: times[FRAMES / 2], p95: times[Math.floor(FRAMES * 0.95)] }, workMs }
+}
 
 const VIEWS = {
   sessions: ['#/sessions', 'refund-A17'],

@@ -69,10 +69,10 @@ export function ReplayView({ route, log }: ReplayProps) {
           className="records"
           items={records}
           rowPx={ROW_PX}
-          idOf={({ pos }) => String(pos)}
+          idOf={posOf}
           selected={String(here)}
           onSelect={({ pos }) => go(pos)}
-          draw={(record) => <RecordRow record={record} />}
+          draw={drawRecord}
         />
         <aside class="inspector is-wide" aria-label="Record">
           <div class="tabs" role="group" aria-label="Parts of the record">
@@ -146,6 +146,9 @@ function Steps({ here, first, last, go, log, session }: StepsProps) {
     </div>
   )
 }
+
+const posOf = ({ pos }: SessionRecord): string => String(pos)
+const drawRecord = (record: SessionRecord) => <RecordRow record={record} />
 
 function RecordRow({ record }: { readonly record: SessionRecord }) {
   const { pos, nowMs, wallMs } = record

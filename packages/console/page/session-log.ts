@@ -43,7 +43,8 @@ export function useSessionLog(id: string): SessionLog {
     const read = async (): Promise<void> => {
       try {
         const state = await reader.readOn()
-        if (!end.signal.aborted) setLog({ ...state, failure: undefined, isLoaded: true })
+        if (!end.signal.aborted)
+          setLog((before) => (isSame(before, state) ? before : { ...state, failure: undefined, isLoaded: true }))
       } catch (cause) {
         if (!end.signal.aborted) setLog((before) => ({ ...before, failure: asApiError(cause), isLoaded: true }))
       } finally {
@@ -75,6 +76,15 @@ export function useSessionLog(id: string): SessionLog {
     }
   }, [id])
   return { ...log, readOn: () => wake.current() }
+}
+
+/** Nothing is drawn again for a look that found nothing new. */
+function isSame(before: Omit<SessionLog, 'readOn'>, state: LogState): boolean {
+  if (!before.isLoaded || before.failure || before.timeline !== state.timeline) return false
+  return (
+    before.children.size === state.children.size &&
+    [...state.children].every(([key, child]) => before.children.get(key) === child)
+  )
 }
 
 interface LogState {

@@ -1,4 +1,5 @@
 // One session: who and what it is, where its open calls are, and its timeline, conversation and replay.
+import { useMemo } from 'preact/hooks'
 import { formatCost, formatCount, formatDay, formatTime } from './amounts.ts'
 import { ConversationView } from './conversation-view.tsx'
 import { Failure, StateMark } from './parts.tsx'
@@ -26,8 +27,11 @@ export function SessionView({ route }: { readonly route: SessionRoute }) {
   const store = useStore()
   const log = useSessionLog(route.session)
   const { timeline, children } = log
-  const rows = withChildren(timeline.rows, children)
-  const nowMs = store.nowMs.value - timeline.wallOffsetMs
+  const rows = useMemo(() => withChildren(timeline.rows, children), [timeline, children])
+  const open = useMemo(() => rows.filter(({ toMs }) => toMs === undefined), [rows])
+  // Without anything open no clock runs in it.
+  const nowMs =
+    open.length === 0 ? timeline.lastMs : Math.max(store.nowMs.value - timeline.wallOffsetMs, timeline.lastMs)
   const show = (tab: SessionTab): void => store.go({ view: 'session', session: route.session, tab })
   useShortcuts('session', [
     ...TABS.map(([tab, does, keys]) => ({ keys, does, run: () => show(tab) })),
@@ -35,12 +39,10 @@ export function SessionView({ route }: { readonly route: SessionRoute }) {
   ])
   return (
     <section class="view">
-      <Head route={route} log={log} rows={rows} />
+      <Head route={route} log={log} />
       {log.failure && <Failure error={log.failure} again={log.readOn} />}
-      <OpenCalls route={route} rows={rows} clients={timeline.clients} nowMs={Math.max(nowMs, timeline.lastMs)} />
-      {route.tab === 'timeline' && (
-        <TimelineView route={route} log={log} rows={rows} nowMs={Math.max(nowMs, timeline.lastMs)} />
-      )}
+      <OpenCalls route={route} rows={open} clients={timeline.clients} nowMs={nowMs} />
+      {route.tab === 'timeline' && <TimelineView route={route} log={log} rows={rows} nowMs={nowMs} />}
       {route.tab === 'conversation' && (
         <ConversationView session={route.session} newest={timeline.newest} rows={rows} />
       )}
@@ -52,16 +54,15 @@ export function SessionView({ route }: { readonly route: SessionRoute }) {
 interface HeadProps {
   readonly route: SessionRoute
   readonly log: SessionLog
-  readonly rows: readonly TimelineRow[]
 }
 
-function Head({ route, log, rows }: HeadProps) {
+function Head({ route, log }: HeadProps) {
   const store = useStore()
   const { timeline, records } = log
-  const turns = timeline.rows.filter(({ kind }) => kind === 'turn')
-  const usage = sumUsage(turns.map((turn) => turn.usage))
+  const turns = useMemo(() => timeline.rows.filter(({ kind }) => kind === 'turn'), [timeline])
+  const usage = useMemo(() => sumUsage(turns.map((turn) => turn.usage)), [turns])
   const openedMs = (records[0]?.wallMs ?? records[0]?.nowMs) || undefined
-  const title = readTitle(log)
+  const title = useMemo(() => readTitle(log), [records])
   const acts = listActs({ session: route.session, rows: timeline.rows, store, readOn: log.readOn })
   return (
     <div class="session-head">

@@ -1,6 +1,6 @@
 // The timeline as rows with bars: what belongs to a turn shares the turn's axis. The selected row is in the address, and
 // the inspector shows it.
-import { useMemo } from 'preact/hooks'
+import { useCallback, useMemo } from 'preact/hooks'
 import { formatDuration, formatTime } from './amounts.ts'
 import { Inspector } from './inspector.tsx'
 import { Empty, StateMark, STATE_WORDS } from './parts.tsx'
@@ -28,22 +28,35 @@ const PHONE_ROW_PX = 48
 export function TimelineView({ route, log, rows, nowMs }: TimelineProps) {
   const store = useStore()
   const isPhone = useIsPhone()
-  const at = rows.findIndex(({ id }) => id === route.row)
+  const at = useMemo(() => rows.findIndex(({ id }) => id === route.row), [rows, route.row])
   const selected = rows[at]
   const show = (row: string | undefined): void =>
     store.go({ view: 'session', session: route.session, tab: 'timeline', ...(row !== undefined && { row }) }, 'replace')
   const move = (by: number): void => show(stepBy(rows, at, by)?.id)
-  const turns = rows.filter(({ kind }) => kind === 'turn').map((turn) => rows.indexOf(turn))
+  const isTurn = ({ kind, path }: TimelineRow): boolean => kind === 'turn' && path === undefined
   useShortcuts('view', [
     { keys: 'j', does: 'Next row', run: () => move(1) },
     { keys: 'k', does: 'Previous row', run: () => move(-1) },
     { keys: 'ArrowDown', does: 'Next row', run: () => move(1) },
     { keys: 'ArrowUp', does: 'Previous row', run: () => move(-1) },
-    { keys: ']', does: 'Next turn', run: () => show(rows[turns.find((turn) => turn > at) ?? at]?.id) },
-    { keys: '[', does: 'Previous turn', run: () => show(rows[turns.findLast((turn) => turn < at) ?? at]?.id) },
+    {
+      keys: ']',
+      does: 'Next turn',
+      run: () => show((rows.find((row, index) => index > at && isTurn(row)) ?? rows[at])?.id),
+    },
+    {
+      keys: '[',
+      does: 'Previous turn',
+      run: () => show((rows.findLast((row, index) => index < at && isTurn(row)) ?? rows[at])?.id),
+    },
     { keys: 'Escape', does: 'Close the inspector', run: () => show(undefined) },
   ])
   const scales = useScales(rows, nowMs)
+  const { wallOffsetMs } = log.timeline
+  const draw = useCallback(
+    (row: TimelineRow) => <Row row={row} scale={scales(row)} nowMs={nowMs} wallOffsetMs={wallOffsetMs} />,
+    [scales, nowMs, wallOffsetMs],
+  )
   if (rows.length === 0) return log.isLoaded ? <Empty title="The log is empty." /> : <Empty title="Reading the log…" />
   return (
     <div class={`split ${selected ? 'has-detail' : ''}`}>
@@ -55,7 +68,7 @@ export function TimelineView({ route, log, rows, nowMs }: TimelineProps) {
         idOf={idOf}
         selected={route.row}
         onSelect={({ id }) => show(id === route.row ? undefined : id)}
-        draw={(row) => <Row row={row} scale={scales(row)} nowMs={nowMs} wallOffsetMs={log.timeline.wallOffsetMs} />}
+        draw={draw}
       />
       {selected && (
         <Inspector
@@ -77,14 +90,17 @@ const idOf = ({ id }: TimelineRow): string => id
 function useScales(rows: readonly TimelineRow[], nowMs: number): (row: TimelineRow) => TimeScale | undefined {
   const byTurn = useMemo(() => Map.groupBy(rows, ({ turn = '' }) => turn), [rows])
   const known = useMemo(() => new Map<string, TimeScale>(), [rows])
-  return ({ turn }) => {
-    if (turn === undefined) return undefined
-    const inside = byTurn.get(turn) ?? []
-    const isOpen = inside.some(({ toMs }) => toMs === undefined)
-    const scale = known.get(turn) ?? createTimeScale(inside, nowMs)
-    if (!isOpen) known.set(turn, scale)
-    return scale
-  }
+  return useCallback(
+    ({ turn }: TimelineRow) => {
+      if (turn === undefined) return undefined
+      const inside = byTurn.get(turn) ?? []
+      const isOpen = inside.some(({ toMs }) => toMs === undefined)
+      const scale = known.get(turn) ?? createTimeScale(inside, nowMs)
+      if (!isOpen) known.set(turn, scale)
+      return scale
+    },
+    [byTurn, known, nowMs],
+  )
 }
 
 interface RowProps {

@@ -1,8 +1,8 @@
 // A list of any length of which only what is seen is in the page. One option is selected; the list keeps the focus, and
 // says which option is meant.
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
-import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks'
+import type { ComponentChild } from 'preact'
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 
 export interface VirtualListProps<Item> {
   readonly label: string
@@ -11,7 +11,8 @@ export interface VirtualListProps<Item> {
   readonly idOf: (item: Item) => string
   readonly selected: string | undefined
   readonly onSelect: (item: Item) => void
-  readonly draw: (item: Item) => ComponentChildren
+  /** Rows are drawn again when this is another function. */
+  readonly draw: (item: Item) => ComponentChild
   /** More at the end is loaded when it comes into sight. */
   readonly onEnd?: (() => void) | undefined
   readonly className?: string
@@ -40,7 +41,8 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   useLayoutEffect(() => list.current?._didMount(), [])
   useLayoutEffect(() => list.current?._willUpdate())
   useLayoutEffect(() => list.current?.measure(), [rowPx])
-  const at = items.findIndex((item) => idOf(item) === selected)
+  const at = useMemo(() => items.findIndex((item) => idOf(item) === selected), [items, selected])
+  const drawn = useDrawn(draw)
   useEffect(() => {
     if (at >= 0) list.current?.scrollToIndex(at, { align: 'auto' })
   }, [selected, at >= 0])
@@ -69,13 +71,31 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
               style={{ transform: `translateY(${start}px)`, height: `${rowPx}px` }}
               onClick={() => onSelect(item)}
             >
-              {draw(item)}
+              {drawn(item)}
             </div>
           )
         })}
       </div>
     </div>
   )
+}
+
+interface Drawn<Item> {
+  readonly draw: (item: Item) => ComponentChild
+  readonly rows: ReadonlyMap<Item, ComponentChild>
+}
+
+/** Keeps what was drawn for an item while it is seen: a scroll draws only what comes into sight. */
+function useDrawn<Item>(draw: (item: Item) => ComponentChild): (item: Item) => ComponentChild {
+  const last = useRef<Drawn<Item>>({ draw, rows: new Map() })
+  const known = last.current.draw === draw ? last.current.rows : new Map<Item, ComponentChild>()
+  const rows = new Map<Item, ComponentChild>()
+  last.current = { draw, rows }
+  return (item) => {
+    const row = known.get(item) ?? draw(item)
+    rows.set(item, row)
+    return row
+  }
 }
 
 function optionId(label: string, index: number): string {
