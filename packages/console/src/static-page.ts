@@ -42,7 +42,7 @@ interface PageFile {
 /** Reads the page; without one, every address says how to build it. */
 export function readStaticPage(folder: string): StaticPage {
   const files = readFiles(folder)
-  if (!files.has('')) return answerUnbuilt
+  if (!files.has('')) return (_request, path) => (path === '' ? answerUnbuilt() : undefined)
   return ({ headers, method }, path) => {
     const file = files.get(path)
     if (!file) return undefined

@@ -18,7 +18,9 @@ import { openEmbeddedHost } from '../places/embedded-host.ts'
 import { escapeControls } from '../terminal/escape-controls.ts'
 import type { GatewayHost } from '../places/gateway-host.ts'
 import { namePortOption } from './port-in-use.ts'
+import { readOperatorTokens, readWebhooks } from './operator-options.ts'
 import { createAccess } from './serve-access.ts'
+import { mountConsole } from './serve-console.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
@@ -46,7 +48,10 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const { server } = options
   /** For chats of the same user on this machine, which find it next to the store. */
   const localToken = randomUUID()
-  const secrets = [...listSecrets(options, terminal), localToken]
+  const operators = readOperatorTokens(options.operators, terminal.folder)
+  const senders = readWebhooks(options.webhooks, terminal.folder, (session) => embedded.host.views.ownerOf(session))
+  const tokens = [...operators.map(({ token }) => token), ...senders.secrets]
+  const secrets = [...listSecrets(options, terminal), ...tokens, localToken]
   const log = await createServerLog(server, terminal, secrets)
   const tls = server.tls && readTls(server.tls, terminal.folder)
   const access = createAccess(options, localToken, log)
@@ -71,7 +76,18 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     clientModels: listClientModels(embedded.agent),
     chats: createChatSocket(embedded.host, chatOptions),
     ...(await openEditors(options, embedded, log)),
-    requests: createNodeListener(createHandler(embedded.host, { ...chatOptions, ...access.handler }), server),
+    requests: createNodeListener(
+      await mountConsole(embedded.host, {
+        operators,
+        options: { ...access.handler, log, isDraining: () => isDraining, limits: server.httpLimits, ...peers },
+        chats: createHandler(embedded.host, {
+          ...chatOptions,
+          ...access.handler,
+          ...(senders.webhooks && { webhooks: senders.webhooks }),
+        }),
+      }),
+      server,
+    ),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...access.front,

@@ -1,5 +1,5 @@
 // The host of `baton serve --temporal`: a stateless gateway.
-import type { Host, Logger } from '@baton/core/internal'
+import type { Host, Logger, SessionViews } from '@baton/core/internal'
 import type { OwnedLogStore } from '@baton/core/internal'
 import { openPostgresStore } from '@baton/host/postgres'
 import type { AgentWords, PreparedAgent } from './prepared-agent.ts'
@@ -8,7 +8,7 @@ import type { TemporalPlace } from '../commands/temporal-options.ts'
 import { importTemporal } from '../commands/temporal-options.ts'
 
 export interface GatewayHost extends Omit<PreparedAgent, 'close' | 'modelOf'> {
-  readonly host: Host
+  readonly host: Host & { readonly views: SessionViews }
   readonly store: OwnedLogStore
   stop(drainMs: number): Promise<void>
 }

@@ -64,7 +64,7 @@ export class SessionViewer implements SessionViews {
     this.#init = { ...given, store }
     const { environment, log, digest, digestMedia } = given
     const shared = { environment, log, digest, digestMedia, blobs: store.blobs, runsChildren: true }
-    this.#placeholders = createCatalog({ ...shared, agent: createPlaceholder('unknown'), modelOf: refuseModel })
+    this.#placeholders = createCatalog({ ...shared, agent: createPlaceholder(UNKNOWN, UNKNOWN), modelOf: refuseModel })
   }
 
   hideSecrets(text: string): string {
@@ -119,11 +119,14 @@ export class SessionViewer implements SessionViews {
     const { store, environment, log, digest } = this.#init
     const opened = await readOpening(store, session)
     if (!opened) throw createUnknownError(session)
-    const world = await this.#describe(session, opened.agent)
+    const world = { current: await this.#describe(session, opened.agent) }
     const follow = (callId: string): Promise<FollowedSession | undefined> =>
       this.#follow(nameChild(digest, session, callId)).catch(() => undefined)
     const followed = new FollowedSession({ session, world, store, timers: environment.timers, log, follow })
     await followed.open()
+    const { model } = followed
+    const isUnknown = world.current.agent.models[0] === UNKNOWN && model !== undefined
+    if (isUnknown) world.current = await this.#openPlaceholder(session, opened.agent, model)
     return followed
   }
 
@@ -138,8 +141,8 @@ export class SessionViewer implements SessionViews {
     return await this.#openPlaceholder(session, name)
   }
 
-  async #openPlaceholder(session: string, name: string): Promise<SessionWorld> {
-    return await this.#placeholders.open(identify(session, name), createPlaceholder(name))
+  async #openPlaceholder(session: string, name: string, model = UNKNOWN): Promise<SessionWorld> {
+    return await this.#placeholders.open(identify(session, name), createPlaceholder(name, model))
   }
 }
 
@@ -153,8 +156,11 @@ function createUnknownError(session: string): BatonError {
   return new BatonError({ code: 'unknown_session', message: `there is no session ${session}` })
 }
 
-function createPlaceholder(name: string): Agent {
-  return defineAgent({ name, instructions: '', model: 'unknown' })
+/** The model of an agent that is not known here, before its log names one. */
+const UNKNOWN = 'unknown'
+
+function createPlaceholder(name: string, model: string): Agent {
+  return defineAgent({ name, instructions: '', model })
 }
 
 function refuseModel(id: string): never {
@@ -199,7 +205,7 @@ async function listChildren(store: ViewedStore, root: string): Promise<readonly 
 
 interface FollowedOptions {
   readonly session: string
-  readonly world: SessionWorld
+  readonly world: { readonly current: SessionWorld }
   readonly store: ViewedStore
   readonly timers: Environment['timers']
   readonly log: Logger
@@ -213,6 +219,8 @@ class FollowedSession {
   readonly #init: FollowedOptions
   readonly #replica: ReplicatedSession
   readonly #children = new Map<string, Promise<FollowedSession | undefined>>()
+  /** The newest model that its log names. */
+  model: string | undefined
   #stopTimer = (): void => {}
   #isClosed = false
   #hasFailed = false
@@ -222,11 +230,13 @@ class FollowedSession {
     const { session, world, store } = init
     const readPast = (fromPos: number): AsyncIterable<SessionRecord> => store.read(session, fromPos)
     const update = (): Promise<never> => Promise.reject(new BatonError(READ_ONLY))
-    this.#replica = new ReplicatedSession({ session, world: { current: world }, update, readPast })
+    this.#replica = new ReplicatedSession({ session, world, update, readPast })
     const replica = this.#replica
     this.engine = {
       session,
-      world,
+      get world() {
+        return world.current
+      },
       stream: replica.stream,
       state: () => replica.state(),
       history: () => replica.history(),
@@ -264,6 +274,7 @@ class FollowedSession {
     for await (const record of store.read(session, this.#replica.state().pos + 1)) {
       if (this.#isClosed) return
       this.#replica.publishRecords([record])
+      for (const fact of record.facts) if (fact.type === 'model-started') this.model = fact.model
     }
   }
 

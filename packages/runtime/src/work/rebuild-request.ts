@@ -32,7 +32,13 @@ export async function rebuildRequest(attempt: number, options: RebuildOptions): 
     const context = { ...world, blobs: options.store.blobs, modelOf: opened.isKnown ? world.modelOf : describeModel }
     const job = createModelJob(state, effect)
     const { request } = await buildStep(context, { job, effect, history })
-    return { attempt, step: effect.step, model: effect.model, request, notes: [...notes, ...findChanges(world, state)] }
+    return {
+      attempt,
+      step: effect.step,
+      model: effect.model,
+      request,
+      notes: [...notes, ...findChanges(opened, state)],
+    }
   } finally {
     await opened.close()
   }
@@ -124,9 +130,9 @@ const describeModel: SessionWorld['modelOf'] = (model) =>
         run: () => Promise.reject(new BatonError({ code: 'internal', message: 'a reader calls no models' })),
       }
 
-function findChanges({ spec, agent }: SessionWorld, state: State): readonly string[] {
+function findChanges({ world: { spec, agent }, isKnown }: OpenedWorld, state: State): readonly string[] {
   const notes: string[] = []
-  if (spec.hash !== state.specHash && agent.name === state.agent && spec.models[0] !== 'unknown')
+  if (isKnown && spec.hash !== state.specHash)
     notes.push('The agent has changed since: its instructions and tools are shown as they are now.')
   if (agent.prepareStep) notes.push('prepareStep of the agent may have changed the request; it is not called again.')
   return notes
