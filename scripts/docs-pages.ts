@@ -83,6 +83,8 @@ export const PICTURES: readonly string[] = [
   'chat-phone.png',
   'voice-desktop.png',
   'voice-phone.png',
+  'console-timeline.png',
+  'console-inbox.png',
 ]
 
 /** Pages for people who work on Baton: last on the site, and not packed. */

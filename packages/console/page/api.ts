@@ -98,7 +98,52 @@ export interface ApiOptions {
   readonly fetch: typeof fetch
 }
 
-export function createApi({ base, token, fetch }: ApiOptions) {
+export function createApi(options: ApiOptions) {
+  const { get, send, watch, download } = createRequests(options)
+  const session = (id: string, part = ''): string =>
+    `sessions/${encodeURIComponent(id)}${part === '' ? '' : `/${part}`}`
+  return {
+    download,
+    me: () => get<Me>('me'),
+    sessions: (query: Query, signal?: AbortSignal) =>
+      get<{ readonly sessions: readonly SessionInfo[]; readonly cursor?: string }>(
+        'sessions',
+        { all: true, ...query },
+        signal,
+      ),
+    watchSessions: (watching: Watching) => watch('sessions/changes', { all: true }, watching),
+    info: (id: string) => get<Readonly<Record<string, unknown>>>(session(id)),
+    messages: (id: string, query: Query) =>
+      get<{ readonly messages: readonly ChatMessage[]; readonly more: boolean }>(session(id, 'messages'), {
+        format: 'baton',
+        ...query,
+      }),
+    watchSession: (id: string, watching: Watching) =>
+      watch(session(id, 'events'), { from: 'now', children: true }, watching),
+    log: (id: string, from: number, path: readonly string[] = []) => {
+      const below = path.map((callId) => `&child=${encodeURIComponent(callId)}`).join('')
+      return get<LogPage>(`${session(id, 'log')}?from=${from}&limit=1000${below}`)
+    },
+    request: (id: string, attempt: number) => get<RebuiltRequest>(session(id, `requests/${attempt}`)),
+    approvals: () =>
+      get<{ readonly approvals: readonly InboxRequest[]; readonly cursor?: string }>('approvals', {
+        all: true,
+        limit: 200,
+      }),
+    approval: (id: string, approval: string) =>
+      get<InboxRequest>(`approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`),
+    watchApprovals: (watching: Watching) => watch('approvals', { all: true, limit: 200 }, watching),
+    decide: (id: string, approval: string, body: object) =>
+      send<object>('POST', `approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`, body),
+    costs: (query: Query) => get<Costs>('cost', query),
+    act: (id: string, part: string, body?: object) => send<{ readonly id?: string }>('POST', session(id, part), body),
+    exported: (id: string) => get<object>(session(id, 'export')),
+    remove: (id: string) => send<object>('DELETE', session(id)),
+  }
+}
+
+/** Requests with the token, and refusals as errors. */
+function createRequests({ base, token, fetch }: ApiOptions) {
   const address = (path: string, query: Query = {}): string => {
     const given = Object.entries(query).flatMap(([name, value]) =>
       value === undefined || value === '' ? [] : [[name, String(value)]],
@@ -137,48 +182,9 @@ export function createApi({ base, token, fetch }: ApiOptions) {
     opened?.()
     await readEvents(response, take)
   }
-  const session = (id: string, part = ''): string =>
-    `sessions/${encodeURIComponent(id)}${part === '' ? '' : `/${part}`}`
-  return {
-    address,
-    download: async (path: string, query?: Query): Promise<Blob> =>
-      await (await ask(address(path, query), { headers: headers() })).blob(),
-    me: () => get<Me>('me'),
-    sessions: (query: Query, signal?: AbortSignal) =>
-      get<{ readonly sessions: readonly SessionInfo[]; readonly cursor?: string }>(
-        'sessions',
-        { all: true, ...query },
-        signal,
-      ),
-    watchSessions: (watching: Watching) => watch('sessions/changes', { all: true }, watching),
-    info: (id: string) => get<Readonly<Record<string, unknown>>>(session(id)),
-    messages: (id: string, query: Query) =>
-      get<{ readonly messages: readonly ChatMessage[]; readonly more: boolean }>(session(id, 'messages'), {
-        format: 'baton',
-        ...query,
-      }),
-    watchSession: (id: string, watching: Watching) =>
-      watch(session(id, 'events'), { from: 'now', children: true }, watching),
-    log: (id: string, from: number, path: readonly string[] = []) => {
-      const below = path.map((callId) => `&child=${encodeURIComponent(callId)}`).join('')
-      return get<LogPage>(`${session(id, 'log')}?from=${from}&limit=1000${below}`)
-    },
-    request: (id: string, attempt: number) => get<RebuiltRequest>(session(id, `requests/${attempt}`)),
-    approvals: () =>
-      get<{ readonly approvals: readonly InboxRequest[]; readonly cursor?: string }>('approvals', {
-        all: true,
-        limit: 200,
-      }),
-    approval: (id: string, approval: string) =>
-      get<InboxRequest>(`approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`),
-    watchApprovals: (watching: Watching) => watch('approvals', { all: true, limit: 200 }, watching),
-    decide: (id: string, approval: string, body: object) =>
-      send<object>('POST', `approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`, body),
-    costs: (query: Query) => get<Costs>('cost', query),
-    act: (id: string, part: string, body?: object) => send<{ readonly id?: string }>('POST', session(id, part), body),
-    exported: (id: string) => get<object>(session(id, 'export')),
-    remove: (id: string) => send<object>('DELETE', session(id)),
-  }
+  const download = async (path: string, query?: Query): Promise<Blob> =>
+    await (await ask(address(path, query), { headers: headers() })).blob()
+  return { get, send, watch, download }
 }
 
 export interface Watching {

@@ -8,7 +8,7 @@ test('events come whole, however the stream is cut', () => {
   const whole = createEventCutter()(STREAM)
   expect(whole).toEqual(['{"a":1}', '{"b":\n2}', '{"text":"ä⟩"}'])
   const cut = createEventCutter()
-  expect([...STREAM].flatMap((char) => cut(char))).toEqual(whole)
+  expect(Array.from(STREAM).flatMap((char) => cut(char))).toEqual(whole)
 })
 
 test('bytes that halve a character are joined, and what is not JSON is left out', async () => {

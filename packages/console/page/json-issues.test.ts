@@ -18,7 +18,7 @@ const SCHEMA = {
   additionalProperties: false,
 }
 
-test.each<[string, readonly (string | RegExp)[]]>([
+test.each<[string, readonly string[]]>([
   ['{ "euro": 40, "to": "ann" }', []],
   ['{ "euro": 4000, "to": "" }', ['euro: must be at most 500', 'to: must have at least 1 characters']],
   ['{ "euro": "40" }', ['to: is missing', 'euro: must be a number']],
@@ -31,11 +31,8 @@ test.each<[string, readonly (string | RegExp)[]]>([
     ['lines[0].sku: must be a whole number', 'lines[1].sku: is missing'],
   ],
   ['[]', ['the arguments must be a JSON object']],
-  ['{ "euro": 1', [/^not JSON: /]],
 ])('%s', (text, issues) => {
-  expect(findJsonIssues(text, SCHEMA)).toEqual(
-    issues.map((issue) => (typeof issue === 'string' ? issue : expect.stringMatching(issue))),
-  )
+  expect(findJsonIssues(text, SCHEMA)).toEqual(issues)
 })
 
 test('a name of the prototype is an argument like any other', () => {
@@ -46,4 +43,8 @@ test('a name of the prototype is an argument like any other', () => {
 
 test('without a schema any object fits', () => {
   expect(findJsonIssues('{ "euro": "much" }')).toEqual([])
+})
+
+test('what is not JSON yet says so', () => {
+  expect(findJsonIssues('{ "euro": 1', SCHEMA)).toEqual([expect.stringMatching(/^not JSON: /)])
 })

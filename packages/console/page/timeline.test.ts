@@ -19,13 +19,14 @@ test.each(keptLogs())('%s: every row is unique, below its parent, and has record
   expect(byId.size).toBe(rows.length)
   expect(newest).toBe(records.at(-1)?.pos)
   for (const row of rows) {
-    if (row.parent !== undefined) expect(rows.indexOf(byId.get(row.parent) ?? row)).toBeLessThan(rows.indexOf(row))
+    const above = row.parent === undefined ? -1 : rows.findIndex(({ id }) => id === row.parent)
+    expect(above).toBeLessThan(rows.indexOf(row))
+    expect(above >= 0).toBe(row.parent !== undefined)
     expect(row.records.every((pos) => records[pos]?.pos === pos)).toBe(true)
     expect(row.toMs === undefined).toBe(OPEN_STATES.has(row.state))
     for (const [index, { fromMs, toMs }] of row.segments.entries()) {
       expect(toMs ?? Infinity).toBeGreaterThanOrEqual(fromMs)
-      const next = row.segments[index + 1]
-      if (next) expect(next.fromMs).toBe(toMs)
+      expect(row.segments[index + 1]?.fromMs ?? toMs).toBe(toMs)
     }
   }
 })
