@@ -57,6 +57,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'editors',
       'cli',
       'serving',
+      'console',
       'temporal',
       'scaling',
       'security',

@@ -1,4 +1,4 @@
-// Sums of costs: what has no price is said, not counted as nothing.
+// Sums of costs: a row without a price marks its sum as partial.
 import { expect, test } from 'vitest'
 import type { CostRow } from './api.ts'
 import { listDays, sumCosts } from './cost-sums.ts'

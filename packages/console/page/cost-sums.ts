@@ -7,7 +7,7 @@ export interface CostSum {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedTokens: number
-  /** Of the rows whose cost is known, in millionths of a US dollar; absent if none is. */
+  /** Cost of the rows with a known price, in millionths of a US dollar; absent without any. */
   readonly costMicros?: number
   /** Some rows have no cost. */
   readonly isPartial: boolean
@@ -24,7 +24,7 @@ export function sumCosts(rows: readonly CostRow[], keyOf: (row: CostRow) => stri
   )
 }
 
-/** Every day from the first to the last, oldest first; with `count` the last so many days of the rows. */
+/** Lists every day from the first to the last, oldest first; with `count`, the last ones. */
 export function listDays(rows: readonly CostRow[], count?: number): readonly CostSum[] {
   const byDay = Map.groupBy(rows, ({ day }) => day)
   const days = [...byDay.keys()].toSorted()

@@ -1,4 +1,4 @@
-// What agents cost: by day, agent, model and tool, which tools are slow, and what fails.
+// The cost view: spending by day, agent and model, slow tools, and failures by code.
 import type { ComponentChild } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { formatCost, formatCount, formatDay, formatDuration } from './amounts.ts'

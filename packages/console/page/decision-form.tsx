@@ -1,4 +1,4 @@
-// The decision of one request: approve, deny, or approve other arguments. What is sent is what is shown.
+// The form that decides one request: approve, deny, or approve other arguments. It sends exactly the arguments on screen.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiError, InboxRequest } from './api.ts'
 import { findJsonIssues } from './json-issues.ts'

@@ -1,4 +1,4 @@
-// Requests of the inbox, and those that have just left it: a person who looked at one is told who decided it.
+// Open requests of the inbox, and recent ones that have left it, with the name of who decided them.
 import type { Api, InboxRequest } from './api.ts'
 import { describeDecision } from './call-rows.ts'
 import { readRest } from './session-log.ts'
@@ -14,9 +14,9 @@ export interface KeptRequest {
   readonly outcome?: string
 }
 
-/** Requests that left stay below the others, at most so many. */
+/** Maximum number of requests that stay on the page after they left the inbox. */
 const GONE_MAX = 20
-/** Records at the end of a log in which a decision is looked for. */
+/** Records at the end of a log that are searched for a decision. */
 const RECORDS_READ = 200
 
 export function keepRequests(inbox: readonly InboxRequest[], before: readonly KeptRequest[]): readonly KeptRequest[] {
@@ -44,7 +44,7 @@ export async function findTaint(
   return (timeline.byId.get(callId)?.taint ?? []).map(({ name, row }) => ({ name, row: place(row) }))
 }
 
-/** Who decided a request that is open no more. */
+/** Returns who decided a request that is no longer open. */
 export async function findOutcome(api: Pick<Api, 'log'>, { session, approvalId }: InboxRequest): Promise<string> {
   try {
     const { newest } = await api.log(session, 0)
@@ -52,7 +52,7 @@ export async function findOutcome(api: Pick<Api, 'log'>, { session, approvalId }
     for (const fact of records.flatMap(({ facts }) => facts).toReversed())
       if (fact.type === 'approval-decided' && fact.approvalId === approvalId) return describeDecision(fact)
   } catch {
-    // Who may decide a request need not see its session.
+    // A decider may lack the right to see the session.
   }
   return 'no longer waits'
 }

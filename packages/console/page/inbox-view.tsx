@@ -71,7 +71,7 @@ export function InboxView({ route }: { readonly route: InboxRoute }) {
   )
 }
 
-/** Who decided what has left the inbox, from its session's log. */
+/** Reads from the log who decided the requests that left the inbox. */
 function useOutcomes(
   requests: readonly KeptRequest[],
   set: (change: (kept: readonly KeptRequest[]) => readonly KeptRequest[]) => void,
@@ -221,7 +221,7 @@ function Facts({ request }: { readonly request: InboxRequest }) {
   )
 }
 
-/** What strangers may have put into it: by the policy that asks, and by the log. */
+/** Lists untrusted results behind the request, from the policy that asks and from the log. */
 function Taint({ request }: { readonly request: InboxRequest }) {
   const store = useStore()
   const { session, asked } = request

@@ -175,7 +175,7 @@ function Times({
   if (segments.length === 0) return <Field name="Time">{began}</Field>
   return (
     <Field name="Time">
-      {began} → {toMs === undefined ? 'goes on' : formatTime(toMs + wallOffsetMs, true)} ·{' '}
+      {began} → {toMs === undefined ? 'still open' : formatTime(toMs + wallOffsetMs, true)} ·{' '}
       {formatDuration((toMs ?? nowMs) - fromMs)}
     </Field>
   )
@@ -223,7 +223,7 @@ function CallFields({ call, nowMs }: { readonly call: CallDetails; readonly nowM
       {attempts.length > 1 && <Field name="Attempts">{attempts.length}</Field>}
       {offeredTo.length > 0 && <Field name="Offered to">{offeredTo.join(', then ')}</Field>}
       {claimedBy !== undefined && <Field name="Claimed by">{claimedBy}</Field>}
-      {call.task && <Field name="Task">{call.task === 'running' ? 'goes on in the background' : 'has ended'}</Field>}
+      {call.task && <Field name="Task">{call.task === 'running' ? 'continues in the background' : 'has ended'}</Field>}
       {proposal.asksFor !== undefined && <Field name="Why it asks">{showLine(proposal.asksFor, 500)}</Field>}
       {approvals.map(({ id, decided, given, expiresAtMs }) => (
         <Field key={id} name="Approval">
@@ -304,7 +304,7 @@ function History({ row, wallOffsetMs }: { readonly row: TimelineRow; readonly wa
       atMs: fromMs,
       words: note,
       state,
-      took: toMs === undefined ? 'goes on' : formatDuration(toMs - fromMs),
+      took: toMs === undefined ? 'still open' : formatDuration(toMs - fromMs),
     })),
     ...row.marks.map(({ atMs, text }) => ({ atMs, words: text, state: 'info' as const, took: '' })),
   ].toSorted((a, b) => a.atMs - b.atMs)
@@ -324,7 +324,7 @@ function History({ row, wallOffsetMs }: { readonly row: TimelineRow; readonly wa
   )
 }
 
-/** What each step of a turn cost. */
+/** Shows the cost of each step of a turn. */
 function Steps({ steps, session }: { readonly steps: readonly TimelineRow[]; readonly session: string }) {
   return (
     <Section title="Steps">

@@ -1,4 +1,4 @@
-// What is said about edited arguments while a person types.
+// Issues that the page shows for edited arguments while a person types.
 import { expect, test } from 'vitest'
 import { findJsonIssues } from './json-issues.ts'
 

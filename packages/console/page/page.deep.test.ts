@@ -44,7 +44,7 @@ async function open(
   page.setDefaultTimeout(20_000)
   const complaints: string[] = []
   page.on('pageerror', (cause) => void complaints.push(String(cause)))
-  // Of the policy on scripts and styles, for one.
+  // Includes violations of the content security policy.
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
   closers.push(() => expect(complaints.filter((text) => !/status of (403|404|409|422)/.test(text))).toEqual([]))
   await page.goto(started.address(token))
@@ -97,7 +97,7 @@ test.skipIf(!executablePath)('a session that waits: where its call is, and every
   await expect
     .poll(() => where.textContent())
     .toMatch(
-      /^pay 400 EUR to ann — waits for a person’s approval since .+; if nobody decides within 9 min .+, it is denied$/,
+      /^pay 400 EUR to ann — waiting .+ for a person’s approval; it is denied in 9 min .+ unless someone decides$/,
     )
   await page.getByRole('option', { name: /^pay/ }).click()
   const inspector = page.getByRole('complementary', { name: 'Selected row' })
@@ -110,9 +110,7 @@ test.skipIf(!executablePath)('a session that waits: where its call is, and every
   await show(page, '#/sessions/photo-1/timeline')
   await expect
     .poll(() => where.textContent())
-    .toMatch(
-      /^camera — waits for the client program-.+ of ann since .+: it has not claimed the call; its time ends in .+, then the call fails$/,
-    )
+    .toMatch(/^camera — offered to the client program-.+ of ann .+ ago and not claimed yet; the call fails in .+$/)
 })
 
 test.skipIf(!executablePath)(
@@ -218,7 +216,7 @@ test.skipIf(!executablePath)(
     await page.getByRole('button', { name: 'Open then' }).click()
     await expect
       .poll(() => page.getByRole('complementary', { name: 'Record' }).textContent())
-      .toMatch(/scripted\/large — writes since/)
+      .toMatch(/scripted\/large — writing for/)
     await page.getByLabel('Session to compare with').fill('fallback')
     await page.keyboard.press('Enter')
     await page.getByText(/\d+ of \d+ lines differ/).waitFor()
@@ -366,7 +364,7 @@ const VIEWS = {
   inbox: ['#/inbox', 'write refunds.md'],
   cost: ['#/cost', 'By agent'],
 } as const
-/** Nothing stands beside the page; what is wider scrolls within its own box. */
+/** Nothing is wider than the page, except inside boxes that scroll. */
 const IS_NARROW =
   'document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll("main *")].every((one) => one.getBoundingClientRect().right <= innerWidth + 1 || one.closest(".table-scroll, .difference, .bar, .row-bar, .unseen"))'
 const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) => [

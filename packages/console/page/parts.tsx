@@ -7,7 +7,7 @@ import { indentJson, showHidden } from './shown-text.ts'
 import { useStore } from './store.ts'
 import type { RowState } from './timeline-row.ts'
 
-/** Each state has its own form, so that nobody needs its colour. */
+/** Each state has its own shape: colour alone says nothing. */
 const MARKS: Readonly<Record<RowState, string>> = {
   running: 'M3.5 2.5v7l6-3.5z',
   queued: 'M2 6h1.6M5.2 6h1.6M8.4 6H10',
@@ -25,12 +25,12 @@ const MARKS: Readonly<Record<RowState, string>> = {
   info: 'M6 5.2a.8.8 0 1 0 0 1.6.8.8 0 0 0 0-1.6Z',
 }
 export const STATE_WORDS: Readonly<Record<RowState, string>> = {
-  running: 'runs',
-  queued: 'has not begun',
-  person: 'waits for a person',
-  client: 'waits for a client',
-  time: 'waits to be asked again',
-  child: 'waits for another agent',
+  running: 'running',
+  queued: 'not started',
+  person: 'waiting for a person',
+  client: 'waiting for a client',
+  time: 'waiting to ask again',
+  child: 'waiting for another agent',
   ok: 'ok',
   error: 'failed',
   denied: 'denied',
@@ -50,7 +50,7 @@ export function StateMark({ state, isNamed = true }: { readonly state: RowState;
   )
 }
 
-/** Text of a model, a tool or a person. Long ones are shortened until somebody asks for all of it. */
+/** Shows text of a model, a tool or a person. A button shows the rest of a long one. */
 export function Text({ text, className = '' }: { readonly text: string; readonly className?: string }) {
   const [isWhole, showWhole] = useState(false)
   const shown = isWhole || text.length <= CHARS_SHOWN ? text : text.slice(0, CHARS_SHOWN)

@@ -4,7 +4,7 @@ import type { Fact, SessionRecord } from '@baton/core/machine'
 import { describeDecision, describeSettlement } from './call-rows.ts'
 import { indentJson } from './shown-text.ts'
 
-/** What a record says in one line. */
+/** Describes a record in one line. */
 export function describeRecord({ input, facts }: SessionRecord): string {
   const said = facts.map(describeFact).filter((line) => line !== '')
   return said.length === 0
@@ -89,7 +89,7 @@ function asLines(who: string, text: string): readonly string[] {
   return [`${who}: ${first}`, ...rest.map((line) => `    ${line}`)]
 }
 
-/** A request as text: what two requests differ in stands in its own line. */
+/** Writes a request as text, one part per line, for comparisons. */
 export function writeRequest({ instructions, messages, tools, toolChoice, settings, output }: ModelRequest): string {
   const said = messages.flatMap((message) => [
     `## ${message.role}`,

@@ -205,7 +205,7 @@ function Request({ session, records, pos, isChange }: RequestProps) {
   )
 }
 
-/** How the request may differ from the one that was sent. */
+/** Lists the ways in which the rebuilt request may differ from the sent one. */
 function Notes({ notes }: { readonly notes: readonly string[] }) {
   if (notes.length === 0) return null
   return (
@@ -238,7 +238,7 @@ function useRequest(session: string, attempt: number | undefined): Built {
   return built.attempt === attempt ? built : {}
 }
 
-/** What was open at a record, in the words of "where is my call". */
+/** Shows what was open at a record. */
 function Then({ records, record }: { readonly records: readonly SessionRecord[]; readonly record: SessionRecord }) {
   const timeline = readTimeline(records.filter(({ pos }) => pos <= record.pos))
   const lines = findOpenCalls(timeline.rows, timeline.clients, record.nowMs)

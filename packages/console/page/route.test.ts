@@ -1,4 +1,4 @@
-// Addresses of the page: each place has one, and comes back from it.
+// Addresses of the page: each route is read back from its address.
 import { expect, test } from 'vitest'
 import type { Route } from './route.ts'
 import { formatRoute, parseRoute } from './route.ts'

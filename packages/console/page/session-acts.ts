@@ -1,4 +1,4 @@
-// What an operator may do with a session now. Without the power, or when the page is read-only, there is nothing.
+// Lists the acts on a session that the operator has the power for; none when the page is read-only.
 import type { Asked, Store } from './store.ts'
 import type { TimelineRow } from './timeline-row.ts'
 
@@ -34,9 +34,9 @@ export function listActs({ session, rows, store, readOn }: ActPlace): readonly A
       ? [
           {
             title: 'Continue the session?',
-            words: 'What waits since the pause goes on.',
+            words: 'Everything that the pause stopped continues.',
             does: 'Continue',
-            run: act('continue', 'The session goes on.'),
+            run: act('continue', 'The session continues.'),
           },
         ]
       : []),

@@ -54,15 +54,15 @@ test('who decided a request that has left the inbox', async () => {
   const approvalId = records
     .flatMap(({ facts }) => facts)
     .find((fact) => fact.type === 'approval-requested')?.approvalId
-  const request = { session: 's', approvalId } as InboxRequest // what is read of it
+  const request = { session: 's', approvalId } as InboxRequest // the fields that are read
   const whole: LogPage = { records, next: records.length, newest: records.length - 1 }
   expect(await findOutcome({ log: () => Promise.resolve(whole) }, request)).toMatch(/^denied by anonymous/)
   expect(await findOutcome({ log: () => Promise.reject(new Error('not allowed')) }, request)).toBe('no longer waits')
 })
 
 test('what has left the inbox stays below the open requests', () => {
-  const one = { session: 's', approvalId: 'a' } as InboxRequest // what is read of it
-  const two = { session: 's', approvalId: 'b' } as InboxRequest // what is read of it
+  const one = { session: 's', approvalId: 'a' } as InboxRequest // the fields that are read
+  const two = { session: 's', approvalId: 'b' } as InboxRequest // the fields that are read
   const kept = keepRequests([one, two], [])
   expect(keepRequests([two], kept).map(({ request, isGone }) => [request.approvalId, isGone])).toEqual([
     ['b', false],
@@ -73,7 +73,7 @@ test('what has left the inbox stays below the open requests', () => {
 test('strangers’ results before a request, by its log', async () => {
   const records = readLog('taint')
   const asked = records.flatMap(({ facts }) => facts).find((fact) => fact.type === 'approval-requested')
-  const request = { session: 's', approvalId: asked?.approvalId, callId: asked?.callId } as InboxRequest // what is read of it
+  const request = { session: 's', approvalId: asked?.approvalId, callId: asked?.callId } as InboxRequest // the fields that are read
   const taint = await findTaint(serve({ s: records }), request)
   expect(taint.length).toBeGreaterThan(0)
 })

@@ -114,7 +114,7 @@ export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly r
         const child = isOver ? known.timeline : await readOne(below)
         await readBelow(child, below)
       } catch {
-        // A child that has no log yet, or none any more: its call says so.
+        // The child has no log yet, or it was removed; its call shows that.
       }
     }
   }
@@ -128,7 +128,7 @@ export function createLogReader(api: Pick<Api, 'log'>, id: string): { readonly r
   }
 }
 
-/** What is known of a log, and what it has beyond that. */
+/** Returns the known records and all newer ones. */
 export async function readRest(
   api: Pick<Api, 'log'>,
   id: string,

@@ -188,7 +188,7 @@ function useSessions({ view: _view, ...filter }: SessionsRoute): Listed {
       take: (change) => setSessions((list) => applyChange(list, change as SessionChange, filter)), // the server's contract
       opened: () => {
         connection.value = 'live'
-        // What changed while nobody listened.
+        // Reads what changed while the stream was closed.
         if (!isFirst) load().catch(fail)
         isFirst = false
       },

@@ -1,4 +1,4 @@
-// What all views share: who looks, where they are, what time it is, and what waits.
+// State shared by all views: the operator, the route, the clock and the inbox.
 import { batch, signal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
@@ -32,7 +32,7 @@ export function createStore(api: Api) {
     inboxLoaded: signal(false),
     asked: signal<Asked | undefined>(undefined),
     help: signal(false),
-    /** What just happened, for the eyes and for screen readers. */
+    /** The latest message, also for screen readers. */
     told: signal(''),
     shortcuts: new Map<string, readonly Shortcut[]>(),
     go(route: Route, how: 'push' | 'replace' = 'push'): void {

@@ -52,7 +52,7 @@ function readSession(records: readonly SessionRecord[]): Seen {
     if (fact.type === 'input-accepted') texts.set(fact.inputId, readInput(fact.body))
     if (fact.type === 'turn-started') turns.push([])
     if (fact.type === 'turn-started' || fact.type === 'model-started') isAsked = fact.type === 'model-started'
-    // What enters a running turn later cannot be sent before it.
+    // An input that entered a running turn is left out: a test could not send it at that moment.
     if (fact.type === 'inputs-entered' && !isAsked)
       turns.at(-1)?.push(...fact.entries.flatMap(({ inputs }) => inputs.map((id) => texts.get(id) ?? '')))
     if (fact.type === 'step-finished') steps.push(fact)

@@ -113,8 +113,8 @@ test('the lease of a client ends: its call waits, and another client brings the 
   const call = rows.find(({ kind }) => kind === 'call')
   expect(call?.segments.map(({ state, note }) => `${state}: ${note}`)).toEqual([
     'client: offered to slow',
-    'client: waits for a client: slow is gone',
-    'ok: other works on it',
+    'client: waiting for a client: slow is gone',
+    'ok: running on other',
   ])
   expect(call?.call?.offeredTo).toEqual(['slow', 'other'])
   expect(clients.get('slow')?.isAttached).toBe(false)

@@ -1,5 +1,5 @@
-// The timeline of a session: a pure function from its records to rows. Knows no page and no clock; what is open stays open,
-// so that a running session and a finished one look the same.
+// Folds the records of a session into the rows of its timeline: a pure function. It knows no page and no clock, so a running
+// session and a finished one have the same rows.
 import type { Fact, FactOf, FactType, InputBody, SessionRecord } from '@baton/core/machine'
 import type { Usage } from '@baton/core'
 import { CALL_FOLD } from './call-rows.ts'
@@ -55,7 +55,7 @@ function foldFact(draft: TimelineDraft, fact: Fact, { pos, nowMs }: SessionRecor
   fold?.(draft, fact, { pos, nowMs })
 }
 
-/** What becomes of an input that a person reads in one line. */
+/** Returns an input in one line. */
 function inputTitle(body: InputBody): string {
   switch (body.type) {
     case 'user':
@@ -91,7 +91,7 @@ const TURN_FOLD: Fold = {
       kind: 'input',
       depth: 0,
       title,
-      outcome: 'waits for the model',
+      outcome: 'waiting for the model',
       state: 'info',
       text: title,
       fact,
@@ -158,7 +158,7 @@ const STEP_FOLD: Fold = {
         usage: {},
       })
     }
-    draft.go(step, place, { state: 'running', note: `${fact.model} writes` })
+    draft.go(step, place, { state: 'running', note: `${fact.model} is writing` })
     draft.change(step, place, { outcome: fact.model })
     const details = { attempt: fact.attempt, step: fact.step, model: fact.model, pos: place.pos, started: fact }
     draft.add(place, {
@@ -185,7 +185,7 @@ const STEP_FOLD: Fold = {
       place,
       fact.retryAtMs === undefined
         ? { state: 'queued', note: 'asks again' }
-        : { state: 'time', note: `waits to ask again${pause}` },
+        : { state: 'time', note: `waiting to ask again${pause}` },
     )
   },
   'attempt-failed': (draft, fact, place) => {
@@ -358,7 +358,7 @@ const NOTE_FOLD: Fold = {
   },
 }
 
-/** Connection by which the session of a call hears from its caller. */
+/** The connection of the calling session. */
 const PARENT = 'parent'
 
 const FOLD: Fold = { ...TURN_FOLD, ...STEP_FOLD, ...NOTE_FOLD, ...CALL_FOLD }

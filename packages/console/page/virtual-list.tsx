@@ -18,7 +18,7 @@ export interface VirtualListProps<Item> {
   readonly className?: string
 }
 
-/** Rows beside the visible ones, so that a fast scroll shows no gap. */
+/** Rows above and below the visible ones, so that a fast scroll shows no gap. */
 const OVERSCAN = 12
 
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
@@ -85,7 +85,7 @@ interface Drawn<Item> {
   readonly rows: ReadonlyMap<Item, ComponentChild>
 }
 
-/** Keeps what was drawn for an item while it is seen: a scroll draws only what comes into sight. */
+/** Keeps the rows of visible items: a scroll draws only the new ones. */
 function useDrawn<Item>(draw: (item: Item) => ComponentChild): (item: Item) => ComponentChild {
   const last = useRef<Drawn<Item>>({ draw, rows: new Map() })
   const known = last.current.draw === draw ? last.current.rows : new Map<Item, ComponentChild>()
