@@ -4,7 +4,7 @@ import type { ApiError } from './api.ts'
 import { ViewHead } from './app.tsx'
 import { compareLines, pairLines } from './line-diff.ts'
 import type { DiffPair } from './line-diff.ts'
-import { Empty, Failure, SIGNS } from './parts.tsx'
+import { Empty, Failure, SIGNS, Text } from './parts.tsx'
 import { listSessionLines } from './record-lines.ts'
 import { readWholeLog } from './replay-view.tsx'
 import { formatRoute } from './route.ts'
@@ -31,6 +31,7 @@ export function CompareView({ session, other }: { readonly session: string; read
       (cause: unknown) => setFailure(asApiError(cause)),
     )
   }, [session, other])
+  const pair = pairs?.find(({ id }) => id === selected)
   const changed = (pairs ?? []).filter(({ left, right }) => left !== right)
   const at = changed.findIndex(({ id }) => id === selected)
   useShortcuts('view', [
@@ -64,6 +65,13 @@ export function CompareView({ session, other }: { readonly session: string; read
           onSelect={({ id }) => select(id)}
           draw={drawPair}
         />
+      )}
+      {pair && (
+        <div class="compare-detail" role="region" aria-label="Selected lines" tabIndex={0}>
+          {[pair.left, pair.right].map((line, index) => (
+            <Text key={index} text={line?.text.trim() ?? ''} />
+          ))}
+        </div>
       )}
     </section>
   )

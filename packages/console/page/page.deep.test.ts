@@ -181,8 +181,8 @@ test.skipIf(!executablePath)('the keyboard is enough: to the inbox, to the reque
   await page.keyboard.press('Escape')
   await page.keyboard.press('g')
   await page.keyboard.press('i')
-  await page.getByRole('option', { name: /write refunds\.md/ }).waitFor()
-  await page.keyboard.press('j')
+  const place = await page.getByRole('option', { name: /write refunds\.md/ }).getAttribute('aria-posinset')
+  for (let at = 0; at < Number(place); at += 1) await page.keyboard.press('j')
   await page.getByRole('group', { name: 'Change of refunds.md' }).waitFor()
   await page.keyboard.press('a')
   await page.keyboard.press('Enter')
@@ -220,7 +220,11 @@ test.skipIf(!executablePath)(
     await page.getByLabel('Session to compare with').fill('fallback')
     await page.keyboard.press('Enter')
     await page.getByText(/\d+ of \d+ lines differ/).waitFor()
-    await page.getByRole('option', { name: /The second model answers/ }).waitFor()
+    await page.getByRole('option', { name: /The second model answers/ }).click()
+    await page
+      .getByRole('region', { name: 'Selected lines' })
+      .getByText(/The second model answers/)
+      .waitFor()
   },
 )
 
@@ -366,7 +370,7 @@ const VIEWS = {
 } as const
 /** Nothing is wider than the page, except inside boxes that scroll. */
 const IS_NARROW =
-  'document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll("main *")].every((one) => one.getBoundingClientRect().right <= innerWidth + 1 || one.closest(".table-scroll, .difference, .bar, .row-bar, .unseen"))'
+  'document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll("main *")].every((one) => one.getBoundingClientRect().right <= innerWidth + 1 || one.closest(".table-scroll, .difference, .compare, .row-bar, .unseen"))'
 const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) => [
   ['desktop', colorScheme, { ...DESKTOP, colorScheme }] as const,
   ['phone', colorScheme, { ...PHONE, colorScheme }] as const,
