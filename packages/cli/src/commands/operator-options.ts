@@ -1,9 +1,7 @@
 // Options of `baton serve` for people and programs that are no apps: operators of the console, and senders of signed events.
 // Each has a name and a file with its secret, which no other user of the machine sees in a list of processes.
-import type { Principal } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { OperatorPower } from '@baton/console'
-import type { HandlerOptions } from '@baton/server/http'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '../words/usage-error.ts'
@@ -68,7 +66,7 @@ const TOKEN_CHARS_MIN = 16
  * Reads the tokens of the operators.
  * @throws BatonError `invalid_option` for a file that cannot be read, a token that is too short, or the same one twice
  */
-export function readOperatorTokens(operators: readonly OperatorWords[], folder: string): readonly KnownOperator[] {
+function readOperatorTokens(operators: readonly OperatorWords[], folder: string): readonly KnownOperator[] {
   const read = operators.map((one) => ({ ...one, token: readSecret('--console', one, folder) }))
   for (const { name, token, file } of read) {
     if (!/^[\x21-\x7e]+$/.test(token) || token.length < TOKEN_CHARS_MIN)
@@ -81,27 +79,33 @@ export function readOperatorTokens(operators: readonly OperatorWords[], folder: 
   return read
 }
 
-type Webhooks = NonNullable<HandlerOptions['webhooks']>
+/** A sender of signed events. Its file may have several secrets, one in a line, while one replaces another. */
+export interface KnownSender {
+  readonly name: string
+  readonly secret: readonly string[]
+}
 
-/**
- * Senders of signed events, to sessions of every owner. A file may have several secrets, one in a line, while one replaces
- * another.
- * @throws BatonError `invalid_option`
- */
-export function readWebhooks(
-  webhooks: readonly NamedFile[],
+export interface Guests {
+  readonly operators: readonly KnownOperator[]
+  readonly webhooks: readonly KnownSender[]
+  /** To hide. */
+  readonly secrets: readonly string[]
+}
+
+/** Reads the files of operators and senders. @throws BatonError `invalid_option` */
+export function readGuests(
+  words: { readonly operators: readonly OperatorWords[]; readonly webhooks: readonly NamedFile[] },
   folder: string,
-  ownerOf: (session: string) => Promise<Principal | undefined>,
-): { readonly webhooks?: Webhooks; readonly secrets: readonly string[] } {
-  if (webhooks.length === 0) return { secrets: [] }
-  const senders = webhooks.map((one) => ({
+): Guests {
+  const operators = readOperatorTokens(words.operators, folder)
+  const webhooks = words.webhooks.map((one) => ({
     name: one.name,
     secret: readSecret('--webhook', one, folder).split(/\s+/),
-    principal: ownerOf,
   }))
   return {
-    webhooks: Object.fromEntries(senders.map(({ name, ...sender }) => [name, sender])),
-    secrets: senders.flatMap(({ secret }) => secret),
+    operators,
+    webhooks,
+    secrets: [...operators.map(({ token }) => token), ...webhooks.flatMap(({ secret }) => secret)],
   }
 }
 

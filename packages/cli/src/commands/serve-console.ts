@@ -1,7 +1,7 @@
 // The console of `baton serve` and `baton console`: who its operators are, by their tokens, and where it stands beside the chats.
 import type { Principal } from '@baton/core'
 import type { ConsoleOptions } from '@baton/console'
-import type { createHandler, HandlerOptions } from '@baton/server/http'
+import type { createHandler } from '@baton/server/http'
 import { isSameSecret, readBearerToken } from '@baton/server/internal'
 import type { KnownOperator } from './operator-options.ts'
 
@@ -9,7 +9,7 @@ type Handler = ReturnType<typeof createHandler>
 
 interface Mounting {
   readonly operators: readonly KnownOperator[]
-  readonly options: Omit<ConsoleOptions, 'authenticate' | 'roles'> & Pick<HandlerOptions, 'authenticate'>
+  readonly options: Omit<ConsoleOptions, 'roles'>
   readonly chats: Handler
 }
 

@@ -14,7 +14,7 @@ export interface StoreReaderOptions extends Pick<AgentChoice, 'agent' | 'agents'
   readonly log?: Logger
 }
 
-/** What `createStoreReader` returns: a host whose every act is refused with `not_permitted`. */
+/** The host of `createStoreReader`: every act is refused with `not_permitted`. */
 export interface StoreReader extends Host, SessionDirectory {
   /** Reads any session, for operators. */
   readonly views: SessionViews
@@ -37,7 +37,12 @@ export function createStoreReader(given: LogStore, options: StoreReaderOptions =
   const catalog = createCatalog({ ...choice, environment, blobs, log, digest, digestMedia, runsChildren: true })
   const knowsAgents = choice.agent !== undefined || choice.agents !== undefined
   const views = new SessionViewer({
-    ...{ store, environment, log, digest, digestMedia, secrets },
+    store,
+    environment,
+    log,
+    digest,
+    digestMedia,
+    secrets,
     ...(knowsAgents && { catalog }),
   })
   const fold = (session: string) => foldSession(store, session)

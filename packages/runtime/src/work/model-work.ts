@@ -36,9 +36,8 @@ import { guardSignal } from './aborting.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { createOutputReader } from './output.ts'
 import type { Streaks } from './repeats.ts'
-import { countRepeats } from './repeats.ts'
 import { repairCall } from './repair-arguments.ts'
-import { createStepRequest, createSummaryRequest } from './request.ts'
+import { buildStep, createSummaryRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
 import type { ModelIo, WorkContext } from './work.ts'
 
@@ -135,24 +134,6 @@ async function askStep(asking: ModelWork, effect: CallModel): Promise<HostReport
   const prepared = applyStepChange(request, change, { agent, effect })
   const said = await askInTime(work, effect, { model: context.modelOf(chosen), request: prepared, stream })
   return await finishStep({ ...work, job: { ...job, model: named }, inForce: change.tools }, effect, prepared, said)
-}
-
-export interface StepSources {
-  readonly job: ModelJob
-  readonly effect: CallModel
-  readonly history: Pick<ModelIo['history'], 'messages'>
-}
-
-/** The request of a step, before `prepareStep` changes it. @throws BatonError `unknown_model`, `store_failed` */
-export async function buildStep(context: WorkContext, { job, effect, history }: StepSources) {
-  const model = context.modelOf(job.model)
-  const told = history.messages(effect.fromEntry, effect.toEntry)
-  let results = 0
-  for (let at = told.length - 1; at >= 0 && told[at]?.role !== 'user'; at -= 1)
-    if (told[at]?.role === 'tool') results += told[at]?.parts.length ?? 0
-  // Fewer than three results cannot repeat: the case in most turns.
-  const streaks = results < 3 ? undefined : countRepeats(told, context.tools)
-  return { model, streaks, request: await createStepRequest({ context, model, told, streaks }, job, effect) }
 }
 
 /** Waits for the first piece of the answer within the turn's remaining time. */

@@ -1,4 +1,4 @@
-// What the sessions of a period cost, which tools were slow, and what failed: counted from the logs, which have every step,
+// The costs of a period, its slow tools, and its failures: counted from the logs, which have every step,
 // call and failure. The report says how much it has read, and what it left out.
 import type { JsonObject, SessionInfo, Usage } from '@baton/core/internal'
 import type { Fact, SessionRecord } from '@baton/core/machine'

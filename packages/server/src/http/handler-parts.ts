@@ -1,7 +1,8 @@
 // The options of chat fronts, and the state shared by all requests to one front.
-import type { FrontSession, JsonValue, Principal, SessionOptions } from '@baton/core/internal'
-import { BatonError } from '@baton/core/internal'
+import type { FrontSession, Principal, SessionOptions } from '@baton/core/internal'
+import { BatonError, frontOf } from '@baton/core/internal'
 import type { AllowedOrigins, Incoming } from './requests.ts'
+import { createIncoming } from './requests.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
 import type { Asker, QuotaLimits } from './chat-quotas.ts'
 import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
@@ -15,7 +16,8 @@ import { sampleLog } from '../shared/rate-limit.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { BegunRequests } from '../shared/begun-requests.ts'
-import type { FindPowers, OperatorPower } from './operators.ts'
+import type { FindPowers, OperatorPower, Writer } from './operator-powers.ts'
+import { createWriter, readPowers } from './operator-powers.ts'
 
 export interface HttpLimits extends QuotaLimits {
   /** Bytes of a request's body, which may include pictures. Default: 32 MiB. */
@@ -180,7 +182,7 @@ function createPeers(options: PeerOptions, { log, clock }: ServerWorld): Peers {
 }
 
 /** One request that was let in. */
-export interface Call extends Incoming {
+export interface Call extends Incoming, Writer {
   readonly url: URL
   /** The principal and address that its turn counts for. */
   readonly asker: Asker
@@ -190,11 +192,34 @@ export interface Call extends Incoming {
   readonly principal: Principal
   /** Over sessions of all owners; empty for an ordinary client. */
   readonly powers: ReadonlySet<OperatorPower>
-  /** Encodes a view as JSON. */
-  readonly write: (value: JsonValue) => string
-  /** Returns an event or a message as the caller may see it. */
-  readonly show: <View extends object>(view: View) => View
   /** When the client's identity expires; see `Identity`. */
   readonly expiresAtMs: number | undefined
   readonly open: (id: string, how: Required<Pick<SessionOptions, 'existing'>>) => Promise<FrontSession>
+}
+
+export interface Found extends Identity {
+  /** The network address, if known. */
+  readonly address: string | undefined
+  /** Whether a peer passed the request on. It has authenticated the client and counted the request. */
+  readonly isFromPeer: boolean
+}
+
+/** A peer has counted the bytes and the stream of a request it passes on; a turn counts where it runs. */
+export function createCall({ host, quotas, limits, operators }: HandlerParts, request: Request, found: Found): Call {
+  const { principal, expiresAtMs, address, isFromPeer } = found
+  const powers = readPowers(operators, principal)
+  const asker: Asker = { principal: principal.id, address }
+  const takeBytes = (bytes: number): void => (isFromPeer ? undefined : quotas.takeBytes(asker, bytes))
+  return {
+    ...createIncoming(request, { bytesMax: limits.bodyBytes, takeBytes }),
+    url: new URL(request.url),
+    asker,
+    reader: isFromPeer ? { principal: undefined, address: undefined } : asker,
+    isFromPeer,
+    principal,
+    powers,
+    ...createWriter(host, powers),
+    expiresAtMs,
+    open: async (id, how) => frontOf(await host.session(id, { principal, ...how })),
+  }
 }

@@ -1,4 +1,4 @@
-// What operators read: logs, requests as the provider got them, children, results and costs; without a lease, and without the
+// Reading by operators: logs, requests as the provider got them, children, results and costs; without a lease, and without the
 // host's secrets.
 import { defineAgent, delegate, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

@@ -8,7 +8,7 @@ import { answerCosts } from './cost-report.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { Call, HandlerParts } from './handler-parts.ts'
 import { answerJson, answerJsonText, answerRefusal } from './http-errors.ts'
-import type { OperatorPower } from './operators.ts'
+import type { OperatorPower } from './operator-powers.ts'
 import { cutTexts, demandPower, openFor } from './operators.ts'
 import { readNumber, readObjectBody } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
@@ -39,7 +39,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['sessions/:/results/:', { method: 'GET', power: 'see', run: showResult }],
   ['sessions/:/interrupt', { method: 'POST', power: 'act', run: (routing) => act(routing, interrupt) }],
   ['sessions/:/rewind', { method: 'POST', power: 'act', run: (routing) => act(routing, rewind) }],
-  ['sessions/:/retry', { method: 'POST', power: 'act', run: (routing) => act(routing, retry) }],
+  ['sessions/:/retry', { method: 'POST', power: 'act', run: (routing) => act(routing, rewindNewest) }],
   ['sessions/:/continue', { method: 'POST', power: 'act', run: (routing) => act(routing, goOn) }],
   ['sessions/:/tasks/:/cancel', { method: 'POST', power: 'act', run: (routing) => act(routing, cancel) }],
 ])
@@ -244,7 +244,7 @@ const cancel: Act = (session, _body, callId) => session.cancel(callId)
 const NEWEST = 50
 
 /** Asks the newest question again. */
-const retry: Act = async (session) => {
+const rewindNewest: Act = async (session) => {
   const { messages } = await session.messages({ limit: NEWEST })
   const asked = messages.findLast(({ role }) => role === 'user')
   if (!asked)

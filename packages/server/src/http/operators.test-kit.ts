@@ -7,7 +7,7 @@ import { createHost, createNodeEnvironment } from '@baton/host'
 import { expect } from 'vitest'
 import { createHandler } from './handler.ts'
 import type { HandlerOptions } from './handler-parts.ts'
-import type { FindPowers, OperatorPower } from './operators.ts'
+import type { FindPowers, OperatorPower } from './operator-powers.ts'
 
 export const SECRET = 'sk-secret-of-the-host'
 

@@ -25,7 +25,7 @@ interface Address {
   readonly method?: string
   /** The power that it needs; undefined: any. */
   readonly power: Power | undefined
-  /** What an ordinary client gets; what somebody gets who has another power. */
+  /** Status for an ordinary client, and for somebody who has another power. */
   readonly stranger: number
   readonly without: number
   readonly status?: number

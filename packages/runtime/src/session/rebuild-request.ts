@@ -7,8 +7,9 @@ import { applyRecord, createHistory, followRecord, initialState, outstanding } f
 import type { Catalog, SessionWorld } from '../catalog/catalog.ts'
 import { createChildAgent, findDelegation } from '../catalog/child-agent.ts'
 import { describeThrown } from '../describe-thrown.ts'
-import type { CallModel } from './jobs.ts'
-import { buildStep, createModelJob } from './model-work.ts'
+import type { CallModel } from '../work/jobs.ts'
+import { createModelJob } from '../work/model-work.ts'
+import { buildStep } from '../work/request.ts'
 
 export interface RebuildOptions {
   readonly session: string
