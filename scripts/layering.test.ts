@@ -89,8 +89,12 @@ function declaredBy(path: string): ReadonlySet<string> {
   }
   const home = path.split('/').slice(0, 2).join('/')
   const needed = names(home, ['dependencies', 'peerDependencies', 'optionalDependencies'])
+  // The console's page is bundled before it is packed, so its libraries are not installed with it.
+  const isBuilt = path.startsWith('packages/console/') && !path.startsWith('packages/console/src/')
   return new Set(
-    isTest(path) ? [...needed, ...names(home, ['devDependencies']), ...names('.', ['devDependencies'])] : needed,
+    isTest(path) || isBuilt
+      ? [...needed, ...names(home, ['devDependencies']), ...names('.', ['devDependencies'])]
+      : needed,
   )
 }
 

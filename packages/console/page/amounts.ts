@@ -3,7 +3,7 @@
 /** `340 ms`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   const most = Math.max(0, ms)
-  if (most < 1000) return `${Math.round(most)} ms`
+  if (most < 1000) return `${Math.floor(most)} ms`
   if (most < 10_000) return `${(Math.floor(most / 100) / 10).toString()} s`
   const seconds = Math.floor(most / 1000)
   if (seconds < 60) return `${seconds} s`
@@ -41,6 +41,11 @@ export function formatAgo(ms: number, nowMs: number): string {
   if (gone < 1000) return 'now'
   if (gone > 86_400_000) return `${formatDay(ms)} ${formatTime(ms).slice(0, 5)}`
   return `${formatDuration(gone).split(' ').slice(0, 2).join(' ')} ago`
+}
+
+/** A generated name without its middle. */
+export function shortName(name: string): string {
+  return name.length <= 24 ? name : `${name.slice(0, 13)}…${name.slice(-4)}`
 }
 
 /** `1,240` or `3.4 M`. */

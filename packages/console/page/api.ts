@@ -11,7 +11,6 @@ export interface Me {
   readonly principal: { readonly id: string; readonly roles?: readonly string[] }
   readonly powers: readonly Power[]
   readonly readOnly: boolean
-  readonly version: string
 }
 
 /** A request as the inbox shows it. `schema`: JSON Schema of the tool's input, if the server knows it. */
@@ -24,12 +23,24 @@ export interface LogPage {
   readonly newest: number
 }
 
+/** A request to a model, built again from the log. `notes` say how it may differ from what was sent. */
+export interface RebuiltRequest {
+  readonly attempt: number
+  readonly request: ModelRequest
+  readonly notes: readonly string[]
+}
+
 export interface Costs {
   readonly rows: readonly CostRow[]
   readonly tools: readonly ToolCost[]
   readonly failures: readonly FailureCount[]
   readonly sessionsRead: number
+  /** Sessions of the period that were not read. */
   readonly sessionsLeft: number
+  /** There are more of them than were counted. */
+  readonly more: boolean
+  /** A table had no room for another row. */
+  readonly cut: boolean
 }
 export interface CostRow {
   readonly day: string
@@ -39,15 +50,16 @@ export interface CostRow {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedTokens: number
-  /** US dollars. */
-  readonly cost?: number
+  /** Millionths of a US dollar. */
+  readonly costMicros?: number
 }
 export interface ToolCost {
   readonly name: string
   readonly agent: string
   readonly calls: number
   readonly failed: number
-  readonly ms: { readonly median: number; readonly p95: number; readonly max: number }
+  /** Absent if none has ended. */
+  readonly ms?: { readonly median: number; readonly p95: number; readonly max: number }
 }
 export interface FailureCount {
   readonly code: string
@@ -86,7 +98,52 @@ export interface ApiOptions {
   readonly fetch: typeof fetch
 }
 
-export function createApi({ base, token, fetch }: ApiOptions) {
+export function createApi(options: ApiOptions) {
+  const { get, send, watch, download } = createRequests(options)
+  const session = (id: string, part = ''): string =>
+    `sessions/${encodeURIComponent(id)}${part === '' ? '' : `/${part}`}`
+  return {
+    download,
+    me: () => get<Me>('me'),
+    sessions: (query: Query, signal?: AbortSignal) =>
+      get<{ readonly sessions: readonly SessionInfo[]; readonly cursor?: string }>(
+        'sessions',
+        { all: true, ...query },
+        signal,
+      ),
+    watchSessions: (watching: Watching) => watch('sessions/changes', { all: true }, watching),
+    info: (id: string) => get<Readonly<Record<string, unknown>>>(session(id)),
+    messages: (id: string, query: Query) =>
+      get<{ readonly messages: readonly ChatMessage[]; readonly more: boolean }>(session(id, 'messages'), {
+        format: 'baton',
+        ...query,
+      }),
+    watchSession: (id: string, watching: Watching) =>
+      watch(session(id, 'events'), { from: 'now', children: true }, watching),
+    log: (id: string, from: number, path: readonly string[] = []) => {
+      const below = path.map((callId) => `&child=${encodeURIComponent(callId)}`).join('')
+      return get<LogPage>(`${session(id, 'log')}?from=${from}&limit=1000${below}`)
+    },
+    request: (id: string, attempt: number) => get<RebuiltRequest>(session(id, `requests/${attempt}`)),
+    approvals: () =>
+      get<{ readonly approvals: readonly InboxRequest[]; readonly cursor?: string }>('approvals', {
+        all: true,
+        limit: 200,
+      }),
+    approval: (id: string, approval: string) =>
+      get<InboxRequest>(`approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`),
+    watchApprovals: (watching: Watching) => watch('approvals', { all: true, limit: 200 }, watching),
+    decide: (id: string, approval: string, body: object) =>
+      send<object>('POST', `approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`, body),
+    costs: (query: Query) => get<Costs>('cost', query),
+    act: (id: string, part: string, body?: object) => send<{ readonly id?: string }>('POST', session(id, part), body),
+    exported: (id: string) => get<object>(session(id, 'export')),
+    remove: (id: string) => send<object>('DELETE', session(id)),
+  }
+}
+
+/** Requests with the token, and refusals as errors. */
+function createRequests({ base, token, fetch }: ApiOptions) {
   const address = (path: string, query: Query = {}): string => {
     const given = Object.entries(query).flatMap(([name, value]) =>
       value === undefined || value === '' ? [] : [[name, String(value)]],
@@ -125,48 +182,9 @@ export function createApi({ base, token, fetch }: ApiOptions) {
     opened?.()
     await readEvents(response, take)
   }
-  const session = (id: string, part = ''): string =>
-    `sessions/${encodeURIComponent(id)}${part === '' ? '' : `/${part}`}`
-  return {
-    address,
-    download: async (path: string, query?: Query): Promise<Blob> =>
-      await (await ask(address(path, query), { headers: headers() })).blob(),
-    me: () => get<Me>('me'),
-    sessions: (query: Query, signal?: AbortSignal) =>
-      get<{ readonly sessions: readonly SessionInfo[]; readonly cursor?: string }>(
-        'sessions',
-        { all: true, ...query },
-        signal,
-      ),
-    watchSessions: (watching: Watching) => watch('sessions/changes', { all: true }, watching),
-    info: (id: string) => get<Readonly<Record<string, unknown>>>(session(id)),
-    messages: (id: string, query: Query) =>
-      get<{ readonly messages: readonly ChatMessage[]; readonly more: boolean }>(session(id, 'messages'), {
-        format: 'baton',
-        ...query,
-      }),
-    watchSession: (id: string, watching: Watching) =>
-      watch(session(id, 'events'), { from: 'now', children: true }, watching),
-    log: (id: string, from: number, path: readonly string[] = []) => {
-      const below = path.map((callId) => `&child=${encodeURIComponent(callId)}`).join('')
-      return get<LogPage>(`${session(id, 'log')}?from=${from}&limit=1000${below}`)
-    },
-    request: (id: string, pos: number) => get<{ readonly request: ModelRequest }>(session(id, `requests/${pos}`)),
-    approvals: () =>
-      get<{ readonly approvals: readonly InboxRequest[]; readonly cursor?: string }>('approvals', {
-        all: true,
-        limit: 200,
-      }),
-    approval: (id: string, approval: string) =>
-      get<InboxRequest>(`approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`),
-    watchApprovals: (watching: Watching) => watch('approvals', { all: true, limit: 200 }, watching),
-    decide: (id: string, approval: string, body: object) =>
-      send<object>('POST', `approvals/${encodeURIComponent(id)}/${encodeURIComponent(approval)}`, body),
-    costs: (query: Query) => get<Costs>('cost', query),
-    act: (id: string, part: string, body?: object) => send<{ readonly id?: string }>('POST', session(id, part), body),
-    exported: (id: string) => get<object>(session(id, 'export')),
-    remove: (id: string) => send<object>('DELETE', session(id)),
-  }
+  const download = async (path: string, query?: Query): Promise<Blob> =>
+    await (await ask(address(path, query), { headers: headers() })).blob()
+  return { get, send, watch, download }
 }
 
 export interface Watching {

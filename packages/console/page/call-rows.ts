@@ -1,5 +1,6 @@
 // How facts about calls change their rows: approvals, offers, leases, attempts, questions, children, results.
 import type { FactOf, FactType, Settlement } from '@baton/core/machine'
+import { shortName } from './amounts.ts'
 import type { Place, TimelineDraft } from './timeline-draft.ts'
 import type { CallDetails, RowState } from './timeline-row.ts'
 
@@ -11,8 +12,8 @@ const APPROVALS: Fold = {
     if (!call) return
     const approval = { id: fact.approvalId, askedMs: place.nowMs, expiresAtMs: fact.expiresAtMs, given: [] }
     draft.changeCall(fact.callId, place, { approvals: [...call.approvals, approval] })
-    draft.change(fact.callId, place, { outcome: 'waits for a person' })
-    draft.go(fact.callId, place, { state: 'person', note: 'waits for a person' })
+    draft.change(fact.callId, place, { outcome: 'waiting for a person' })
+    draft.go(fact.callId, place, { state: 'person', note: 'waiting for a person' })
   },
   'approval-given': (draft, fact, place) => {
     const id = fact.via ?? fact.callId
@@ -26,8 +27,8 @@ const APPROVALS: Fold = {
     changeApproval(draft, fact, place, (approval) => ({ ...approval, decided: fact }))
     if (fact.edited) draft.changeCall(id, place, { edited: fact.edited.arguments })
     if (fact.decision === 'deny') return
-    draft.change(id, place, { outcome: 'has not begun' })
-    draft.go(id, place, { state: 'queued', note: `${describeDecision(fact)}; has not begun` })
+    draft.change(id, place, { outcome: 'not started' })
+    draft.go(id, place, { state: 'queued', note: `${describeDecision(fact)}; not started` })
   },
   'question-asked': (draft, fact, place) => {
     const call = callOf(draft, fact.callId)
@@ -44,8 +45,8 @@ const APPROVALS: Fold = {
     const said = 'declined' in fact ? `no answer (${fact.declined})` : 'answered'
     draft.mark(fact.callId, place, { kind: 'decision', text: `question ${fact.n}: ${said}` })
     if (questions.length > 0) return
-    draft.change(fact.callId, place, { outcome: 'runs' })
-    draft.go(fact.callId, place, { state: 'running', note: 'runs' })
+    draft.change(fact.callId, place, { outcome: 'running' })
+    draft.go(fact.callId, place, { state: 'running', note: 'running' })
   },
 }
 
@@ -57,7 +58,7 @@ const WORK: Fold = {
     const again = call.attempts.length > 0
     draft.changeCall(fact.callId, place, { attempts: [...call.attempts, attempt] })
     if (again) draft.mark(fact.callId, place, { kind: 'retry', text: `began again, attempt ${fact.attempt}` })
-    const note = call.task ? 'runs in the background' : again ? `runs, attempt ${fact.attempt}` : 'runs'
+    const note = call.task ? 'running in the background' : again ? `running, attempt ${fact.attempt}` : 'running'
     draft.change(fact.callId, place, { outcome: note })
     draft.go(fact.callId, place, { state: 'running', note })
   },
@@ -65,7 +66,7 @@ const WORK: Fold = {
     const call = callOf(draft, fact.callId)
     if (!call) return
     draft.changeCall(fact.callId, place, { offeredTo: [...call.offeredTo, fact.connection] })
-    const note = `offered to ${fact.connection}`
+    const note = `offered to ${shortName(fact.connection)}`
     draft.change(fact.callId, place, { outcome: note })
     draft.go(fact.callId, place, { state: 'client', note })
   },
@@ -73,7 +74,7 @@ const WORK: Fold = {
     const call = callOf(draft, fact.callId)
     if (!call || call.claimedBy === fact.connection) return
     draft.changeCall(fact.callId, place, { claimedBy: fact.connection })
-    const note = `${fact.connection} works on it`
+    const note = `running on ${shortName(fact.connection)}`
     draft.change(fact.callId, place, { outcome: note })
     draft.go(fact.callId, place, { state: 'running', note })
   },
@@ -81,11 +82,11 @@ const WORK: Fold = {
     const call = callOf(draft, fact.callId)
     if (!call) return
     const { claimedBy, ...rest } = call
-    draft.change(fact.callId, place, { call: rest, outcome: 'waits for a client' })
+    draft.change(fact.callId, place, { call: rest, outcome: 'waiting for a client' })
     const who = claimedBy ?? call.offeredTo.at(-1)
-    const why = fact.reason === 'detach' ? `${who ?? 'its client'} is gone` : fact.reason
+    const why = fact.reason === 'detach' ? `${who === undefined ? 'its client' : shortName(who)} is gone` : fact.reason
     draft.mark(fact.callId, place, { kind: 'retry', text: `came back: ${why}` })
-    draft.go(fact.callId, place, { state: 'client', note: `waits for a client: ${why}` })
+    draft.go(fact.callId, place, { state: 'client', note: `waiting for a client: ${why}` })
   },
   'call-taken-over': (draft, fact, place) => {
     draft.mark(fact.via ?? fact.callId, place, {
@@ -98,15 +99,15 @@ const WORK: Fold = {
     if (!row?.call) return
     draft.changeCall(fact.callId, place, { clock: fact })
     if (fact.mode !== 'away' || row.state !== 'queued') return
-    draft.change(fact.callId, place, { outcome: 'waits for a client' })
-    draft.go(fact.callId, place, { state: 'client', note: 'waits for a client: none is attached that has the tool' })
+    draft.change(fact.callId, place, { outcome: 'waiting for a client' })
+    draft.go(fact.callId, place, { state: 'client', note: 'waiting for a client: none is connected that has the tool' })
   },
   'call-settled': (draft, fact, place) => {
     if (fact.via !== undefined) return
     if (fact.task) {
       draft.changeCall(fact.callId, place, { task: 'running' })
-      draft.change(fact.callId, place, { outcome: 'goes on in the background' })
-      draft.go(fact.callId, place, { state: 'running', note: 'goes on in the background' })
+      draft.change(fact.callId, place, { outcome: 'continues in the background' })
+      draft.go(fact.callId, place, { state: 'running', note: 'continues in the background' })
       return
     }
     settle(draft, fact, place)
@@ -128,8 +129,8 @@ const WORK: Fold = {
 const CHILDREN: Fold = {
   'child-begun': (draft, fact, place) => {
     draft.changeCall(fact.callId, place, { child: { agent: fact.agent, depth: fact.depth, waits: false } })
-    draft.change(fact.callId, place, { outcome: `the agent ${fact.agent} works on it` })
-    draft.go(fact.callId, place, { state: 'running', note: `the agent ${fact.agent} works on it` })
+    draft.change(fact.callId, place, { outcome: `the agent ${fact.agent} is working on it` })
+    draft.go(fact.callId, place, { state: 'running', note: `the agent ${fact.agent} is working on it` })
   },
   'child-reported': (draft, fact, place) => {
     const row = draft.find(fact.callId)
@@ -139,8 +140,8 @@ const CHILDREN: Fold = {
     const state: RowState = fact.waits ? 'child' : 'running'
     if (row.state === state || row.toMs !== undefined) return
     const note = fact.waits
-      ? `the agent ${child.agent} waits for a person or a client`
-      : `the agent ${child.agent} works on it`
+      ? `the agent ${child.agent} is waiting for a person or a client`
+      : `the agent ${child.agent} is working on it`
     draft.change(fact.callId, place, { outcome: note })
     draft.go(fact.callId, place, { state, note })
   },
@@ -231,7 +232,7 @@ export function describeSettlement(settlement: Settlement): string {
     case 'timed-out':
       return `no result in time${settlement.begun ? ', and it may have had its effect' : ''}`
     case 'cancelled':
-      return `cancelled: ${settlement.reason}${settlement.detached ? '; it still runs' : settlement.begun ? ', and it may have had its effect' : ''}`
+      return `cancelled: ${settlement.reason}${settlement.detached ? '; it is still running' : settlement.begun ? ', and it may have had its effect' : ''}`
     case 'unknown':
       return `outcome unknown: ${settlement.message ?? settlement.reason}`
   }

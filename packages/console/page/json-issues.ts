@@ -6,7 +6,7 @@ type Schema = Readonly<Record<string, Json>>
 
 const ISSUES_MAX = 20
 
-/** What is wrong with the text of an object; empty if nothing is. */
+/** Returns the issues of an object's JSON text; empty if there are none. */
 export function findJsonIssues(text: string, schema?: Json): readonly string[] {
   let value: Json
   try {

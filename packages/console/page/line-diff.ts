@@ -48,7 +48,7 @@ function withoutMiddle(lines: readonly DiffLine[]): readonly DiffLine[] {
   return kept
 }
 
-/** Two columns: what stands on the left, and beside it what stands on the right. */
+/** A line of each text, next to each other. */
 export interface DiffPair {
   readonly left?: DiffLine
   readonly right?: DiffLine

@@ -3,7 +3,7 @@
 
 /** Controls of direction, spaces without width, escape codes and other controls; not tab, line feed and what joins emoji. */
 const HIDDEN =
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu
+  /(?![\t\n])\p{Cc}|[\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]|[\u{E0000}-\u{E007F}]/gu
 
 /** Replaces each hidden character with `⟨U+202E⟩`; CRLF becomes LF. */
 export function showHidden(text: string): string {

@@ -3,6 +3,7 @@
 import type { FactOf, SessionRecord, Settlement } from '@baton/core/machine'
 
 interface Seen {
+  /** One for each turn. */
   readonly inputs: readonly string[]
   readonly steps: readonly FactOf<'step-finished'>[]
   readonly settled: ReadonlyMap<string, Settlement>
@@ -41,18 +42,30 @@ export function writeTestCase(records: readonly SessionRecord[], session: string
 }
 
 function readSession(records: readonly SessionRecord[]): Seen {
-  const inputs: string[] = []
+  const texts = new Map<string, string>()
+  const turns: string[][] = []
   const steps: FactOf<'step-finished'>[] = []
   const settled = new Map<string, Settlement>()
   let answer: string | undefined
+  let isAsked = false
   for (const fact of records.flatMap(({ facts }) => facts)) {
-    if (fact.type === 'input-accepted' && fact.body.type === 'user')
-      inputs.push(fact.body.parts.map((part) => (part.type === 'text' ? part.text : '')).join(''))
+    if (fact.type === 'input-accepted') texts.set(fact.inputId, readInput(fact.body))
+    if (fact.type === 'turn-started') turns.push([])
+    if (fact.type === 'turn-started' || fact.type === 'model-started') isAsked = fact.type === 'model-started'
+    // An input that entered a running turn is left out: a test could not send it at that moment.
+    if (fact.type === 'inputs-entered' && !isAsked)
+      turns.at(-1)?.push(...fact.entries.flatMap(({ inputs }) => inputs.map((id) => texts.get(id) ?? '')))
     if (fact.type === 'step-finished') steps.push(fact)
     if (fact.type === 'call-settled' || fact.type === 'task-settled') settled.set(fact.callId, fact.settlement)
     if (fact.type === 'turn-finished' && fact.outcome === 'answered') answer = fact.text
   }
-  return { inputs, steps, settled, answer }
+  return { inputs: turns.map((inputs) => inputs.join('\n')), steps, settled, answer }
+}
+
+function readInput(body: FactOf<'input-accepted'>['body']): string {
+  if (body.type === 'user')
+    return body.parts.map((part) => (part.type === 'text' ? part.text : `[${part.type} ${part.mediaType}]`)).join(' ')
+  return body.type === 'transcript' ? `${body.speaker}: ${body.text}` : `[${body.name}]`
 }
 
 function writeStep({ parts }: FactOf<'step-finished'>): string {

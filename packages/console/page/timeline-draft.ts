@@ -13,7 +13,7 @@ import type {
 } from './timeline-row.ts'
 import { OPEN_STATES } from './timeline-row.ts'
 
-/** The record that a fact stands in. */
+/** The record of a fact. */
 export interface Place {
   readonly pos: number
   readonly nowMs: number
@@ -58,7 +58,7 @@ export class TimelineDraft {
     this.#turn = id
   }
 
-  /** What is still open in the turn has ended with it, but for tasks. */
+  /** Ends everything that is open in the turn, except calls: those settle, or continue as tasks. */
   leaveTurn(place: Place, state: RowState): void {
     const turn = this.#turn
     this.#turn = undefined
@@ -181,11 +181,11 @@ export class TimelineDraft {
         kind: 'call',
         ...at,
         title: proposal.name,
-        outcome: 'has not begun',
+        outcome: 'not started',
         state: 'queued',
         call,
       })
-      this.go(proposal.callId, place, { state: 'queued', note: 'has not begun' })
+      this.go(proposal.callId, place, { state: 'queued', note: 'not started' })
     }
   }
 

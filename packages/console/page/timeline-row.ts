@@ -27,12 +27,12 @@ export type RowState =
 /** The states of something that has not ended. */
 export const OPEN_STATES: ReadonlySet<RowState> = new Set(['running', 'queued', 'person', 'client', 'time', 'child'])
 
-/** A stretch of a bar. Times are in session time; without `toMs` it goes on. */
+/** A stretch of a bar, in session time. Without `toMs` it is still open. */
 export interface Segment {
   readonly state: RowState
   readonly fromMs: number
   readonly toMs?: number
-  /** What happens in it: `offered to ann-phone`. */
+  /** A few words, such as `offered to ann-phone`. */
   readonly note: string
 }
 
@@ -86,7 +86,7 @@ export interface ChildOfCall {
   readonly lost?: string
 }
 
-/** What is known of a call. */
+/** Details of a call. */
 export interface CallDetails {
   readonly callId: string
   readonly name: string
@@ -104,16 +104,16 @@ export interface CallDetails {
   readonly clock?: FactOf<'call-clock-set'>
   readonly questions: readonly FactOf<'question-asked'>[]
   readonly child?: ChildOfCall
-  /** `running`: its step has a receipt, and it goes on. */
+  /** `running`: its step has a receipt, and it continues. */
   readonly task?: 'running' | 'settled'
   readonly settlement?: Settlement
   readonly provenance?: Provenance
   readonly detail?: string
-  /** Results that came too late, twice, or from a stranger. */
+  /** Results that arrived late, twice, or from a stranger. */
   readonly ignored: readonly FactOf<'result-ignored'>[]
 }
 
-/** What is known of a request to a model. */
+/** Details of a request to a model. */
 export interface AttemptDetails {
   readonly attempt: number
   readonly step: number
@@ -152,7 +152,7 @@ export interface TimelineRow {
   readonly marks: readonly Mark[]
   /** Positions of the records that tell of it, in order. */
   readonly records: readonly number[]
-  /** What the model had read from strangers when it wrote this. */
+  /** Untrusted results that the model had read when it wrote this. */
   readonly taint: readonly TaintSource[]
   readonly usage?: Usage
   /** Text of a step or input. */
@@ -175,7 +175,7 @@ export interface Timeline {
   readonly clients: ReadonlyMap<string, ClientView>
   /** Session time of the newest record. */
   readonly lastMs: number
-  /** What to add to session time to get the wall clock. */
+  /** The wall clock minus session time. */
   readonly wallOffsetMs: number
   readonly newest: number
 }

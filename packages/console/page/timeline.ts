@@ -1,12 +1,12 @@
-// The timeline of a session: a pure function from its records to rows. Knows no page and no clock; what is open stays open,
-// so that a running session and a finished one look the same.
+// Folds the records of a session into the rows of its timeline: a pure function. It knows no page and no clock, so a running
+// session and a finished one have the same rows.
 import type { Fact, FactOf, FactType, InputBody, SessionRecord } from '@baton/core/machine'
 import type { Usage } from '@baton/core'
 import { CALL_FOLD } from './call-rows.ts'
 import type { RowState, TaintSource, Timeline, TimelineRow } from './timeline-row.ts'
 import type { Place } from './timeline-draft.ts'
 import { TimelineDraft } from './timeline-draft.ts'
-import { formatDuration } from './amounts.ts'
+import { formatDuration, shortName } from './amounts.ts'
 
 export function readTimeline(records: readonly SessionRecord[]): Timeline {
   const draft = new TimelineDraft()
@@ -55,7 +55,7 @@ function foldFact(draft: TimelineDraft, fact: Fact, { pos, nowMs }: SessionRecor
   fold?.(draft, fact, { pos, nowMs })
 }
 
-/** What becomes of an input that a person reads in one line. */
+/** Returns an input in one line. */
 function inputTitle(body: InputBody): string {
   switch (body.type) {
     case 'user':
@@ -91,7 +91,7 @@ const TURN_FOLD: Fold = {
       kind: 'input',
       depth: 0,
       title,
-      outcome: 'waits for the model',
+      outcome: 'waiting for the model',
       state: 'info',
       text: title,
       fact,
@@ -158,7 +158,7 @@ const STEP_FOLD: Fold = {
         usage: {},
       })
     }
-    draft.go(step, place, { state: 'running', note: `${fact.model} writes` })
+    draft.go(step, place, { state: 'running', note: `${fact.model} is writing` })
     draft.change(step, place, { outcome: fact.model })
     const details = { attempt: fact.attempt, step: fact.step, model: fact.model, pos: place.pos, started: fact }
     draft.add(place, {
@@ -185,7 +185,7 @@ const STEP_FOLD: Fold = {
       place,
       fact.retryAtMs === undefined
         ? { state: 'queued', note: 'asks again' }
-        : { state: 'time', note: `waits to ask again${pause}` },
+        : { state: 'time', note: `waiting to ask again${pause}` },
     )
   },
   'attempt-failed': (draft, fact, place) => {
@@ -340,8 +340,10 @@ const NOTE_FOLD: Fold = {
     draft.note(place, `a stale answer was ignored (attempt ${fact.attempt})`, fact),
   'client-attached': (draft, fact, place) => {
     draft.setClient({ ...fact, isAttached: true })
+    // The calling session, which stands above.
+    if (fact.connection === PARENT) return
     const lease = fact.untilMs === undefined ? '' : `, with a lease of ${formatDuration(fact.untilMs - place.nowMs)}`
-    draft.note(place, `client ${fact.connection} of ${fact.principal} attached${lease}`, fact)
+    draft.note(place, `client ${shortName(fact.connection)} of ${fact.principal} attached${lease}`, fact)
   },
   'client-renewed': (draft, fact) => {
     const client = draft.clients.get(fact.connection)
@@ -350,10 +352,14 @@ const NOTE_FOLD: Fold = {
   'client-detached': (draft, fact, place) => {
     const client = draft.clients.get(fact.connection)
     if (client) draft.setClient({ ...client, isAttached: false })
+    if (fact.connection === PARENT) return
     const ended = client?.untilMs !== undefined && client.untilMs <= place.nowMs
-    draft.note(place, `client ${fact.connection} ${ended ? 'is gone: its lease ended' : 'left'}`, fact)
+    draft.note(place, `client ${shortName(fact.connection)} ${ended ? 'is gone: its lease ended' : 'left'}`, fact)
   },
 }
+
+/** The connection of the calling session. */
+const PARENT = 'parent'
 
 const FOLD: Fold = { ...TURN_FOLD, ...STEP_FOLD, ...NOTE_FOLD, ...CALL_FOLD }
 

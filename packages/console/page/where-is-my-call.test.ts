@@ -14,38 +14,38 @@ function linesAt(records: readonly SessionRecord[], type: string, after: number)
 
 test('a call that a client has claimed: who, since when, the end of the lease, and what then', () => {
   expect(linesAt(readLog('client-claims'), 'call-claimed', 12_000)).toEqual([
-    'look — the client web of anonymous works on it since 12 s; its lease ends in 48 s, then another client may take it; its time ends in 9 min 48 s, then the call fails',
+    'look — running on the client web of anonymous for 12 s; its lease ends in 48 s, and another client may take it then; the call fails in 9 min 48 s',
   ])
 })
 
 test('a call that was offered and not claimed', () => {
   expect(linesAt(readLog('client-lease-ends'), 'call-offered', 3000)).toEqual([
-    'look — waits for the client slow of anonymous since 3 s: it has not claimed the call; its time ends in 9 min 57 s, then the call fails',
+    'look — offered to the client slow of anonymous 3 s ago and not claimed yet; the call fails in 9 min 57 s',
   ])
 })
 
 test('a call that no client can run', () => {
   expect(linesAt(readLog('client-claims'), 'call-clock-set', 1500)).toEqual([
-    'look — waits for a client that has the tool since 1.5 s: none is attached; its time ends in 9 min 58 s, then the call fails',
+    'look — waiting 1.5 s for a client that has the tool: none is connected; the call fails in 9 min 58 s',
   ])
 })
 
 test('a call that waits for a person', () => {
   expect(linesAt(readLog('approval-edited'), 'approval-requested', 60_000)).toEqual([
     expect.stringMatching(
-      /^act — waits for a person’s approval since 1 min; if nobody decides within 9 min, it is denied$/,
+      /^act — waiting 1 min for a person’s approval; it is denied in 9 min unless someone decides$/,
     ),
   ])
 })
 
 test('a call that needs two approvals, after the first', () => {
   const [line] = linesAt(readLog('approval-of-two'), 'approval-given', 0)
-  expect(line).toMatch(/ — waits for 2 approvals of .+ since .+, \w+ approved already; /)
+  expect(line).toMatch(/ — waiting .+ for 2 approvals from .+; \w+ approved it already; it is denied in /)
 })
 
 test('a tool that asks', () => {
   const [line] = linesAt(readLog('questions'), 'question-asked', 2000)
-  expect(line).toMatch(/ — asks a person since 2 s: .+; if nobody answers within .+, it goes on without an answer$/)
+  expect(line).toMatch(/ — waiting 2 s for an answer to “.+”; it continues without one in .+$/)
 })
 
 test('a model that is asked again later', () => {
@@ -56,7 +56,7 @@ test('a model that is asked again later', () => {
 
 test('a once tool that runs: its outcome is unknown if its time ends', () => {
   const [line] = linesAt(readLog('restart-of-once-call'), 'call-started', 0)
-  expect(line).toMatch(/ — runs on the server since 0 ms; its time ends in .+, then its outcome is unknown$/)
+  expect(line).toMatch(/ — running on the server for 0 ms; its outcome becomes unknown in .+$/)
 })
 
 test('what has ended has no line', () => {

@@ -1,7 +1,7 @@
-// Where each open call is, in one line for a person: what it waits for, since when, until when, and what happens then.
+// "Where is my call": one line for each open call, with what it waits for, for how long, and what happens at its deadline.
 import type { CallDetails, ClientView, RowState, Timeline, TimelineRow } from './timeline-row.ts'
 import { OPEN_STATES } from './timeline-row.ts'
-import { formatDuration } from './amounts.ts'
+import { formatDuration, shortName } from './amounts.ts'
 
 export interface OpenLine {
   /** Id of its row. */
@@ -21,16 +21,22 @@ export function findOpenCalls(
     if (row.toMs !== undefined || !OPEN_STATES.has(row.state)) return []
     if (row.kind === 'call' && row.call) {
       const words = describeCall(row, row.call, { clients, nowMs })
-      return [{ row: row.id, name: row.title, words, state: row.state }]
+      return [{ row: row.id, name: nameCall(row.call), words, state: row.state }]
     }
     const isPaused = row.kind === 'step' && row.state === 'time'
     if (isPaused) return [{ row: row.id, name: 'the model', words: describePause(row, rows, nowMs), state: row.state }]
     if (row.kind === 'attempt' && row.attempt)
       return [
-        { row: row.id, name: row.title, words: `writes since ${formatDuration(nowMs - row.fromMs)}`, state: row.state },
+        { row: row.id, name: row.title, words: `writing for ${formatDuration(nowMs - row.fromMs)}`, state: row.state },
       ]
     return []
   })
+}
+
+/** Returns the tool's description of the call for people, or the tool's name. */
+function nameCall({ name, proposal }: CallDetails): string {
+  const title = proposal.about?.['title']
+  return typeof title === 'string' ? title : name
 }
 
 interface Seen {
@@ -39,65 +45,62 @@ interface Seen {
 }
 
 function describeCall(row: TimelineRow, call: CallDetails, seen: Seen): string {
-  const since = formatDuration(seen.nowMs - (row.segments.at(-1)?.fromMs ?? row.fromMs))
-  const again = call.attempts.length > 1 ? `, attempt ${call.attempts.length}` : ''
+  const time = formatDuration(seen.nowMs - (row.segments.at(-1)?.fromMs ?? row.fromMs))
   switch (row.state) {
     case 'person':
-      return describePerson(call, since, seen.nowMs)
+      return describePerson(call, time, seen.nowMs)
     case 'client':
-      return describeOffer(call, since, seen)
-    case 'child':
-      return `the agent ${call.child?.agent ?? ''} waits for a person or a client since ${since}; ${describeEnd(call, seen.nowMs)}`
+      return describeOffer(call, time, seen)
     case 'queued':
-      return `has not begun since ${since}: calls before it come first`
+      return `waiting ${time} for earlier calls to finish`
     default:
       break
   }
-  if (call.child) return `the agent ${call.child.agent} works on it since ${since}; ${describeEnd(call, seen.nowMs)}`
-  if (call.claimedBy !== undefined) return describeClaim(call, since, seen)
-  const where = call.task ? 'goes on in the background' : 'runs on the server'
-  return `${where} since ${since}${again}; ${describeEnd(call, seen.nowMs)}`
+  const end = describeEnd(call, seen.nowMs)
+  if (call.child) {
+    const doing = row.state === 'child' ? 'waiting for a person or a client' : 'working on it'
+    return `the agent ${call.child.agent} has been ${doing} for ${time}; ${end}`
+  }
+  if (call.claimedBy !== undefined) return describeClaim(call, time, seen)
+  const again = call.attempts.length > 1 ? `, attempt ${call.attempts.length}` : ''
+  return `running ${call.task ? 'in the background' : 'on the server'} for ${time}${again}; ${end}`
 }
 
-function describePerson(call: CallDetails, since: string, nowMs: number): string {
+function describePerson(call: CallDetails, time: string, nowMs: number): string {
   const question = call.questions[0]
   if (question)
-    return `asks a person since ${since}: ${question.message}; if nobody answers within ${left(question.expiresAtMs, nowMs)}, it goes on without an answer`
+    return `waiting ${time} for an answer to “${question.message}”; it continues without one in ${left(question.expiresAtMs, nowMs)}`
   const approval = call.approvals.at(-1)
-  const who = nameDeciders(call)
-  const given = approval?.given.length
-    ? `, ${approval.given.map(({ principal }) => principal).join(' and ')} approved already`
-    : ''
-  const until = approval ? `; if nobody decides within ${left(approval.expiresAtMs, nowMs)}, it is denied` : ''
-  return `waits for ${who} since ${since}${given}${until}`
+  const given = approval?.given.map(({ principal }) => principal) ?? []
+  const already = given.length === 0 ? '' : `; ${given.join(' and ')} approved it already`
+  const until = approval ? `; it is denied in ${left(approval.expiresAtMs, nowMs)} unless someone decides` : ''
+  return `waiting ${time} for ${nameDeciders(call)}${already}${until}`
 }
 
 function nameDeciders(call: CallDetails): string {
   const { deciders } = call.proposal
   if (!deciders) return 'a person’s approval'
   const people = [...(deciders.people ?? []), ...(deciders.roles ?? []).map((role) => `a ${role}`)]
-  const who = people.length > 0 ? people.join(' or ') : 'another person than the asker'
-  return (deciders.needed ?? 1) > 1 ? `${deciders.needed} approvals of ${who}` : `the approval of ${who}`
+  const who = people.length > 0 ? people.join(' or ') : 'someone other than the asker'
+  return (deciders.needed ?? 1) > 1 ? `${deciders.needed} approvals from ${who}` : `approval from ${who}`
 }
 
-function describeOffer(call: CallDetails, since: string, { clients, nowMs }: Seen): string {
-  const { clock } = call
+function describeOffer(call: CallDetails, time: string, { clients, nowMs }: Seen): string {
   const client = findClient(call.offeredTo.at(-1), clients)
-  if (clock?.mode === 'away' || !client?.isAttached) {
-    const gone = client ? ` (${client.connection} is gone)` : ''
-    return `waits for a client that has the tool since ${since}${gone}: none is attached; ${describeEnd(call, nowMs)}`
-  }
-  return `waits for ${nameClient(client)} since ${since}: it has not claimed the call; ${describeEnd(call, nowMs)}`
+  const end = describeEnd(call, nowMs)
+  if (call.clock?.mode !== 'away' && client?.isAttached)
+    return `offered to ${nameClient(client)} ${time} ago and not claimed yet; ${end}`
+  const gone = client ? ` (${shortName(client.connection)} is gone)` : ''
+  return `waiting ${time} for a client that has the tool: none is connected${gone}; ${end}`
 }
 
-function describeClaim(call: CallDetails, since: string, { clients, nowMs }: Seen): string {
+function describeClaim(call: CallDetails, time: string, { clients, nowMs }: Seen): string {
   const client = findClient(call.claimedBy, clients)
-  const who = client ? nameClient(client) : (call.claimedBy ?? '')
+  const who = client ? nameClient(client) : shortName(call.claimedBy ?? '')
   const lease = client?.untilMs
-  const isOnce = call.proposal.effect === 'once'
-  const after = isOnce ? 'then nobody else may run it' : 'then another client may take it'
-  const end = lease === undefined ? '' : `; its lease ends in ${left(lease, nowMs)}, ${after}`
-  return `${who} works on it since ${since}${end}; ${describeEnd(call, nowMs)}`
+  const after = call.proposal.effect === 'once' ? 'no other client may run it then' : 'another client may take it then'
+  const end = lease === undefined ? '' : `; its lease ends in ${left(lease, nowMs)}, and ${after}`
+  return `running on ${who} for ${time}${end}; ${describeEnd(call, nowMs)}`
 }
 
 function findClient(connection: string | undefined, clients: Timeline['clients']): ClientView | undefined {
@@ -105,17 +108,17 @@ function findClient(connection: string | undefined, clients: Timeline['clients']
 }
 
 function nameClient({ connection, principal }: ClientView): string {
-  return `the client ${connection} of ${principal}`
+  return `the client ${shortName(connection)} of ${principal}`
 }
 
-/** When its time is over, and what becomes of it then. */
+/** Tells when its time ends, and what happens to it. */
 function describeEnd(call: CallDetails, nowMs: number): string {
   const deadline = call.clock ? call.clock.deadlineMs : call.attempts.at(-1)?.deadlineMs
-  if (deadline === null) return 'its time stands still meanwhile'
+  if (deadline === null) return 'its clock is stopped meanwhile'
   if (deadline === undefined) return 'it has no deadline yet'
   const begun = call.attempts.length > 0 || call.claimedBy !== undefined
-  const outcome = begun && call.proposal.effect === 'once' ? 'then its outcome is unknown' : 'then the call fails'
-  return `its time ends in ${left(deadline, nowMs)}, ${outcome}`
+  const outcome = begun && call.proposal.effect === 'once' ? 'its outcome becomes unknown' : 'the call fails'
+  return `${outcome} in ${left(deadline, nowMs)}`
 }
 
 function left(atMs: number, nowMs: number): string {
